@@ -1,4 +1,4 @@
-"""The application object: start, stop, which script is the frame. `streamlit run app.py`."""
+"""The application object, with start and stop. Run with `streamlit run app.py`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from pages.ui.own_address import CheckAddress
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    os.umask(0o077)  # whatever is written here is about people
+    os.umask(0o077)  # files contain personal data
     sweep_folders()
     try:
         sign_in.check_address()
     except InputError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.stderr.flush()
-        os._exit(2)  # nothing has been opened yet, and an exception would bury that line
+        os._exit(2)  # nothing is open yet, and a traceback would hide the message
     service.start_service()
     try:
         yield
@@ -34,7 +34,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         service.close_service()
 
 
-# Else it looks its own addresses up: by a socket towards 8.8.8.8, and by asking a server outside.
+# Otherwise Streamlit looks up its own addresses with requests to outside servers.
 net_util._internal_ip = net_util._external_ip = "127.0.0.1"
 app = st.App(
     "pages/ui/app_shell.py",

@@ -1,4 +1,4 @@
-"""Attack: what an adversary can infer from the graph as it is."""
+"""Attack page: what an attacker can infer from the original graph."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from core.findings.private_columns import answer_private_columns
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
 from pages.ui.attack_form import show_attack_form
-from pages.ui.chart import show_chart
+from pages.ui.chart import show_cached_chart
 from pages.ui.policy import current_policy
 from pages.ui.study_panel import show_studies
 from pages.ui.text import escape
-from pages.ui.theme import current_theme
 
 MAX_CURVES = 4
 LOW_FPR = "tpr_at_fpr_0.01"
 
 
 def main() -> None:
-    page.open_page("Attack", "What an adversary can infer from the graph as it is.")
+    page.open_page("Attack", "What an attacker can infer from the original graph.")
     audit_id = session.current_audit()
     view = cache.load_view(audit_id) if audit_id else None
     if view is None:
@@ -41,7 +40,7 @@ def main() -> None:
         expanded=view.results.empty,
         icon=":material/tune:",
     )
-    page.show_next("defend", "Choose defenses against these attacks")
+    page.show_next("defend", "Choose defenses")
 
 
 def _show_results(view: AuditView) -> None:
@@ -49,39 +48,31 @@ def _show_results(view: AuditView) -> None:
     page.show_summary(cache.remember(view, lambda: summarize_attacks(view, ORIGINAL, policy)))
     threat = page.choose_one("Threat", threats, THREAT_TITLES, "attack-threat")
     _show_ranking(view, threat, LOW_FPR)
-    names = ["AUC", "ROC curve", "What else the attacker knows", "Other circumstances"]
-    auc, curves, more, studies = st.tabs(names, key="attack-tabs", on_change="rerun")
-    if auc.open:
-        with auc:
-            _show_ranking(view, threat, "auc")
-    if curves.open:
-        with curves:
-            _show_curves(view, threat)
-    if more.open:
-        with more:
-            _show_knowledge(view, threat)
-    if studies.open:
-        with studies:
-            show_studies(view)
+    contents = {
+        "AUC": lambda: _show_ranking(view, threat, "auc"),
+        "ROC curve": lambda: _show_curves(view, threat),
+        "Stronger attackers": lambda: _show_knowledge(view, threat),
+        "Other conditions": lambda: show_studies(view),
+    }
+    page.show_tabs("attack-tabs", contents)
     if len(view.control):
-        label = "Control people: what being in a release adds"
+        label = "Control nodes: the effect of being in a release"
         page.show_folded(label, "control-open", lambda: _show_control(view))
     page.show_missing(view, [ORIGINAL])
 
 
 def _show_control(view: AuditView) -> None:
     table = cache.remember(view, lambda: control.tabulate_control(view.results, view.control))
-    st.dataframe(table, hide_index=True, key="control-people", alt="Figures on control people")
+    st.dataframe(table, hide_index=True, key="control-people", alt="Figures on control nodes")
     st.caption(control.NOTE)
 
 
 def _show_ranking(view: AuditView, threat: Threat, metric: str) -> None:
-    theme, known = current_theme(), tables.list_metrics(view.results, "attack", threat)
+    known = tables.list_metrics(view.results, "attack", threat)
     metrics = (metric,) if metric in known else tuple(known[:1])
-    show_chart(
-        cache.remember(
-            view, lambda: ranking.attack_ranking(view.results, threat, metrics=metrics, theme=theme)
-        ),
+    show_cached_chart(
+        view,
+        lambda theme: ranking.attack_ranking(view.results, threat, metrics=metrics, theme=theme),
         f"ranking-{threat}-{metric}",
     )
 
@@ -90,20 +81,17 @@ def _show_curves(view: AuditView, threat: Threat) -> None:
     keys = [key for key in view.rocs if key[0] == ORIGINAL]
     attacks = tuple(method for _, method in keys if attack_threat(method) == threat)
     if not attacks:
-        st.caption("This threat has no ROC curve: its attacks name nodes instead of ranking pairs.")
+        st.caption("No ROC curve: these attacks name nodes and do not rank pairs.")
         return
-    theme = current_theme()
-    show_chart(
-        cache.remember(
-            view,
-            lambda: roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme, max_curves=MAX_CURVES),
-        ),
+    show_cached_chart(
+        view,
+        lambda theme: roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme, max_curves=MAX_CURVES),
         f"roc-{threat}",
     )
 
 
 def _show_knowledge(view: AuditView, threat: Threat) -> None:
-    """Attackers who know the defense, who look at released links, who combine columns."""
+    """Adaptive attackers, released links, combined columns and the odds of a named pair."""
     results = view.results
     sentences = list(cache.remember(view, lambda: knowing_more.answer_adaptive(results, threat)))
     if threat == "attribute":
@@ -115,8 +103,8 @@ def _show_knowledge(view: AuditView, threat: Threat) -> None:
         sentences += knowing_more.answer_inside(results)
     if not sentences:
         st.caption(
-            "Only the standard attacker was run. Adaptive attackers, released links and "
-            "composition can be added below."
+            "Only standard attackers were run. Add adaptive attackers, released links or "
+            "composition under “Run other attacks”."
         )
     st.markdown("\n".join(f"- {escape(sentence, 1000)}" for sentence in sentences))
     if len(table):

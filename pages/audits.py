@@ -1,4 +1,4 @@
-"""Audits: open, compare, resume or delete what was audited before."""
+"""Audits page: open, compare, resume or delete stored audits."""
 
 from __future__ import annotations
 
@@ -24,13 +24,11 @@ MAX_COMPARED = 2
 
 
 def main() -> None:
-    page.open_page(
-        "Audits", "Open, compare, resume or delete what was audited before.", needs_graph=False
-    )
+    page.open_page("Audits", "Open, compare, resume or delete stored audits.", needs_graph=False)
     audits = service.open_service().list_audits()
     if not audits:
-        st.info("No audit has been run yet.", icon=":material/info:")
-        page.show_next("overview", "Start an audit: Overview")
+        st.info("No audit has been run yet. Start one on the Overview.", icon=":material/info:")
+        page.show_next("overview", "Go to Overview")
         return
     states = pd.Series([audit.state for audit in audits]).value_counts()
     parts = ", ".join(f"{count} {state}" for state, count in states.items())
@@ -81,7 +79,7 @@ def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
 
 
 def _describe_state(audit: AuditSummary) -> str:
-    """Done is not all that was asked for where parts could not run on this graph."""
+    """State of an audit, with its progress or the number of skipped parts."""
     if audit.state.is_active:
         return f"{audit.state}, {format_percent(audit.cells_done / max(audit.cells_total, 1))}"
     return audit.state + f", {audit.cells_skipped:,} skipped" * bool(audit.cells_skipped)
@@ -100,12 +98,12 @@ def _show_audit(audit: AuditSummary) -> None:
                 "Rerun with changes",
                 key="rerun",
                 icon=":material/edit:",
-                help="Opens the audit; parts that do not change are not computed again.",
+                help="Opens the audit. Unchanged parts are not computed again.",
             ):
                 _choose_methods(audit)
                 page.open_audit(audit.id, "attack")
-            mine = may_change(service.open_service(), audit.id)
-            if not mine:
+            can_change = may_change(service.open_service(), audit.id)
+            if not can_change:
                 pass
             elif audit.state.is_active:
                 if st.button("Cancel", key="stop", icon=":material/stop_circle:"):
@@ -116,20 +114,20 @@ def _show_audit(audit: AuditSummary) -> None:
             ):
                 service.open_service().resume_audit(audit.id)
                 st.rerun()
-            if mine and st.button(
+            if can_change and st.button(
                 "Delete",
                 key="delete",
                 icon=":material/delete:",
                 disabled=audit.state.is_active,
-                help="Cancel it first." if audit.state.is_active else None,
+                help="Cancel the audit first." if audit.state.is_active else None,
             ):
                 _confirm_delete(audit)
-        if login.check_change(audit.id, audit.person, "they can cancel, resume or delete it"):
+        if login.check_change(audit.id, audit.person, "cancel, resume or delete it"):
             login.show_sharing(audit.id)
 
 
 def _choose_methods(audit: AuditSummary) -> None:
-    """Preselect the audit's attacks on the Attack page."""
+    """Preselect the attacks of the audit on the Attack page."""
     spec = cache.load_view(audit.id).spec
     session.choose_attacks([choice.key for choice in spec.attacks], spec.num_repeats)
 
@@ -137,11 +135,10 @@ def _choose_methods(audit: AuditSummary) -> None:
 @st.dialog("Delete this audit?")
 def _confirm_delete(audit: AuditSummary) -> None:
     st.markdown(
-        f"Audit {audit.id} of {escape(audit.graph_name)} will be deleted with everything that is "
-        "stored for it alone: results, releases and, if no other audit uses it, the graph. This "
-        "cannot be undone."
+        f"Audit {audit.id} of {escape(audit.graph_name)} will be deleted with its results and "
+        "releases. The graph is deleted too if no other audit uses it. This cannot be undone."
     )
-    if st.button("Delete it for good", key="delete-really", type="primary"):
+    if st.button("Delete permanently", key="delete-really", type="primary"):
         try:
             service.open_service().delete_audit(audit.id)
         except AuditError as error:

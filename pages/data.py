@@ -1,4 +1,4 @@
-"""Data: what the graph holds, what is secret in it, which columns leave."""
+"""Data page: contents of the graph, its secrets and the published columns."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from core.findings.numbers import format_number
 from core.graph import Graph
 from core.words import count_noun, format_percent
 from pages.ui import cache, page, session
-from pages.ui.chart import show_chart
+from pages.ui.chart import show_cached_chart
 from pages.ui.columns_form import show_columns
 from pages.ui.load_form import show_load_form
 from pages.ui.second_graph_form import show_second_graph, show_shadow_graph
 from pages.ui.text import escape
-from pages.ui.theme import current_theme
 from pages.ui.threat_form import show_threats
 
 METRIC_WIDTH = 104
@@ -25,24 +24,24 @@ METRIC_WIDTH = 104
 
 def main() -> None:
     page.open_page(
-        "Data", "What the graph holds, what is secret in it, and which columns leave.", False
+        "Data", "What the graph contains, what is secret, and which columns are published.", False
     )
     if not session.has_graph():
-        st.info("No graph is open yet.", icon=":material/info:")
+        st.info("No graph is open. Load one below.", icon=":material/info:")
         show_load_form()
         return
     graph = session.current_graph()
     if st.session_state.pop("loaded", False):
         st.success(f"{escape(graph.name)} is loaded.", icon=":material/check_circle:")
     top, bottom = st.container(), st.container()
-    with bottom:  # first: what it says decides which warnings the top shows
+    with bottom:  # first: the warnings above depend on these choices
         show_threats(graph)
         show_second_graph(graph)
         show_shadow_graph(graph)
         show_columns(graph)
         with st.expander("Load another graph", icon=":material/upload_file:"):
             show_load_form()
-        page.show_next("decision", "Choose recipient and defenses: Release decision")
+        page.show_next("decision", "Choose recipient and defenses")
     with top:
         _show_graph(graph)
 
@@ -62,7 +61,7 @@ def _describe(graph: Graph, profile: GraphProfile) -> str:
     return (
         f"**{escape(graph.name)}** has {count_noun(profile.num_nodes, 'person', 'people')} and "
         f"{count_noun(profile.num_edges, 'link')}: {format_number(profile.mean_degree)} links "
-        f"each on average, {columns} and {features} a person."
+        f"each on average, {columns} and {features} per person."
     )
 
 
@@ -72,7 +71,7 @@ def _show_counts(profile: GraphProfile) -> None:
         "Links": f"{profile.num_edges:,}",
         "Density": format_percent(profile.density),
         "Components": f"{profile.num_components:,}",
-        "Without links": f"{profile.num_isolated:,}",
+        "Isolated": f"{profile.num_isolated:,}",
         "Median degree": format_number(profile.degree_quantiles[0.5]),
         "Clustering": format_number(profile.average_clustering),
         "Triangles": f"{profile.num_triangles:,}",
@@ -82,22 +81,24 @@ def _show_counts(profile: GraphProfile) -> None:
             st.metric(label, value, width=METRIC_WIDTH)
     dropped = [f"{count:,} {what}" for what, count in profile.dropped.items() if count]
     if dropped:
-        st.caption("Dropped or merged while loading: " + ", ".join(dropped) + ".")
+        st.caption("Removed or merged while loading: " + ", ".join(dropped) + ".")
 
 
 def _show_charts(graph: Graph, profile: GraphProfile) -> None:
     with st.container(key="wide-profile"):
         left, right = st.columns(2, gap="large")
-    theme, key = current_theme(), st.session_state["graph"]
+    key = st.session_state["graph"]
     with left:
-        chart = cache.remember(
-            None, lambda: figures.degree_distribution(cache.load_graph(key), theme)
+        show_cached_chart(
+            None,
+            lambda theme: figures.degree_distribution(cache.load_graph(key), theme),
+            "degrees",
+            "Degrees",
         )
-        show_chart(chart, "degrees", "Degrees")
     with right:
         st.header("Attributes", anchor=False)
         if profile.attribute_table.empty:
-            st.caption("No attributes: only links can be audited.")
+            st.caption("The nodes have no attributes. Only links and identities can be audited.")
             return
         share: dict[str, Any] = {
             "format": "%.0f %%",
@@ -117,16 +118,17 @@ def _show_charts(graph: Graph, profile: GraphProfile) -> None:
                 "classes": "Classes",
                 "missing_share": st.column_config.ProgressColumn("Unknown", **share),
                 "largest_class": "Largest class",
-                "largest_share": st.column_config.ProgressColumn("Its share", **share),
+                "largest_share": st.column_config.ProgressColumn("Share", **share),
             },
         )
         name = st.selectbox(
-            "Classes of", list(graph.attributes), key="class-column", persist_state="session"
+            "Show classes of", list(graph.attributes), key="class-column", persist_state="session"
         )
-        chart = cache.remember(
-            None, lambda: figures.class_bars(cache.load_graph(key).attribute(name), theme)
+        show_cached_chart(
+            None,
+            lambda theme: figures.class_bars(cache.load_graph(key).attribute(name), theme),
+            "classes",
         )
-        show_chart(chart, "classes")
 
 
 main()

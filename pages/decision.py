@@ -1,8 +1,6 @@
-"""Release decision: which release, if any, may go to whom."""
+"""Release decision page: which release, if any, may be given to the recipient."""
 
 from __future__ import annotations
-
-import re
 
 import pandas as pd
 import streamlit as st
@@ -31,7 +29,7 @@ from core.findings.verdict_words import (
 )
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
-from pages.ui.chart import show_chart
+from pages.ui.chart import show_cached_chart
 from pages.ui.decision_record import show_history, show_record
 from pages.ui.estimate import estimate_audit, load_time_model
 from pages.ui.guide_form import show_guide
@@ -46,19 +44,18 @@ from pages.ui.policy import (
     show_default_policy,
     show_obstacles,
 )
-from pages.ui.text import escape
-from pages.ui.theme import current_theme
+from pages.ui.text import escape, format_cell
 
 ICONS = {
     "publish": ":material/check_circle:",
     "review": ":material/help:",
     "do_not_publish": ":material/block:",
 }
-MAX_BAR = 2.0  # multiples of the limit
+MAX_BAR = 2.0  # full width of a bar, in multiples of the limit
 
 
 def main() -> None:
-    page.open_page("Release decision", "Which release, if any, may go to whom.")
+    page.open_page("Release decision", "Which release, if any, may be given to the recipient.")
     audit_id = session.current_audit()
     if audit_id is None:
         show_guide()
@@ -68,9 +65,9 @@ def main() -> None:
     if (view.results.status == "done").any():
         _show_decision(view)
     elif view.summary.state.is_active:
-        st.info("The decision appears here as soon as the first parts are finished.")
+        st.info("The decision appears here when the first parts have finished.")
     page.show_folded(
-        "Start over with other answers", "start-over", show_guide, icon=":material/quiz:"
+        "Start a new audit with other answers", "start-over", show_guide, icon=":material/quiz:"
     )
 
 
@@ -88,11 +85,11 @@ def _show_decision(view: AuditView) -> None:
     _show_choice(view, verdict)
     _show_changes(view, verdict)
     _show_evidence(view, verdict)
-    page.show_next("report", "Hand over report and release")
+    page.show_next("report", "Get the report and the release")
 
 
 def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
-    """The decision, for whom, under which policy."""
+    """Decision, recipient and policy."""
     policy = current_policy(view)
     purpose = view.spec.purpose or {}
     icon = ICONS[verdict.decision]
@@ -103,13 +100,13 @@ def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
             f"Recipient: {recipient}. Policy: {escape(policy.title, 80)}, version {policy.version}."
         )
         if view.summary.state.is_active:
-            st.caption("The audit is still running: what is not tested yet cannot be cleared.")
+            st.caption("The audit is still running. Untested limits count as not met.")
         elif view.stopped_early:
             st.caption(f"Ended after {describe_repeats(view)}: the decision was clear.")
         keys = list_keys(view)
         titles = {p.key: p.title for p in (*list_policies(), policy)}
         key = st.segmented_control(
-            "Judge for",
+            "Policy",
             keys,
             default=policy.key,
             format_func=titles.__getitem__,
@@ -123,19 +120,19 @@ def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
 
 
 def _show_deciding(release: ReleaseVerdict, summary: PageSummary) -> None:
-    """The limits that decide on a release, as sentences with a bar against the limit."""
+    """Deciding limits of a release, each with a bar that compares the figure with the limit."""
     st.header(f"Limits that decide on {method_name(release.release)}", anchor=False)
     for check, card in zip(list_deciding(release), summary.cards, strict=False):
         left, right = st.columns([3, 2], vertical_alignment="center")
         state = f"{page.STATE_ICONS[check.state]} **{STATE_TITLES[check.state].capitalize()}**"
-        found = "" if check.state == "not_tested" else f", {card.value}"
-        left.markdown(f"{state}: {escape(card.title, 120)}{found}; {card.compared_with}")
+        value = "" if check.state == "not_tested" else f", {card.value}"
+        left.markdown(f"{state}: {escape(card.title, 120)}{value}; {card.compared_with}")
         right.html(_draw_bar(check))
     page.show_exact(summary.exact)
 
 
 def _draw_bar(check: Check) -> str:
-    """A bar of the measured value; the line is the limit. Numbers only: nothing of the user's."""
+    """HTML bar of the measured value, with a line at the limit; holds no user text."""
     share = min(check.severity / MAX_BAR, 1.0)
     words = f"{check.severity:.2g} times the limit, {STATE_TITLES[check.state]}"
     return (
@@ -145,7 +142,7 @@ def _draw_bar(check: Check) -> str:
 
 
 def _show_matrix(verdict: Verdict) -> None:
-    """A row a limit, a column a release: a mark for the state, and the decision on top."""
+    """Table of releases (columns) and limits (rows), with the decision in the first row."""
     st.header("Every release against every limit", anchor=False)
     names = short_titles([r.release for r in verdict.releases])
     limits = {c.limit.name: c.limit.title for r in verdict.releases for c in r.checks}
@@ -153,55 +150,56 @@ def _show_matrix(verdict: Verdict) -> None:
     for release in verdict.releases:
         states = {c.limit.name: page.STATE_ICONS[c.state] for c in release.checks}
         marks = [states.get(name, page.STATE_ICONS["not_tested"]) for name in limits]
-        head = escape(names[release.release], 80).replace(" \\= ", "\u00a0\\=\u00a0")
-        columns[head] = [DECISION_TITLES[release.decision], *marks]
+        title = format_cell(names[release.release], 80)
+        columns[title] = [DECISION_TITLES[release.decision], *marks]
     table = pd.DataFrame(columns, index=["**Decision**", *map(escape, limits.values())])
     with st.container(key="limits-matrix"):
         st.table(table, border="horizontal", alt="Releases and limits")
-    legend = "  ".join(f"{mark} {STATE_TITLES[state]}" for state, mark in page.STATE_ICONS.items())
-    st.caption(legend)
+    legend = [f"{mark} {STATE_TITLES[state]}" for state, mark in page.STATE_ICONS.items()]
+    st.caption("\u2003".join(legend))
     for name, why in verdict.not_made.items():
         st.caption(f"{release_title(name)} could not be made: {escape(why, 300)}")
 
 
 def _show_choice(view: AuditView, verdict: Verdict) -> None:
-    """The release that Report and publishing go on with, and why not each other one."""
+    """Choice of the release for report and publishing, with reasons against the others."""
     ids = [r.release for r in verdict.releases if r.release != ORIGINAL]
     if not ids:
         return
     st.header("Choose a release", anchor=False)
     reasons = explain_others(verdict, view.results)
     if reasons:
-        st.caption("Why not the others:" if verdict.recommended else "Why none is recommended:")
+        rest = "the others are not" if verdict.recommended else "none is"
+        st.caption(f"Why {rest} recommended:")
         lines = [f"- **{release_title(r)}**: {escape(reason, 300)}" for r, reason in reasons]
         st.markdown("\n".join(lines))
     ids = show_obstacles(verdict)
     chosen = chosen_release(view)
     names = {None: "none yet"} | {r: release_title(r) for r in ids}
     options = [None, *ids]
-    # A new policy or recommendation proposes anew; what was picked by hand stays.
+    # A new policy or recommendation resets the proposal; a manual choice is kept.
     key = f"choose-{view.summary.id}-{current_policy(view).key}-{verdict.recommended}"
     picked = st.selectbox(
-        "Choose this release",
+        "Chosen release",
         options,
         options.index(chosen) if chosen in options else 0,
         format_func=names.__getitem__,
         key=key,
-        help="Report and publishing go on with it.",
+        help="The report and the publishing run use this release.",
         on_change=lambda: choose_release(view, st.session_state[key]),
     )
-    found = None if picked is None else verdict.find(picked)
-    if found is not None and found.decision != "publish":
+    release = None if picked is None else verdict.find(picked)
+    if release is not None and release.decision != "publish":
         st.warning(
-            f"{release_title(found.release)}: {DECISION_TITLES[found.decision].lower()}; "
-            f"{DECISION_MEANINGS[found.decision]}.",
-            icon=ICONS[found.decision],
+            f"{release_title(release.release)}: {DECISION_TITLES[release.decision].lower()}; "
+            f"{DECISION_MEANINGS[release.decision]}.",
+            icon=ICONS[release.decision],
         )
     show_record(view, picked)
 
 
 def _show_changes(view: AuditView, verdict: Verdict) -> None:
-    """What could change the decision, each a button that runs it."""
+    """Audits that could change the decision, each with a button that starts it."""
     graph = cache.load_graph(view.spec.graph_hash)
     proposals = propose_changes(view, verdict, graph, load_time_model())
     if not proposals or view.summary.state.is_active:
@@ -219,7 +217,7 @@ def _show_changes(view: AuditView, verdict: Verdict) -> None:
 
 
 def _plan_proposal(view: AuditView, proposal: Proposal) -> tuple[str, dict[str, object]]:
-    """The button's label, and the fields of the audit that it starts."""
+    """Label of the button and fields of the audit that it starts."""
     fields = page.keep_fields(view)
     if proposal.action == "try_defense":
         choice = MethodChoice.parse(proposal.key, "defense")
@@ -239,49 +237,39 @@ def _plan_proposal(view: AuditView, proposal: Proposal) -> tuple[str, dict[str, 
 
 
 def _show_evidence(view: AuditView, verdict: Verdict) -> None:
+    contents = {
+        "Limits in figures": lambda: _show_comparison(view, verdict),
+        "Each release": lambda: _show_limits(verdict),
+        "Earlier decisions": lambda: show_history(view),
+    }
+    page.show_tabs("decision-tabs", contents)
+
+
+def _show_comparison(view: AuditView, verdict: Verdict) -> None:
+    """Releases against the limits, and the changes since the last audit of the graph."""
     earlier = judge_earlier(view)
-    names = ["Limits in figures", "Each release", "Earlier decisions"]
-    tabs = st.tabs(names, key="decision-tabs", on_change="rerun")
     when = "" if earlier is None else f"the audit of {format_day(earlier[0].created)}"
-    if tabs[0].open:
-        with tabs[0]:
-            table = compute_comparison(verdict, None if earlier is None else earlier[1])
-            ids = [release.release for release in verdict.releases]
-            if not table.empty:
-                theme = current_theme()
-                show_chart(
-                    cache.remember(view, lambda: compare_releases(table, ids, theme, when)),
-                    "comparison",
-                )
-                if earlier is not None:
-                    st.markdown(escape(answer_changes(table, when), 2000))
-    if tabs[1].open:
-        with tabs[1]:
-            ids = [r.release for r in verdict.releases]
-            release = verdict.find(page.choose_release("Release", ids, "limits-release"))
-            assert release is not None
-            _show_limits(release)
-    if tabs[2].open:
-        with tabs[2]:
-            show_history(view)
-            if not view.decisions:
-                st.caption("No decision on this graph is on record.")
+    table = compute_comparison(verdict, None if earlier is None else earlier[1])
+    if table.empty:
+        return
+    ids = [release.release for release in verdict.releases]
+    show_cached_chart(view, lambda theme: compare_releases(table, ids, theme, when), "comparison")
+    if earlier is not None:
+        st.markdown(escape(answer_changes(table, when), 2000))
 
 
-def _show_limits(release: ReleaseVerdict) -> None:
-    """Each limit with its figure; what was refuted or not tested."""
+def _show_limits(verdict: Verdict) -> None:
+    """Each limit of a release with its figure, and the refuted or untested claims."""
+    ids = [release.release for release in verdict.releases]
+    release = verdict.find(page.choose_release("Release", ids, "limits-release"))
+    assert release is not None
     table = compute_limit_table(release).rename(columns={"": "State", "Limit": "At most"})
     with st.container(key="limits-table"):
-        shown = table.astype(str).map(lambda text: _keep_interval(escape(text, 200)))
-        st.table(shown, hide_index=True, border="horizontal", alt="Limits, and what was measured")
-    st.caption("Measured is the strongest of all attacks; an empty cell was not tested.")
-    told = [escape(text, 300) for text in (*release.refuted, *release.open_points)]
-    st.markdown("\n".join(f"- {text}" for text in told))
-
-
-def _keep_interval(text: str) -> str:
-    """A narrow cell breaks before an interval, not within it."""
-    return re.sub(r", (?=[^\]]*\])", ",\u00a0", text)
+        shown = table.astype(str).map(format_cell)
+        st.table(shown, hide_index=True, border="horizontal", alt="Limits and measured values")
+    st.caption("“Measured” is the strongest attack. An empty cell was not tested.")
+    points = (*release.refuted, *release.open_points)
+    st.markdown("\n".join(f"- {escape(text, 300)}" for text in points))
 
 
 main()

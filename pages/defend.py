@@ -1,4 +1,4 @@
-"""Defend: what each defense protects, and what it costs in usefulness."""
+"""Defend page: what each defense protects, and its cost in usefulness."""
 
 from __future__ import annotations
 
@@ -34,44 +34,44 @@ from core.seeding import Seed
 from core.words import count_noun
 from pages.ui import cache, page, session, sidebar
 from pages.ui.benchmark_panel import show_benchmark
-from pages.ui.chart import download_table, show_chart
+from pages.ui.chart import download_table, show_cached_chart, show_chart
 from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.guarantee_card import show_guarantees
 from pages.ui.method_form import list_fields, show_settings
 from pages.ui.policy import chosen_release, current_policy
-from pages.ui.text import escape
+from pages.ui.text import format_cell
 from pages.ui.theme import current_theme
 
 START_REPEATS = 5
 MAX_COLUMNS = 8
-"""Of the table of releases: what 1,024 pixels hold. Its file has all."""
+"""Columns of the release table that fit into 1,024 pixels; the CSV file has all."""
 GUARANTEES = {
     "empirical": (
         "No formal guarantee",
-        "Lowers the attacks that were tried. Promises nothing about others.",
+        "Tested against the attacks of the audit only. Other attacks may succeed.",
         "Defense",
     ),
     "edge DP": (
         "Edge-DP",
-        "The release hardly depends on any single link. For who holds the whole graph.",
+        "The release hardly depends on any single link. A trusted curator holds the whole graph.",
         "Edge-DP",
     ),
     "link-local DP": (
         "Link-local DP",
-        "Each node randomises its own links before anybody collects them.",
+        "Each node randomises its own links before they are collected.",
         "Link-local DP",
     ),
     "node DP": (
         "Node-DP",
-        "The release hardly depends on any one node with all its links.",
+        "The release hardly depends on any single node and its links.",
         "Node-DP",
     ),
 }
-# group → title, what it protects, its term of the glossary
+"""Group → title, what it protects, glossary term."""
 
 
 def main() -> None:
-    page.open_page("Defend", "What each defense protects, and what it costs in usefulness.")
+    page.open_page("Defend", "What each defense protects, and its cost in usefulness.")
     audit_id = session.current_audit()
     view = cache.load_view(audit_id) if audit_id else None
     made = [] if view is None else [s.id for s in view.releases if s.id != ORIGINAL and s.facts]
@@ -81,7 +81,7 @@ def main() -> None:
             _show_results(view, made)
         if view.summary.state.is_active:
             sidebar.show_live_curves(view.summary.id)
-    page.show_folded("What works on graphs like this one", "benchmark-open", show_benchmark)
+    page.show_folded("Results on similar graphs", "benchmark-open", show_benchmark)
     page.show_folded(
         "Add defenses",
         "defenses-open",
@@ -96,25 +96,18 @@ def main() -> None:
 def _show_results(view: AuditView, made: list[str]) -> None:
     start = chosen_release(view)
     release = page.choose_release("Release", made, "defend-release", start)
-    policy, theme = current_policy(view), current_theme()
+    policy = current_policy(view)
     page.show_summary(cache.remember(view, lambda: summarize_release(view, release, policy)))
-    show_chart(cache.remember(view, lambda: _plot_pair(view, release, theme)), "before-after")
-    names = ["Releases", "Training", "Learned links", "ROC curves", "Guarantee", "Baselines"]
-    tabs = st.tabs(names, key="defend-tabs", on_change="rerun")
-    shown = next((index for index, tab in enumerate(tabs) if tab.open), 0)
-    with tabs[shown]:
-        if names[shown] == "Releases":
-            _show_table(view)
-        elif names[shown] == "Training":
-            _show_training(view, release)
-        elif names[shown] == "Learned links":
-            _show_learned(view, release)
-        elif names[shown] == "ROC curves":
-            _show_rocs(view)
-        elif names[shown] == "Guarantee":
-            show_guarantees(view, release)
-        else:
-            _show_baselines(view)
+    show_cached_chart(view, lambda theme: _plot_pair(view, release, theme), "before-after")
+    contents = {
+        "Releases": lambda: _show_table(view),
+        "Training": lambda: _show_training(view, release),
+        "Learned links": lambda: _show_learned(view, release),
+        "ROC curves": lambda: _show_rocs(view),
+        "Guarantee": lambda: show_guarantees(view, release),
+        "Baselines": lambda: _show_baselines(view),
+    }
+    page.show_tabs("defend-tabs", contents)
 
 
 def _plot_pair(view: AuditView, release: str, theme: Theme) -> Chart:
@@ -131,46 +124,37 @@ def _show_table(view: AuditView) -> None:
     table = cache.remember(view, lambda: compute_release_table(view.results, view.releases))
     with st.container(key="releases-table"):
         st.table(
-            table.drop(columns="release").iloc[:, :MAX_COLUMNS].map(_keep_interval),
+            table.drop(columns="release").iloc[:, :MAX_COLUMNS].map(format_cell),
             hide_index=True,
             border="horizontal",
-            alt="The releases: guarantee, risk and usefulness",
+            alt="Releases with guarantee, risk and usefulness",
         )
     with st.container(horizontal=True, wrap=False):
         st.caption(
-            f"Means over {count_noun(view.num_repeats, 'repeat')}, each with a new split and "
-            "new noise; 95 % intervals in brackets.",
+            f"Means over {count_noun(view.num_repeats, 'repeat')}, each with new splits and "
+            "new noise. Brackets: 95 % intervals.",
             width="stretch",
         )
         download_table(table, "releases")
     page.show_missing(view)
 
 
-def _keep_interval(text: str) -> str:
-    """A narrow cell breaks before an interval, not within it."""
-    return (
-        escape(text, 120)
-        .replace(", ", ",\u00a0" if "[" in text else ", ")
-        .replace(" \\= ", "\u00a0\\=\u00a0")
-    )
-
-
 def _show_training(view: AuditView, release: str) -> None:
     summary = next(s for s in view.releases if s.id == release)
     if not summary.curves:
-        st.caption(f"{release_title(release)} trains nothing.")
+        st.caption(f"{release_title(release)} has no training step.")
         return
     show_chart(releases.training_curves(summary.curves, current_theme()), f"curves-{release}")
 
 
 def _show_learned(view: AuditView, release: str) -> None:
-    """What the defense learned of each link."""
+    """Score that the defense learned for each link."""
     theme = current_theme()
     cells = view.cells[(view.cells.kind == "publish") & (view.cells.release == release)]
     is_made = bool(((cells.seed == 0) & (cells.state == State.DONE)).any())
     scores = view.load_link_scores(release, 0) if is_made else None
     if scores is None:
-        st.caption(f"{release_title(release)} does not learn which links to keep.")
+        st.caption(f"{release_title(release)} does not learn scores of links.")
         return
     rng = Seed(view.spec.root_seed).rng("sub-structures", release)
     chart = link_scores.link_scores(cache.load_release(view, ORIGINAL), scores, rng, theme)
@@ -190,7 +174,7 @@ def _show_rocs(view: AuditView) -> None:
 
 
 def _show_baselines(view: AuditView) -> None:
-    """Syntheses beside the same method without the data."""
+    """Synthesised releases beside their data-independent baselines."""
     table = cache.remember(
         view,
         lambda: compute_data_independent_table(
@@ -198,16 +182,16 @@ def _show_baselines(view: AuditView) -> None:
         ),
     )
     if table.empty:
-        st.caption("No release of this audit was made beside its data-independent baseline.")
+        st.caption("No release of this audit has a data-independent baseline.")
         return
     st.markdown("\n".join(f"- {sentence}" for sentence in answer_data_independent(table)))
     shown = show_data_independent_table(table)
-    st.dataframe(shown, hide_index=True, alt="Syntheses and their data-independent baselines")
+    st.dataframe(shown, hide_index=True, alt="Synthesised releases and their baselines")
     download_table(shown, "baselines")
 
 
 def _show_form(view: AuditView | None) -> None:
-    top = st.container()  # drawn last, on what is ticked below
+    top = st.container()  # drawn last: it depends on the choices below
     choices: list[MethodChoice] = []
     num_repeats = view.spec.num_repeats if view is not None else START_REPEATS
     groups: dict[str, list[type[Method]]] = {}
@@ -224,7 +208,7 @@ def _show_form(view: AuditView | None) -> None:
                 with st.container(border=True):
                     choices += _show_card(method, num_repeats)
     if any(map(find_data_independent, choices)) and st.checkbox(
-        "Add the data-independent baselines of syntheses",
+        "Add data-independent baselines of synthesis methods",
         True,
         key="add-twins",
         persist_state="session",
@@ -253,9 +237,9 @@ def _show_run(
     if not is_new:
         st.caption("Select at least one defense.")
     elif time := estimate_audit(fields):
-        st.caption(f"{count_noun(len(defenses), 'release')} attacked: {time} on this computer.")
+        st.caption(f"{count_noun(len(defenses), 'release')} to attack: {time} on this computer.")
     if st.button(
-        "Make the releases and attack them",
+        "Make and attack the releases",
         type="primary",
         key="run",
         icon=":material/play_arrow:",
@@ -288,12 +272,12 @@ def _show_card(method: type[Method], num_repeats: int) -> list[MethodChoice]:
 
 
 def _choose_attacks(view: AuditView | None) -> tuple[MethodChoice, ...]:
-    """The attacks of the open audit, or those of the quick look."""
+    """Attacks of the open audit, or those of the quick preset."""
     if view is not None:
         return view.spec.attacks
     choice = session.current_threats()
     keys = PRESETS[0].choose_attacks(choice.has_links, choice.threats.private is not None)
-    st.caption(f"No attacks were run yet: the quick look ({len(keys)} attacks) will be.")
+    st.caption(f"No attack has been run yet. The quick preset with {len(keys)} attacks is used.")
     return tuple(MethodChoice(key=key) for key in keys)
 
 

@@ -1,4 +1,4 @@
-"""Help: a first audit, the glossary, formats, policies, methods with citations, deployment."""
+"""Help page: first audit, glossary, formats, policies, methods, command line, deployment."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ def main() -> None:
 
 
 def _load_text(topic: str) -> str:
-    """A help file without its title, which the page's control shows; its headings one step down."""
+    """Text of a help file without its title line."""
     text = (HELP / f"{topic}.md").read_text(encoding="utf-8")
     return text.partition("\n")[2]
 
 
 def _show_glossary() -> None:
-    sought = st.text_input("Find a term", key="term").strip().lower()
-    found = {t: text for t, text in load_glossary().items() if sought in f"{t} {text}".lower()}
+    query = st.text_input("Find a term", key="term").strip().lower()
+    found = {t: text for t, text in load_glossary().items() if query in f"{t} {text}".lower()}
     st.markdown("\n\n".join(f"**{term}.** {text}" for term, text in found.items()))
     if not found:
-        st.caption("No entry has this text.")
+        st.caption("No entry contains this text. Try a shorter term.")
 
 
 def _show_policies() -> None:

@@ -1,4 +1,4 @@
-"""Homophily: how alike a node and its neighbours or role peers are, as GHRatios."""
+"""Homophily page: GHRatios of nodes with their neighbours and role peers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.findings.pair_profile import answer_pair_profile
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
-from pages.ui.chart import show_chart
+from pages.ui.chart import show_cached_chart, show_chart
 from pages.ui.policy import chosen_release
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
@@ -24,10 +24,10 @@ from pages.ui.theme import current_theme
 def main() -> None:
     page.open_page(
         "Homophily (GHRatio)",
-        "How alike a node and its neighbours or role peers are.",
+        "How similar each node is to its neighbours and to its role peers.",
         help=explain_term("GHRatio"),
     )
-    view = page.require_view("GHRatios are measured by an audit.")
+    view = page.require_view("Run an audit to measure GHRatios.")
     has_ratios = (
         view.spec.threats.private is not None and view.profile.ghratio_combined.notna().any()
     )
@@ -43,34 +43,25 @@ def main() -> None:
 def _show_ratios(view: AuditView) -> None:
     page.show_summary(cache.remember(view, lambda: summarize_homophily(view)))
     releases = list_releases(view.profile)
-    chosen, theme = tuple(_choose_releases(view, releases)), current_theme()
-    show_chart(
-        cache.remember(
-            view, lambda: homophily.ghratio_distributions(view.profile, list(chosen), theme)
-        ),
+    chosen = tuple(_choose_releases(view, releases))
+    show_cached_chart(
+        view,
+        lambda theme: homophily.ghratio_distributions(view.profile, list(chosen), theme),
         "ghratio",
     )
-    names = ["Neighbours against role peers"]
-    names += ["Ends of withheld links"] if view.spec.threats.has_links else []
-    tabs = st.tabs(names, key="homophily-tabs", on_change="rerun")
-    if tabs[0].open:
-        with tabs[0]:
-            _show_scatter(view, releases)
-    if len(tabs) > 1 and tabs[1].open:
-        with tabs[1]:
-            _show_pairs(view)
+    contents = {"Neighbours against role peers": lambda: _show_scatter(view, releases)}
+    if view.spec.threats.has_links:
+        contents["Endpoints of withheld links"] = lambda: _show_pairs(view)
+    page.show_tabs("homophily-tabs", contents)
 
 
 def _show_pairs(view: AuditView) -> None:
-    theme = current_theme()
     st.markdown(cache.remember(view, lambda: answer_pair_profile(view.results)))
-    show_chart(
-        cache.remember(view, lambda: pair_profile(view.results, None, theme)), "pair-profile"
-    )
+    show_cached_chart(view, lambda theme: pair_profile(view.results, None, theme), "pair-profile")
 
 
 def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
-    """The original and the release that was chosen or recommended, or what is picked."""
+    """Ask for releases; by default the original and the chosen or recommended one."""
     if len(releases) <= 2:
         return releases
     best = chosen_release(view)
@@ -93,7 +84,7 @@ def _show_scatter(view: AuditView, releases: list[str]) -> None:
     nodes = [point["customdata"] for point in event.selection.points] if event else []
     nodes = [node[0] if isinstance(node, list) else node for node in nodes]
     if not nodes:
-        st.caption("Click a point, or draw a box around some, to see which nodes they are.")
+        st.caption("Click a point or draw a box to list nodes.")
         return
     st.dataframe(chart.table[chart.table.node.isin(nodes)], hide_index=True, height=260)
     if len(nodes) == 1 and st.button("Open this node on the Risk page", key="open-node"):

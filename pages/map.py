@@ -1,4 +1,4 @@
-"""Map: where in the graph the risk is."""
+"""Map page: where in the graph the risk is."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from pages.ui.person_card import choose, show_person, show_table
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
-# Up to so many people the map is drawn at once; a larger one is waited for, so it is asked.
 AUTOMATIC = 20_000
+"""Number of nodes up to which the layout starts without being asked for."""
 
 HEIGHT = 600
 NO_RELEASE = "none"
 HOW_TO = (
-    "Drag to move, scroll to zoom, click a point for the node. Frame or lasso (above the map) "
-    "choose several: they are listed below."
+    "Drag to move, scroll to zoom, click a point to open it. Box and lasso (above the map) select "
+    "several, which are listed below."
 )
 CONFIG = {
     "displaylogo": False,
@@ -59,11 +59,11 @@ def main() -> None:
     graph = load_everybody(view)
     if _is_placed(st.session_state["graph"], graph):
         _show_map(graph, view)
-    page.show_next("homophily", "See why structure gives values away")
+    page.show_next("homophily", "See how links reveal values")
 
 
 def _is_placed(graph_hash: str, graph: Graph) -> bool:
-    """Whether everybody has a place; else starts the work, or shows how far it is."""
+    """Whether the layout is finished; otherwise start it or show its progress."""
     layouts = service.open_service().layouts
     run = layouts.find(graph_hash)
     if run is not None and run.state is State.DONE:
@@ -71,7 +71,7 @@ def _is_placed(graph_hash: str, graph: Graph) -> bool:
     if run is not None and run.is_active:
         job.watch_job(
             lambda: layouts.find(graph_hash),
-            lambda now: f"Finding a place for everybody: {job.describe_message(now.message)}",
+            lambda now: f"Computing the layout: {job.describe_message(now.message)}",
             "Cancel the map",
             "map-cancel",
             lambda: layouts.stop(graph_hash),
@@ -79,12 +79,12 @@ def _is_placed(graph_hash: str, graph: Graph) -> bool:
         return False
     people = count_noun(graph.num_nodes, "person", "people")
     if run is None:
-        text = f"{people} and {count_noun(graph.num_edges, 'link')} have no places yet."
+        text = f"{people} and {count_noun(graph.num_edges, 'link')} have no layout yet."
     else:
-        text = f"The map of {people} was not finished ({run.state})."
+        text = f"The layout of {people} was not finished ({run.state})."
         if run.reason:
             text += f" {escape(run.reason, 200)}."
-    st.info(text + " It is computed once for each graph and kept.", icon=":material/map:")
+    st.info(text + " It is computed once per graph and stored.", icon=":material/map:")
     is_automatic = run is None and graph.num_nodes <= AUTOMATIC
     if is_automatic or st.button("Draw the map", key="map-start", icon=":material/map:"):
         layouts.start(graph_hash)
@@ -120,16 +120,16 @@ def _show_map(graph: Graph, view: AuditView | None) -> None:
 def _choose(
     view: AuditView | None, colors: list[Color], is_small: bool
 ) -> tuple[Color, str | None, bool]:
-    """Colour, the release beside the original, and whether to draw only what changed."""
+    """Ask for the colour and a second release; also return whether to draw only the changes."""
     left, right = st.columns([5, 3], gap="large", vertical_alignment="bottom")
     releases = [] if view is None else [r for r in list_releases(view.results) if r != ORIGINAL]
     beside = NO_RELEASE
     if releases and is_small:
         with right.container(horizontal=True, vertical_alignment="bottom"):
             beside = st.selectbox(
-                "Beside it",
+                "Second release",
                 [NO_RELEASE, *releases],
-                format_func=lambda r: "no release" if r == NO_RELEASE else release_title(r),
+                format_func=lambda r: "none" if r == NO_RELEASE else release_title(r),
                 key="map-release",
                 persist_state="session",
             )
@@ -143,8 +143,8 @@ def _choose(
         key=f"map-color-{'-'.join(colors)}",
         required=True,
         persist_state="session",
-        help="Advantage: what an attacker gains over the base rate on the person. Risk: how sure "
-        "it is of the truth. Community: people with more links among each other than to others.",
+        help="Advantage: risk above the base rate. Risk: the attacker's confidence in the truth. "
+        "Community: a group with more internal than external links.",
     )
     return by, None if beside == NO_RELEASE else beside, by == "change"
 
@@ -185,7 +185,7 @@ def _show_communities(view: AuditView | None, by: Color) -> None:
 
 
 def _take_people(graph: Graph) -> None:
-    """One point is a person; a frame or a lasso is a list. Nothing chosen: everybody again."""
+    """Open a clicked node, or list those of a box or lasso; no selection lists all nodes."""
     chosen = st.session_state["people-map"].selection
     numbers = list(dict.fromkeys(_read_number(point) for point in chosen.points))
     if len(numbers) == 1 and not chosen.box and not chosen.lasso:

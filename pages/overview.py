@@ -1,4 +1,4 @@
-"""Overview: start an audit, follow the one that runs, open an earlier one."""
+"""Overview page: start an audit, follow a running one, open an earlier one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POLL_S = 2.0
 def main() -> None:
     page.open_page(
         "Overview",
-        "Find out whom a graph of people, accounts or papers would expose, before it is shared.",
+        "Find out who would be exposed if a graph of people, accounts or papers were shared.",
         needs_graph=False,
     )
     audits = [a for a in service.open_service().list_audits() if a.study is None]
@@ -67,9 +67,7 @@ def _show_open_graph() -> None:
             f"{count_noun(graph.num_edges, 'link')}.",
             width="content",
         )
-        st.page_link(
-            page.PAGES / "decision.py", label="Go on with it", icon=":material/arrow_forward:"
-        )
+        st.page_link(page.PAGES / "decision.py", label="Continue", icon=":material/arrow_forward:")
     show_external_form(graph)
 
 
@@ -94,9 +92,9 @@ def _show_recent(audits: list[AuditSummary]) -> None:
 
 
 def _describe_decision(audit: AuditSummary) -> str:
-    """The decision of an audit in a few words, or how it ended."""
+    """Short text: the decision of an audit, or how it ended."""
     if not audit.cells_done:
-        return f"{audit.state.capitalize()}, without a result."
+        return f"{audit.state.capitalize()}, no results."
     try:
         verdict = judge_view(cache.load_view(audit.id))
     except AuditError as error:
@@ -104,7 +102,7 @@ def _describe_decision(audit: AuditSummary) -> str:
     ending = "" if audit.state is State.DONE else f" The audit was {audit.state}."
     found = None if verdict.recommended is None else verdict.find(verdict.recommended)
     if found is None:
-        return f":material/block: Nothing is cleared to be published.{ending}"
+        return f":material/block: No release may be published.{ending}"
     title = DECISION_TITLES[found.decision]
     return f":material/check_circle: {title}: {escape(release_title(found.release))}.{ending}"
 

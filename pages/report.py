@@ -1,4 +1,4 @@
-"""Report: the PDF, the results as files, and the release itself."""
+"""Report page: the PDF, the results as files, and the release itself."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EDITIONS: dict[Edition, str] = {
 
 def main() -> None:
     page.open_page("Report", "The PDF report, the results as files, and the release itself.")
-    view = page.require_view("A report is made of an audit.")
+    view = page.require_view("Run an audit to create its report.")
     summary = view.summary
     started = datetime.fromisoformat(summary.created)
     page.show_answer(
@@ -46,8 +46,7 @@ def main() -> None:
     options = _choose_options(view)
     if not options.pseudonyms:
         st.warning(
-            "Without pseudonyms the report itself contains personal data: it names the "
-            "most exposed people.",
+            "Without pseudonyms the report names the most exposed nodes: personal data.",
             icon=":material/warning:",
         )
     _show_downloads(view, options)
@@ -57,7 +56,7 @@ def main() -> None:
 
 
 def _name(summary: AuditSummary) -> str:
-    """As the analyst called it; its id where it is called like the graph."""
+    """Name of the audit, or its id if it has the name of the graph."""
     return summary.id if summary.name == summary.graph_name else escape(summary.name)
 
 
@@ -76,18 +75,17 @@ def _choose_options(view: AuditView) -> ReportOptions:
             key="report-edition",
             required=True,
             **keep,
-            help="The external one names nobody, and holds no hash, no seed and no count below "
-            "ten.",
+            help="The external edition contains no ids, hashes, seeds or counts below ten.",
         )
         pseudonyms = right.toggle(
-            "Pseudonyms instead of names",
+            "Replace ids by pseudonyms",
             True,
             key="report-pseudonyms",
             **keep,
-            help="People appear as N-001, N-002, …; the per-node table tells who is who.",
+            help="Nodes appear as N-001, N-002, and so on. The per-node table maps them to ids.",
         )
         scale: Scale | None = right.segmented_control(
-            "People are shown by",
+            "Show nodes by",
             list(SCALE_TITLES),
             default="advantage",
             format_func=lambda key: SCALE_TITLES[key],
@@ -95,7 +93,7 @@ def _choose_options(view: AuditView) -> ReportOptions:
             required=True,
             **keep,
         )
-    with st.expander("What the report holds", key="report-contents"):
+    with st.expander("Contents of the report", key="report-contents"):
         ids = [summary.id for summary in view.releases if summary.id != ORIGINAL]
         releases = st.multiselect(
             "Releases besides the original",
@@ -131,6 +129,7 @@ def _choose_options(view: AuditView) -> ReportOptions:
 
 def _show_downloads(view: AuditView, options: ReportOptions) -> None:
     stem = f"audit-{view.summary.id}"
+    st.header("Downloads", anchor=False)
     with st.container(horizontal=True):
         st.download_button(
             "Download the PDF",
@@ -171,8 +170,8 @@ def _show_downloads(view: AuditView, options: ReportOptions) -> None:
                 key=f"download-{name}",
                 on_click="ignore",
                 icon=":material/checklist:",
-                help="Clause by clause of ISO/IEC 27559, NIST SP 800-226 and others: what this "
-                "audit holds, and what is to be filled in. It holds small counts: keep it inside.",
+                help="Clauses of ISO/IEC 27559, NIST SP 800-226 and others: evidence from this "
+                "audit and what you must fill in. Contains small counts, so keep it internal.",
             )
         st.download_button(
             "Per-node table",
@@ -182,19 +181,19 @@ def _show_downloads(view: AuditView, options: ReportOptions) -> None:
             key="download-nodes",
             on_click="ignore",
             icon=":material/table:",
-            help="Names everybody and their risk: personal data.",
+            help="Ids and risk of every node: personal data.",
         )
 
 
 def _show_preview(view: AuditView, options: ReportOptions) -> None:
     shown = st.session_state.get("preview")
-    if st.button("Show the pages", key="show-preview", icon=":material/visibility:"):
+    if st.button("Preview the pages", key="show-preview", icon=":material/visibility:"):
         shown = st.session_state["preview"] = (view.summary.id, options)
     if shown != (view.summary.id, options):
         if shown is not None:
-            st.caption("The options have changed: show the pages again.")
+            st.caption("The options have changed. Preview the pages again.")
         return
-    with st.spinner("Setting the pages"):
+    with st.spinner("Rendering the pages"):
         pages = documents.render_pages(view, options)
     st.caption(count_noun(len(pages), "page"))
     columns = st.columns(PREVIEW_COLUMNS, gap="medium")

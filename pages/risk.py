@@ -1,4 +1,4 @@
-"""Risk: re-identification and inference risk of each node."""
+"""Risk page: re-identification and inference risk of each node."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.findings.risk import SCALE_TITLES, Scale, compute_heatmap
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
-from pages.ui.chart import show_chart
+from pages.ui.chart import show_cached_chart, show_chart
 from pages.ui.node_panel import show_node
 from pages.ui.node_table import choose_secret, rank_nodes, select_nodes, show_nodes, show_search
 from pages.ui.policy import chosen_release, current_policy
@@ -32,17 +32,17 @@ GROUPS = {"degree": "number of links", "class": "class", "community": "community
 
 def main() -> None:
     page.open_page("Risk", "Re-identification and inference risk of each node.")
-    view = page.require_view("Node risk comes from the attacks of an audit.")
+    view = page.require_view("Run an audit to measure the risk of each node.")
     if view.nodes.empty:
-        st.info("No attack that says something about single nodes has finished yet.")
+        st.info("No attack with results for single nodes has finished yet.")
         return
     policy, best = current_policy(view), chosen_release(view)
     page.show_summary(cache.remember(view, lambda: summarize_risk(view, best, policy)))
     secret = choose_secret(view)
     if secret is None:
-        st.info("Only baseline attackers have finished yet: they expose nobody.")
+        st.info("Only baseline attackers have finished yet. They do not expose nodes.")
         return
-    left, middle, right = st.columns([4, 3, 3], gap="medium", vertical_alignment="bottom")
+    left, middle, right = st.columns([5, 2, 3], gap="medium", vertical_alignment="bottom")
     with left:
         chosen = _choose_releases(view, secret)
     with middle:
@@ -53,42 +53,36 @@ def main() -> None:
     if st.session_state.get("node") is not None:
         show_node(view, chosen[0])
     _show_details(view, secret, chosen, scale)
-    page.show_next("map", "See where they are on the map")
+    page.show_next("map", "See the exposed nodes on the map")
 
 
 def _show_details(view: AuditView, secret: Secret, chosen: list[str], scale: Scale) -> None:
-    names = ["Nodes", "How many are exposed", "Who shares the risk", "By base rate"]
+    releases = tuple(chosen)
+    contents = {
+        "Nodes": lambda: show_nodes(view, secret, chosen),
+        "Number exposed": lambda: _show_shares(view, secret, releases, scale),
+        "Groups": lambda: _show_groups(view, secret, releases, scale),
+        "By base rate": lambda: _show_base_rates(view, secret, releases),
+    }
     if secret.threat == "attribute" and not secret.target:
-        names.append("How sure the attacker is")
-    tabs = st.tabs(names, key=f"risk-tabs-{len(names)}", on_change="rerun")
-    shown = next((index for index, tab in enumerate(tabs) if tab.open), 0)
-    with tabs[shown]:
-        if shown == 0:
-            show_nodes(view, secret, chosen)
-        elif shown == 1:
-            _show_shares(view, secret, tuple(chosen), scale)
-        elif shown == 2:
-            _show_groups(view, secret, tuple(chosen), scale)
-        elif shown == 3:
-            _show_base_rates(view, secret, tuple(chosen))
-        else:
-            _show_margins(view, tuple(chosen))
+        contents["Attacker's confidence"] = lambda: _show_margins(view, releases)
+    page.show_tabs(f"risk-tabs-{len(contents)}", contents)
 
 
 def _choose_releases(view: AuditView, secret: Secret) -> list[str]:
-    """The original next to the safest release, or what the user picks (at most two)."""
+    """Ask for one or two releases; by default the original and the safest one."""
     releases = list_releases(select_nodes(view, secret))
     if len(releases) == 1:
-        waits = view.spec.defenses and view.summary.state.is_active
-        why = "the others are still being attacked" if waits else "add defenses on the Defend page"
-        st.caption(f"Only {release_title(releases[0])} is here: {why}.")
+        is_waiting = view.spec.defenses and view.summary.state.is_active
+        hint = "The others are being attacked" if is_waiting else "Add defenses on the Defend page"
+        st.caption(f"Only {release_title(releases[0])} has results. {hint}.")
         return releases
     best = cache.remember(
         view, lambda: answers.find_least_exposing(pick_worst(select_nodes(view, secret)))
     )
     start = [ORIGINAL, best] if best in releases else releases[:2]
     return st.multiselect(
-        "Releases, nodes in the order of the first",
+        "Releases (nodes are ranked on the first)",
         releases,
         start,
         format_func=release_title,
@@ -99,7 +93,7 @@ def _choose_releases(view: AuditView, secret: Secret) -> list[str]:
 
 
 def _choose_scale() -> Scale:
-    """What heatmap, distribution, groups and the node's table show."""
+    """Ask for the scale of heatmap, distribution, groups and node table."""
     chosen: Scale = st.segmented_control(
         "Show",
         list(SCALE_TITLES),
@@ -114,9 +108,9 @@ def _choose_scale() -> Scale:
 
 
 def _show_heatmap(view: AuditView, secret: Secret, chosen: tuple[str, ...], scale: Scale) -> None:
-    """A panel a release, with the same nodes in the same order on one scale."""
+    """Heatmap with one panel per release: same nodes, same order, one scale."""
     tables = cache.remember(view, lambda: _tabulate_heatmaps(view, secret, chosen, scale))
-    # Drawn anew each time: a remembered figure loses the first click.
+    # Not cached: a cached figure loses the first click.
     chart = risk.risk_heatmap(tables, scale, current_theme(), HEATMAP_HEIGHT, _choose_ranks())
     show_chart(chart, "heatmap", on_select=_open_clicked, selection_mode="points")
     rows = view.results[view.results.method.map(find_secret) == (secret.threat, secret.target)]
@@ -133,10 +127,10 @@ def _tabulate_heatmaps(
 
 
 def _choose_ranks() -> tuple[int, int] | None:
-    """The nodes of the row that was clicked, a row each; None: all."""
+    """Ranks of the clicked row, to be shown one node per row; None for all nodes."""
     ranks: tuple[int, int] | None = st.session_state.get("heatmap-ranks")
     if ranks is None:
-        st.caption("Click a cell to open its node; a row of several opens into a row each.")
+        st.caption("Click a cell to open its node. Rows of several nodes expand first.")
     elif st.button("Show all nodes", key="heatmap-all", icon=":material/zoom_out_map:"):
         del st.session_state["heatmap-ranks"]
         st.rerun()
@@ -144,9 +138,10 @@ def _choose_ranks() -> tuple[int, int] | None:
 
 
 def _open_clicked() -> None:
-    """Open the node of the cell, or the nodes of a row of several. A second click on a cell lets
-    go of it in Plotly, so that nothing is selected: with the panel closed, that means the same
-    node again."""
+    """Open the clicked node, or expand a row of several nodes.
+
+    A second click on a cell deselects it in Plotly. If the panel is closed, it reopens the node.
+    """
     points = st.session_state["heatmap"].selection.points
     if points:
         node, _, first, last = points[0]["customdata"]
@@ -162,11 +157,9 @@ def _open_clicked() -> None:
 
 
 def _show_shares(view: AuditView, secret: Secret, chosen: tuple[str, ...], scale: Scale) -> None:
-    theme = current_theme()
-    show_chart(
-        cache.remember(
-            view, lambda: risk.risk_distribution(select_nodes(view, secret), chosen, theme, scale)
-        ),
+    show_cached_chart(
+        view,
+        lambda theme: risk.risk_distribution(select_nodes(view, secret), chosen, theme, scale),
         "risk-shares",
     )
     bound = cache.remember(view, lambda: answers.answer_bound(select_nodes(view, secret)))
@@ -176,16 +169,13 @@ def _show_shares(view: AuditView, secret: Secret, chosen: tuple[str, ...], scale
 def _show_groups(view: AuditView, secret: Secret, chosen: tuple[str, ...], scale: Scale) -> None:
     by = page.choose_one("Group by", list(GROUPS), GROUPS, "risk-by")
     if view.spec.groups:
-        table, said = cache.remember(view, lambda: _compare_groups(view, secret))
-        st.markdown(escape(said, 1000))
+        table, text = cache.remember(view, lambda: _compare_groups(view, secret))
+        st.markdown(escape(text, 1000))
         st.dataframe(table, hide_index=True, alt="Exposure by group")
-    theme = current_theme()
-    show_chart(
-        cache.remember(
-            view,
-            lambda: risk.risk_by_group(
-                select_nodes(view, secret), view.profile, by, chosen, theme, scale
-            ),
+    show_cached_chart(
+        view,
+        lambda theme: risk.risk_by_group(
+            select_nodes(view, secret), view.profile, by, chosen, theme, scale
         ),
         f"risk-{by}",
     )
@@ -207,7 +197,7 @@ def _show_base_rates(view: AuditView, secret: Secret, chosen: tuple[str, ...]) -
 def _show_margins(view: AuditView, chosen: tuple[str, ...]) -> None:
     attacks = list_margin_attacks(view)
     if not attacks:
-        st.caption("No attack of this audit gives class probabilities.")
+        st.caption("No attack of this audit returns class probabilities.")
         return
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     attack = left.selectbox(
@@ -223,11 +213,10 @@ def _show_margins(view: AuditView, chosen: tuple[str, ...]) -> None:
         label_visibility="collapsed",
     )
     st.caption(escape(answer_margins(view.results, attack, chosen), 400))
-    is_absolute, theme = kind == "absolute", current_theme()
-    show_chart(
-        cache.remember(
-            view, lambda: margins.margin_boxes(view, attack, chosen, is_absolute, theme)
-        ),
+    is_absolute = kind == "absolute"
+    show_cached_chart(
+        view,
+        lambda theme: margins.margin_boxes(view, attack, chosen, is_absolute, theme),
         "margins",
     )
 

@@ -1,4 +1,4 @@
-"""Trade-off: usefulness against risk, release by release."""
+"""Trade-off page: usefulness against risk of each release."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ from core.findings.verdict_words import list_refused
 from core.results import RELEASE
 from core.words import begin_sentence
 from pages.ui import cache, page
-from pages.ui.chart import show_chart
+from pages.ui.chart import show_cached_chart
 from pages.ui.policy import current_policy, judge_view, show_default_policy
-from pages.ui.theme import current_theme
 
 WORST = "strongest attack"
 LOW_FPR = "tpr_at_fpr_0.01"
-# These count added links as well as lost ones; the first that was measured is shown at first.
+# Measures that count both added and removed links; the first one available is the default.
 USEFUL_FIRST = (*MAIN_UTILITY_METRICS, "link_error")
 
 
 def main() -> None:
-    page.open_page("Trade-off", "Usefulness against risk, release by release.")
-    view = page.require_view("The trade-off compares the releases of an audit.")
+    page.open_page("Trade-off", "Usefulness against risk of each release.")
+    view = page.require_view("Run an audit to compare its releases.")
     utilities = list_metrics(view.results, "release")
     if not utilities:
-        st.info("No measure of usefulness has finished yet.")
+        st.info("No usefulness measure has finished yet. Results appear here while the audit runs.")
         return
     policy = current_policy(view)
     verdict = judge_view(view)
@@ -41,36 +40,30 @@ def main() -> None:
     show_default_policy(view)
     threat, risk, attack, utility = _choose_axes(view, utilities)
     limit = policy.find_limit(threat, risk)
-    refused, theme = tuple(list_refused(verdict)), current_theme()
-    show_chart(
-        cache.remember(
-            view,
-            lambda: tradeoff.tradeoff(
-                view.results, risk, utility, attack, threat, limit, theme, refused
-            ),
+    refused = list_refused(verdict)
+    not_published = tuple(refused)
+    show_cached_chart(
+        view,
+        lambda theme: tradeoff.tradeoff(
+            view.results, risk, utility, attack, threat, limit, theme, not_published
         ),
         "tradeoff",
     )
     if not view.spec.defenses:
-        st.caption("Only the original is here: add defenses on the Defend page to compare them.")
-    matrix, words = st.tabs(
-        ["Every attack on every release", "In words"], key="tradeoff-tabs", on_change="rerun"
-    )
-    if matrix.open:
-        with matrix:
-            show_chart(
-                cache.remember(
-                    view, lambda: transfer.transfer_matrix(view.results, risk, threat, theme)
-                ),
-                "transfer",
-            )
-    if words.open:
-        with words:
-            _show_words(view, (threat, risk, attack, utility), limit, list_refused(verdict))
-    page.show_next("report", "Hand over report and release")
+        st.caption("Only the original was audited. Add defenses on the Defend page.")
+    contents = {
+        "Every attack on every release": lambda: show_cached_chart(
+            view,
+            lambda theme: transfer.transfer_matrix(view.results, risk, threat, theme),
+            "transfer",
+        ),
+        "Summary": lambda: _show_summary(view, (threat, risk, attack, utility), limit, refused),
+    }
+    page.show_tabs("tradeoff-tabs", contents)
+    page.show_next("report", "Get the report and the release")
 
 
-def _show_words(
+def _show_summary(
     view: AuditView,
     axes: tuple[Threat, str, str | None, str],
     limit: float | None,
@@ -80,12 +73,12 @@ def _show_words(
     table = compute_tradeoff(view.results, risk, utility, attack, threat)
     most = 1.0 if limit is None else limit
     st.markdown(answers.answer_tradeoff(table, most, risk, utility, refused))
-    if leak := cache.remember(view, lambda: answer_columns(view.results, threat)):
-        st.markdown(leak)
+    if text := cache.remember(view, lambda: answer_columns(view.results, threat)):
+        st.markdown(text)
 
 
 def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, str | None, str]:
-    """Threat, measure of its risk, attack (None: the strongest), measure of usefulness."""
+    """Ask for threat, risk measure, attack (None: the strongest) and usefulness measure."""
     columns = st.columns([5, 5, 5, 7])
     threat: Threat = columns[0].selectbox(
         "Threat",
@@ -96,7 +89,7 @@ def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, st
     )
     metrics = list_metrics(view.results, "attack", threat)
     risk = columns[1].selectbox(
-        "Risk measured by",
+        "Risk measure",
         metrics,
         metrics.index(LOW_FPR) if LOW_FPR in metrics else 0,
         format_func=metric_title,
@@ -114,7 +107,7 @@ def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, st
     )
     first = next((m for m in USEFUL_FIRST if m in utilities), utilities[0])
     utility = columns[3].selectbox(
-        "Usefulness",
+        "Usefulness measure",
         utilities,
         utilities.index(first),
         format_func=metric_title,

@@ -1,4 +1,4 @@
-"""Users: who works here, with which tokens, and what was done."""
+"""Users page: people, their tokens and the audit trail."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from pages.ui.text import escape
 RIGHTS = {
     "analyst": "You audit graphs, share your audits and prepare releases.",
     "approver": "You audit graphs, and sign the releases that others prepared.",
-    "administrator": "You see and manage everybody's audits, tokens and what was done.",
+    "administrator": "You see and manage all audits, all tokens and the audit trail.",
 }
 NEWEST = 500
 
 
 def main() -> None:
-    page.open_page("Users", "Who works here, and what was done?", needs_graph=False)
+    page.open_page("Users", "People, command-line tokens and the audit trail.", needs_graph=False)
     authorised = service.open_service()
     person, people = find_person(authorised), authorised.team.list_people()
     page.show_answer(
@@ -40,17 +40,17 @@ def main() -> None:
 
 def _show_tokens() -> None:
     st.header("Tokens for the command line", anchor=False)
-    st.caption("A command with your token as AUDIT_TOKEN acts as you, until it ends or is revoked.")
+    st.caption("Commands with your token in AUDIT_TOKEN act as you until it expires or is revoked.")
     authorised = service.open_service()
     subject = find_person(authorised).subject
     with st.form("token", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        label = st.text_input("What it is for", max_chars=100, key="token-label")
+        label = st.text_input("Purpose", max_chars=100, key="token-label")
         days = st.number_input("Days", 1, MAX_DAYS, DAYS, key="token-days", width=140)
-        if st.form_submit_button("Make a token", icon=":material/key:"):
+        if st.form_submit_button("Create a token", icon=":material/key:"):
             text = authorised.team.make_token(label, int(days), subject)
             st.session_state["token-made"] = text
     if "token-made" in st.session_state:
-        st.caption("It is shown this once:")
+        st.caption("Copy the token now. It is shown only once:")
         st.code(st.session_state.pop("token-made"), language=None)
     for token in authorised.team.list_tokens(subject):
         if token.is_valid:
@@ -60,8 +60,8 @@ def _show_tokens() -> None:
 def _show_token(token: Token) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         used = f"last used {token.used[:16]}" if token.used else "never used"
-        label = escape(token.label or "without a name")
-        st.markdown(f"**{label}** {token.id}, ends {token.expires[:10]}, {used}")
+        label = escape(token.label or "unnamed")
+        st.markdown(f"**{label}** {token.id}, expires {token.expires[:10]}, {used}")
         if st.button("Revoke", key=f"revoke-{token.id}", icon=":material/block:"):
             try:
                 service.open_service().team.revoke_token(token.id)
@@ -72,12 +72,12 @@ def _show_token(token: Token) -> None:
 
 
 def _show_trail() -> None:
-    st.header("What was done", anchor=False)
+    st.header("Audit trail", anchor=False)
     entries = service.open_service().team.list_trail(NEWEST)
     table = pd.DataFrame([asdict(entry) for entry in entries])
     st.dataframe(table, hide_index=True, key="trail")
     download_table(table, "trail")
-    st.caption(f"The newest {NEWEST} lines; `python -m core trail --json` prints all of them.")
+    st.caption(f"The latest {NEWEST} entries. `python -m core trail --json` prints all.")
 
 
 main()

@@ -1,4 +1,4 @@
-"""Advice in the node panel: which links to hide, what it brings, what it costs."""
+"""Advice in the node panel: which links to hide, with effect and cost."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from pages.ui import job, login, page, service
 from pages.ui.chart import download_table
 from pages.ui.text import escape
 
-START = "Look for links to hide"
+START = "Find links to hide"
 
 
 def load_advice(view: AuditView, node: str) -> Advice | None:
-    """The advice that the audit has on a node, if it is finished."""
+    """Finished advice on a node, or None."""
     progress = service.open_service().advice.find(view.summary.id, node)
     return None if progress is None else progress.advice
 
@@ -31,8 +31,8 @@ def show_advice(view: AuditView, node: str) -> None:
     attacks = _list_attacks(view, node)
     if not attacks:
         st.caption(
-            "Advice is for the private attribute: it needs an attribute attack that is no null "
-            "attacker. Against link attacks, PPGSL learns which links to hide for all at once."
+            "Advice needs an attribute attack that is not a baseline. Add one on the Attack page. "
+            "Against link attacks, the defense PPGSL learns which links to hide."
         )
         return
     progress = service.open_service().advice.find(view.summary.id, node)
@@ -41,7 +41,7 @@ def show_advice(view: AuditView, node: str) -> None:
         return
     if progress is not None:
         _show_result(progress, node)
-    if login.check_change(view.summary.id, view.summary.person, "they can ask for advice"):
+    if login.check_change(view.summary.id, view.summary.person, "request advice"):
         _show_form(view, node, attacks, progress)
 
 
@@ -50,8 +50,8 @@ def _show_form(
 ) -> None:
     if progress is None:
         st.caption(
-            "GCNs trained on the known people propose the links; the attack is then run again "
-            "without them, on splits that took no part in the choice."
+            "GCNs trained on the known people propose the links. The attack is then run again "
+            "without them, on new splits."
         )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         attack = st.selectbox(
@@ -60,10 +60,10 @@ def _show_form(
             format_func=lambda c: method_title(c.id),
             width=300,
             key=f"advice-attack-{node}",
-            help="First: the worst one for this node.",
+            help="The strongest attack on this node comes first.",
         )
         max_links = st.number_input(
-            "Links at most", 1, 10, 3, key="advice-links", width=130, persist_state="session"
+            "Maximum links", 1, 10, 3, key="advice-links", width=130, persist_state="session"
         )
         repeats = st.number_input(
             "Repeats",
@@ -73,9 +73,9 @@ def _show_form(
             key="advice-repeats",
             width=130,
             persist_state="session",
-            help="Each runs the attack anew with and without the links.",
+            help="Each repeat runs the attack with and without the links.",
         )
-        label = START if progress is None else "Look again"
+        label = START if progress is None else "Search again"
         if st.button(label, key="advice-start", icon=":material/lightbulb:"):
             request = AdviceRequest(
                 node=node, attack=attack, max_links=int(max_links), num_repeats=int(repeats)
@@ -92,7 +92,7 @@ def _watch(audit_id: str, node: str) -> None:
     advice = service.open_service().advice
     job.watch_job(
         lambda: advice.find(audit_id, node),
-        lambda run: f"Looking for links to hide: {job.describe_message(run.message)}",
+        lambda run: f"Searching for links to hide: {job.describe_message(run.message)}",
         "Cancel",
         "advice-cancel",
         lambda: advice.cancel_node(audit_id, node),
@@ -115,16 +115,16 @@ def _show_result(progress: AdviceProgress, node: str) -> None:
         st.dataframe(steps, hide_index=True)
         with st.container(horizontal=True, wrap=False):
             st.caption(
-                "Dashed red in the picture. The risk is measured anew for each row; change: mean "
-                "of the paired differences, 95 % intervals over repeats. No link is held back "
-                "for tests here, so that the risk may differ from the table above.",
+                "The links are dashed red in the picture. Change: mean paired difference over "
+                "repeats, with its 95 % interval. No links are withheld here, so the risk can "
+                "differ from the table above.",
                 width="stretch",
             )
             download_table(steps, f"advice-{node}")
 
 
 def _list_attacks(view: AuditView, node: str) -> list[MethodChoice]:
-    """Attribute attacks of the audit that structure can weaken, the worst for the node first."""
+    """Attribute attacks of the audit except baselines, the strongest on the node first."""
     found = [
         choice
         for choice in view.spec.attacks

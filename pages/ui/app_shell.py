@@ -1,4 +1,4 @@
-"""The frame around every page: the list of pages, the rail, the session. Run by `app.py`."""
+"""Frame of every page: page list, sidebar and session. Run by `app.py`."""
 
 from __future__ import annotations
 

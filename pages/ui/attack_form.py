@@ -1,4 +1,4 @@
-"""What to attack with: three presets with their time, Run, and below them the single methods."""
+"""Form for attacks: presets with their time, the run button and the single methods."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ GROUPS = (
     (
         "link_attack",
         "Find withheld links",
-        "The adversary sees the release and names pairs that it believes to be withheld links.",
-        "No sensitive links are set: choose some on the Data page.",
+        "The attacker sees the release and ranks pairs of nodes that may be withheld links.",
+        "No sensitive links are set. Choose them on the Data page.",
     ),
     (
         "attribute_attack",
         "Infer the private attribute",
-        "The adversary knows the value of some people and infers that of the others.",
-        "No private column is set: choose one on the Data page.",
+        "The attacker knows the value of some people and infers it for the others.",
+        "No private column is set. Choose one on the Data page.",
     ),
     (
         "identity_attack",
-        "Find people",
-        "The adversary knows how people are linked, or holds a second graph of them with 90 % of "
-        "the links, and looks for them among the pseudonyms.",
+        "Re-identify people",
+        "The attacker knows how people are linked, or holds a second graph of them. It matches "
+        "them to the pseudonyms of the release.",
         "",
     ),
 )
 EVALUATIONS: dict[Evaluation, str] = {
-    "uniform": "any other pairs",
-    "degree_matched": "pairs whose ends have as many links",
-    "distance_2": "pairs that share a contact",
+    "uniform": "random pairs without a link",
+    "degree_matched": "pairs with the same degrees",
+    "distance_2": "pairs with a common neighbour",
 }
 START_REPEATS = 5
 
 
 def show_attack_form(view: AuditView | None) -> None:
-    """Cards and Run on top; what they sum up, the list of methods, is folded below."""
+    """Presets and run button, with the list of methods folded below."""
     service.warm_up()
     choice = session.current_threats()
     usable = {
@@ -63,7 +63,7 @@ def show_attack_form(view: AuditView | None) -> None:
     )
     if view is not None:
         st.session_state.setdefault("evaluation", view.spec.threats.evaluation)
-    with st.expander("Choose the attacks one by one", icon=":material/checklist:"):
+    with st.expander("Choose single attacks", icon=":material/checklist:"):
         choices, knowledge = _show_methods(usable)
     with top:
         _show_presets(usable)
@@ -71,12 +71,12 @@ def show_attack_form(view: AuditView | None) -> None:
 
 
 def _show_presets(usable: Mapping[str, bool]) -> None:
-    """A card a preset: what it runs, how long that takes here, whether it is what is chosen."""
+    """One card per preset: its attacks, its time and whether it is selected."""
     for preset, column in zip(PRESETS, st.columns(len(PRESETS), gap="small"), strict=True):
         keys = preset.choose_attacks(usable["link_attack"], usable["attribute_attack"])
         is_chosen = _is_chosen(preset, keys)
         with column.container(border=True, height="stretch", key=f"card-{preset.key}"):
-            st.markdown(f"**{preset.title}**" + (" :material/check: chosen" if is_chosen else ""))
+            st.markdown(f"**{preset.title}**" + (" :material/check: selected" if is_chosen else ""))
             st.caption(f"{count_noun(len(keys), 'attack')}: {preset.summary}.")
             time = estimate_audit(
                 {
@@ -122,16 +122,14 @@ def _show_run(
         100,
         key="num_repeats",
         persist_state="session",
-        help="Each repeat draws new splits and new noise; intervals come from all of them.",
+        help="Each repeat draws new splits and new noise. Intervals use all repeats.",
     )
     defenses: tuple[MethodChoice, ...] = ()
     if view is not None and view.spec.defenses:
         names = count_noun(len(view.spec.defenses), "defense")
-        if right.checkbox(f"The {names} as well", True, key="keep_defenses"):
+        if right.checkbox(f"Include the {names}", True, key="keep_defenses"):
             defenses = view.spec.defenses
-    is_empty = all(
-        is_baseline(choice.id) for choice in choices
-    )  # baseline attackers are a yardstick
+    is_empty = all(is_baseline(choice.id) for choice in choices)
     is_running = view is not None and view.summary.state.is_active
     fields = {"attacks": choices, "defenses": defenses, "num_repeats": int(repeats)}
     fields = {**fields, **page.choose_identity(choices), **knowledge}
@@ -151,14 +149,16 @@ def _show_run(
         chosen = count_noun(len(choices), "attack")
         time = estimate_audit(fields)
         st.caption(f"{chosen} chosen" + (f": {time} on this computer." if time else "."))
-        if session.current_threats().knowledge.shadow_graph and not any(map(page.learns, choices)):
-            st.caption("None of them learns from the other graph: Neighbourhood classifier does.")
+        if session.current_threats().knowledge.shadow_graph and not any(
+            map(page.uses_shadow_graph, choices)
+        ):
+            st.caption("No selected attack uses the shadow graph. Neighbourhood classifier does.")
     if pressed:
         page.start_audit(fields)
 
 
 def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[str, Any]]:
-    """The single methods; what is ticked, and what attackers know beyond a release."""
+    """Single methods; returns the selected ones and the auxiliary knowledge."""
     choices: list[MethodChoice] = []
     inside = list_released_attacks()
     st.button(
@@ -168,9 +168,9 @@ def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[
         on_click=session.choose_attacks,
         args=([], st.session_state["num_repeats"]),
     )
-    for kind, title, promise, missing in GROUPS:
+    for kind, title, summary, missing in GROUPS:
         st.header(title, anchor=False)
-        st.caption(promise if usable[kind] else missing)
+        st.caption(summary if usable[kind] else missing)
         for method in list_methods(kind):  # type: ignore[arg-type]
             if method not in inside or "link" in getattr(method, "threats", ()):
                 choices += _show_attack(method, usable[kind])
@@ -183,20 +183,20 @@ def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[
 
 
 def _show_knowledge() -> dict[str, Any]:
-    """Attackers who know more than a release, as fields of the spec."""
+    """Ask for auxiliary knowledge of attackers, as fields of the spec."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         adaptive = st.checkbox(
             "Adaptive attackers",
             key="adaptive",
             persist_state="session",
-            help="Each attack is run a second time by somebody who replays the defense on the "
-            "release with secrets of their own, and learns from it.",
+            help="Each attack also runs as an adaptive attack: it applies the known defense to the "
+            "release with secrets of its own, and is trained on the result.",
         )
         inside = st.checkbox(
             "Released links",
             key="released_links",
             persist_state="session",
-            help="Which links of a release are real, and which real ones went in?",
+            help="Infer which links of a release are real, and which real links it was made from.",
         )
         held = st.number_input(
             "Composition",
@@ -205,23 +205,23 @@ def _show_knowledge() -> dict[str, Any]:
             1,
             key="composition",
             persist_state="session",
-            help="Released links, for somebody who holds so many releases of the same graph.",
+            help="Released links: number of releases of the same graph that the attacker holds.",
         )
         every = st.checkbox(
-            "One of every defense",
+            "One release of every defense",
             key="hold_every_defense",
             persist_state="session",
-            help="Released links, for somebody who holds a release of each defense of the audit.",
+            help="Released links: the attacker holds one release of each defense of the audit.",
         )
         evaluation = st.selectbox(
-            "Tell withheld links from",
+            "Compare withheld links with",
             list(EVALUATIONS),
             format_func=EVALUATIONS.__getitem__,
             key="evaluation",
             persist_state="session",
-            help="Random pairs are easy to tell from links; people of as many links, or pairs "
-            "that share a contact, are harder. At distance two, withheld links are judged only "
-            "where their ends share a contact as well.",
+            help="Random pairs are easy to distinguish from links. Pairs with the same degrees or "
+            "a common neighbour are harder. With common neighbours, only withheld links whose "
+            "endpoints have one are tested.",
         )
     return {
         "adaptive": adaptive,
@@ -245,6 +245,6 @@ def _show_attack(method: type[Method], usable: bool) -> list[MethodChoice]:
     if not list_fields(method):
         return [MethodChoice(key=info.key)] if chosen and usable else []
     with settings.popover("Settings", type="tertiary", disabled=not (chosen and usable)):
-        if not (chosen and usable):  # a hundred inputs that nobody opens take long to draw
+        if not (chosen and usable):  # hidden inputs would slow the page down
             return []
         return show_settings(method, f"attack.{info.key}")

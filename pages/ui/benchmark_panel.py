@@ -1,4 +1,4 @@
-"""What works on graphs like this one: the shipped benchmark's graphs, the most alike first."""
+"""Results of the shipped benchmark on the graphs most similar to the open one."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from pages.ui.chart import download_table
 from pages.ui.text import escape
 
 CAVEAT = (
-    "From a quick benchmark: one repeat, settings lowered to save time. Learned attacks are weaker "
-    "than they can be, so that what they reach is a lower bound; an audit of your graph decides."
+    "From a quick benchmark with one repeat and reduced settings. Learned attacks can be "
+    "stronger, so their figures are a lower bound. Audit your own graph before you decide."
 )
 
 
 def show_benchmark() -> None:
-    """The nearest graphs, what each defense left to attackers there, and what it cost."""
+    """Choice of a similar graph, and risk and cost of each defense on it."""
     profile = page.find_profile()
     summary = load_shipped()
     shape = profile.num_nodes, profile.num_edges, profile.average_clustering
     left, right = st.columns(2)
     shapes = {name: format_shape(rows) for name, rows in summary.groupby("graph")}
     graph = left.selectbox(
-        "Graph, the most alike first",
+        "Graph (most similar first)",
         rank_graphs(summary, *shape),
         format_func=lambda name: f"{name}: {shapes[name]}",
         key="benchmark-graph",
-        help="By the number of nodes, the links of a node and the clustering.",
+        help="Similar in number of nodes, mean degree and clustering.",
     )
     rows = summary[summary.graph == graph]
     threat = right.selectbox(
@@ -47,8 +47,8 @@ def show_benchmark() -> None:
         key="benchmark-threat",
     )
     rows = rows[rows.threat == threat]
-    fear, choose = (escape(text, 400) for text in summarize_threat(rows))
-    st.markdown(f"**Attack to fear.** {fear}\n\n**Defense.** {choose}")
+    attack, defense = (escape(text, 400) for text in summarize_threat(rows))
+    st.markdown(f"**Strongest attack.** {attack}\n\n**Defense.** {defense}")
     st.caption(" ".join(escape(text, 400) for text in describe_threat(rows)))
     table = tabulate_releases(rows).drop(columns="release")
     st.dataframe(table, hide_index=True, height=320, key="benchmark-table")

@@ -1,4 +1,4 @@
-"""What pages read again and again, kept for all sessions. Nobody changes what these return."""
+"""Graphs, audits and tables, cached for all sessions. Treat the returned objects as read-only."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def load_graph(graph_hash: str) -> Graph:
 
 
 def load_view(audit_id: str) -> AuditView:
-    """The audit as it stands; the service assembles it anew only when a cell has finished."""
+    """Current state of an audit; the service rebuilds it only when a cell has finished."""
     return service.open_service().get_view(audit_id)
 
 
 def load_audit_graph(view: AuditView) -> Graph:
-    """The audited graph: without people left out, its private and utility columns attributes."""
+    """The audited graph, without left-out nodes; private and utility columns are attributes."""
     spec = view.spec
     columns = (spec.threats.private, *spec.threats.more_private, spec.disclosure.utility)
     return _load_audit_graph(spec.graph_hash, spec.disclosure.leave_out, columns, view)
@@ -52,7 +52,7 @@ def _load_audit_graph(
 
 
 def load_release(view: AuditView, release: str, repeat: int = 0) -> Graph:
-    """The graph that was released in one repeat; links held back for tests are not in it."""
+    """Graph released in one repeat, without the links withheld for tests."""
     return _load_release(view.summary.id, release, repeat, view)
 
 
@@ -73,20 +73,25 @@ def compute_profile(
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def find_gaps(graph_hash: str, other: str, columns: tuple[str, ...]) -> dict[str, str]:
-    """Why another stored graph does not teach a private column, "" where it does; InputError."""
+    """Reason the shadow graph cannot be used for each private column, or "" if it can.
+
+    Raises InputError if no column can be used.
+    """
     return prepared.find_gaps(columns, load_graph(graph_hash), load_graph(other))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def find_withheld(graph_hash: str, release: str) -> list[tuple[str, str]]:
-    """Links of a stored graph that a stored release of it lacks, as pairs of ids."""
+    """Links of a stored graph that are missing from a stored release, as pairs of ids."""
     return external_release.find_withheld(load_graph(graph_hash), load_graph(release))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def preview_leaving(_spec: AuditSpec, key: str) -> tuple[Graph, Graph]:
-    """The graph before and after the choice of columns, of which `key` is the text; raises
-    InputError."""
+    """Graph before and after the choice of columns; `key` is the spec as text.
+
+    Raises InputError.
+    """
     return compute_leaving(_spec, load_graph(_spec.graph_hash))
 
 
@@ -95,24 +100,24 @@ def tabulate_leaving(_spec: AuditSpec, key: str) -> pd.DataFrame:
     return tabulate_columns(*preview_leaving(_spec, key))
 
 
-@st.cache_resource(max_entries=8, show_spinner="Counting who is alone")
+@st.cache_resource(max_entries=8, show_spinner="Counting unique people")
 def tabulate_alone(_spec: AuditSpec, key: str, names: tuple[str, ...]) -> pd.DataFrame:
     return tabulate_uniqueness(preview_leaving(_spec, key)[1], names)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def load_warnings(audit_id: str, _view: AuditView) -> list[str]:
-    """Columns that leave and tell a private one: of the audit's graph, whatever has finished."""
+    """Warnings on released columns that predict a private column."""
     return list_telling_columns(_view)
 
 
 def _describe_state(view: AuditView) -> tuple[object, ...]:
-    """What changes whenever a result does: failed cells that are tried again count as well."""
+    """Cache key that changes with every result, retried failures included."""
     return view.summary.id, view.summary.cells_done, view.summary.cells_failed
 
 
 def number_risks(view: AuditView, release: str, secret: Secret | None = None) -> dict[int, float]:
-    """Node number → the headline attacker's risk on a release; on one secret, if given."""
+    """Node number → risk under the headline attacker on a release, optionally for one secret."""
     return _number_risks(_describe_state(view), release, secret, view)
 
 
@@ -126,12 +131,12 @@ def _number_risks(
     return {numbers[node]: risk for node, risk in zip(worst.node, worst.risk, strict=True)}
 
 
-def remember(view: AuditView | None, make: Callable[[], T], *more: object) -> T:
-    """`make()`, made once for each state of the audit and of what `make` closes over.
+def remember(view: AuditView | None, make: Callable[..., T], *arguments: object) -> T:
+    """Return `make(*arguments)`, cached for each state of the audit.
 
-    make  a lambda or inner function; beside the view it may use hashable values only, which
-          with its place in the code and `more` are the key
-    Not for charts that are clicked: a remembered figure loses the first click.
+    make       a lambda or inner function; apart from the view, its closure holds hashable values
+    arguments  hashable; part of the key, with the closure and the position of `make` in the code
+    Not for charts with selections: a cached figure loses the first click.
     """
     function = cast(FunctionType, make)
     code, cells = function.__code__, function.__closure__ or ()
@@ -139,11 +144,15 @@ def remember(view: AuditView | None, make: Callable[[], T], *more: object) -> T:
     key = tuple((k, value) for k, value in used.items() if not isinstance(value, AuditView))
     place = f"{code.co_filename}:{code.co_firstlineno}:{code.co_qualname}"
     state = () if view is None else _describe_state(view)
-    return _remember(place, state, (*key, *more), make)
+    return _remember(place, state, key, arguments, make)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _remember(
-    place: str, state: tuple[object, ...], key: tuple[object, ...], _make: Callable[[], T]
+    place: str,
+    state: tuple[object, ...],
+    key: tuple[object, ...],
+    arguments: tuple[object, ...],
+    _make: Callable[..., T],
 ) -> T:
-    return _make()
+    return _make(*arguments)

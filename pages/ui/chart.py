@@ -1,4 +1,4 @@
-"""A chart on a page: the figure, the line on its computation, its files as CSV, PNG and SVG."""
+"""Charts on a page: the figure, a note on its computation, and downloads (CSV, PNG, SVG)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.audit.view import AuditView
 from core.data.text_input import escape_cell
 from core.figures.chart import Chart
+from core.findings.palette import Theme
+from pages.ui.cache import remember
 from pages.ui.text import escape
+from pages.ui.theme import current_theme
 
 CONFIG: dict[str, Any] = {
     "displaylogo": False,
@@ -48,11 +52,11 @@ export default function ({ data, parentElement }) {
 def show_chart(
     chart: Chart, key: str, title: str = "", config: dict[str, Any] | None = None, **options: Any
 ) -> Any:
-    """A chart, the line on its computation and its files; returns the chart's selection."""
+    """Draw a chart with its note and downloads; return its selection."""
     if title:
         st.header(title, anchor=False)
     if chart.is_empty:
-        st.caption(escape(chart.note, 300) or "There is nothing to draw here yet.")
+        st.caption(escape(chart.note, 300) or "No data for this chart yet.")
         return None
     slug = re.sub(r"\W", "-", key)
     with st.container(key=f"chart-{slug}"):
@@ -71,6 +75,16 @@ def show_chart(
     return event
 
 
+def show_cached_chart(
+    view: AuditView | None, make: Callable[[Theme], Chart], key: str, title: str = ""
+) -> None:
+    """`show_chart` of a figure that is built once for each state of the audit and theme.
+
+    make  a lambda or inner function, as for `cache.remember`; it is given the theme
+    """
+    show_chart(remember(view, make, current_theme()), key, title)
+
+
 @cache
 def _register_images() -> Callable[..., object]:
     return st.components.v2.component(
@@ -79,13 +93,13 @@ def _register_images() -> Callable[..., object]:
 
 
 def _offer_images(key: str, name: str) -> None:
-    """PNG and SVG, drawn by the browser from the figure that it shows."""
+    """Buttons for PNG and SVG, drawn by the browser from the displayed figure."""
     data = {"key": key, "name": name}
     _register_images()(key=f"images-{key}", data=data, width="content")
 
 
 def format_chart(chart: Chart, title: str = "") -> str:
-    """What a chart shows, for those who do not see it: its title, axes and how it was computed."""
+    """Text alternative of a chart: title, axes and how it was computed."""
     layout = chart.figure.layout
     axes = [axis.title.text for axis in (layout.xaxis, layout.yaxis) if axis.title.text]
     named = title or chart.title or (f"Chart of {' and '.join(axes)}" if axes else "Chart")
@@ -96,7 +110,7 @@ def format_chart(chart: Chart, title: str = "") -> str:
 def download_table(
     table: pd.DataFrame | Callable[[], pd.DataFrame], name: str, label: str = "CSV"
 ) -> None:
-    """A table as a file; a function is asked for it only where somebody wants the file."""
+    """Button that downloads a table; a function is called only on download."""
     st.download_button(
         label,
         data=lambda: write_csv(table() if callable(table) else table),
@@ -110,7 +124,7 @@ def download_table(
 
 
 def write_csv(table: pd.DataFrame) -> bytes:
-    """CSV in UTF-8; a text that a spreadsheet would run as a formula is made inert."""
+    """CSV in UTF-8; text that a spreadsheet would run as a formula is escaped."""
     safe = table.copy()
     for name in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[name]):

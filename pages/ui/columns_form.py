@@ -1,4 +1,4 @@
-"""What leaves with the links, on the Data page: columns as they are, coarser or not at all."""
+"""Published columns on the Data page: as they are, generalised or withheld."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from pages.ui.text import escape
 from pages.ui.threat_form import form_key
 from pages.ui.upload import store_upload
 
-WAYS = {"formats": "as each file format has them", "chosen": "chosen columns", "none": "none"}
+WAYS = {"formats": "default of each file format", "chosen": "chosen columns", "none": "none"}
 MAX_NAMES = 200
-"""Above that, features leave or stay all together."""
+"""Above this number, features are published all together or not at all."""
 MAX_KNOWN = 4
-"""Columns that are taken for known to others, at first."""
+"""Columns that are proposed as quasi-identifiers."""
 
 
 def show_columns(graph: Graph) -> None:
-    """Widgets for what leaves; a choice that does not fit is told of and not taken over."""
-    st.header("What leaves with the links", anchor=False)
+    """Widgets for the published columns; an invalid choice is reported and not applied."""
+    st.header("Published columns", anchor=False)
     choice = session.current_threats()
     secret = {choice.threats.private, *choice.threats.more_private}
     names = [name for name in leaving.list_columns(graph) if name not in secret]
     if not names:
-        st.caption("There are no columns beside the private ones: links alone leave.")
+        st.caption("There are no columns besides the private ones. Only links are published.")
     try:
         fields: dict[str, Any] = {"publish_columns": None, "generalize": ()}
         if names:
@@ -41,7 +41,7 @@ def show_columns(graph: Graph) -> None:
         _show_preview(spec)
     except AuditError as error:
         page.show_error(error)
-        st.caption("What was chosen before still holds.")
+        st.caption("The previous choice still applies.")
         return
     session.set_threats(**fields)
 
@@ -51,13 +51,13 @@ def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
     chosen = choice.disclosure.publish_columns
     start = "formats" if chosen is None else "chosen" if chosen else "none"
     way = st.segmented_control(
-        "Columns that leave",
+        "Columns to publish",
         list(WAYS),
         default=start,
         format_func=WAYS.__getitem__,
         key=f"leaving-{key}",
         required=True,
-        help="By default, an NPZ holds the features, and CSV and GraphML the useful column.",
+        help="Default: NPZ files contain the features, CSV and GraphML files the useful column.",
     )
     if way == "none":
         return {"publish_columns": (), "generalize": ()}
@@ -67,7 +67,7 @@ def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
 
 
 def _choose_names(names: list[str], graph: Graph) -> tuple[str, ...]:
-    """The columns that leave; very many features are one choice."""
+    """Ask for the published columns; many features are offered as one choice."""
     key, chosen = form_key(), session.current_threats().disclosure.publish_columns
     features = [n for n in names if n not in graph.attributes] if len(names) > MAX_NAMES else []
     every = f"all {len(features):,} features"
@@ -77,20 +77,20 @@ def _choose_names(names: list[str], graph: Graph) -> tuple[str, ...]:
         has_features = bool(features) and set(features) <= set(chosen)
         start = [n for n in offered if n in chosen or (n == every and has_features)]
     kept = st.multiselect(
-        "They leave; all others are withheld", offered, start, key=f"published-{key}"
+        "Published columns; all others are withheld", offered, start, key=f"published-{key}"
     )
     return tuple(n for name in kept for n in (features if name == every else [name]))
 
 
 def _choose_rules(names: list[str], publish: tuple[str, ...] | None) -> tuple[str, ...]:
-    """The rules that hold; each is added by its own click and taken back by another."""
+    """Ask for generalisation rules, added and removed one by one."""
     key, state = form_key(), st.session_state
     known = session.current_threats().disclosure.generalize
     rules = tuple(rule for rule in known if rule.rpartition(":")[0] in names)
     first, second, third, last = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
-    column = first.selectbox("Make coarser", names[:MAX_NAMES], key=f"rule-column-{key}")
+    column = first.selectbox("Generalise column", names[:MAX_NAMES], key=f"rule-column-{key}")
     kind = second.selectbox(
-        "how",
+        "Rule",
         list(leaving.RULES),
         format_func=lambda name: leaving.RULES[name][1],
         key=f"rule-kind-{key}",
@@ -103,12 +103,12 @@ def _choose_rules(names: list[str], publish: tuple[str, ...] | None) -> tuple[st
         more = (*rules, leaving.write_rule(column, kind, number))
         _make_spec({"publish_columns": publish, "generalize": more})
         session.set_threats(publish_columns=publish, generalize=more)
-        state["rules_added"] = state.get("rules_added", 0) + 1  # the widget below is a new one
+        state["rules_added"] = state.get("rules_added", 0) + 1  # resets the pills below
         st.rerun()
     if not rules:
         return ()
     kept = st.pills(
-        "Coarser columns; a click takes a rule back",
+        "Generalised columns (click a rule to remove it)",
         rules,
         selection_mode="multi",
         default=rules,
@@ -123,20 +123,17 @@ def _describe_rule(text: str) -> str:
 
 
 def _choose_people(graph: Graph) -> tuple[str, ...]:
-    """Ids of people who objected."""
+    """Ask for the ids of people to exclude, for example because they objected."""
     choice, key = session.current_threats(), form_key()
-    with st.expander(
-        f"Leave people out ({len(choice.disclosure.leave_out):,})"
-        if choice.disclosure.leave_out
-        else "Leave people out"
-    ):
+    num_out = len(choice.disclosure.leave_out)
+    with st.expander("Exclude people" + (f" ({num_out:,})" if num_out else "")):
         text = st.text_area(
-            "Ids of people who are left out, one a line",
+            "Ids of excluded people, one per line",
             "\n".join(choice.disclosure.leave_out),
             key=f"left-out-{key}",
-            help="People who objected: they and their links are in no release and no attack.",
+            help="For example people who objected. No release and no attack includes them.",
         )
-        file = st.file_uploader("or a file of ids", type=["csv", "txt"], key=f"objected-{key}")
+        file = st.file_uploader("Or a file of ids", type=["csv", "txt"], key=f"objected-{key}")
     listed = text.splitlines()
     if file is not None:
         listed += load_text(store_upload(file)).splitlines()
@@ -144,7 +141,7 @@ def _choose_people(graph: Graph) -> tuple[str, ...]:
 
 
 def _make_spec(fields: dict[str, Any]) -> AuditSpec:
-    """What leaves, as a spec; raises InputError where it does not fit the graph."""
+    """Spec with these columns; raises InputError if they do not fit the graph."""
     choice = session.current_threats()
     named = {
         **choice.threats.model_dump(include={"private", "more_private"}),
@@ -165,20 +162,18 @@ def _show_preview(spec: AuditSpec) -> None:
     before, after = cache.preview_leaving(spec, state)
     published = leaving.list_columns(after)
     if spec.disclosure.publish_columns is None and not spec.disclosure.generalize:
-        st.caption("An NPZ holds the features, CSV and GraphML the useful column, none a secret.")
+        st.caption("NPZ files contain the features, CSV and GraphML files the useful column.")
     else:
         st.markdown(escape(leaving.describe_columns(published, spec.disclosure.generalize), 1000))
     if spec.disclosure.leave_out:
-        left_out = count_noun(len(spec.disclosure.leave_out), "person is", "people are")
-        st.caption(f"{left_out} left out; {before.num_nodes:,} remain.")
+        num_out = count_noun(len(spec.disclosure.leave_out), "person is", "people are")
+        st.caption(f"{num_out} excluded; {before.num_nodes:,} remain.")
     if not leaving.list_columns(before):
         return
-    page.show_folded(
-        "Each column, before and as it leaves", "leaving-open", lambda: _show_columns(spec, state)
-    )
+    page.show_folded("Columns before and after", "leaving-open", lambda: _show_columns(spec, state))
     if published:
         page.show_folded(
-            "Who is alone with what others may know",
+            "Uniqueness by quasi-identifiers",
             "alone-open",
             lambda: _show_alone(spec, state, published),
             expanded=bool(spec.disclosure.generalize),
@@ -190,10 +185,10 @@ def _show_columns(spec: AuditSpec, state: str) -> None:
 
 
 def _show_alone(spec: AuditSpec, state: str, published: list[str]) -> None:
-    """How many are unique by quasi-identifiers, alone and with numbers of links."""
+    """People who are unique by quasi-identifiers, with and without their degree."""
     offered = published[:MAX_NAMES]
     known = st.multiselect(
-        "Columns that others may know of a person (quasi-identifiers)",
+        "Quasi-identifiers: columns that others may know",
         offered,
         offered[:MAX_KNOWN],
         key=f"known-columns-{form_key()}-{len(published)}",

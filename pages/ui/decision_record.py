@@ -1,10 +1,10 @@
-"""Who decided what: the form that records a decision, and the history of them."""
+"""Decisions on a graph: the form that records one, and their history."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -20,14 +20,11 @@ from pages.ui.chart import download_table
 from pages.ui.policy import judge_view
 from pages.ui.text import escape
 
-if TYPE_CHECKING:
-    from core.audit.service import AuditService
-
-NOBODY = "somebody at this app (no name was given)"
+NOBODY = "unnamed user of this app"
 
 
 def show_record(view: AuditView, release: str | None) -> None:
-    """Put the choice down for good: by whom, and why."""
+    """Form that records the chosen release, with the person and the reason."""
     current = find_current(view.decisions, view.summary.id)
     if current is not None:
         st.caption(
@@ -47,58 +44,57 @@ def show_record(view: AuditView, release: str | None) -> None:
             disabled=bool(_format_signed_in()),
             persist_state="session",
         )
-        reason = middle.text_input("Why", key="decision-reason", max_chars=MAX_REASON)
+        reason = middle.text_input("Reason", key="decision-reason", max_chars=MAX_REASON)
         label = "Record the decision" if release is not None else "Withdraw the decision"
         if right.form_submit_button(label, icon=":material/history_edu:", width="stretch"):
-            _record(view, "chosen" if release is not None else "withdrawn", release or "", person,
-                    reason)  # fmt: skip
+            _record(view, release, person.strip(), reason.strip())
 
 
 def show_history(view: AuditView) -> None:
-    """Every decision on this graph; superseded ones stay."""
+    """Every decision on this graph, superseded ones included."""
     if not view.decisions:
+        st.caption("No decision on this graph has been recorded.")
         return
     with st.expander(f"Decisions on this graph: {len(view.decisions)}", icon=":material/gavel:"):
         table = pd.DataFrame(list_decision_rows(view.decisions), columns=list(COLUMNS))
-        st.dataframe(table, hide_index=True, key="decisions", alt="Decisions, the newest first")
-        st.caption("Each rests on what was known then. Nothing here is edited: a later one counts.")
+        st.dataframe(table, hide_index=True, key="decisions", alt="Decisions, newest first")
+        st.caption("Entries are never edited; the latest one applies.")
         download_table(table, "decisions")
 
 
 def record_handout(view: AuditView, release: str, make: Callable[[], bytes]) -> Callable[[], bytes]:
-    """`make`, which puts every file that it hands out down in the history with its hash.
+    """Wrap `make` so that every file it returns is recorded in the history with its hash.
 
-    A download is made outside the page's run: what is recorded is settled here.
+    The download has no session, so service, person and evidence are fixed here.
     """
     current = find_current(view.decisions, view.summary.id)
-    authorised = service.open_service()  # here: the download has no session to find the person in
-    named = _format_signed_in() or st.session_state.get("decision-person", "").strip()
-    person = named or (current.person if current is not None else NOBODY)
-    evidence = make_evidence(judge_view(view), release)
+    authorised = service.open_service()
+    person = _format_signed_in() or st.session_state.get("decision-person", "").strip()
+    person = person or (current.person if current is not None else NOBODY)
+    draft = _draft_decision(view, "published", release, person)
 
     def make_recorded() -> bytes:
         content = make()
-        found = hash_file(content)
-        _write(authorised, view, "published", release, person, "", evidence, found)
+        authorised.record_decision(draft(file_hash=hash_file(content)))
         return content
 
     return make_recorded
 
 
 def hash_file(content: bytes) -> str:
-    """SHA-256 in hex, as `sha256sum` prints it."""
+    """SHA-256 as hexadecimal text."""
     return hashlib.sha256(content).hexdigest()
 
 
-def _record(view: AuditView, kind: DecisionKind, release: str, person: str, reason: str) -> None:
-    if not release:
+def _record(view: AuditView, release: str | None, person: str, reason: str) -> None:
+    """Record the choice of a release; None withdraws the current choice."""
+    kind: DecisionKind = "chosen"
+    if release is None:
         current = find_current(view.decisions, view.summary.id)
-        release = current.release if current is not None else ""
+        kind, release = "withdrawn", current.release if current is not None else ""
     try:
-        evidence = make_evidence(judge_view(view), release)
-        _write(
-            service.open_service(), view, kind, release, person.strip(), reason.strip(), evidence
-        )
+        draft = _draft_decision(view, kind, release, person, reason)
+        service.open_service().record_decision(draft())
     except AuditError as error:
         page.show_error(error)
         return
@@ -106,29 +102,21 @@ def _record(view: AuditView, kind: DecisionKind, release: str, person: str, reas
 
 
 def _format_signed_in() -> str:
-    """Whoever signed in decides in their own name; "" for the local user, who gives one."""
+    """Name of the signed-in person, or "" for the local user."""
     person = find_person(service.open_service())
     return "" if person.is_local else person.name
 
 
-def _write(
-    authorised: AuditService,
-    view: AuditView,
-    kind: DecisionKind,
-    release: str,
-    person: str,
-    reason: str,
-    evidence: dict[str, Any],
-    file_hash: str = "",
-) -> None:
-    decision = Decision(
+def _draft_decision(
+    view: AuditView, kind: DecisionKind, release: str, person: str, reason: str = ""
+) -> partial[Decision]:
+    return partial(
+        Decision,
         graph_hash=view.spec.graph_hash,
         audit_id=view.summary.id,
         kind=kind,
         release=release,
         person=person,
         reason=reason,
-        evidence=evidence,
-        file_hash=file_hash,
+        evidence=make_evidence(judge_view(view), release),
     )
-    authorised.record_decision(decision)

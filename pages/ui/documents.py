@@ -1,4 +1,4 @@
-"""Files that the Report page hands out, made when they are asked for."""
+"""Files for download on the Report page, built on request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def make_pdf(view: AuditView, options: ReportOptions) -> bytes:
 
 
 def make_dpia(view: AuditView, options: ReportOptions, name: str) -> bytes:
-    """dpia.md or dpia.json, as the command line writes them."""
+    """Content of dpia.md or dpia.json, as written by the command line."""
     return format_dpia(view, options)[name].encode()
 
 
@@ -39,7 +39,7 @@ def make_json(view: AuditView, more: dict[str, Any] | None = None) -> bytes:
 
 
 def render_pages(view: AuditView, options: ReportOptions) -> list[bytes]:
-    """PNG images of the report's pages."""
+    """PNG images of the pages of the report."""
     num_claims = sum(run.check is not None for run in view.claims)
     state = (view.summary.cells_done, num_claims)
     return _render_pages(view.summary.id, state, repr(options), view, options)
@@ -61,7 +61,7 @@ def make_archive(
     pseudonyms: bool,
     columns: Sequence[str] | None = None,
 ) -> bytes:
-    """A zip with the release's files and its provenance; `columns` as in `write_release`."""
+    """Zip archive of the release's files and its provenance; `columns` as in `write_release`."""
     buffer = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:
         paths = write_release(

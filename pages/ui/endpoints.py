@@ -1,11 +1,11 @@
-"""What scripts ask the app over HTTP: whether it works, and the decision on an audit by token.
+"""HTTP endpoints for scripts: health of the app and the decision on an audit.
 
-    GET /api/health                  200 {"status": "ok"}, or 503 where the store does not answer
+    GET /api/health                  200 {"status": "ok"}, or 503 if the store does not answer
     GET /api/audits/ID/decision      Authorization: Bearer TOKEN (Audits page, or `core token new`)
 
-The decision is what `--format json` writes: `passed` is true only where every part finished and a
-release may leave. 401 without a valid token, 404 for an audit that the person may not read, 409
-while it runs or where it has no policy.
+The decision has the content of `--format json`: `passed` is true only if every part finished and a
+release may be published. 401 without a valid token, 404 for an audit that the person may not read,
+409 while it runs or if it has no policy.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ def get_health(_request: Request) -> Response:
     """Whether the store answers."""
     try:
         service.start_service().team.is_shared()
-    except Exception:  # whatever is wrong with it, the answer is no
+    except Exception:  # any failure means unhealthy
         return _refuse(503, "the store does not answer")
     return JSONResponse({"status": "ok"}, headers=NO_STORE)
 
 
 def get_decision(request: Request) -> Response:
-    """The gate of an audit as JSON, to whoever the token belongs to."""
+    """The gate of an audit as JSON, with the permissions of the token's owner."""
     from core.audit.access.authorised import enter
     from core.audit.states import State
 
@@ -44,7 +44,7 @@ def get_decision(request: Request) -> Response:
         return _refuse(401, str(error), {"WWW-Authenticate": "Bearer"})
     audit_id, own = request.path_params["audit"], enter(bare, person)
     try:
-        state = own.get_progress(audit_id).state  # a view is dear, and asked for until it is done
+        state = own.get_progress(audit_id).state  # cheaper than a view, for polling
         if state is not State.DONE:
             return _refuse(409, f"the audit is {state}")
         view = own.get_view(audit_id)

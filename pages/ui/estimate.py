@@ -1,4 +1,4 @@
-"""How long an audit or one method would take here, said before it is run."""
+"""Estimated run time of an audit or a single method on this machine."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ KEEP_S = 60
 
 
 def estimate_audit(fields: dict[str, Any]) -> str:
-    """ "2 to 5 min" for an audit with these fields of a spec; "" where it cannot be planned."""
+    """Time of an audit with these spec fields, such as "2 to 5 min"; "" if it is invalid."""
     try:
         time = _estimate(page.make_spec(fields).model_dump_json())
     except AuditError:
         return ""
-    return format_duration_range(time.low, time.high) if time.high else "all of it is known already"
+    return format_duration_range(time.low, time.high) if time.high else "all results are stored"
 
 
 def estimate_method(method: type[Method], num_repeats: int) -> str:
-    """ "5 to 15 s" for one method on the open graph, all repeats together."""
+    """Time of one method on the open graph over all repeats, such as "5 to 15 s"."""
     graph = session.current_graph()
     kind = "publish" if method.kind == "defense" else "attack"
     tasks = [make_task(kind, method.info.key, graph.num_nodes, graph.num_edges)] * num_repeats
@@ -41,5 +41,5 @@ def _estimate(spec: str) -> TimeRange:
 
 @st.cache_resource(ttl=KEEP_S, show_spinner=False)
 def load_time_model() -> TimeModel:
-    """What past cells took here, as the model of one cell's time."""
+    """Model of the time of one cell, fitted to past cells on this machine."""
     return service.open_service().load_time_model()

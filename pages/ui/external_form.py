@@ -1,4 +1,4 @@
-"""The door for a release that was made elsewhere: its file beside the open graph."""
+"""Form that audits a release of the open graph made with another tool."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from pages.ui.upload import FORMATS, ask_layout, store_upload
 
 
 def show_external_form(graph: Graph) -> None:
-    """Ask for the release's links and start the quick attacks on it and on the open graph."""
-    with st.expander("I already have an anonymised file of it", icon=":material/fact_check:"):
+    """Ask for the links of the release and start the quick attacks on both graphs."""
+    with st.expander("Audit an anonymised file of this graph", icon=":material/fact_check:"):
         st.caption(
-            "Give the links as they would leave, with the same ids. Links that the file lacks are "
-            "withheld ones, which attackers look for; what else is private is set on Data."
+            "Upload the anonymised links with the same ids. Links missing from the file count as "
+            "withheld links. Set the private column on the Data page."
         )
         file = st.file_uploader("Links of the anonymised file", type=FORMATS, key="external-file")
         if file is None:
@@ -44,11 +44,11 @@ def show_external_form(graph: Graph) -> None:
             return
         withheld = cache.find_withheld(graph.content_hash, release)
         count = count_noun(len(withheld), "link")
-        told = f"It lacks {count} of the open graph." if withheld else "It lacks no link."
+        text = f"It lacks {count} of the open graph." if withheld else "It lacks no link."
         if graph.feature_names and not cache.load_graph(release).feature_names:
-            told += " Attackers read no column of it: the command `core judge` takes columns too."
-        st.caption(told)
-        if st.button("Attack it", key="judge", type="primary", icon=":material/play_arrow:"):
+            text += " The file has no columns. To audit columns too, use the command `core judge`."
+        st.caption(text)
+        if st.button("Attack the file", key="judge", type="primary", icon=":material/play_arrow:"):
             _start(release, withheld)
 
 

@@ -1,4 +1,4 @@
-"""Limits how many pages are drawn at once: those that share a core end when the last one does."""
+"""Limit on the number of pages that are drawn at the same time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ MAX_WAIT_S = 2.0
 
 
 class FairSemaphore:
-    """Admits so many threads at once, in the order of their arrival, as `threading.Semaphore`
-    does not; whoever has waited for MAX_WAIT_S is let in beside them."""
+    """First-in-first-out semaphore; threads that wait for MAX_WAIT_S are admitted in addition.
+
+    `threading.Semaphore` does not keep the order of arrival.
+    """
 
     def __init__(self, limit: int) -> None:
         self._free = limit
@@ -22,7 +24,7 @@ class FairSemaphore:
 
     @contextmanager
     def hold(self, max_wait_s: float = MAX_WAIT_S) -> Iterator[None]:
-        """Run the body when it is admitted."""
+        """Run the body once admitted."""
         is_admitted = self._acquire(max_wait_s)
         try:
             yield

@@ -1,4 +1,4 @@
-"""What a release promises, and the check of that promise: a section of the Defend page."""
+"""Formal guarantee of a release and the check of its claim, on the Defend page."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from pages.ui.chart import show_chart
 from pages.ui.text import escape, show_seconds
 from pages.ui.theme import current_theme
 
-TRIALS = {500: "500, a first look", 2000: "2,000", 10_000: "10,000, thorough"}
+TRIALS = {500: "500, quick", 2000: "2,000", 10_000: "10,000, thorough"}
 
 
 def show_guarantees(view: AuditView, release: str) -> None:
-    """The card of one release of the audit, and the check of its claim beside it."""
+    """Guarantee of one release, with the check of its claim beside it."""
     summary = next(s for s in view.releases if s.id == release)
     if not summary.guarantee.is_private:
         show_card(summary.guarantee, view)
@@ -37,7 +37,7 @@ def show_guarantees(view: AuditView, release: str) -> None:
 
 
 def show_card(promise: Guarantee, view: AuditView, summary: ReleaseSummary | None = None) -> None:
-    """Rows of the promise, what it means, and what must be known besides."""
+    """Card with the guarantee, its meaning and its notes."""
     with st.container(border=True):
         if promise.is_private:
             st.badge(promise.label, icon=":material/verified_user:", color="blue")
@@ -57,10 +57,10 @@ def show_card(promise: Guarantee, view: AuditView, summary: ReleaseSummary | Non
 
 
 def describe_checks(view: AuditView, release: str) -> str:
-    """One line on how a release's claim fared."""
+    """Outcome of the checks of a release's claim, in one line."""
     done = [run for run in view.claims if run.release == release and run.check is not None]
     if not done:
-        return "Nobody has put this claim to the test; the Defend page can."
+        return "This claim has not been checked. You can check it on the Defend page."
     verdicts = (run.check.verdict for run in done if run.check is not None)
     return escape(" ".join(dict.fromkeys(verdicts)), 600)
 
@@ -68,21 +68,16 @@ def describe_checks(view: AuditView, release: str) -> str:
 def _show_check(view: AuditView, release: str) -> None:
     st.markdown(
         "**Check this claim**",
-        help=(
-            "The defense runs many times on two tiny graphs that differ as the promise says, "
-            "and an "
-            "attacker guesses which of them a release came from. How often it is right bounds ε "
-            "from "
-            "below, with 95 % confidence."
-        ),
+        help="The defense runs many times on two small neighbouring graphs. An attacker guesses "
+        "which graph a release came from. Its success rate gives a lower bound on ε, with 95 % "
+        "confidence.",
     )
-    claims = [
-        run for run in service.open_service().claims.list(view.summary.id) if run.release == release
-    ]
+    runs = service.open_service().claims.list(view.summary.id)
+    claims = [run for run in runs if run.release == release]
     running = next((run for run in claims if run.is_active), None)
     if running is not None:
         _watch(view.summary.id, running.id)
-    elif login.check_change(view.summary.id, view.summary.person, "they can check its claims"):
+    elif login.check_change(view.summary.id, view.summary.person, "check its claims"):
         _show_start(view.summary.id, release)
     done = [run for run in claims if run.check is not None]
     if done:
@@ -90,7 +85,7 @@ def _show_check(view: AuditView, release: str) -> None:
     for run in claims:
         if not run.is_active and run.check is None:
             st.caption(
-                f"The check of {run.trials:,} trials was not finished: "
+                f"The check with {run.trials:,} trials did not finish: "
                 f"{escape(run.reason or run.state, 200)}"
             )
 
@@ -104,7 +99,7 @@ def _show_start(audit_id: str, release: str) -> None:
             format_func=TRIALS.__getitem__,
             key="claim-trials",
             persist_state="session",
-            help="Larger claims need more trials to be put to the test.",
+            help="Larger values of ε need more trials.",
         )
         pressed = st.button("Check the claim", key="claim-start", icon=":material/gavel:")
     if pressed:
@@ -133,15 +128,15 @@ def _show_outcome(run: ClaimRun, num_done: int) -> None:
     text = escape(explain_claim(run), 900)
     if check.is_refuted:
         st.error(text, icon=":material/gpp_bad:")
-    claimed, shown = st.columns(2)
+    claimed, measured = st.columns(2)
     claimed.metric("Claimed ε", f"{check.claimed:g}")
-    shown.metric(
-        "Game shows ε ≥",
+    measured.metric(
+        "Measured ε ≥",
         format_number(check.lower_bound),
-        help="Lower bound with 95 % confidence; above the claim it refutes it.",
+        help="Lower bound with 95 % confidence. A bound above the claim refutes it.",
     )
     if not check.is_refuted:
         st.markdown(text)
     show_chart(draw_claim(check, current_theme()), f"claim-{run.id}")
-    others = f", the largest of {num_done} checks" if num_done > 1 else ""
+    others = f", the longest of {num_done} checks" if num_done > 1 else ""
     st.caption(f"{check.trials:,} of {run.trials:,} trials in {show_seconds(run.seconds)}{others}.")

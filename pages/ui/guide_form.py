@@ -1,4 +1,4 @@
-"""The guided questions: four answers, proposals that can run, one button."""
+"""Guided set-up of an audit: four questions, proposed defenses and the run button."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from pages.ui.estimate import estimate_audit, estimate_method, load_time_model
 from pages.ui.text import escape
 
 START_PRESET = "quick"
+NO_SECRET = "Choose what must not be learned."
 
 
 def show_guide() -> None:
@@ -45,7 +46,7 @@ def _ask(graph: Graph) -> Answers:
         key="guide-recipient", persist_state="session",
     )  # fmt: skip
     knowledge = left.multiselect(
-        "What do they know already?", list(KNOWLEDGE), ["values", "method"],
+        "What do they already know?", list(KNOWLEDGE), ["values", "method"],
         format_func=KNOWLEDGE.__getitem__, key="guide-knowledge", persist_state="session",
     )  # fmt: skip
     offered = [key for key in SECRETS if key != "attribute" or graph.attributes]
@@ -93,12 +94,12 @@ def _ask_column(
 
 
 def _show_defenses(answers: Answers, graph: Graph) -> list[str]:
-    """Defenses that can run here and could pass the policy; all are tried unless unticked."""
+    """Checkboxes of defenses that can run here and could meet the policy."""
     st.header("Defenses worth trying", anchor=False)
     proposed = choose_defenses(answers, graph, model=load_time_model())
     if not proposed:
-        why = "None of the defenses fits this graph." if answers.secrets else ""
-        st.caption(why or "Say what must not be learned.")
+        reason = "No defense is available for this graph and these answers."
+        st.caption(reason if answers.secrets else NO_SECRET)
         return []
     kept = []
     with st.grid(2, min_column_width=380, gap="small"):
@@ -110,12 +111,12 @@ def _show_defenses(answers: Answers, graph: Graph) -> list[str]:
                 key = MethodChoice.parse(advice.defense, "defense").key
                 time = estimate_method(find_method(key, "defense"), num_repeats=1)
                 reason = escape(begin_sentence(advice.reason), 300)
-                st.caption(f"{reason}. {begin_sentence(time)} a release.")
+                st.caption(f"{reason}. {begin_sentence(time)} per release.")
     return kept
 
 
 def _show_presets(answers: Answers, defenses: list[str]) -> None:
-    """How thorough; the button runs everything."""
+    """Choice of the preset and the run button."""
     keys = [preset.key for preset in PRESETS]
     presets = {preset.key: preset for preset in PRESETS}
     key = st.radio(
@@ -127,15 +128,15 @@ def _show_presets(answers: Answers, defenses: list[str]) -> None:
         key="guide-preset",
         persist_state="session",
     )
-    obstacle = "" if answers.secrets else "Say what must not be learned."
+    obstacle = "" if answers.secrets else NO_SECRET
     if "attribute" in answers.secrets and answers.private is None:
         obstacle = "Choose the private column."
     stop_early = presets[key].num_repeats > find_policy(answers.recipient).repeats and st.checkbox(
-        "End early once the decision is clear",
+        "Stop early once the decision is clear",
         key="guide-stop-early",
         persist_state="session",
-        help="Ends the audit before its last repeat once more repeats could not change the "
-        "decision on any release. The error of ending too early is at most 5 %.",
+        help="Stops before the last repeat when further repeats cannot change the decision on any "
+        "release. The probability of stopping too early is at most 5 %.",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button(
@@ -148,18 +149,18 @@ def _show_presets(answers: Answers, defenses: list[str]) -> None:
 
 
 def _explain(preset: Preset, answers: Answers, defenses: list[str]) -> str:
-    """What it can decide, and how long it takes here."""
+    """What the preset can decide, and its time on this machine."""
     time = estimate_audit(make_fields(answers, preset, defenses))
-    said = explain_preset(preset, answers.recipient)
-    return f"{said} {begin_sentence(time)}." if time else said
+    text = explain_preset(preset, answers.recipient)
+    return f"{text} {begin_sentence(time)}." if time else text
 
 
 def _start(answers: Answers, preset: Preset, defenses: list[str], stop_early: bool) -> None:
     fields = {**make_fields(answers, preset, defenses), "stop_early": stop_early}
-    named = session.current_threats().way if fields["sensitive_links"] else ""
+    way = session.current_threats().way if fields["sensitive_links"] else ""
     session.set_threats(
         **{name: fields[name] for name in ("private", "utility", "hide_links", "sensitive_links")},
-        way=named or ("share" if fields["hide_links"] else "none"),
+        way=way or ("share" if fields["hide_links"] else "none"),
     )
     st.session_state["threat_form"] = st.session_state.get("threat_form", 0) + 1
     page.start_audit(fields)

@@ -1,4 +1,4 @@
-"""Progress of anything that is computed in the background, and the button that stops it."""
+"""Progress bar of a background job, with a button to cancel it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WAITING = "waiting for a worker"
 
 
 class Watched(Protocol):
-    """An audit, a study or a job of any kind; `fraction` is 0 to 1."""
+    """An audit, a study or a job; `fraction` is between 0 and 1."""
 
     @property
     def is_active(self) -> bool: ...
@@ -33,11 +33,11 @@ def watch_job(
     cancel: Callable[[], object],
     every_s: float = POLL_S,
 ) -> None:
-    """Show how far it is until it ends, then draw the page again.
+    """Show the progress of a job until it ends, then redraw the page.
 
-    read      what is watched, as it is now; None where it is gone
-    describe  one line of Markdown on it
-    stop, key, cancel  the button: its label, its key and what a click does
+    read      returns the current state of the job; None if it no longer exists
+    describe  returns one line of Markdown on that state
+    stop, key, cancel  label, key and action of the button
     """
     st.fragment(_watch_job, run_every=every_s)(read, describe, stop, key, cancel)
 
@@ -54,13 +54,13 @@ def _watch_job(
     except AuditError:  # deleted meanwhile
         job = None
     if job is None or not job.is_active:
-        st.rerun(scope="app")  # ends the polling and shows what came out
+        st.rerun(scope="app")  # stops polling and shows the result
         return
     draw_job(job.fraction, describe(job), stop, key, cancel)
 
 
 def draw_job(fraction: float, text: str, stop: str, key: str, cancel: Callable[[], object]) -> None:
-    """The bar and the button, once."""
+    """Progress bar and button."""
     st.progress(min(fraction, 1.0), text=text)
     if st.button(stop, key=key, icon=":material/stop_circle:"):
         try:
@@ -70,7 +70,7 @@ def draw_job(fraction: float, text: str, stop: str, key: str, cancel: Callable[[
 
 
 def describe_progress(progress: AuditProgress) -> str:
-    """ "77 of 123 parts, 2 to 5 min left"."""
+    """Describe an audit's progress, such as "77 of 123 parts, 2 to 5 min left"."""
     text = f"{progress.cells_done} of {progress.cells_total} parts"
     left = progress.time_left
     if left is not None and left.high:
@@ -79,5 +79,5 @@ def describe_progress(progress: AuditProgress) -> str:
 
 
 def describe_message(message: str) -> str:
-    """What a worker says it is doing, or that it has not begun."""
+    """Escaped progress message of a worker, or that it has not started."""
     return escape(message or WAITING)

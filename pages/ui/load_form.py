@@ -1,4 +1,4 @@
-"""Load a graph: upload files, try an example, or take one of the catalogue."""
+"""Form that loads a graph: uploaded files, an example or a catalogue entry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WAYS = {
 
 
 def show_load_form() -> None:
-    """The form; a graph that was loaded opens on the Data page."""
+    """Show the form; a loaded graph opens on the Data page."""
     with st.container(border=True, key="load-form"):
         way = st.segmented_control(
             "Load a graph",
@@ -40,7 +40,7 @@ def _show_datasets(infos: list[DatasetInfo], key: str) -> None:
         return
     st.caption(f"{info.summary} Source: {info.source}.")
     if not info.is_at_hand:
-        st.caption("It will be downloaded from its publisher.")
+        st.caption("This graph will be downloaded from its publisher.")
     if st.button(f"Load {info.title}", key=f"load-{key}", type="primary"):
         try:
             with st.spinner(f"Loading {info.title}"):

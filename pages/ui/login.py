@@ -1,4 +1,4 @@
-"""The way in: sign in, be told where no role was given, see who one is, sign out."""
+"""Sign-in: access to the pages, the signed-in person, sharing and permissions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pages.ui.text import escape
 
 
 def let_in() -> None:
-    """Ends the page for whoever has not signed in or has no role; nothing for the local user."""
+    """Stop the page for people who are not signed in or have no role; no-op for the local user."""
     if not sign_in.has_sign_in():
         return
     if not sign_in.is_signed_in():
@@ -29,7 +29,7 @@ def let_in() -> None:
 
 
 def show_person() -> None:
-    """Who is signed in, and the way out; nothing for the local user."""
+    """Name of the signed-in person and the sign-out button; no-op for the local user."""
     person = find_person(service.open_service())
     if person.is_local:
         return
@@ -39,11 +39,11 @@ def show_person() -> None:
 
 
 def format_person(subject: str) -> str:
-    """Somebody's name as Markdown, "you" for who uses the page."""
+    """Name of a person as Markdown; "you" for the current user."""
     authorised = service.open_service()
     if subject == find_person(authorised).subject:
         return "you"
-    return escape(authorised.team.find_names().get(subject, "somebody who left"), 60)
+    return escape(authorised.team.find_names().get(subject, "a former user"), 60)
 
 
 def find_names() -> dict[str, str]:
@@ -64,10 +64,10 @@ def show_sharing(audit_id: str) -> None:
         "Shared with",
         [*others, *(subject for subject in granted if subject not in others)],
         granted,
-        format_func=lambda subject: names.get(subject, "somebody who left"),
+        format_func=lambda subject: names.get(subject, "a former user"),
         key=f"share-{audit_id}",
-        placeholder="nobody",
-        help="They can read the audit and its graph, not change or publish it.",
+        placeholder="not shared",
+        help="They can read the audit and its graph, but not change or publish it.",
     )
     for subject in chosen:
         if subject not in granted:
@@ -78,16 +78,19 @@ def show_sharing(audit_id: str) -> None:
 
 
 def check_change(audit_id: str, owner: str, what: str) -> bool:
-    """Whether who uses the page may change an audit; says in a line who may where not."""
+    """Whether the current user may change an audit; otherwise note who can."""
     if may_change(service.open_service(), audit_id):
         return True
-    st.caption(f":material/lock: This audit was started by {format_person(owner)}: {what}.")
+    st.caption(
+        f":material/lock: This audit was started by {format_person(owner)}. Only its owner "
+        f"or an administrator can {what}."
+    )
     return False
 
 
 def _ask_to_sign_in() -> None:
     st.title("Graph privacy audit", anchor=False)
-    st.markdown("Graphs of people are audited here. Sign in to see yours.")
+    st.markdown("Sign in to audit graphs of people and to see your audits.")
     st.button("Sign in", key="sign-in", type="primary", icon=":material/login:", on_click=st.login)
 
 
@@ -100,8 +103,7 @@ def _refuse(person: Person) -> None:
     except AuditError as error:
         st.error(escape(error, 300), icon=":material/error:")
     st.warning(
-        "You are signed in, but no role was given to you here. Ask an administrator for one, and "
-        "tell them this line.",
+        "You are signed in but have no role. Ask an administrator for one and send them this line:",
         icon=":material/lock:",
     )
     st.code(person.subject or "no subject", language=None)

@@ -1,4 +1,4 @@
-"""What the map draws, kept for all sessions; nobody changes what these return."""
+"""Cached data of the map, shared by all sessions. Treat what is returned as read-only."""
 
 from __future__ import annotations
 
@@ -30,32 +30,24 @@ from pages.ui import cache, service, session
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def load_layout(graph_hash: str) -> Layout:
-    """Places and communities of a graph that was laid out."""
+    """Stored positions and communities of a graph."""
     return service.open_service().layouts.load(graph_hash)
 
 
 def load_everybody(view: AuditView | None) -> Graph:
-    """The stored graph with all nodes, also those that an audit left out."""
-    graph_hash, private = (
-        st.session_state["graph"],
-        None if view is None else view.spec.threats.private,
-    )
-
-    def load() -> Graph:
-        graph = cache.load_graph(graph_hash)
-        return graph if private is None else graph.with_private(private)
-
-    return cache.remember(None, load)
+    """The stored graph with all nodes, including those left out of the audit."""
+    private = None if view is None else view.spec.threats.private
+    return _load_everybody(st.session_state["graph"], private)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def number_people(graph_hash: str) -> dict[str, int]:
-    """Id → number in the stored graph."""
-    return {node: number for number, node in enumerate(cache.load_graph(graph_hash).node_ids)}
+def _load_everybody(graph_hash: str, private: str | None) -> Graph:
+    graph = cache.load_graph(graph_hash)
+    return graph if private is None else graph.with_private(private)
 
 
 def load_people(view: AuditView | None, release: str) -> pd.DataFrame:
-    """A row a node, as it is in a release; without an audit, in the open graph."""
+    """One row per node of a release, or of the open graph if there is no audit."""
     graph_hash = st.session_state["graph"]
 
     def compute() -> pd.DataFrame:
@@ -73,19 +65,20 @@ def load_people(view: AuditView | None, release: str) -> pd.DataFrame:
 
 
 def load_summary(view: AuditView | None) -> PageSummary:
-    """The page's cards and its sentence."""
-    graph_hash = st.session_state["graph"]
-    return cache.remember(view, lambda: summarize_map(load_people(view, ORIGINAL)), graph_hash)
+    """Headline cards and sentence of the page."""
+    return cache.remember(
+        view, lambda _graph: summarize_map(load_people(view, ORIGINAL)), st.session_state["graph"]
+    )
 
 
 def load_ranked(view: AuditView | None, by: Color) -> pd.DataFrame:
-    """All nodes in the order of an amount."""
-    graph_hash = st.session_state["graph"]
-    return cache.remember(view, lambda: list_people(load_people(view, ORIGINAL), by), graph_hash)
+    """All nodes, sorted by the quantity that colours the map."""
+    people = load_people(view, ORIGINAL)
+    return cache.remember(view, lambda _graph: list_people(people, by), st.session_state["graph"])
 
 
 def load_side(view: AuditView | None, release: str, only_changes: bool = False) -> Side:
-    """One picture of the map."""
+    """One panel of the map: a release, or the original."""
     people = load_people(view, release)
     if view is None or release == ORIGINAL:
         return Side(release_title(release), people, session.current_graph().edges)
@@ -101,7 +94,7 @@ def _compute_edges(view: AuditView, release: str) -> tuple[np.ndarray, np.ndarra
 
 
 def load_communities(view: AuditView | None) -> tuple[pd.DataFrame, np.ndarray]:
-    """A row a community and where it stands."""
+    """One row per community, and their positions."""
     graph_hash = st.session_state["graph"]
 
     def place() -> tuple[pd.DataFrame, np.ndarray]:
@@ -113,6 +106,6 @@ def load_communities(view: AuditView | None) -> tuple[pd.DataFrame, np.ndarray]:
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def load_community_links(graph_hash: str) -> np.ndarray:
-    """Which of the largest communities are joined by many links."""
+    """Links between the largest communities."""
     communities = load_layout(graph_hash).communities
     return join_communities(cache.load_graph(graph_hash), communities, MAX_COMMUNITIES)

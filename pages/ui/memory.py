@@ -1,4 +1,4 @@
-"""What the server keeps, and what looking through it costs."""
+"""Garbage collection of the server."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ _num_modules = 0
 
 
 def exempt_modules() -> None:
-    """Take what modules brought along out of the search for garbage.
+    """Exempt the objects of loaded modules from garbage collection.
 
-    Streamlit searches all objects after every run of a page, and nobody else is served meanwhile:
-    a quarter of a second where a million objects are classes and functions that never go. Only
-    what was made since the last call here is searched; a call does nothing where no module is new.
+    Streamlit collects garbage after every run of a page, which blocks all other sessions; a
+    million permanent objects cost a quarter of a second. No-op if no module is new.
     """
     global _num_modules
     if len(sys.modules) > _num_modules:

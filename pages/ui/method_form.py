@@ -1,4 +1,4 @@
-"""A method's settings as widgets, built from the fields that the method declares."""
+"""Widgets for the settings of a method, built from its declared fields."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_SWEEP = 12
 
 @dataclass(frozen=True)
 class FieldForm:
-    """What a widget needs to know of one setting, read from its JSON schema."""
+    """Description of one setting, from the JSON schema of its method."""
 
     name: str
     title: str
@@ -37,13 +37,13 @@ class FieldForm:
 
     @property
     def is_share(self) -> bool:
-        """Whether the bounds are 0 and 1, be they inside or not."""
+        """Whether the bounds are 0 and 1, inclusive or exclusive."""
         return self.kind == "number" and self.low in (0, 1e-6) and self.high in (1, 1 - 1e-6)
 
 
 @cache
 def list_fields(method: type[Method]) -> tuple[FieldForm, ...]:
-    """The settings of a method in the order in which it declares them."""
+    """Settings of a method in declaration order."""
     schema = method.model_json_schema()
     shared = schema.get("$defs", {})
     parts = schema.get("properties", {})
@@ -78,7 +78,7 @@ def _read_field(name: str, part: dict[str, Any], shared: dict[str, Any]) -> Fiel
 
 
 def _resolve(part: dict[str, Any], shared: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """The schema that carries the type and bounds, and whether the setting may stay empty."""
+    """Schema with type and bounds, and whether the setting is optional."""
     if "$ref" in part:
         return _resolve({**shared[part["$ref"].rsplit("/", 1)[-1]]}, shared)
     options = part.get("anyOf", [])
@@ -90,9 +90,9 @@ def _resolve(part: dict[str, Any], shared: dict[str, Any]) -> tuple[dict[str, An
 
 
 def show_settings(method: type[Method], key: str, sweep: bool = False) -> list[MethodChoice]:
-    """Widgets for all settings; one choice, or several where a setting is swept.
+    """Widgets for all settings; return one choice, or one per value of a sweep.
 
-    An impossible value shows its rule in place and gives no choice.
+    An invalid value is reported in place, and no choice is returned.
     """
     fields = list_fields(method)
     config = {field.name: _show_field(field, f"{key}.{field.name}") for field in fields}
@@ -133,19 +133,17 @@ def _show_number(field: FieldForm, keep: dict[str, Any]) -> float | int | None:
         "min_value": None if field.low is None else cast(field.low),
         "max_value": None if field.high is None else cast(field.high),
     }
-    entered: float | int | None
-    if field.kind == "integer":
-        entered = st.number_input(field.title, value=value, step=1, **bounds, **keep)
-    else:
-        step = _find_step(field)
-        entered = st.number_input(
-            field.title, value=value, step=step, format="%g", **bounds, **keep
-        )
+    options: dict[str, Any] = {"step": 1}
+    if field.kind == "number":
+        options = {"step": _find_step(field), "format": "%g"}
+    entered: float | int | None = st.number_input(
+        field.title, value=value, **options, **bounds, **keep
+    )
     return entered
 
 
 def _find_step(field: FieldForm) -> float:
-    """A tenth of the default's magnitude: 0.3 → 0.05, 6 → 0.5, 1e-3 → 1e-4."""
+    """Step of the input, about a tenth of the default: 0.3 → 0.05, 6 → 0.5, 1e-3 → 1e-4."""
     default = abs(float(field.default or 0))
     if field.is_share and (field.default is None or default >= 0.05):
         return 0.05
@@ -160,13 +158,13 @@ def _show_sweep(numbers: list[FieldForm], config: dict[str, Any], key: str) -> l
         "Try several values",
         key=f"{key}.sweep",
         persist_state="session",
-        help="One release for each value, to see where the trade-off turns.",
+        help="Makes one release for each value.",
     ):
         return [config]
     field = numbers[0]
     if len(numbers) > 1:
         field = st.selectbox(
-            "of",
+            "Setting",
             numbers,
             format_func=lambda item: item.title,
             key=f"{key}.swept",
@@ -186,13 +184,13 @@ def _show_sweep(numbers: list[FieldForm], config: dict[str, Any], key: str) -> l
             st.error(f"{escape(item)} is not a number.")
             return []
     if len(values) > MAX_SWEEP:
-        st.error(f"At most {MAX_SWEEP} values at once; this list has {len(values)}.")
+        st.error(f"Enter at most {MAX_SWEEP} values; this list has {len(values)}.")
         return []
     return [{**config, field.name: value} for value in dict.fromkeys(values)]
 
 
 def propose_values(field: FieldForm) -> list[float]:
-    """Five values around the default, inside the bounds."""
+    """Up to five values around the default, within the bounds."""
     if field.is_share and (field.default is None or float(field.default) >= 0.05):
         values = [0.1, 0.3, 0.5, 0.7, 0.9]
     else:

@@ -1,4 +1,4 @@
-"""The panel of one person, over the Risk page: the risk, why, who is around, what would help."""
+"""Panel of one node on the Risk page: risk, reasons, neighbourhood and advice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import streamlit as st
 from core.audit.view import AuditView
 from core.figures import ego_page
 from core.findings import node_card
-from core.findings.ego_network import class_legend
+from core.findings.ego_network import class_legend, describe_fingerprint
+from core.findings.identity import describe_identity, list_hiding
 from core.findings.labels import release_title
 from core.findings.link_prior import describe_link_prior
 from core.findings.node_reasons import explain_node
@@ -18,7 +19,6 @@ from core.release import ORIGINAL
 from core.words import count_noun, format_percent
 from pages.ui import cache, session
 from pages.ui.advice_panel import load_advice, show_advice
-from pages.ui.identity_panel import show_fingerprint, show_identity
 from pages.ui.node_table import current_secret, rank_nodes, select_nodes
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
@@ -33,12 +33,13 @@ SHAPES = {
     "hexagon": "⬢",
 }
 MAX_LEGEND = 8
+MAX_HIDING = 3
 EGO_HEIGHT = 440
 
 
-@st.dialog("One person", width="large", on_dismiss=lambda: session.open_node(None))
+@st.dialog("Node details", width="large", on_dismiss=lambda: session.open_node(None))
 def show_node(view: AuditView, release: str) -> None:
-    """The person that is open; `release` sets the order that next and previous follow."""
+    """Show the open node; `release` sets the order of the previous and next buttons."""
     node = st.session_state.get("node")
     secret = current_secret(view)
     if node is None or secret is None:
@@ -47,7 +48,7 @@ def show_node(view: AuditView, release: str) -> None:
         _show_head(view, secret, release, node)
         numbers = cache.load_audit_graph(view).index
         if node not in numbers:
-            st.warning("This graph has no node with that id.")
+            st.warning("This graph has no node with this id.")
             return
         number = numbers[node]
         graph = cache.load_audit_graph(view)
@@ -55,7 +56,7 @@ def show_node(view: AuditView, release: str) -> None:
         with left:
             _show_risk(view, secret, node, number)
             if secret.threat == "identity":
-                show_identity(view, graph, node, number)
+                _show_identity(view, graph, node, number)
             _show_neighbors(view, graph, number, secret)
         with right:
             _show_ego(view, node, number, secret)
@@ -65,30 +66,30 @@ def show_node(view: AuditView, release: str) -> None:
 
 
 def _show_head(view: AuditView, secret: Secret, release: str, node: str) -> None:
-    """Who it is, the place among the people of the table, and the way to the next."""
+    """Id of the node, its rank and the buttons to its neighbours in the ranking."""
     names = rank_nodes(view, secret, release).node.astype(str).tolist()
-    place = names.index(node) if node in names else None
-    head, back, on = st.columns([4, 1, 1], vertical_alignment="center")
+    rank = names.index(node) if node in names else None
+    head, back, forward = st.columns([4, 1, 1], vertical_alignment="center")
     head.header(f"Node {escape(node)}", anchor=False)
-    where = "not in the table" if place is None else f"{place + 1:,} of {len(names):,}"
-    head.caption(f"{escape(secret.name(view.spec.threats.private))}: {where}")
-    steps = ((back, "Previous", -1, "arrow_back"), (on, "Next", 1, "arrow_forward"))
+    position = "not ranked" if rank is None else f"rank {rank + 1:,} of {len(names):,}"
+    head.caption(f"{escape(secret.name(view.spec.threats.private))}: {position}")
+    steps = ((back, "Previous", -1, "arrow_back"), (forward, "Next", 1, "arrow_forward"))
     for column, label, step, icon in steps:
-        goal = None if place is None else place + step
-        is_there = goal is not None and 0 <= goal < len(names)
+        target = -1 if rank is None else rank + step
+        exists = 0 <= target < len(names)
         column.button(
             label,
             key=f"person-{label.lower()}",
             icon=f":material/{icon}:",
-            disabled=not is_there,
+            disabled=not exists,
             on_click=session.open_node,
-            args=(names[goal] if goal is not None and is_there else node,),
+            args=(names[target] if exists else node,),
             width="stretch",
         )
 
 
 def _show_risk(view: AuditView, secret: Secret, node: str, number: int) -> None:
-    """The number of this secret, and reasons of this secret."""
+    """Risk of the node on one secret, with reasons."""
     nodes = select_nodes(view, secret)
     st.markdown(node_card.describe_node_risk(nodes, node))
     reasons = explain_node(view, node, secret=secret)
@@ -107,13 +108,12 @@ def _show_other_secrets(view: AuditView, secret: Secret, node: str, number: int)
     others = [other for other in list_secrets(view.nodes) if other != secret]
     if not others:
         return
-    with st.expander("This person's other secrets"):
+    with st.expander("Other secrets of this node"):
         for other in others:
-            said = node_card.describe_node_risk(select_nodes(view, other), node)
+            name = escape(other.name(view.spec.threats.private))
+            risk = node_card.describe_node_risk(select_nodes(view, other), node)
             reasons = explain_node(view, node, secret=other)
-            st.markdown(
-                f"**{escape(other.name(view.spec.threats.private))}.** {said} {' '.join(reasons)}"
-            )
+            st.markdown(f"**{name}.** {risk} {' '.join(reasons)}")
 
 
 def _show_neighbors(view: AuditView, graph: Graph, number: int, secret: Secret) -> None:
@@ -122,7 +122,7 @@ def _show_neighbors(view: AuditView, graph: Graph, number: int, secret: Secret) 
     if secret.threat != "attribute" or column is None or not graph.degrees[number]:
         st.caption(f"It has {degree}.")
         return
-    st.caption(f"It has {degree}. {escape(column)} of its neighbours:")
+    st.caption(f"It has {degree}. Values of {escape(column)} among its neighbours:")
     attribute = graph.with_private(column).attribute(column)
     table = node_card.compute_neighbor_classes(graph, number, attribute)
     texts = {n: table[n].map(format_percent) for n in ("share of neighbours", "share of all")}
@@ -164,8 +164,9 @@ def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
         alt=f"Neighbourhood of node {node}",
     )
     if is_sought:
-        show_fingerprint(view, release, number)
-    parts = ["Fill: risk, light is low and dark is high; grey: nothing at stake."]
+        text = describe_fingerprint(graph, number)
+        st.caption(f"Fingerprint in this release: {escape(text, 200)}.")
+    parts = ["Fill: risk, from light (low) to dark (high); grey: nothing at stake."]
     if attribute is not None and attribute.num_classes <= MAX_LEGEND:
         classes = ", ".join(
             f"{SHAPES.get(shape, '●')} {escape(name, 24)}"
@@ -173,10 +174,27 @@ def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
         )
         parts.append(f"{escape(attribute.name)}: {classes}.")
     if is_sought:
-        parts.append("Behind each name: the number of links.")
+        parts.append("Number after each id: its links.")
     if advised:
         parts.append("Dashed red: links that the advice hides.")
     st.caption(" ".join(parts))
+
+
+def _show_identity(view: AuditView, graph: Graph, node: str, number: int) -> None:
+    """Size of the node's anonymity set, and buttons for releases that hide the node."""
+    facts = describe_identity(view.nodes, node, int(graph.degrees[number]))
+    if not facts:
+        return
+    st.markdown("\n".join(f"- {sentence}" for sentence in facts))
+    with st.container(horizontal=True):
+        for release in list_hiding(view.nodes, node)[:MAX_HIDING]:
+            st.button(
+                f"Show in {release_title(release)}",
+                key=f"hidden-in-{release}",
+                icon=":material/visibility_off:",
+                on_click=st.session_state.update,
+                args=({"ego-release": release},),
+            )
 
 
 def _number_advised(view: AuditView, node: str) -> list[tuple[int, int]]:

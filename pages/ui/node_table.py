@@ -1,4 +1,4 @@
-"""The nodes of one secret: which secret, a table with the most exposed first, a search by id."""
+"""Choice of the secret, table of nodes ranked by exposure, and search by id."""
 
 from __future__ import annotations
 
@@ -34,8 +34,10 @@ KEY = "people"
 
 
 def choose_secret(view: AuditView) -> Secret | None:
-    """Which secret the page is about, at first the one that most nodes lose; kept in the
-    address. None where no attack has an answer."""
+    """Ask for the secret; by default the one that exposes most nodes.
+
+    Kept in the address. None if no attack has results.
+    """
     secret = current_secret(view)
     if secret is None:
         return None
@@ -56,42 +58,37 @@ def choose_secret(view: AuditView) -> Secret | None:
 
 
 def current_secret(view: AuditView) -> Secret | None:
-    """The secret that the Risk page is about now."""
-    secrets = {secret.key: secret for secret in cache.remember(view, lambda: list_all(view))}
+    """The secret shown on the Risk page."""
+    secrets = {s.key: s for s in cache.remember(view, lambda: list_secrets(view.nodes))}
     chosen = secrets.get(st.session_state.get("risk-threat", ""))
     worst = cache.remember(view, lambda: find_worst_secret(view.nodes))
     return chosen or worst or next(iter(secrets.values()), None)
 
 
-def list_all(view: AuditView) -> list[Secret]:
-    """The secrets that some attack has an answer on."""
-    return list(list_secrets(view.nodes))
-
-
 def rank_nodes(view: AuditView, secret: Secret, release: str) -> pd.DataFrame:
-    """`rank_people`, once for each state of the audit."""
+    """`rank_people`, cached for each state of the audit."""
     return cache.remember(view, lambda: rank_people(view.nodes, secret, release))
 
 
 def select_nodes(view: AuditView, secret: Secret) -> pd.DataFrame:
-    """The rows of `view.nodes` on one secret, once for each state of the audit."""
+    """Rows of `view.nodes` on one secret, cached for each state of the audit."""
     return cache.remember(view, lambda: select_secret(view.nodes, secret))
 
 
 def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
-    """The table; a chosen row opens the node. Not a cell: the Tab key would choose those too."""
+    """Table of nodes; selecting a row opens the node."""
     first, others = releases[0], tuple(releases[1:])
     nodes = rank_nodes(view, secret, first)
     if nodes.empty:
-        st.caption("No node has a secret of this kind at stake on this release.")
+        st.caption("No node has a secret of this type at stake on this release.")
         return
     most = MAX_ROWS
     shown = cache.remember(view, lambda: _tabulate(view, secret, first, others, most))
     if st.button(
-        "Look at them one by one",
+        "Browse nodes one by one",
         key="first-person",
         icon=":material/person_search:",
-        help="Opens the most exposed node; next and previous lead on.",
+        help="Opens the most exposed node. Use Next and Previous to continue.",
     ):
         session.open_node(str(nodes.node.iloc[0]))
         st.rerun()
@@ -104,7 +101,7 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
         on_select=lambda: _open_selected(shown["Node"].tolist()),
         selection_mode="single-row",
         placeholder="–",
-        alt="Nodes by what attacks add to the base rate: " + secret.name(view.spec.threats.private),
+        alt="Nodes by advantage over the base rate: " + secret.name(view.spec.threats.private),
         column_config={
             "Rank": st.column_config.NumberColumn(width=55),
             "Node": st.column_config.TextColumn(width=90),
@@ -124,20 +121,20 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
             ),
             **{
                 column: st.column_config.NumberColumn(
-                    format="%.2f", width=180, help=f"Advantage o{column[1:]}."
+                    format="%.2f", width=225, help=f"Advantage o{column[1:]}."
                 )
                 for column in shown
                 if column.startswith("On ")
             },
-            "Why": st.column_config.TextColumn(width=380),
+            "Why": st.column_config.TextColumn(width=340),
             "Low": narrow,
             "High": narrow,
         },
     )
     notes = [describe_prior(nodes, secret), TIES]
     if len(nodes) > MAX_ROWS:
-        notes.insert(0, f"The first {MAX_ROWS:,} of {len(nodes):,}; the file has all.")
-    notes.append("Choose a row to open the node.")
+        notes.insert(0, f"The first {MAX_ROWS:,} of {len(nodes):,} nodes. The CSV file has all.")
+    notes.append("Select a row to open the node.")
     with st.container(horizontal=True, wrap=False):
         st.caption(" ".join(escape(note, 400) for note in notes), width="stretch")
         download_table(
@@ -154,7 +151,7 @@ def _open_selected(names: list[str]) -> None:
 def _tabulate(
     view: AuditView, secret: Secret, release: str, others: tuple[str, ...], most: int
 ) -> pd.DataFrame:
-    """The first `most` nodes, with what gives them away."""
+    """Table of the first `most` nodes, with the reasons for their exposure."""
     nodes = rank_nodes(view, secret, release).head(most)
     table = pd.DataFrame(
         {
@@ -179,20 +176,21 @@ def _tabulate(
 def show_search(
     key: str, load: Callable[[], Graph], open_node: Callable[[str], None] = session.open_node
 ) -> None:
-    """Search the graph that `load` gives by id; the one node found, or the one chosen, is opened.
+    """Search a graph by id or part of an id; several matches are offered as pills.
 
-    Several with a part of it in common are offered.
+    load       returns the graph
+    open_node  called with the id that was found or chosen
     """
     st.text_input(
         "Find a node",
         key=key,
-        placeholder="an id, or a part of it",
+        placeholder="id or part of it",
         on_change=_search,
         args=(key, load, open_node),
     )
     matches = st.session_state.get(f"{key}-matches", [])
     if st.session_state.get(key) and not matches:
-        st.caption("No node has an id like that.")
+        st.caption("No node has a matching id.")
     elif len(matches) > 1:
         st.pills(
             "Found",

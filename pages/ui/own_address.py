@@ -1,8 +1,8 @@
-"""Which requests are for this app: by its own name and port, from its own pages.
+"""Middleware that rejects requests with a foreign Host or Origin header.
 
-A page of another site, and one of another server on this machine, may send requests to the app
-from a browser that reaches it. A rebound name tells itself by the header Host, a foreign page by
-Origin. Streamlit checks the names of WebSockets; this checks every route, and ports.
+Pages of other sites or servers may send requests to the app through the user's browser (DNS
+rebinding, cross-site requests). Streamlit checks host names of WebSockets only; this middleware
+checks every route, and ports.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ USUAL_PORTS = {"http": 80, "https": 443}
 
 
 class CheckAddress:
-    """ASGI middleware that answers 403 to what is not meant for this app."""
+    """ASGI middleware that answers 403 to requests for other addresses."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -27,7 +27,7 @@ class CheckAddress:
         if scope["type"] not in ("http", "websocket") or is_own(scope):
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
-            refusal = PlainTextResponse("this address is not of the app", status_code=403)
+            refusal = PlainTextResponse("unknown address of this app", status_code=403)
             await refusal(scope, receive, send)
         else:
             await receive()
@@ -35,7 +35,7 @@ class CheckAddress:
 
 
 def is_own(scope: Scope) -> bool:
-    """Whether Host names this app, and Origin too where there is one; each at most once."""
+    """Whether Host, and Origin if present, are addresses of this app; each at most once."""
     headers = Headers(scope=scope)
     hosts, origins = headers.getlist("host"), headers.getlist("origin")
     ports = {(scope.get("server") or ("", None))[1], st.get_option("browser.serverPort")}
@@ -48,7 +48,7 @@ def is_own(scope: Scope) -> bool:
 
 
 def _is_own(address: str, scheme: str | None, ports: set[int | None]) -> bool:
-    """Whether name and port are of this app; without a scheme either usual port may be meant."""
+    """Whether name and port belong to this app; without a scheme, both default ports count."""
     try:
         parts = urlsplit(address)
         name, port = parts.hostname, parts.port

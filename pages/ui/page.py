@@ -1,4 +1,4 @@
-"""What every page does alike: its question and answer, its states, its charts."""
+"""Parts shared by all pages: title, headline, states of an audit, common choices."""
 
 from __future__ import annotations
 
@@ -34,13 +34,12 @@ STATE_ICONS: dict[LimitState, str] = {
     "exceeded": ":red[:material/close:]",
     "not_tested": "–",
 }
-"""Of a limit, where Markdown is drawn; always beside the state's word or a legend."""
-WAIT = "The next audit can start when this one is done or cancelled, in the rail on the left."
-"""Why nothing can be started."""
+"""Markdown icon for the state of a limit; always shown with its title or a legend."""
+WAIT = "An audit is running. Wait until it ends, or cancel it in the sidebar."
 
 
 def open_page(title: str, purpose: str, needs_graph: bool = True, help: str | None = None) -> None:
-    """The page's head; ends a page that needs a graph where none is open, and says what to do."""
+    """Title and purpose; stops a page that needs a graph if none is open."""
     st.title(title, anchor=False, help=help)
     with st.container(key="question"):
         st.markdown(purpose)
@@ -49,21 +48,21 @@ def open_page(title: str, purpose: str, needs_graph: bool = True, help: str | No
         st.warning(escape(notice, 300), icon=":material/info:")
     if needs_graph and not session.has_graph():
         st.info(
-            "No graph is open. Upload yours, try the example or open an earlier audit.",
+            "No graph is open. Upload your graph, try an example or open an earlier audit.",
             icon=":material/info:",
         )
-        st.page_link(PAGES / "overview.py", label="Start on the Overview", icon=":material/home:")
+        st.page_link(PAGES / "overview.py", label="Go to Overview", icon=":material/home:")
         st.stop()
 
 
 def show_answer(sentence: str) -> None:
-    """The page's one sentence; `sentence` is Markdown, names in it are escaped."""
+    """Headline sentence, as Markdown with names already escaped."""
     with st.container(key="answer"):
         st.markdown(sentence)
 
 
 def show_summary(summary: PageSummary) -> None:
-    """Headline cards, one sentence, and the exact figures folded."""
+    """Headline cards, headline sentence and the folded exact figures."""
     if summary.cards:
         show_cards(summary.cards)
     show_answer(escape(summary.sentence, 400))
@@ -71,14 +70,14 @@ def show_summary(summary: PageSummary) -> None:
 
 
 def show_exact(lines: Sequence[str]) -> None:
-    """Figures with interval, attack, n and splits, folded."""
+    """Folded list of exact figures: interval, attack, sample size and splits."""
     if lines:
         with st.expander("Exact figures", icon=":material/straighten:"):
             st.markdown("\n".join(f"- {escape(line, 600)}" for line in lines))
 
 
 def show_cards(cards: Sequence[Card]) -> None:
-    """One number each, what it is compared with, and the state of its limit in a word and mark."""
+    """One card per headline figure, with its comparison and the state of its limit."""
     with st.grid(max(len(cards), 3), min_column_width=220, key="cards"):
         for card in cards:
             icon = "" if card.state is None else f"{STATE_ICONS[card.state]} "
@@ -98,7 +97,7 @@ def show_cards(cards: Sequence[Card]) -> None:
 def show_folded(
     label: str, key: str, draw: Callable[[], None], expanded: bool = False, icon: str | None = None
 ) -> None:
-    """What `draw` shows, computed once it is unfolded."""
+    """Expander whose content is drawn only when it is open."""
     fold = st.expander(
         label, expanded=expanded, icon=icon, key=f"{key}-{expanded}", on_change="rerun"
     )
@@ -107,12 +106,21 @@ def show_folded(
             draw()
 
 
+def show_tabs(key: str, contents: Mapping[str, Callable[[], None]]) -> None:
+    """Tabs whose content is drawn only when they are open; `contents` maps titles to functions."""
+    tabs = st.tabs(list(contents), key=key, on_change="rerun")
+    for tab, draw in zip(tabs, contents.values(), strict=True):
+        if tab.open:
+            with tab:
+                draw()
+
+
 def show_error(error: AuditError) -> None:
     st.error(escape(error, 400), icon=":material/error:")
 
 
 def require_view(what: str) -> AuditView:
-    """The open audit with at least one result; else says what to do and ends the page."""
+    """Return the open audit if it has a result; otherwise explain what to do and stop the page."""
     audit_id = session.current_audit()
     if audit_id is None:
         _show_nothing(what)
@@ -126,24 +134,24 @@ def require_view(what: str) -> AuditView:
     show_state(view)
     if view.results.empty or not (view.results.status == State.DONE).any():
         if view.summary.state.is_active:
-            st.info("The first results appear here as soon as a part of the audit is finished.")
+            st.info("The first results appear here when a part of the audit has finished.")
         st.stop()
     return view
 
 
 def show_state(view: AuditView) -> None:
-    """One line on a run that is not finished, and what to do about what failed."""
+    """State of an unfinished audit, its failed parts and the buttons to resume it."""
     summary = view.summary
     done = f"{summary.cells_done} of {summary.cells_total} parts"
     if summary.state.is_active:
         st.info(
-            f"The audit is running: {done} are finished, and this is what is known so far."
+            f"The audit is running: {done} are finished. Results are preliminary."
             f"{_warn_of_gaps(view)}",
             icon=":material/progress_activity:",
         )
     elif summary.state in (State.CANCELLED, State.INTERRUPTED):
         st.warning(
-            f"The audit was {summary.state} with {done} finished; nothing finished is lost."
+            f"The audit was {summary.state} after {done}. Finished parts are kept."
             f"{_warn_of_gaps(view)}",
             icon=":material/pause_circle:",
         )
@@ -157,28 +165,28 @@ def show_state(view: AuditView) -> None:
                     "Release": failed.release.map(release_title),
                     "By": failed.method.map(method_title),
                     "Repeat": failed.seed + 1,
-                    "Why": failed.reason,
+                    "Reason": failed.reason,
                 }
             )
             st.dataframe(
                 shown,
                 hide_index=True,
-                column_config={"Why": st.column_config.TextColumn(width="large")},
-                alt="Parts of the audit that failed, and why",
+                column_config={"Reason": st.column_config.TextColumn(width="large")},
+                alt="Failed parts of the audit, with the reason",
             )
             st.caption(
-                "Change the method's settings or leave it out, then run again: "
-                "finished parts are reused."
+                "Change the method's settings or remove it, then run again. "
+                "Finished parts are reused."
             )
             if summary.state is State.DONE:
-                _offer_resume(summary.id, "Try the failed parts again")
+                _offer_resume(summary.id, "Retry the failed parts")
 
 
 def _warn_of_gaps(view: AuditView) -> str:
-    """What has been attacked less looks safer."""
+    """Warning that releases with missing attacks may look safer."""
     if not view.spec.defenses:
         return ""
-    return " A release that not every attack was tried on may look safer than it is."
+    return " A release may look safer than it is until every attack has run."
 
 
 def _offer_resume(audit_id: str, label: str) -> None:
@@ -192,7 +200,7 @@ def _offer_resume(audit_id: str, label: str) -> None:
 
 
 def show_missing(view: AuditView, releases: list[str] | None = None) -> None:
-    """What failed, was skipped or could not be resolved, with the reason."""
+    """Folded table of failed, skipped and unresolved results, with the reason."""
     missing = tables.describe_missing(view.results, releases)
     if missing.empty:
         return
@@ -201,14 +209,14 @@ def show_missing(view: AuditView, releases: list[str] | None = None) -> None:
             "Release": missing.release.map(release_title),
             "By": missing.method.map(_format_method),
             "State": missing.status,
-            "Why": missing.reason,
+            "Reason": missing.reason,
             "Measures": [
                 ", ".join(metric_title(key) for key in text.split(", ")) for text in missing.metrics
             ],
         }
     )
     with st.expander(f"Not computed: {count_noun(len(missing), 'entry', 'entries')}"):
-        st.dataframe(shown, hide_index=True, alt="What was not computed, and why")
+        st.dataframe(shown, hide_index=True, alt="Results that were not computed, with the reason")
 
 
 def _format_method(method: str) -> str:
@@ -219,13 +227,13 @@ def _show_nothing(what: str) -> None:
     graph = session.current_graph()
     st.info(f"No audit of {escape(graph.name)} is open. {what}", icon=":material/info:")
     with st.container(horizontal=True):
-        st.page_link(PAGES / "decision.py", label="Answer a few questions", icon=":material/gavel:")
+        st.page_link(PAGES / "decision.py", label="Set up an audit", icon=":material/gavel:")
         st.page_link(PAGES / "attack.py", label="Run attacks", icon=":material/arrow_forward:")
         st.page_link(PAGES / "audits.py", label="Open an earlier audit", icon=":material/history:")
 
 
 def find_profile() -> GraphProfile:
-    """What is known of the open graph; computed once for all pages."""
+    """Profile of the open graph, cached for all pages."""
     choice, graph_hash = session.current_threats(), st.session_state["graph"]
     return cache.compute_profile(
         graph_hash,
@@ -236,7 +244,7 @@ def find_profile() -> GraphProfile:
 
 
 def choose_one(label: str, options: Sequence[Any], titles: Mapping[Any, str], key: str) -> Any:
-    """One of several, as segments; a single option is taken without asking."""
+    """Segmented control; a single option is returned without a control."""
     if len(options) == 1:
         return options[0]
     if st.session_state.get(key) not in options:
@@ -253,7 +261,7 @@ def choose_one(label: str, options: Sequence[Any], titles: Mapping[Any, str], ke
 
 
 def choose_release(label: str, releases: Sequence[str], key: str, start: str | None = None) -> str:
-    """One of the releases of an audit; a single one is taken without asking."""
+    """Select box of releases; a single release is returned without a control."""
     if len(releases) == 1:
         return releases[0]
     release: str = st.selectbox(
@@ -268,25 +276,24 @@ def choose_release(label: str, releases: Sequence[str], key: str, start: str | N
 
 
 def show_next(page: str, label: str) -> None:
-    """The one next step: a button that says where it leads."""
+    """Button to the next page."""
     if st.button(label, key="next", type="primary", icon=":material/arrow_forward:"):
         st.switch_page(PAGES / f"{page}.py")
 
 
 def choose_identity(attacks: Sequence[MethodChoice]) -> dict[str, Any]:
-    """The field of a next spec that no form holds: the threat to identities, where one of the
-    attacks is after them."""
+    """Identity field of the next spec, set if one of the attacks is a re-identification."""
     kinds = {find_method(choice.key, *ATTACK_KINDS).kind for choice in attacks}
     return {"identity": {} if "identity_attack" in kinds else None}
 
 
-def learns(choice: MethodChoice) -> bool:
-    """Whether an attack learns from another graph, where the attacker holds one."""
+def uses_shadow_graph(choice: MethodChoice) -> bool:
+    """Whether an attack can be trained on a shadow graph."""
     return bool(getattr(find_method(choice.key, *ATTACK_KINDS), "transfers", False))
 
 
 def keep_fields(view: AuditView) -> dict[str, Any]:
-    """The open audit's fields that a changed run of it keeps: what attackers know, for whom."""
+    """Fields of the open audit that a changed run keeps."""
     spec, threats, knowledge = view.spec, view.spec.threats, view.spec.knowledge
     names = ("attacks", "defenses", "num_repeats", "policy", "purpose", "stop_early")
     return {
@@ -297,9 +304,9 @@ def keep_fields(view: AuditView) -> dict[str, Any]:
 
 
 def make_spec(fields: dict[str, Any]) -> AuditSpec:
-    """The spec of an audit of the open graph and its threats; InputError where a rule is broken."""
+    """Spec of an audit of the open graph and its threats; raises InputError."""
     choice = session.current_threats()
-    if fields.get("identity") is not None:  # what the attacker holds is set on the Data page
+    if fields.get("identity") is not None:  # set on the Data page
         fields = {**fields, "identity": choice.identity.model_dump() | fields["identity"]}
     return AuditSpec.check_spec(
         {
@@ -312,7 +319,7 @@ def make_spec(fields: dict[str, Any]) -> AuditSpec:
 
 
 def start_audit(fields: dict[str, Any]) -> None:
-    """Start an audit of the open graph and open it; a broken rule is shown in place."""
+    """Start an audit of the open graph and open it; errors are shown in place."""
     try:
         audit_id = service.open_service().start_audit(make_spec(fields))
     except AuditError as error:
@@ -324,7 +331,7 @@ def start_audit(fields: dict[str, Any]) -> None:
 
 
 def open_audit(audit_id: str, target: str) -> None:
-    """Open a stored audit on a page; what went wrong is shown in place."""
+    """Open a stored audit on a page; errors are shown in place."""
     try:
         session.open_audit(audit_id)
     except AuditError as error:
@@ -334,7 +341,7 @@ def open_audit(audit_id: str, target: str) -> None:
 
 
 def open_loaded(loaded: LoadedGraph, threats: session.ThreatChoice | None = None) -> None:
-    """Store a graph that was read, remember what reading did to it, and go to its Data page."""
+    """Store a loaded graph with its load report and open its Data page."""
     graph_hash = service.open_service().save_graph(loaded.graph)
     st.session_state.setdefault("load_reports", {})[graph_hash] = loaded.report
     session.open_graph(graph_hash, threats)

@@ -1,4 +1,4 @@
-"""A person beside the map, and the people that were chosen on it as a table."""
+"""Card of one node beside the map, and the table of selected nodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_ROWS = 500
 
 
 def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node: str) -> None:
-    """Who it is, the risk on every release, and why; the rest is on the Risk page."""
+    """Card of a node: facts, risk on every release and reasons."""
     number = cache.load_graph(st.session_state["graph"]).index.get(node)
     with st.container(border=True, key="map-person"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -30,7 +30,7 @@ def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node
                 "Close", key="map-close", type="tertiary", icon=":material/close:", on_click=_close
             )
         if number is None:
-            st.warning("This graph has nobody with that id.")
+            st.warning("This graph has no node with this id.")
             return
         row = people.iloc[number]
         facts = [count_noun(int(row.links), "link"), f"community {row.community}"]
@@ -38,7 +38,7 @@ def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node
             facts.insert(1, f"class {escape(row['class'], 40)}")
         st.caption(", ".join(facts) + ".")
         if view is None or view.nodes.empty:
-            st.caption("An audit tells how exposed this person is.")
+            st.caption("Run an audit to measure the exposure of this person.")
             return
         st.markdown(node_card.describe_node_risk(view.nodes, node))
         audited = cache.load_audit_graph(view).index.get(node)
@@ -47,20 +47,20 @@ def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node
             st.markdown("\n".join(f"- {reason}" for reason in reasons))
         st.page_link(
             page.PAGES / "risk.py",
-            label="Everything about this person",
+            label="All details on the Risk page",
             icon=":material/person_search:",
         )
 
 
 def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
-    """Those in the frame or lasso, else everybody, the most exposed first."""
+    """Table of the nodes in the selection, or of all nodes, the most exposed first."""
     chosen = read_chosen("people")
     communities = read_chosen("communities")
     if communities:
         ranked = list_people(people[people.community.isin(communities)], by)
     else:
         ranked = list_people(people.iloc[chosen], by) if chosen else load_ranked(view, by)
-    what = "chosen" if chosen or communities else "in all"
+    what = "selected" if chosen or communities else "in total"
     st.markdown(f"**{count_noun(len(ranked), 'person', 'people')} {what}**")
     top = _describe(ranked.head(MAX_ROWS), view is not None and not view.nodes.empty)
     event = st.dataframe(
@@ -80,23 +80,23 @@ def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
     _open_row(event.selection.rows, top)
     with st.container(horizontal=True, wrap=False):
         rows = f"The first {MAX_ROWS:,} rows. " if len(ranked) > len(top) else ""
-        st.caption(f"{rows}Choose a row to open the person.", width="stretch")
+        st.caption(f"{rows}Select a row to open the person.", width="stretch")
         download_table(ranked.drop(columns="number"), "map")
 
 
 def choose(kind: str, numbers: list[int]) -> None:
-    """What a frame or lasso on the map holds: people by number, or communities."""
+    """Store a selection on the map: node numbers or communities."""
     st.session_state[f"map-{kind}"] = (st.session_state["graph"], numbers)
 
 
 def read_chosen(kind: str) -> list[int]:
-    """What was chosen on the map of the open graph."""
+    """Selection on the map of the open graph."""
     graph_hash, numbers = st.session_state.get(f"map-{kind}", ("", []))
     return numbers if graph_hash == st.session_state["graph"] else []
 
 
 def _open_row(rows: list[int], table: pd.DataFrame) -> None:
-    """A newly chosen row opens its person; the same row does not open it twice."""
+    """Open the person of a newly selected row."""
     chosen = table.Person.iloc[rows[0]] if rows and rows[0] < len(table) else None
     if chosen != st.session_state.get("map-row"):
         st.session_state["map-row"] = chosen

@@ -1,4 +1,4 @@
-"""The policy that the pages judge by, and the release that the analyst chose under it."""
+"""The policy in use, its verdict, and the release that the analyst chose."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT = "public"
 
 
 def current_policy(view: AuditView | None) -> Policy:
-    """What was picked on the page Release decision, else the audit's own, else the strictest."""
+    """The policy picked on the Release decision page, else the audit's, else the strictest."""
     picked = st.session_state.get("policy-picked")
     if picked is not None and (view is None or picked[0] == view.summary.id):
         return find_policy(picked[1])
@@ -27,25 +27,25 @@ def current_policy(view: AuditView | None) -> Policy:
 
 
 def has_policy(view: AuditView) -> bool:
-    """Whether somebody named the policy that this audit is judged by."""
+    """Whether a policy was chosen for this audit."""
     picked = st.session_state.get("policy-picked")
     return view.spec.policy is not None or (picked is not None and picked[0] == view.summary.id)
 
 
 def pick_policy(view: AuditView, key: str) -> None:
-    """Judge this audit by another shipped policy."""
+    """Apply another shipped policy to this audit."""
     st.session_state["policy-picked"] = (view.summary.id, key)
 
 
 def list_keys(view: AuditView) -> list[str]:
-    """Keys of the shipped policies, and of the audit's own where it is another one."""
+    """Keys of the shipped policies, and of the audit's own policy if it is a different one."""
     own = current_policy(view).key
     keys = [policy.key for policy in list_policies()]
     return keys if own in keys else [own, *keys]
 
 
 def judge_view(view: AuditView) -> Verdict:
-    """The verdict under the current policy, computed once a state of the audit."""
+    """Verdict under the current policy, cached for each state of the audit."""
     return _judge(view, current_policy(view))
 
 
@@ -54,7 +54,7 @@ def _judge(view: AuditView, policy: Policy) -> Verdict:
 
 
 def judge_earlier(view: AuditView) -> tuple[AuditSummary, Verdict] | None:
-    """The last audit of the same graph that was finished before this one, under the same policy."""
+    """Previous finished audit of the same graph, with its verdict under the same policy."""
     for summary in service.open_service().list_audits():  # newest first
         is_earlier = summary.created < view.summary.created and summary.id != view.summary.id
         is_same = summary.graph_hash == view.summary.graph_hash and summary.study is None
@@ -64,26 +64,25 @@ def judge_earlier(view: AuditView) -> tuple[AuditSummary, Verdict] | None:
 
 
 def show_default_policy(view: AuditView) -> None:
-    """Say so where nobody chose by what is judged."""
+    """Note that no policy was chosen and the strictest one applies."""
     if has_policy(view):
         return
-    policy = current_policy(view)
+    title = escape(current_policy(view).title)
     st.info(
-        f"Nobody has said who receives the release, so it is judged for “{escape(policy.title)}”, "
-        "the strictest policy that is shipped. Its limits are a starting point, not law. Choose "
-        "another under “Judge for” on the page Release decision, or audit with limits of your "
-        "own: `core audit --policy FILE`.",
+        f"No recipient was chosen, so the strictest policy applies: “{title}”. Choose another "
+        "under “Policy” on the Release decision page. For limits of your own, run "
+        "`core audit --policy FILE`. Shipped limits are a starting point, not law.",
         icon=":material/policy:",
     )
 
 
 def choose_release(view: AuditView, release: str | None) -> None:
-    """What was picked by hand: it goes before every recommendation."""
+    """Store a manual choice, which takes precedence over the recommendation."""
     st.session_state["chosen-release"] = (view.summary.id, release)
 
 
 def chosen_release(view: AuditView) -> str | None:
-    """What the analyst chose for this audit, else what is recommended; None: nothing."""
+    """The release chosen for this audit, else the recommended one; None if there is neither."""
     chosen = st.session_state.get("chosen-release")
     if chosen is not None and chosen[0] == view.summary.id:
         release: str | None = chosen[1]
@@ -92,7 +91,7 @@ def chosen_release(view: AuditView) -> str | None:
 
 
 def show_obstacles(verdict: Verdict) -> list[str]:
-    """A line for each release that cannot be published; the others."""
+    """Note why releases cannot be published; return the ids of those that can."""
     for release in verdict.releases:
         if release.obstacle:
             st.caption(f"{release_title(release.release)} {escape(release.obstacle, 200)}.")

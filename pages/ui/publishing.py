@@ -1,4 +1,4 @@
-"""A publishing run on the Report page: the release that leaves the house."""
+"""Publishing runs on the Report page, which make the release that is handed over."""
 
 from __future__ import annotations
 
@@ -28,23 +28,19 @@ FORMATS = {"csv": "CSV", "parquet": "Parquet", "graphml": "GraphML", "gexf": "GE
 def show_publishing(view: AuditView) -> None:
     st.header("The release itself", anchor=False)
     if view.spec.external_release is not None:
-        st.caption(
-            "The release was made elsewhere: there is nothing to make, hand it over as it is."
-        )
+        st.caption("The release was made with another tool. Hand over the file that was audited.")
         show_ledger(view)
         return
     if not view.spec.defenses:
         st.caption(
-            "This audit has no defense, so there is nothing to publish but the original. "
-            "Add defenses on the Defend page."
+            "This audit has no defended release to publish. Add defenses on the Defend page."
         )
         return
     st.caption(
-        "The releases of an audit are repeatable, so their noise could be taken away again. A "
-        "publishing run makes the chosen one anew from the whole graph, with randomness of the "
-        "operating system that nobody keeps."
+        "Releases of an audit are seeded, so their noise could be removed. A publishing run makes "
+        "the chosen release again from the whole graph, with fresh randomness that is not stored."
     )
-    if login.check_change(view.summary.id, view.summary.person, "they prepare its releases"):
+    if login.check_change(view.summary.id, view.summary.person, "publish its releases"):
         _show_form(view)
     show_ledger(view)
     runs = service.open_service().publishing.list(view.summary.id)
@@ -55,15 +51,15 @@ def show_publishing(view: AuditView) -> None:
 def _show_form(view: AuditView) -> None:
     left, middle, right = st.columns([3, 1.6, 1.9], vertical_alignment="bottom")
     budget = middle.number_input(
-        "Budget of the graph",
+        "Privacy budget (ε)",
         min_value=0.01,
         value=None,
         placeholder="no limit",
         key="publish-budget",
-        help="A run that would take the sum of ε over all publishing runs above this is refused.",
+        help="Largest sum of ε over all publishing runs of the graph. A run above it is refused.",
     )
-    open_ = show_obstacles(judge_view(view))
-    offered = [choice for choice in view.spec.defenses if choice.id in open_]
+    publishable = show_obstacles(judge_view(view))
+    offered = [choice for choice in view.spec.defenses if choice.id in publishable]
     ids = [c.id for c in offered]
     chosen = chosen_release(view)
     choice = left.selectbox(
@@ -72,28 +68,28 @@ def _show_form(view: AuditView) -> None:
         ids.index(chosen) if chosen in ids else None,
         format_func=lambda c: release_title(c.id),
         key=f"publish-choice-{view.summary.id}",
-        placeholder="none is chosen yet",
+        placeholder="none chosen",
     )
     if choice is None:
-        st.caption("Choose a release first, here or on the page Release decision.")
+        st.caption("Choose a release here or on the Release decision page.")
     graph_hash = view.spec.graph_hash
     relative = cache.remember(view, lambda: service.open_service().find_relative(graph_hash))
     if relative is not None:
         st.warning(escape(describe_relative(relative), 400), icon=":material/help:")
-    is_clear = choice is not None and _check_policy(view, choice.id)
+    is_allowed = choice is not None and _check_policy(view, choice.id)
     if right.button(
         "Make the release",
         key="publish",
         icon=":material/lock_open:",
         width="stretch",
-        disabled=not is_clear,
+        disabled=not is_allowed,
     ):
         assert choice is not None
         _start(view, choice, budget)
 
 
 def _check_policy(view: AuditView, release: str) -> bool:
-    """Whether the policy lets the release be made; says why not, and asks where it refers."""
+    """Whether the release may be made; explain a refusal and ask for a manual decision."""
     found = judge_view(view).find(release)
     if found is None or found.decision == "publish":
         return True
@@ -101,23 +97,22 @@ def _check_policy(view: AuditView, release: str) -> bool:
     reason = escape(explain_release(found)[0], 300)
     if found.decision == "do_not_publish" and has_policy(view):
         st.error(
-            f"The policy “{escape(policy.title, 80)}” does not let this release leave: {reason}.",
+            f"The policy “{escape(policy.title, 80)}” does not allow this release: {reason}.",
             icon=":material/block:",
         )
         return False
-    named = "refers this release to a person" if has_policy(view) else "would not clear it"
+    outcome = "requires a review" if has_policy(view) else "does not clear this release"
     st.warning(
-        f"The policy “{escape(policy.title, 80)}” {named}: {reason}.", icon=":material/help:"
+        f"The policy “{escape(policy.title, 80)}” {outcome}: {reason}.", icon=":material/help:"
     )
     return st.checkbox(
-        "I decide that it is published nevertheless, and can say why",
-        key=f"publish-against-{release}",
+        "I decide to publish it anyway and can justify this", key=f"publish-against-{release}"
     )
 
 
 def show_ledger(view: AuditView) -> None:
-    """What all publishing runs of this graph have spent together."""
-    with st.expander("Ledger: what was published of this graph", expanded=bool(view.ledger)):
+    """Privacy budget spent by all publishing runs of this graph."""
+    with st.expander("Ledger of published releases", expanded=bool(view.ledger)):
         st.markdown(escape(explain_ledger(view.ledger), 2000))
         if view.ledger:
             rows = list_ledger_rows(view.ledger)
@@ -133,7 +128,7 @@ def _start(view: AuditView, choice: MethodChoice, budget: float | None) -> None:
 
 
 def _show_run(view: AuditView, run: PublishProgress) -> None:
-    """Only a run that is under way is polled: drawing anew would take the download away."""
+    """State of a publishing run. Only an active run is polled: redraws interrupt downloads."""
     publishing = service.open_service().publishing
     title = release_title(run.spec.defense.id)
     if run.is_active:
@@ -154,17 +149,17 @@ def _show_run(view: AuditView, run: PublishProgress) -> None:
         except AuditError as error:
             page.show_error(error)
         return
-    st.error(f"{title} was not made: {escape(run.reason or run.state, 300)}")
+    st.error(f"{title} could not be made: {escape(run.reason or run.state, 300)}")
 
 
 def _show_unsigned(run: PublishProgress) -> None:
-    """What waits for a second person; the core says who may sign."""
+    """A prepared release that waits for an approver's signature."""
     authorised = service.open_service()
     title, who = release_title(run.spec.defense.id), login.format_person(run.prepared_by)
     with st.container(border=True):
         st.markdown(
             f"**{title}** was prepared by {who} and waits for the signature of an approver. "
-            "It counts in the ledger, and nobody can download it yet."
+            "It already counts in the ledger. It cannot be downloaded before it is signed."
         )
         with st.expander("Provenance"):
             st.json(run.provenance)
@@ -172,7 +167,7 @@ def _show_unsigned(run: PublishProgress) -> None:
         if not person.has("approver"):
             st.caption(":material/lock: Only an approver may sign it.")
         elif run.prepared_by == person.subject:
-            st.caption(":material/lock: Another approver must sign what you prepared.")
+            st.caption(":material/lock: Another approver must sign a release that you prepared.")
         elif st.button("Sign the release", key="publish-sign", icon=":material/verified:"):
             authorised.sign_publish(run.id)
             st.rerun()
@@ -186,7 +181,7 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             f":material/lock: {title} was published by {login.format_person(view.summary.person)}."
         )
         return
-    authorised = service.open_service()  # here: the download has no session to find the person in
+    authorised = service.open_service()  # the download has no session
 
     def hand_out() -> bytes:
         run = authorised.hand_out(progress.id)
@@ -228,10 +223,10 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
                     escape(describe_columns(columns, progress.spec.disclosure.generalize), 400)
                 )
         pseudonyms = right.toggle(
-            "Replace the ids",
+            "Replace ids",
             True,
             key="publish-pseudonyms",
-            help="People are numbered anew in random order; the mapping is not kept.",
+            help="Nodes get new numbers in random order. The mapping is not stored.",
         )
         st.download_button(
             "Download the release",
@@ -249,7 +244,7 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
 
 
 def _choose_attributes(view: AuditView, release: Release) -> list[str]:
-    """Of a graph whose columns nobody chose on the Data page."""
+    """Ask for the attributes to publish if no columns were chosen on the Data page."""
     secret = {view.spec.threats.private, *view.spec.threats.more_private}
     names = [n for n in release.graph.attributes if n not in secret]
     return st.multiselect(

@@ -1,4 +1,4 @@
-"""What an attacker holds who looks for people, on the Data page: a second graph, given or not."""
+"""Graphs that attackers hold, on the Data page: a second graph and a shadow graph."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from pages.ui.upload import FORMATS, ask_layout, store_upload
 
 
 def show_second_graph(graph: Graph) -> None:
-    """Widgets for the second graph; what does not fit is told of and not taken over."""
+    """Widgets for the second graph; an invalid one is reported and not applied."""
     choice, key = session.current_threats().identity, form_key()
-    with st.expander("Who looks for people, and what they hold"):
+    with st.expander("Re-identification: what the attacker holds"):
         st.caption(
-            "Attacks that find people know how they are linked, or hold a second graph of the "
-            "same people: an older copy, or another network. Without one it is simulated."
+            "Re-identification attacks know how people are linked, or hold a second graph of them, "
+            "such as an older copy. Without an upload, the second graph is simulated."
         )
         given = _choose_graph(choice.auxiliary_graph)
         left, middle, right = st.columns(3)
         seeds = left.number_input(
-            "People found beforehand", 0, value=choice.seeds_known, key=f"seeds-known-{key}"
+            "People already identified", 0, value=choice.seeds_known, key=f"seeds-known-{key}"
         )
         simulated = given is None
         overlap = ask_share(
-            "Links it has in common",
+            "Links in common",
             0.05,
             1.0,
             choice.overlap,
@@ -47,7 +47,7 @@ def show_second_graph(graph: Graph) -> None:
             key=f"overlap-{key}",
         )
         noise = ask_share(
-            "Wrong links in it",
+            "Wrong links",
             0.0,
             1.0,
             choice.noise,
@@ -71,20 +71,18 @@ def show_second_graph(graph: Graph) -> None:
 
 
 def show_shadow_graph(graph: Graph) -> None:
-    """Widgets for a graph of other people that an attacker learns from; one that has no private
-    column is told of and not taken over, and so are columns that it lacks."""
+    """Widgets for the shadow graph; an unusable graph or column is reported and not applied."""
     choice, key = session.current_threats(), form_key()
     if choice.threats.private is None:
         return
     private = (choice.threats.private, *choice.threats.more_private)
-    with st.expander("Who learns from another graph"):
+    with st.expander("Shadow graph: training data of the attacker"):
         st.caption(
-            f"Someone may hold another graph of such people in which {_format_columns(private)} is "
-            "known, learn there what tells it, and use that here; the neighbourhood classifier "
-            "does so."
+            f"The attacker may hold a graph of other people in which {_format_columns(private)} is "
+            "known. The attack Neighbourhood classifier is trained on it."
         )
         files = st.file_uploader(
-            "Its links and, unless they are in that file, a table of its people",
+            "Links of the shadow graph and, if separate, its node table",
             type=FORMATS,
             accept_multiple_files=True,
             key=f"other-graph-{key}",
@@ -108,11 +106,11 @@ def show_shadow_graph(graph: Graph) -> None:
                 return
         session.set_threats(shadow_graph=given)
         if given is not None and choice.threats.more_private:
-            _describe_taught(private, given)
+            _describe_columns(private, given)
 
 
-def _describe_taught(private: tuple[str, ...], other: str) -> None:
-    """Which private columns a stored graph teaches, and which it lacks."""
+def _describe_columns(private: tuple[str, ...], other: str) -> None:
+    """Note which private columns the shadow graph can be used for."""
     try:
         gaps = cache.find_gaps(st.session_state["graph"], other, private)
     except AuditError as error:
@@ -126,8 +124,7 @@ def _format_columns(names: Sequence[str]) -> str:
 
 
 def _load_other(files: Sequence[Any], private: tuple[str, ...]) -> Graph:
-    """The uploaded graph: a file of links, or of both, and perhaps a node table, known by having
-    a private column in its first line."""
+    """Load the uploaded graph: one file, or links and a node table with a private column."""
     if len(files) > 2:
         raise InputError("other graph", "must be a file of links and a table", len(files))
     paths = [store_upload(file) for file in files]
@@ -139,15 +136,15 @@ def _load_other(files: Sequence[Any], private: tuple[str, ...]) -> Graph:
         columns = " or ".join(f"'{name}'" for name in private)
         raise InputError("other graph", f"must have one table with the column {columns}")
     links = next(path for path in paths if path != tables[0])
-    # The first is read as it was of the audited graph; the others are read alike as they are.
+    # The first private column is parsed as in the audited graph.
     first = private[0] if private[0] in heads[tables[0]] else None
     return sandbox.load_in_sandbox(links, nodes_path=tables[0], private=first).graph
 
 
 def _choose_graph(stored: str | None) -> str | None:
-    """Hash of the uploaded graph; None where one is to be simulated."""
+    """Ask for the second graph; return its hash, or None to simulate it."""
     file = st.file_uploader(
-        "Its links, with the same ids of people", type=FORMATS, key=f"second-graph-{form_key()}"
+        "Links of the second graph (same ids)", type=FORMATS, key=f"second-graph-{form_key()}"
     )
     if file is None:
         if stored is None or not st.checkbox(
@@ -165,8 +162,10 @@ def _choose_graph(stored: str | None) -> str | None:
 
 
 def store_once(what: str, asked: tuple[str, ...], load: Callable[[], Graph]) -> str | None:
-    """Hash of an uploaded graph, read and stored for `asked` once and not with every rerun; None,
-    and its error is told, where it cannot be used."""
+    """Load and store an uploaded graph, once for each value of `asked`.
+
+    Returns the hash of the graph; None, with the error shown, if it cannot be loaded.
+    """
     name = f"{what}-read-{form_key()}"
     kept = st.session_state.get(name)
     if kept is None or kept[0] != asked:
@@ -176,15 +175,15 @@ def store_once(what: str, asked: tuple[str, ...], load: Callable[[], Graph]) -> 
             page.show_error(error)
             return None
         people = count_noun(graph.num_nodes, "person", "people")
-        told = f"{people} and {count_noun(graph.num_edges, 'link')}."
-        kept = asked, service.open_service().save_graph(graph), told
+        text = f"{people} and {count_noun(graph.num_edges, 'link')}."
+        kept = asked, service.open_service().save_graph(graph), text
         st.session_state[name] = kept
     st.caption(kept[2])
     return str(kept[1])
 
 
 def _check(graph: Graph, fields: dict[str, Any]) -> None:
-    """InputError where the graphs have nobody in common, or fewer people than seeds."""
+    """Raise InputError if the graphs share no node, or fewer nodes than seeds."""
     if fields["auxiliary_graph"] is not None:
         known = service.open_service().load_graph(fields["auxiliary_graph"])
         draw_identity_threat(graph, Seed(0), num_seeds=int(fields["seeds_known"]), known=known)

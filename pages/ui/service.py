@@ -1,4 +1,4 @@
-"""The one audit service of this process; every browser session reaches it as its own person."""
+"""The audit service of this process, used by each session with its own permissions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _service: AuditService | None = None
 
 
 def start_service() -> AuditService:
-    """The bare service, for the program itself; app.py calls this when the server starts."""
+    """The service without permission checks; app.py calls this when the server starts."""
     global _service
     with _lock:
         if _service is None:
@@ -27,7 +27,7 @@ def start_service() -> AuditService:
 
 
 def open_service() -> AuditService:
-    """The service as who uses this page may use it; the core checks each of its verbs."""
+    """The service with the permissions of the current user."""
     from core.audit.access.authorised import enter
 
     service = start_service()
@@ -35,12 +35,12 @@ def open_service() -> AuditService:
 
 
 def warm_up() -> None:
-    """Let the workers start while somebody answers questions."""
+    """Start the workers before an audit is requested."""
     start_service().warm_up()
 
 
 def use_service(service: AuditService | None) -> None:
-    """Make the pages use a service that somebody else owns: tests do."""
+    """Make the pages use a given service, for tests."""
     global _service
     with _lock:
         _service = service

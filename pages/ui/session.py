@@ -1,9 +1,9 @@
-"""What one browser session has open, mirrored in the address so that a reload keeps it.
+"""State of one browser session, mirrored in the address so that it survives a reload.
 
-`?graph=` names the graph by its content, `?audit=` the audit, `?node=` the node that is open on
-the Risk page, `?threat=` the secret that page is about. Moving between pages drops the address'
-parameters but keeps the session; a full load drops the session but keeps the address:
-`restore_session` makes either from the other.
+Query parameters: `graph` (content hash), `audit` (id), and on the Risk page `node` (id) and
+`threat` (key of the secret). Moving between pages drops the parameters but keeps the session; a
+full load drops the session but keeps the parameters. `restore_session` restores either from the
+other.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from core.registry import list_methods
 from pages.ui import cache
 
 DEFAULT_SHARE = 0.1
-"""Of the links that are withheld where nothing is said of it."""
+"""Default share of withheld links."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ThreatChoice:
-    """What is set on the Data page, in the parts that audits and publishing runs share.
+    """Choices on the Data page, grouped as in the specs of audits and publishing runs.
 
-    way    how the analyst chooses the sensitive links on the Data page
+    way  how the sensitive links are chosen
     """
 
     threats: ThreatSpec
@@ -48,7 +48,7 @@ class ThreatChoice:
 
     @property
     def spec_fields(self) -> dict[str, Any]:
-        """The fields of an AuditSpec that these threats fix; who looks for people is not yet."""
+        """Fields of an AuditSpec; the identity threat is added with its attacks."""
         names = ("threats", "disclosure", "knowledge", "publisher_knows", "groups")
         fields = {name: getattr(self, name) for name in names}
         threats = self.threats.model_copy(update={"identity": None})
@@ -62,7 +62,7 @@ class ThreatChoice:
 
     @property
     def identity(self) -> IdentityChoice:
-        """What an attacker holds who looks for people, where an attack does."""
+        """Auxiliary knowledge of re-identification attacks."""
         return self.threats.identity or IdentityChoice.model_validate({})
 
     @property
@@ -71,14 +71,14 @@ class ThreatChoice:
 
     @property
     def has_links(self) -> bool:
-        """Whether links are withheld, and some are named where the analyst names them."""
+        """Whether links are withheld; a chosen list must not be empty."""
         return self.threats.has_links and self.threats.sensitive_links != ()
 
     @staticmethod
     def of_spec(spec: AuditSpec) -> ThreatChoice:
         way = "given" if spec.threats.sensitive_links is not None else "share"
         return ThreatChoice(
-            # no control names people whose values are known
+            # The pages have no control for known people.
             threats=spec.threats.model_copy(update={"known_people": None}),
             disclosure=spec.disclosure,
             knowledge=spec.knowledge,
@@ -89,14 +89,14 @@ class ThreatChoice:
 
     @staticmethod
     def of_fields(**fields: Any) -> ThreatChoice:
-        """A choice of its fields, as options name them."""
+        """Build a choice from flat fields, named as in the command-line options."""
         nested: dict[str, Any] = {name: {} for name in PARTS} | nest_fields(fields)
         made = {name: model.model_validate(nested[name]) for name, model in PARTS.items()}
         return ThreatChoice(**{**nested, **made})
 
     @staticmethod
     def propose(graph: Graph) -> ThreatChoice:
-        """A start that the analyst corrects: the first attribute private, the label useful."""
+        """Default choice: the first attribute is private, the label is useful."""
         names = list(graph.attributes)
         useful = "label" if "label" in names and len(names) > 1 else None
         private = next((name for name in names if name != useful), None)
@@ -104,12 +104,12 @@ class ThreatChoice:
         return ThreatChoice.of_fields(private=private, utility=rest, hide_links=DEFAULT_SHARE)
 
     def update(self, **fields: Any) -> ThreatChoice:
-        """The same with other values of some fields, as options name them."""
+        """Copy with changed flat fields, named as in the command-line options."""
         return ThreatChoice.of_fields(**{**vars(self), **fields})
 
 
 def restore_session() -> None:
-    """Make session and address agree. Nothing is opened that neither of them names."""
+    """Restore the session from the address, or the address from the session."""
     state, address = st.session_state, st.query_params
     audit_id = address.get("audit") or state.get("audit")
     if audit_id and audit_id != state.get("audit"):
@@ -140,7 +140,7 @@ def write_address() -> None:
 
 
 def open_graph(graph_hash: str, threats: ThreatChoice | None = None) -> None:
-    """Make a stored graph the current one; closes an audit of another graph."""
+    """Open a stored graph and close an audit of another graph."""
     graph = cache.load_graph(graph_hash)
     state = st.session_state
     if state.get("graph") != graph_hash:
@@ -154,14 +154,14 @@ def open_graph(graph_hash: str, threats: ThreatChoice | None = None) -> None:
 
 
 def open_audit(audit_id: str) -> None:
-    """Make a stored audit, its graph and its threats the current ones."""
+    """Open a stored audit with its graph and threats."""
     spec = cache.load_view(audit_id).spec
     open_graph(spec.graph_hash, ThreatChoice.of_spec(spec))
     st.session_state["audit"] = audit_id
 
 
 def has_graph() -> bool:
-    """Whether a graph is open; pages that need one say so where none is."""
+    """Whether a graph is open."""
     return st.session_state.get("graph") is not None
 
 
@@ -188,7 +188,7 @@ def set_threats(**changes: Any) -> None:
 
 
 def open_node(node: str | None) -> None:
-    """The node whose panel is open on the Risk page."""
+    """Open the panel of a node on the Risk page; None closes it."""
     if node is None:
         st.session_state.pop("node", None)
         st.query_params.pop("node", None)
@@ -198,13 +198,13 @@ def open_node(node: str | None) -> None:
 
 
 def write_threat() -> None:
-    """The address names the secret that the Risk page is about."""
+    """Write the secret of the Risk page to the address."""
     if "risk-threat" in st.session_state:
         st.query_params["threat"] = st.session_state["risk-threat"]
 
 
 def choose_attacks(keys: list[str], num_repeats: int, adaptive: bool = False) -> None:
-    """Tick exactly these attacks on the Attack page; `adaptive`: the adaptive ones too."""
+    """Select exactly these attacks on the Attack page, with or without adaptive attackers."""
     for kind in ATTACK_KINDS:
         for method in list_methods(kind):
             st.session_state[f"attack.{method.info.key}"] = method.info.key in keys

@@ -1,4 +1,4 @@
-"""Shares as percentages, written "44 %" wherever the analyst sets them."""
+"""Slider for a share, shown as a percentage."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def ask_share(
     place: DeltaGenerator | None = None,
     **options: Any,
 ) -> float:
-    """A slider of a share. A value between two steps, as a specification may hold, is kept."""
+    """Slider for a share between `low` and `high`; values between two steps are kept."""
     bounds = [round(100 * share, 6) for share in (low, high, value, step)]
     percent: Any = (place or st).slider(label, *bounds, format=FORMAT, **options)
     return round(float(percent) / 100, 8)

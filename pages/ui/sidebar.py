@@ -1,4 +1,4 @@
-"""The left rail: marks on the pages, the open graph, the device, the running job."""
+"""The sidebar: page icons, the open graph, the device and the running audit."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ ATTENTION = ":material/error:"
 
 RESULT_PAGES = ("decision", "risk", "homophily", "tradeoff", "report")
 REDRAW_S = 5.0
-"""Drawing all charts anew for every finished part would take the processor from the audit."""
+"""Redraws compete with the audit for the processor, so they are limited."""
 SHORT_S, SLOW_POLL_S, SLOW_REDRAW_S = 30.0, 2.0, 20.0
 
 
 def find_icons() -> dict[str, str]:
-    """Page → mark: done, running, needs attention, or still to do."""
+    """Icon of each page: done, running, needs attention or to do."""
     marks = dict.fromkeys(("attack", "defend", *RESULT_PAGES), TODO)
     if not session.has_graph():
         return dict.fromkeys((*marks, "data", "map"), TODO)
@@ -79,13 +79,12 @@ def show_sidebar() -> None:
 
 
 def _choose_pace(seconds: float) -> tuple[float, float]:
-    """How often a running audit is asked, and its page drawn again: a short one is followed
-    closely, a long one leaves the processor to the audit."""
+    """Seconds between polls and between redraws; longer for long audits."""
     return (job.POLL_S, REDRAW_S) if seconds < SHORT_S else (SLOW_POLL_S, SLOW_REDRAW_S)
 
 
 def find_job() -> str | None:
-    """The running audit: the open one, else the newest that this session started."""
+    """Id of the running audit: the open one, or the last one started in this session."""
     for audit_id in (session.current_audit(), st.session_state.get("job")):
         if audit_id is not None:
             try:
@@ -97,7 +96,7 @@ def find_job() -> str | None:
 
 
 def _show_job(audit_id: str) -> None:
-    """The audit's progress; the page is drawn again when parts of it have finished."""
+    """Progress of the audit; redraws the page when parts have finished."""
     progress = service.open_service().get_progress(audit_id)
     now, clock = (audit_id, progress.state, progress.cells_done), time.monotonic()
     seen, drawn = st.session_state.setdefault("seen", (now, clock))
@@ -113,11 +112,11 @@ def _show_job(audit_id: str) -> None:
 
 def _cancel(audit_id: str) -> None:
     service.open_service().cancel_audit(audit_id)
-    st.toast("Cancelling: what is finished stays.")
+    st.toast("Cancelling. Finished parts are kept.")
 
 
 def describe_running(progress: AuditProgress, limit: int = 2) -> list[str]:
-    """What is being computed now, a line each."""
+    """One line for each part that is being computed."""
     lines = [
         f"{format_running(cell)}: {format_percent(cell.fraction)}"
         for cell in progress.running[:limit]
@@ -126,7 +125,7 @@ def describe_running(progress: AuditProgress, limit: int = 2) -> list[str]:
 
 
 def format_running(cell: RunningCell) -> str:
-    """ "GPS on original"."""
+    """Describe a running part, such as "GPS on original"."""
     what = {
         "publish": f"Making {release_title(cell.release)}",
         "attack": f"{method_title(cell.method)} on {release_title(cell.release).lower()}",
@@ -135,7 +134,7 @@ def format_running(cell: RunningCell) -> str:
 
 
 def show_live_curves(audit_id: str) -> None:
-    """Training curves of what is being computed now; redrawn while the audit runs."""
+    """Training curves of the running parts, redrawn while the audit runs."""
     st.fragment(_show_live_curves, run_every=4 * job.POLL_S)(audit_id)
 
 

@@ -1,4 +1,4 @@
-"""Who uses a page: the local user, or with sign-in who the provider says, in the role given here.
+"""The current user: the local user, or the signed-in person with the assigned role.
 
 Sign-in is switched on by a section [auth] in .streamlit/secrets.toml (see Streamlit's st.login);
 roles are in roles.toml of AUDIT_HOME or the file of AUDIT_ROLES (core.audit.access.accounts).
@@ -16,7 +16,7 @@ from core.audit.access.accounts import LOCAL, Person, load_roles, read_claims
 from core.errors import InputError
 
 UNPROTECTED = "AUDIT_UNPROTECTED"
-"""Environment variable: 1 lets an app without sign-in listen on other addresses."""
+"""Environment variable; 1 allows an app without sign-in to listen on any address."""
 
 NOBODY = Person("", "nobody", "none")
 
@@ -31,7 +31,7 @@ def is_signed_in() -> bool:
 
 
 def find_person(home: Path) -> Person:
-    """Who uses this session, with the role of now; NOBODY before the sign-in."""
+    """The person of this session with the current role; NOBODY before sign-in."""
     if not has_sign_in():
         return LOCAL
     if not is_signed_in():
@@ -43,25 +43,25 @@ def find_person(home: Path) -> Person:
 
 
 def read_groups(home: Path) -> tuple[str, ...]:
-    """What the provider says of groups."""
+    """Groups of the signed-in person, as reported by the provider."""
     return read_claims(st.user.to_dict(), load_roles(home))[1]
 
 
 def check_address() -> None:
-    """InputError where an app without sign-in would be reached from elsewhere."""
+    """Raise InputError if an app without sign-in would be reachable from other machines."""
     address = str(st.get_option("server.address") or "")
     if has_sign_in() or os.environ.get(UNPROTECTED) == "1" or is_loopback(address):
         return
     raise InputError(
         "server.address",
-        "must be of this machine while nobody has to sign in",
+        "must be a loopback address unless sign-in is set up",
         address or "all addresses",
-        f"set up [auth] in .streamlit/secrets.toml, or {UNPROTECTED}=1 behind a gateway of yours",
+        f"set up [auth] in .streamlit/secrets.toml, or {UNPROTECTED}=1 behind your own gateway",
     )
 
 
 def is_loopback(address: str) -> bool:
-    """Whether only this machine reaches it; a socket file is a matter of its permissions."""
+    """Whether an address is reachable from this machine only; socket files count as such."""
     if address == "localhost" or address.startswith("unix://"):
         return True
     try:

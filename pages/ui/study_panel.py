@@ -1,4 +1,4 @@
-"""Studies on the Attack page: a click runs the audit's attacks over a range of circumstances."""
+"""Studies on the Attack page: the attacks of the audit under varied conditions."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def show_studies(view: AuditView) -> None:
         newest.setdefault(study.kind.key, study)
     with st.expander("Studies", expanded=bool(newest), icon=":material/show_chart:"):
         st.caption(
-            f"Each runs the {count_noun(len(view.spec.attacks), 'attack')} of this audit, "
-            f"{count_noun(view.spec.num_repeats, 'repeat')} each, on the original."
+            f"Each study runs the {count_noun(len(view.spec.attacks), 'attack')} of this audit on "
+            f"the original, with {count_noun(view.spec.num_repeats, 'repeat')}."
         )
         tabs = st.tabs([kind.title for kind in studies.STUDIES])
         for kind, tab in zip(studies.STUDIES, tabs, strict=True):
@@ -38,7 +38,7 @@ def show_studies(view: AuditView) -> None:
 
 def _show_study(view: AuditView, kind: StudyKind, study: Study | None) -> None:
     obstacle = studies.find_obstacle(kind.key, view.spec, cache.load_graph(view.spec.graph_hash))
-    st.caption(kind.summary if obstacle is None else f"{kind.summary} Not here: {obstacle}.")
+    st.caption(kind.summary if obstacle is None else f"{kind.summary} Not available: {obstacle}.")
     if study is not None and study.is_active:
         _watch(view.spec.graph_hash, study)
     elif st.button(
@@ -84,7 +84,7 @@ def _show_result(kind: StudyKind, study: Study) -> None:
         chart = study_figures.study_lines(table, threat, kind, current_theme(), study.names)
         show_chart(chart, f"study-{kind.key}-{threat}")
         if study.names:
-            with st.expander("By how much each attack falls"):
+            with st.expander("Decrease of each attack"):
                 falls = compute_falls(table, threat, study.names)
                 st.dataframe(falls, hide_index=True, key=f"falls-{threat}")
     stopped = [
@@ -93,4 +93,4 @@ def _show_result(kind: StudyKind, study: Study) -> None:
         if not (audit.state is State.DONE or audit.state.is_active)
     ]
     if stopped:
-        st.caption(f"{count_noun(len(stopped), 'point')} stopped early; the history can resume it.")
+        st.caption(f"{count_noun(len(stopped), 'point')} stopped early. Resume on Audits.")

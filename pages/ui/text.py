@@ -1,4 +1,4 @@
-"""Names, counts and times as the pages show them; numbers come from core.figures.theme."""
+"""Text for the pages: escaped user text, table cells and durations."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|$:~&^=])")
 
 
 def escape(text: object, limit: int = 60) -> str:
-    """User text as inert Markdown on one line: no markup, links, colours, formulas or HTML."""
+    """Escape user text as inert Markdown on one line, cut at `limit` characters."""
     line = "".join(c for c in " ".join(str(text).split()) if c.isprintable())
     if len(line) > limit:
         line = line[: limit - 1] + "…"
     return _MARKDOWN.sub(r"\\\1", line)
+
+
+def format_cell(text: object, limit: int = 200) -> str:
+    """Escape a table cell whose intervals and `name = value` pairs are not broken across lines."""
+    line = escape(text, limit).replace(" \\= ", "\u00a0\\=\u00a0")
+    return re.sub(r", (?=[^\]]*\])", ",\u00a0", line)
 
 
 def show_seconds(seconds: float) -> str:

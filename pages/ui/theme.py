@@ -1,4 +1,4 @@
-"""The look that the theme file cannot give: a narrower measure, quieter rail, no decoration."""
+"""Styles that the theme file cannot set."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _INKS = {
     + _RINGS.replace("COLOR", "#7f8b99")
     + _ON_PRIMARY,
 }
-"""Captions and what stands on the primary colour at 4.5:1 at least, what can be ticked at 3:1."""
+"""Contrast of at least 4.5:1 for captions and text on the primary colour, 3:1 for controls."""
 
 
 def apply_style() -> None:

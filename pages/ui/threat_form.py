@@ -1,4 +1,4 @@
-"""The two threats on the Data page: what must stay private, and from whom."""
+"""Threats on the Data page: private attributes, sensitive links, auxiliary knowledge."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pages.ui.text import escape
 WAYS = {
     "share": "a random share",
     "file": "from a file",
-    "nodes": "all links at chosen nodes",
+    "nodes": "all links of chosen nodes",
     "classes": "all links between two classes",
     "given": "those of the open audit",
     "none": "none",
@@ -26,33 +26,33 @@ WAYS = {
 Pair = tuple[str, str]
 OTHERS = (0.01, 0.1, 0.3, 0.5)
 PUBLISHER: dict[PublisherKnows, str] = {
-    "public": "the values that the assumed attacker knows",
+    "public": "the values known to the attacker",
     "column": "the whole column",
     "none": "nothing",
 }
 PLACES = ("degree:0.1", "community:0.1", "degree:0.3", "community:0.3")
 JOINT: dict[JointHow, str] = {
-    "inferred": "infer all of them",
-    "known": "know the others of everybody",
+    "inferred": "infer all columns together",
+    "known": "know the other columns of all people",
 }
 MAX_FEATURES = 200
-"""Above that, feature columns are not offered as private."""
+"""Above this number, features are not offered as private columns."""
 
 
 def show_threats(graph: Graph) -> None:
-    """Widgets for both threats; what they say is kept in the session at once."""
-    st.header("What must stay secret", anchor=False)
+    """Widgets for both threats; changes apply to the session at once."""
+    st.header("Secrets", anchor=False)
     left, right = st.columns(2, gap="large")
     with left:
         _show_attribute_threat(graph)
     with right:
         _show_link_threat(graph)
     if session.current_threats().is_empty:
-        st.warning("Nothing is secret yet: choose a private column or sensitive links.")
+        st.warning("Nothing is secret yet. Choose a private column or sensitive links.")
 
 
 def _show_attribute_threat(graph: Graph) -> None:
-    st.markdown("**A private attribute**")
+    st.markdown("**Private attribute**")
     choice, key = session.current_threats(), form_key()
     columns = [None, *graph.attributes, *_list_feature_names(graph)]
     titles = {None: "none"}
@@ -62,10 +62,10 @@ def _show_attribute_threat(graph: Graph) -> None:
         _index(columns, choice.threats.private),
         key=f"private-{key}",
         format_func=lambda c: titles.get(c, c),
-        help="The adversary wants to infer it. It is not part of what the adversary sees.",
+        help="The attacker wants to infer this column and does not see it.",
     )
     known = ask_share(
-        "Share of people whose value the adversary knows",
+        "Share of people whose value the attacker knows",
         0.01,
         0.9,
         choice.threats.known,
@@ -79,7 +79,7 @@ def _show_attribute_threat(graph: Graph) -> None:
         _index(rest, choice.disclosure.utility),
         key=f"utility-{key}",
         format_func=lambda c: titles.get(c, c),
-        help="What the recipient wants to predict: it measures how useful a release still is.",
+        help="The column that the recipient wants to predict. It measures usefulness.",
     )
     session.set_threats(private=private, known=known, utility=utility)
     if private is not None:
@@ -87,18 +87,18 @@ def _show_attribute_threat(graph: Graph) -> None:
 
 
 def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
-    """Further private columns, groups, and who else knows what."""
+    """Further private columns, groups and auxiliary knowledge."""
     choice = session.current_threats()
     known = choice.knowledge.auxiliary
     shares = [k.share for k in known if k.spread == "stratified"]
     other_places = [k.place for k in known if k.spread != "stratified"]
-    with st.expander("More columns, and who knows what"):
+    with st.expander("More private columns and auxiliary knowledge"):
         more = st.multiselect(
             "Further private columns",
             columns,
             [c for c in choice.threats.more_private if c in columns],
             key=f"more-private-{key}",
-            help="Attacked on the same releases.",
+            help="They are attacked on the same releases.",
         )
         joint = st.multiselect(
             "Attackers who combine the private columns",
@@ -107,42 +107,42 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
             format_func=JOINT.__getitem__,
             key=f"joint-{key}",
             disabled=not more,
-            help="What is inferred or known of one column may tell of another.",
+            help="The value of one column may help to infer another.",
         )
         rest = [c for c in columns if c not in more]
         groups = st.multiselect(
-            "Compare people by",
+            "Compare groups by",
             rest,
             [c for c in choice.groups if c in rest],
             key=f"groups-{key}",
-            help="Does an attacker gain more on some people than on others?",
+            help="Compares the exposure of groups, such as age classes.",
         )
         others = st.multiselect(
-            "Further attackers, who know people of their own",
+            "Further attackers: share of people they know",
             sorted({*OTHERS, *shares}),
             shares,
             format_func=format_percent,
             key=f"others-{key}",
-            help="A defense that used some values may be no protection from who knows others.",
+            help="A defense may not protect against attackers who know other values than it used.",
         )
         places = st.multiselect(
-            "… or people of some places",
+            "Further attackers: kind of people they know",
             sorted({*PLACES, *other_places}),
             other_places,
             format_func=_format_place,
             key=f"places-{key}",
-            help="Who knows the most linked people, or everybody of a circle, may find more, or "
-            "less, than one who knows as many at random.",
+            help="Attackers who know people with high degree, or whole communities, instead of a "
+            "random sample of the same size.",
         )
         ways = list(PUBLISHER)
         knows = st.selectbox(
-            "What a defense uses of the private column",
+            "Private values that a defense uses",
             ways,
             ways.index(choice.publisher_knows),
             format_func=lambda way: PUBLISHER[way],
             key=f"publisher-{key}",
-            help="A defense that is told a part guesses the rest, and attackers who know other "
-            "people may find what it guessed wrongly.",
+            help="A defense with part of the values predicts the rest. Attackers who know other "
+            "people may exploit its wrong predictions.",
         )
     session.set_threats(
         more_private=tuple(more),
@@ -155,8 +155,8 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
 
 def _format_place(text: str) -> str:
     spread, _, share = text.partition(":")
-    who = "people with many links rather" if spread == "degree" else "some communities"
-    return f"{format_percent(float(share))}, {who}"
+    people = "mostly high degree" if spread == "degree" else "whole communities"
+    return f"{format_percent(float(share))}, {people}"
 
 
 def _show_link_threat(graph: Graph) -> None:
@@ -169,8 +169,8 @@ def _show_link_threat(graph: Graph) -> None:
         ways.index(choice.way),
         format_func=WAYS.__getitem__,
         key=f"way-{key}",
-        help="They are taken out of the graph before anything is defended or released, and the "
-        "adversary tries to find them.",
+        help="They are removed from the graph before any defense is applied. The attacker tries to "
+        "find them.",
     )
     if way == "none":
         session.set_threats(way=way, hide_links=None, sensitive_links=None)
@@ -196,16 +196,16 @@ def _show_link_threat(graph: Graph) -> None:
         first = ", ".join(f"{escape(a, 20)} and {escape(b, 20)}" for a, b in pairs[:3])
         st.caption(
             f"{count_noun(len(pairs), 'sensitive link')}, such as {first}. "
-            "They are taken out before anything is defended; only a defense that flips "
-            "pairs blindly, to deny any link, may draw one of them by chance."
+            "They are removed before any defense is applied. A defense that flips pairs at random "
+            "may still add one by chance."
         )
 
 
 def _ask_file(graph: Graph, key: str) -> Sequence[Pair]:
     file = st.file_uploader(
-        "Pairs of ids, one a line", type=["csv", "tsv", "txt", "gz"], key=f"pairs-{key}"
+        "Pairs of ids, one per line", type=["csv", "tsv", "txt", "gz"], key=f"pairs-{key}"
     )
-    if file is None:  # a file is not kept when the page is left; what it said is
+    if file is None:  # the pairs are kept when the upload is gone
         choice = session.current_threats()
         return choice.threats.sensitive_links or () if choice.way == "file" else ()
     return node_pairs.load_node_pairs(upload.store_upload(file), graph)
@@ -221,7 +221,7 @@ def _ask_nodes(graph: Graph, key: str) -> Sequence[Pair]:
 
 def _ask_classes(graph: Graph, key: str) -> Sequence[Pair]:
     if not graph.attributes:
-        st.caption("This graph has no attribute whose classes could be chosen.")
+        st.caption("This graph has no attribute. Choose another way above.")
         return ()
     column = st.selectbox(
         "Attribute", list(graph.attributes), key=f"pair-column-{key}", persist_state="session"
@@ -242,7 +242,7 @@ def _ask_classes(graph: Graph, key: str) -> Sequence[Pair]:
 
 
 def _list_feature_names(graph: Graph) -> list[str]:
-    """Features that may be chosen as private: all of a table, none of a bag of words."""
+    """Features that can be private; none for graphs with very many features."""
     names = [name for name in graph.feature_names if name not in graph.attributes]
     return names if len(names) <= MAX_FEATURES else []
 
@@ -252,5 +252,5 @@ def _index(options: list[str | None], value: str | None) -> int:
 
 
 def form_key() -> str:
-    """Widgets are new for each graph, and when an audit sets the threats."""
+    """Part of widget keys that changes with the graph and when an audit sets the threats."""
     return f"{st.session_state['graph'][:8]}-{st.session_state.get('threat_form', 0)}"

@@ -1,4 +1,4 @@
-"""Upload door of the Data page: files → first rows → what the columns are → a graph."""
+"""Upload form: files, preview, roles of the columns, graph."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ LINKS, NODES, WORDS, TARGETS, UNUSED = (
     "Not used",
 )
 TABLES = (NODES, TARGETS)
-"""What has a row a person, below a header."""
+"""Parts with a header and one row per node."""
 PREVIEW_ROWS = 8
+READING = "Reading the files"
 MAX_UPLOAD_MB = 500
-"""What the files of one session may add up to: the server keeps them in memory."""
+"""Largest total size of the files of one session, which the server keeps in memory."""
 SCAN_ROWS = 20_000
-"""Rows that are looked at for values that may mean "unknown"."""
-MISSING_NODES = {"error": "are an error", "drop": "are dropped", "add": "add the undeclared nodes"}
+"""Rows that are searched for values that may mean "unknown"."""
+MISSING_NODES = {"error": "report an error", "drop": "drop the links", "add": "add the nodes"}
 NODE_ROLES = ("feature", "attribute", "ignore")
 FIELDS: dict[Field, list[str]] = {
     "separator": list(SEPARATORS),
@@ -47,7 +48,7 @@ FIELD_TITLES: dict[Field, str] = {
 
 def show_upload() -> None:
     uploads = st.file_uploader(
-        "Links, and if you have one a table of the people",
+        "Links and, optionally, a node table",
         type=FORMATS,
         accept_multiple_files=True,
         key="upload",
@@ -56,7 +57,7 @@ def show_upload() -> None:
         "MUSAE folders. Files stay on this machine.",
     )
     if not uploads:
-        st.caption("Links as pairs of ids in two columns; people one per row with an id column.")
+        st.caption("Links: two columns of ids. Node table: one row per node, with an id column.")
         return
     try:
         _check_total(uploads)
@@ -65,7 +66,7 @@ def show_upload() -> None:
         options = _ask(parts, layouts)
         if parts.get(LINKS) is None:
             st.warning(
-                "One file must hold the links: add it, or say above which one does.",
+                "One file must contain the links. Add it, or choose above which file it is.",
                 icon=":material/link:",
             )
             return
@@ -73,7 +74,7 @@ def show_upload() -> None:
         name = st.text_input("Name of the graph", stem, key=f"name-{stem}", width=280)
         is_open = any(None in layout.values() for layout in layouts.values())
         if is_open:
-            st.caption("Say above how the files are read, then load the graph.")
+            st.caption("Choose above how the files are read. Then load the graph.")
         if st.button("Load the graph", type="primary", key="load-upload", disabled=is_open):
             with st.spinner("Reading the files"):
                 loaded = sandbox.load_in_sandbox(parts[LINKS], name=name or stem, **options)
@@ -90,7 +91,7 @@ def show_upload() -> None:
 
 
 def store_upload(upload: Any) -> Path:
-    """The uploaded file on disk, for as long as the session lives."""
+    """Path of the uploaded file, stored for the lifetime of the session."""
     folders = st.session_state.setdefault("uploads", {})
     if upload.file_id not in folders:
         folder = make_folder("upload")
@@ -114,11 +115,11 @@ def _check_total(uploads: list[Any]) -> None:
 
 
 Layouts = dict[Path, dict[str, str | None]]
-"""File → what the user says of separator, decimal mark and header; None: a question is open."""
+"""File → chosen separator, decimal mark and header; None if the choice is still open."""
 
 
 def _assign_parts(paths: list[Path]) -> tuple[dict[str, Path], Layouts]:
-    """Which file holds what and how it is read: proposed from the content, then corrected."""
+    """Ask for the content and layout of each file; defaults come from the content."""
     choices = [LINKS, NODES, WORDS, TARGETS, UNUSED]
     parts: dict[str, Path] = {}
     layouts: Layouts = {}
@@ -140,7 +141,7 @@ def _assign_parts(paths: list[Path]) -> tuple[dict[str, Path], Layouts]:
 
 
 def ask_layout(path: Path, is_nodes: bool) -> dict[str, str | None]:
-    """How a table of text is read: what was detected, changeable, and what has two readings."""
+    """Ask how a text table is read; detected fields are preselected, ambiguous ones are not."""
     found = _sniff(str(path), path.stat().st_mtime, is_nodes)
     if found is None:
         return {}
@@ -152,7 +153,7 @@ def ask_layout(path: Path, is_nodes: bool) -> dict[str, str | None]:
         icon=":material/help:" if questions else ":material/table_rows:",
     ):
         for question in found.questions:
-            st.caption(f"Two readings are possible: {escape(question.reason, 300)}.")
+            st.caption(f"The file can be read in two ways: {escape(question.reason, 300)}.")
         with st.grid(3, min_column_width=120, gap="small"):
             for field, known in FIELDS.items():
                 is_asked = field in questions
@@ -168,13 +169,13 @@ def ask_layout(path: Path, is_nodes: bool) -> dict[str, str | None]:
     return layout
 
 
-@st.cache_data(max_entries=16, show_spinner="Looking at the files")
+@st.cache_data(max_entries=16, show_spinner=READING)
 def _sniff(path: str, changed: float, is_nodes: bool) -> TableLayout | None:
     return sandbox.sniff_in_sandbox(path, is_nodes)
 
 
 def _find_links(paths: list[Path]) -> Path | None:
-    """The file that most likely holds the links: in a list of links, first ends repeat."""
+    """The file that most likely contains the links: ids repeat in its first column."""
     likely = [p for p in paths if readers.detect_format(p) not in ("text", "json", "parquet")]
     texts = [path for path in paths if readers.detect_format(path) == "text"]
     texts = [path for path in texts if not _holds_targets(path)]
@@ -194,7 +195,7 @@ def _propose_part(path: Path) -> str:
 
 
 def _holds_targets(path: Path) -> bool:
-    """Whether it is a table of classes, which looks like links: two columns of numbers."""
+    """Whether a file is a table of classes; like links, it has two columns of numbers."""
     if "target" in path.stem.lower():
         return True
     header = _preview(path, PREVIEW_ROWS, True).columns
@@ -234,20 +235,20 @@ def _ask(parts: dict[str, Path], layouts: Layouts) -> dict[str, Any]:
 
 
 def _ask_links() -> dict[str, Any]:
-    """What to do where links do not fit: each is an error until the user says otherwise."""
+    """Ask how to treat undeclared nodes and invalid weights; both are errors by default."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         missing = st.selectbox(
-            "Links to ids that are not declared",
+            "Links to undeclared nodes",
             ["error", "drop", "add"],
             format_func=lambda choice: MISSING_NODES[choice],
             key="missing-nodes",
             width=280,
-            help="By the node table, or by the file itself where its format declares nodes.",
+            help="Nodes are declared by the node table, or by formats that list nodes.",
         )
         ignore = st.checkbox(
-            "Ignore the links' weights",
+            "Ignore link weights",
             key="ignore-weights",
-            help="Otherwise weights that are no numbers are an error.",
+            help="Otherwise, weights that are not numbers are an error.",
         )
     return {"missing_nodes": missing, "ignore_weights": ignore}
 
@@ -255,11 +256,11 @@ def _ask_links() -> dict[str, Any]:
 def _preview(
     path: Path, rows: int, is_nodes: bool, layout: dict[str, str | None] | None = None
 ) -> pd.DataFrame:
-    said = tuple((field, choice) for field, choice in (layout or {}).items() if choice)
-    return _load_preview(str(path), path.stat().st_mtime, rows, is_nodes, said)
+    chosen = tuple((field, choice) for field, choice in (layout or {}).items() if choice)
+    return _load_preview(str(path), path.stat().st_mtime, rows, is_nodes, chosen)
 
 
-@st.cache_data(max_entries=16, show_spinner="Looking at the files")
+@st.cache_data(max_entries=16, show_spinner=READING)
 def _load_preview(
     path: str, changed: float, rows: int, is_nodes: bool, layout: tuple[tuple[str, str], ...]
 ) -> pd.DataFrame:
@@ -283,7 +284,7 @@ def _choose_column(
 
 
 def _ask_unknown(table: pd.DataFrame) -> list[str]:
-    """Values that mean "unknown": those found are offered, none is assumed."""
+    """Ask for values that mean "unknown"; candidates are offered, none is preselected."""
     found: dict[str, list[str]] = {}
     for column, markers in readers.guess_unknown_markers(table).items():
         for marker in markers:
@@ -293,13 +294,13 @@ def _ask_unknown(table: pd.DataFrame) -> list[str]:
         [marker for marker in found if marker],
         key="unknown",
         accept_new_options=True,
-        placeholder="none: every value counts",
+        placeholder="none",
         help="Empty cells always count as unknown.",
     )
-    for marker, where in found.items():
+    for marker, columns in found.items():
         if marker and marker not in chosen:
-            names = ", ".join(escape(name) for name in where[:4])
-            more = f" and {count_noun(len(where) - 4, 'more column')}" if len(where) > 4 else ""
+            names = ", ".join(escape(name) for name in columns[:4])
+            more = f" and {count_noun(len(columns) - 4, 'more column')}" if len(columns) > 4 else ""
             st.caption(f"{escape(marker)} occurs in {names}{more} and may mean unknown.")
     return chosen
 
@@ -307,7 +308,7 @@ def _ask_unknown(table: pd.DataFrame) -> list[str]:
 def _ask_roles(
     table: pd.DataFrame, roles: dict[str, str], taken: set[str | None]
 ) -> dict[str, str]:
-    """The other columns: feature, attribute or ignored."""
+    """Ask for the roles of the other columns: feature, attribute or ignore."""
     others = [c for c in map(str, table.columns) if c not in taken]
     if not others:
         return {}
@@ -324,8 +325,8 @@ def _ask_roles(
     summary = ", ".join(f"{counts[role]} {role}" for role in NODE_ROLES if role in counts)
     with st.expander(f"{count_noun(len(others), 'other column')}: {summary}"):
         st.caption(
-            "A feature is a number that the attacker sees; an attribute is a class that "
-            "can be private or useful; what is ignored does not enter the audit."
+            "Features are numbers that the attacker sees. Attributes are classes that can be "
+            "private or useful. Ignored columns do not enter the audit."
         )
         edited = st.data_editor(
             rows,

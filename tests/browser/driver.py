@@ -69,7 +69,7 @@ def choose(page: Page, label: str, option: str) -> None:
 def decide_to_publish(page: Page) -> None:
     """Publish what no policy has cleared."""
     settle(page)
-    box = page.get_by_test_id("stCheckbox").filter(has_text="I decide that it is published")
+    box = page.get_by_test_id("stCheckbox").filter(has_text="I decide to publish it")
     box.first.wait_for(timeout=30_000)  # the verdict is judged before the box is drawn
     box.locator("label").first.click()
     settle(page)
@@ -119,7 +119,7 @@ def unfold(page: Page, label: str) -> None:
 
 def clear_attacks(page: Page) -> None:
     """Untick all attacks; the boxes are redrawn before the page says that none is left."""
-    unfold(page, "Choose the attacks one by one")
+    unfold(page, "Choose single attacks")
     page.get_by_role("button", name="None", exact=True).click()
     expect(page.get_by_text("Select at least one attack.")).to_be_visible()
     settle(page)

@@ -15,11 +15,11 @@ pytestmark = pytest.mark.browser
 def test_what_works_on_graphs_like_mine(page) -> None:
     driver.load_example(page)
     driver.follow(page, "Defend")
-    page.get_by_text("What works on graphs like this one").click()
-    graph = page.get_by_role("combobox", name="Graph, the most alike first")
+    page.get_by_text("Results on similar graphs").click()
+    graph = page.get_by_role("combobox", name="Graph (most similar first)")
     expect(graph).to_have_value(re.compile("^social, 200 nodes"))
     main = page.get_by_test_id("stMain")
-    for part in ("Attack to fear.", "lower bound"):
+    for part in ("Strongest attack.", "lower bound"):
         expect(main).to_contain_text(part)
     driver.choose(page, "Threat", "Re-identification")
     expect(main).to_contain_text("Expected share found")

@@ -58,7 +58,7 @@ def _defend(page: Page) -> None:
     driver.follow(page, "Defend")
     driver.tick(page, "EdgeRand")
     driver.fill_number(page, "Privacy budget ε", 2)
-    driver.press(page, "Make the releases and attack them")
+    driver.press(page, "Make and attack the releases")
     driver.wait_for_audit(page)
     driver.open_tab(page, "Guarantee")
     main = page.get_by_test_id("stMain")
@@ -68,7 +68,7 @@ def _defend(page: Page) -> None:
 
 def _check(page: Page) -> float:
     """Plays the game; returns the lower bound that the page shows."""
-    driver.choose(page, "Trials", "500, a first look")
+    driver.choose(page, "Trials", "500, quick")
     driver.press(page, "Check the claim")
     main = page.get_by_test_id("stMain")
     expect(main).to_contain_text("was not refuted", timeout=driver.RUN_MS)

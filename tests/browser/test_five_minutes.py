@@ -30,7 +30,7 @@ MAX_S = 300
 as both cores compute: then the clock must show it."""
 NUM_PEOPLE = 3
 MAX_TABS, MAX_ROUNDS = 100, 10
-ASKED = "I decide that it is published"
+ASKED = "I decide to publish it"
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def test_at_most_twelve_clicks(page: Page, files: Files, tmp_path: Path) -> None
     click(page.get_by_role("button", name="Run the audit"))
     _wait_for_verdict(page)
     assert re.search(r"[Pp]ublish|[Rr]eview", driver.read_answer(page))
-    choose("Choose this release", _find_release(page))
+    choose("Chosen release", _find_release(page))
     expect(_find_button(page, "Record the decision")).to_be_visible()  # the server knows
 
     click(_rail(page, "Risk"))
@@ -139,12 +139,12 @@ def test_without_a_mouse(page: Page, files: Files, tmp_path: Path) -> None:
     driver.settle(page)
     _go(page, "Run the audit").press("Enter")
     _wait_for_verdict(page)
-    _type(page, "Choose this release", _find_release(page))
+    _type(page, "Chosen release", _find_release(page))
     expect(_find_button(page, "Record the decision")).to_be_visible()
 
     _go(page, "Risk").press("Enter")
     driver.settle(page, "Risk")
-    _go(page, "Look at them one by one").press("Enter")
+    _go(page, "Browse nodes one by one").press("Enter")
     panel = page.locator(".st-key-node-panel")
     seen = []
     for number in range(NUM_PEOPLE):
@@ -180,9 +180,7 @@ def _wait_for_columns(page: Page, files: Files) -> None:
 
 def _wait_for_verdict(page: Page) -> None:
     """Until all is tried; an audit that was made before is there at once."""
-    expect(page.get_by_role("combobox", name="Choose this release")).to_be_visible(
-        timeout=driver.RUN_MS
-    )
+    expect(page.get_by_role("combobox", name="Chosen release")).to_be_visible(timeout=driver.RUN_MS)
     cancel = page.get_by_role("button", name="Cancel the audit")
     for _ in range(driver.MAX_REDRAWS):
         expect(cancel).to_have_count(0, timeout=driver.RUN_MS)

@@ -42,7 +42,7 @@ def _attack(page: Page, links: Path) -> None:
     driver.tick(page, "Adaptive attackers")
     driver.tick(page, "Released links")
     driver.fill_number(page, "Composition", 3)
-    driver.choose(page, "Tell withheld links from", "pairs whose ends have as many links")
+    driver.choose(page, "Compare withheld links with", "pairs with the same degrees")
     driver.fill_number(page, "Repeats", 1)
     driver.press(page, "Run the attacks")
     driver.wait_for_audit(page)
@@ -52,14 +52,14 @@ def _defend(page: Page) -> None:
     driver.follow(page, "Defend")
     driver.tick(page, "EdgeRand")
     driver.fill_number(page, "Privacy budget ε", 3)
-    driver.press(page, "Make the releases and attack them")
+    driver.press(page, "Make and attack the releases")
     driver.wait_for_audit(page)
 
 
 def _read_attackers(page: Page) -> None:
     """Each threat has a sentence with an interval and the number of pairs."""
     driver.follow(page, "Attack")
-    driver.open_tab(page, "What else the attacker knows")
+    driver.open_tab(page, "Stronger attackers")
     main = page.get_by_test_id("stMain")
     for drawn in ("who knows the defense reaches", "at a precision of 90 %"):
         expect(main).to_contain_text(drawn)

@@ -136,7 +136,7 @@ def _defend(page: Page) -> None:
     driver.fill_number(page, "Share of links removed", 0.3)
     driver.tick(page, "EdgeRand")
     driver.fill_number(page, "Privacy budget ε", 6)
-    driver.press(page, "Make the releases and attack them")
+    driver.press(page, "Make and attack the releases")
     driver.wait_for_audit(page)
     answer = driver.read_exact(page)
     assert "on Original" in answer

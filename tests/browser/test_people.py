@@ -168,10 +168,10 @@ def test_a_release_needs_two_people_and_a_stranger_sees_nothing(app, sign_in, tm
 
 def test_without_a_role_there_is_nothing(app, sign_in):
     ned = sign_in("Ned")
-    expect(ned.get_by_text("no role was given to you here")).to_be_visible()
+    expect(ned.get_by_text("have no role")).to_be_visible()
     expect(ned.get_by_text(f"{app.provider.address} ned")).to_be_visible()
     ned.goto(f"/audits?audit={app.audit_id}")
-    expect(ned.get_by_text("no role was given to you here")).to_be_visible()
+    expect(ned.get_by_text("have no role")).to_be_visible()
     expect(ned.get_by_test_id("stSidebarNav")).to_have_count(0)
     press(ned, "Sign out")
     expect(ned.get_by_role("button", name="Sign in")).to_be_visible()

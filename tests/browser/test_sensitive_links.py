@@ -93,7 +93,7 @@ def _defend(page: Page) -> None:
     driver.tick(page, "Random deletion")
     driver.tick(page, "EdgeRand")
     driver.fill_number(page, "Privacy budget ε", 6)
-    driver.press(page, "Make the releases and attack them")
+    driver.press(page, "Make and attack the releases")
     live = page.locator(".st-key-live-0 .js-plotly-plot")
     expect(live.get_by_text("loss", exact=False).first).to_be_visible(timeout=driver.RUN_MS)
     expect(page.get_by_text("Training now: PPGSL")).to_be_visible()
@@ -124,7 +124,7 @@ def _publish(page: Page, files: Files, folder: Path) -> None:
     driver.decide_to_publish(page)
     driver.press(page, "Make the release")
     expect(page.get_by_text("is ready:")).to_be_visible(timeout=driver.RUN_MS)
-    page.get_by_text("Replace the ids").click()
+    page.get_by_text("Replace ids").click()
     page.wait_for_timeout(1500)  # the button's file is made anew with the page
     driver.settle(page)
     archive = driver.download(page, "Download the release", folder)

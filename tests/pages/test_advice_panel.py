@@ -15,7 +15,7 @@ def test_advice_is_offered_for_the_private_attribute(open_app: OpenApp, audit_id
     app = open_app("risk", audit=audit_id, node=NODE, threat="attribute")
     box = app.selectbox(key=f"advice-attack-{NODE}")
     assert box.options == ["Label propagation"]  # no baseline attackers, no link attacks
-    assert app.button(key="advice-start").label == "Look for links to hide"
+    assert app.button(key="advice-start").label == "Find links to hide"
 
 
 def test_stored_advice_survives_a_reload(open_app: OpenApp, audited, audit_id: str) -> None:
@@ -37,4 +37,4 @@ def test_stored_advice_survives_a_reload(open_app: OpenApp, audited, audit_id: s
     assert "Hide this link: 0.91" in texts(app)
     assert "1 of 78 links" in texts(app)
     assert "Dashed red: links that the advice hides." in texts(app)
-    assert app.button(key="advice-start").label == "Look again"
+    assert app.button(key="advice-start").label == "Search again"

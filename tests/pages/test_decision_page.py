@@ -20,7 +20,7 @@ def texts(app) -> str:
 
 
 def find_choice(app):
-    return next(box for box in app.selectbox if box.label == "Choose this release")
+    return next(box for box in app.selectbox if box.label == "Chosen release")
 
 
 def test_without_an_audit_the_questions_are_asked(open_app: OpenApp, example: str) -> None:
@@ -28,7 +28,7 @@ def test_without_an_audit_the_questions_are_asked(open_app: OpenApp, example: st
     labels = [box.label for box in [*app.radio, *app.multiselect]]
     for question in (
         "Who receives it?",
-        "What do they know already?",
+        "What do they already know?",
         "What must not be learned?",
         "What do they need it for?",
     ):
@@ -84,7 +84,7 @@ def test_a_choice_is_carried_to_publishing_which_refuses_or_asks(
     app.switch_page("../report.py").run()
     assert app.selectbox(key=f"publish-choice-{audit_id}").value.id == RELEASE
     assert app.button(key="publish").disabled
-    refused = [item.value for item in app.error if "does not let this release leave" in item.value]
+    refused = [item.value for item in app.error if "does not allow this release" in item.value]
     assert bool(refused) == (decision == "do_not_publish")
     if decision == "review":
         app.checkbox(key=f"publish-against-{RELEASE}").check().run()
@@ -184,11 +184,11 @@ def test_what_is_handed_out_is_recorded_with_its_hash(audited, audit_id: str, mo
 def test_a_page_without_a_policy_says_by_what_it_judges(open_app: OpenApp, audit_id: str) -> None:
     for page in ("decision", "tradeoff", "report"):
         app = open_app(page, audit=audit_id)
-        assert "Nobody has said who receives the release" in texts(app)
+        assert "No recipient was chosen" in texts(app)
         assert "starting point, not law" in texts(app)
     app = open_app("decision", audit=audit_id)
     app.segmented_control(key=f"policy-{audit_id}").set_value("internal").run()
-    assert "Nobody has said who receives" not in texts(app)
+    assert "No recipient was chosen" not in texts(app)
 
 
 def test_every_release_has_a_mark_for_every_limit(open_app: OpenApp, audited, audit_id) -> None:
@@ -259,9 +259,7 @@ def test_what_cannot_be_published_is_not_offered(open_app: OpenApp, audited, mon
     for page in ("decision", "report"):
         app = open_app(page, audit=audited[1])
         assert "cannot be published before its sensitive links are named on Data" in texts(app)
-        boxes = [
-            b for b in app.selectbox if b.label in ("Choose this release", "Release to publish")
-        ]
+        boxes = [b for b in app.selectbox if b.label in ("Chosen release", "Release to publish")]
         assert all(RELEASE not in str(option) for box in boxes for option in box.options)
         assert all(len(box.options) <= 1 for box in boxes)
 

@@ -52,7 +52,7 @@ def test_what_is_not_known_is_told(open_app, judged_audit):
     app = open_tab(open_app("defend", audit=judged_audit), "defend-tabs", "Guarantee")
     assert escape(UNKNOWN, 300) in list_texts(app)
     app = open_app("report", audit=judged_audit)
-    assert "there is nothing to make" in list_texts(app)
+    assert "made with another tool" in list_texts(app)
     assert not [box for box in app.selectbox if box.label == "Release to publish"]
 
 

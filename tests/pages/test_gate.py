@@ -52,7 +52,7 @@ def test_the_app_refuses_other_addresses_in_one_line(tmp_path):
     )
     assert done.returncode == 2
     (line,) = [line for line in done.stderr.splitlines() if "error" in line]
-    assert "must be of this machine while nobody has to sign in" in line
+    assert "must be a loopback address unless sign-in is set up" in line
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "audit.db").exists()
 
@@ -108,9 +108,9 @@ def test_an_administrator_sees_the_trail_and_makes_a_token(open_as, audited, mon
     monkeypatch.setattr(type(audited[0].team), "find_person", lambda _team, _text: MAX)
     app = open_as(MAX, "users")
     assert any("Max, administrator" in block.value for block in app.markdown)
-    assert "What was done" in [heading.value for heading in app.header]
+    assert "Audit trail" in [heading.value for heading in app.header]
     app.text_input(key="token-label").set_value("ci")
-    app.button[[b.label for b in app.button].index("Make a token")].click().run()
+    app.button[[b.label for b in app.button].index("Create a token")].click().run()
     (text,) = [block.value for block in app.code if block.value.startswith("gpa_")]
     (token,) = audited[0].team.list_tokens(MAX.subject)
     assert token.label == "ci"
@@ -122,5 +122,5 @@ def test_an_administrator_sees_the_trail_and_makes_a_token(open_as, audited, mon
 
 def test_an_analyst_sees_no_trail(open_as):
     app = open_as(EVE, "users")
-    assert "What was done" not in [heading.value for heading in app.header]
+    assert "Audit trail" not in [heading.value for heading in app.header]
     assert LOCAL.name not in " ".join(str(block.value) for block in app.markdown)

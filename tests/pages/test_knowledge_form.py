@@ -11,10 +11,12 @@ def test_columns_groups_and_attackers_are_chosen_by_clicks(open_app: OpenApp, ex
     private = fields["Further private columns"].options
     fields["Further private columns"].set_value(private[:1]).run()
     fields = {box.label: box for box in app.multiselect}
-    fields["Compare people by"].set_value(fields["Compare people by"].options[:1]).run()
+    fields["Compare groups by"].set_value(fields["Compare groups by"].options[:1]).run()
     fields = {box.label: box for box in app.multiselect}
-    fields["Further attackers, who know people of their own"].set_value([0.1, 0.3]).run()
-    knows = next(box for box in app.selectbox if box.label.startswith("What a defense uses"))
+    fields["Further attackers: share of people they know"].set_value([0.1, 0.3]).run()
+    knows = next(
+        box for box in app.selectbox if box.label.startswith("Private values that a defense uses")
+    )
     knows.set_value("column").run()
     assert not app.exception
     chosen = app.session_state["threats"][app.session_state["graph"]]
@@ -32,7 +34,7 @@ def test_the_risk_page_switches_between_advantage_and_risk(
     open_app: OpenApp, audit_id: str
 ) -> None:
     app = open_app("risk", audit=audit_id, threat="link")
-    open_tab(app, "risk-tabs-4", "How many are exposed")
+    open_tab(app, "risk-tabs-4", "Number exposed")
     assert any("At most" in item.value for item in app.caption)
     app.segmented_control(key="risk-scale").set_value("risk").run()
     assert not app.exception

@@ -85,11 +85,11 @@ def test_a_frame_lists_those_in_it(open_app: OpenApp, placed, audit_id) -> None:
     app = open_app("map", audit=audit_id)
     app.session_state["map-people"] = (placed, [0, 4, 9])
     app.run()
-    assert "**3 people chosen**" in texts(app)
+    assert "**3 people selected**" in texts(app)
     assert set(app.dataframe[0].value["Person"]) == {"1", "5", "10"}
     app.session_state["map-people"] = ("another graph", [0, 4, 9])
     app.run()
-    assert "**34 people in all**" in texts(app)
+    assert "**34 people in total**" in texts(app)
 
 
 def test_above_the_limit_communities_stand_for_people(

@@ -80,6 +80,6 @@ def test_the_page_tells_which_private_columns_it_teaches(open_app, example):
 
 
 def test_only_some_attacks_learn_from_it():
-    assert page.learns(MethodChoice(key="neighbourhood_classifier"))
-    assert not page.learns(MethodChoice(key="label_propagation"))
-    assert not page.learns(MethodChoice(key="adamic_adar"))
+    assert page.uses_shadow_graph(MethodChoice(key="neighbourhood_classifier"))
+    assert not page.uses_shadow_graph(MethodChoice(key="label_propagation"))
+    assert not page.uses_shadow_graph(MethodChoice(key="adamic_adar"))

@@ -14,7 +14,7 @@ from tests.pages.test_pages import texts
 def test_it_offers_every_way_to_start_and_the_audits_before(open_app: OpenApp, audit_id) -> None:
     app = open_app("overview")
     assert len(app.segmented_control(key="load-way").options) == 3
-    assert "Nothing is cleared to be published" in texts(app)
+    assert "No release may be published" in texts(app)
     app.button(key=f"open-{audit_id}").click().run()
     assert not app.exception
     assert app.session_state["audit"] == audit_id

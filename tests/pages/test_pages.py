@@ -98,7 +98,7 @@ def test_defend_page_lists_every_release(open_app: OpenApp, audit_id: str) -> No
 def test_node_opens_from_the_address(open_app: OpenApp, audit_id: str) -> None:
     app = open_app("risk", audit=audit_id, node="34")
     assert any("Node 34" in item.value for item in app.header)
-    assert "of its neighbours" in texts(app)
+    assert "among its neighbours" in texts(app)
 
 
 def test_node_is_found_by_its_id(open_app: OpenApp, audit_id: str) -> None:
@@ -109,7 +109,7 @@ def test_node_is_found_by_its_id(open_app: OpenApp, audit_id: str) -> None:
 
 def test_margins_of_both_kinds_are_drawn(open_app: OpenApp, audited, audit_id: str) -> None:
     app = open_app("risk", audit=audit_id, threat="attribute")
-    open_tab(app, "risk-tabs-5", "How sure the attacker is")
+    open_tab(app, "risk-tabs-5", "Attacker's confidence")
     assert app.selectbox(key="margin-attack").options == ["Label propagation", "Class prior"]
     value = (
         audited[0]
@@ -173,7 +173,7 @@ def test_presets_say_how_long_they_take(open_app: OpenApp, example: str) -> None
 
 def test_unknown_node_is_said(open_app: OpenApp, audit_id: str) -> None:
     app = open_app("risk", audit=audit_id, node="<b>nobody</b>")
-    assert any("no node with that id" in item.value for item in app.warning)
+    assert any("no node with this id" in item.value for item in app.warning)
     assert not any("<b>" in item.value.replace("\\<", "") for item in app.header)
 
 
@@ -201,7 +201,7 @@ def test_without_a_secret_only_people_can_be_looked_for(open_app: OpenApp, examp
     app.switch_page("../attack.py").run()
     assert app.checkbox(key="attack.adamic_adar").disabled
     assert app.checkbox(key="attack.label_propagation").disabled
-    assert "choose some on the Data page" in texts(app)
+    assert "Choose them on the Data page" in texts(app)
     assert not app.button(key="run").disabled  # position alone may give people away
     for method in list_methods("identity_attack"):
         if not method.info.is_baseline:
@@ -270,7 +270,7 @@ def test_a_row_of_several_opens_into_a_row_each(open_app: OpenApp, audit_id, mon
     monkeypatch.setattr("pages.ui.chart.st.plotly_chart", click)
     app = open_app("risk", audit=audit_id)
     assert drawn == [6]
-    assert "a row of several opens into a row each" in texts(app)
+    assert "Rows of several nodes expand first" in texts(app)
     assert "node" not in app.session_state
     app.run()
     assert app.session_state["heatmap-ranks"] == (1, 5)

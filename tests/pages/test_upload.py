@@ -78,7 +78,7 @@ def test_what_has_two_readings_is_asked_before_it_is_loaded(
     box = next(box for box in app.selectbox if box.label == "Header row")
     assert box.value is None
     assert app.button(key="load-upload").disabled
-    assert any("Say above how" in item.value for item in app.caption)
+    assert any("Choose above how" in item.value for item in app.caption)
     box.set_value("yes").run()
     assert not app.button(key="load-upload").disabled
     app.button(key="load-upload").click().run()
