@@ -1,9 +1,8 @@
-"""Advice for one person: which few links to hide, and what that changes for sure.
+"""Advice for one node: few links to hide, and the measured effect.
 
-A GCN trained on the known nodes proposes the links; the attack of the audit is then run again
-without them, on the same splits and seeds as with them. Splits that chose the links take no
-part in that. The node's own value only says which class is to become less likely: nobody is
-trained on it.
+A GCN trained on the known nodes proposes the links; the audit's attack is then rerun without them
+on the same splits and seeds. Splits used for the selection take no part in the measurement. The
+node's own value only selects the class to make less likely and is never trained on.
 """
 
 from __future__ import annotations
@@ -37,14 +36,14 @@ if TYPE_CHECKING:
     from core.models.flips.link_effects import LinkEffect
 
 NUM_MODELS = 3
-"""GCNs, each on a split of its own, that propose the links together."""
+"""Number of GCNs, each trained on its own split, that propose the links together."""
 
 MAX_DRAWS = 2000
-"""Splits drawn at most until the node was unknown to the adversary in enough of them."""
+"""Maximum number of splits drawn to find enough in which the node's value is unknown."""
 
 
 class AdviceRequest(BaseModel):
-    """Whose risk is to fall, under which attack, and how hard to try."""
+    """The node, the attack, and the effort."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     node: str = Field(description="Id of the node.")
@@ -54,7 +53,7 @@ class AdviceRequest(BaseModel):
 
 
 class AdvisedLink(BaseModel):
-    """change: of the log-odds of the node's class when the link goes, as the GCNs see it."""
+    """change: of the log-odds of the node's class without the link, averaged over the GCNs."""
 
     model_config = ConfigDict(frozen=True)
     source: str
@@ -64,14 +63,13 @@ class AdvisedLink(BaseModel):
 
 
 class Advice(BaseModel):
-    """What hiding the links does to one node's risk.
+    """Effect of hiding the links on one node's risk.
 
-    links    in the order of their choice
-    base     share of the node's class: the risk without any attack
-    risks    number of links hidden, the first ones of `links` → risk in each repeat
+    links    in the order of selection
+    base     class share of the node: the risk without an attack
+    risks    number of links hidden, first ones of `links` → risk per repeat
     degree, num_links  of the node and of the whole graph, before
-    utility  what the release is good for, before and after, a value per repeat; none without a
-             useful column
+    utility  usefulness before and after, one value per repeat; None without a useful column
     """
 
     model_config = ConfigDict(frozen=True)
@@ -89,18 +87,18 @@ class Advice(BaseModel):
         return sum(link.is_own for link in self.links)
 
     def estimate_risk(self, count: int) -> Estimate:
-        """Mean over the repeats with the first `count` links hidden; Student's t interval."""
+        """Mean over repeats with the first `count` links hidden; Student's t interval."""
         estimate = _combine(np.array(self.risks[count]))
         return replace(
             estimate, low=max(estimate.low or 0.0, 0.0), high=min(estimate.high or 0.0, 1.0)
         )
 
     def estimate_change(self, count: int) -> Estimate:
-        """Of the paired differences: the splits and seeds of both sides are the same."""
+        """Paired difference over repeats with equal splits and seeds."""
         return _combine(np.array(self.risks[count]) - np.array(self.risks[0]))
 
     def estimate_utility_change(self) -> Estimate | None:
-        """After − before over the repeats; None where usefulness was not measured."""
+        """After − before over repeats; None if usefulness was not measured."""
         before, after = map(np.array, self.utility)
         return _combine(after - before) if len(before) else None
 
@@ -108,12 +106,11 @@ class Advice(BaseModel):
 def compute_advice(
     spec: AuditSpec, graph: Graph, request: AdviceRequest, context: Context
 ) -> Advice:
-    """Choose the links and try them; `context` gives device, progress and memory.
+    """Select the links and measure their effect.
 
-    The links hidden from the adversary by chance stay where they are: the advice is on the
-    graph as it would be published, less the sensitive links that the analyst named. Raises
-    InputError where nothing is at stake for the node, UnsupportedError where the attack
-    declines.
+    Links withheld at random are not removed: the advice is for the graph as published, without the
+    sensitive links that the analyst named. Raises InputError if the node is not at stake and
+    UnsupportedError if the attack does not apply.
     """
     spec = spec.update(hide_links=None, test_links=0.0)
     if spec.threats.private is None:
@@ -166,7 +163,7 @@ def compute_advice(
 
 
 def _find_node(graph: Graph, private: Attribute, name: str) -> tuple[int, int]:
-    """Number of the node and code of its private value."""
+    """Index of the node and code of its private value."""
     node = int(graph.find_nodes([name])[0])
     code = int(private.codes[node])
     if code < 0:
@@ -175,7 +172,8 @@ def _find_node(graph: Graph, private: Attribute, name: str) -> tuple[int, int]:
 
 
 def _draw_at_stake(audit: PreparedAudit, node: int) -> Iterator[tuple[int, Threats]]:
-    """The audit's repeats, and further ones, in which the adversary does not know the node."""
+    """Repeats, beyond the audit's if needed, in which the node's value is unknown to the
+    attacker."""
     for repeat in range(MAX_DRAWS):
         threats = draw_repeat(audit, repeat)
         if _attribute(threats).hidden[node]:
@@ -216,7 +214,7 @@ def _choose_links(
 def _attack(
     attack: AttributeAttack, graph: Graph, threat: AttributeThreat, node: int, context: Context
 ) -> float:
-    """The node's calibrated risk, as the audit computes it."""
+    """The node's calibrated risk, computed as in the audit."""
     from core.measures.node_risk import compute_attribute_node_risk
 
     found = attack.infer(Release(graph), threat, context)
@@ -232,7 +230,7 @@ def _compare_utility(
     context: Context,
     total: int,
 ) -> dict[str, Any]:
-    """The AUC of the useful column's classifier, its F1 where there are more classes."""
+    """AUC of the classifier of the useful column, or F1 for more than two classes."""
     from core.measures.utility import measure_node_classification
 
     if spec.disclosure.utility is None:
@@ -256,7 +254,7 @@ def _compare_utility(
 def _enter(
     spec: AuditSpec, request: AdviceRequest, repeat: int, context: Context, step: int, total: int
 ) -> Context:
-    """Seeds of the audit's own cell: without a link threat, its numbers come out again."""
+    """Seeds of the audit's own cell, so that its numbers are reproduced without a link threat."""
     attack = request.attack
     cell = Cell("", "attack", ORIGINAL, attack.id, repeat, attack.model_dump_json())
     return replace(

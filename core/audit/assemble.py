@@ -1,4 +1,4 @@
-"""Stored cells → the tables that pages, figures, report and command line read."""
+"""Assembles stored cells into the tables that pages, figures, report and command line read."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ from core.release import EMPIRICAL, ORIGINAL, Guarantee
 from core.results import RELEASE, Estimate, Measurement
 
 Meter = Callable[[Row[Any]], list[Measurement]]
-"""What is measured from a finished cell whenever its table is made."""
+"""Measurements derived from a finished cell when its table is assembled."""
 
 
 def make_group_meter(store: Store, spec: AuditSpec, graph: Graph) -> Meter:
-    """group_gap of an attack's cell by the columns that the spec names; nothing without any."""
+    """group_gap of an attack's cell by the spec's grouping columns; no measurement without any."""
     columns = [graph.with_private(column).attribute(column).codes for column in spec.groups]
 
     def measure(cell: Row[Any]) -> list[Measurement]:
@@ -69,7 +69,7 @@ def make_group_meter(store: Store, spec: AuditSpec, graph: Graph) -> Meter:
 
 
 def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
-    """One row of the history from the audit's row and its number of cells in each state."""
+    """One row of the history from the audit's row and its cell counts by state."""
     spec = AuditSpec.model_validate(row.spec)
     threats = ("link",) * spec.threats.has_links
     threats += ("attribute",) * (spec.threats.private is not None)
@@ -102,7 +102,7 @@ def assemble_view(
     load_graph: Callable[[str], Graph] | None = None,
     level: float = LEVEL,
 ) -> AuditView:
-    """Everything known about an audit, with intervals of this level; works while it runs."""
+    """The view of a finished or running audit, with intervals of this level."""
     spec = AuditSpec.model_validate(row.spec)
     cells = store.list_cells(row.id)
     load = load_graph or store.load_graph
@@ -147,7 +147,7 @@ def assemble_view(
 
 
 def assemble_cells(cells: Iterable[Row[Any]]) -> pd.DataFrame:
-    """One row a cell, as `AuditView.cells` describes."""
+    """One row per cell, as `AuditView.cells` describes."""
     return pd.DataFrame(
         [
             (
@@ -236,10 +236,10 @@ def _assemble_results(spec: AuditSpec, groups: Groups, meter: Meter, level: floa
 
 
 def _compute_overlap(spec: AuditSpec, scenario: Scenario) -> float:
-    """Share of what one repeat evaluates that another one evaluates too.
+    """Share of the evaluated items that two repeats have in common.
 
-    Drawn links overlap by their share, hidden nodes by the unknown share; links that the
-    analyst chose are the same in every repeat.
+    Drawn links overlap by their share, hidden nodes by the unknown share; links chosen by the
+    analyst are the same in every repeat.
     """
     if scenario.threat == "included":
         return 1.0
@@ -262,7 +262,7 @@ def _combine_cells(
 ) -> Iterable[tuple[object, ...]]:
     """metric, value, low, high, n, seeds, status, reason, repeats of one method on one release.
 
-    main  what a row is called where nothing at all was measured
+    main  metric name of the row if nothing was measured
     """
     done = [cell for cell in cells if cell.state is State.DONE]
     other = [cell for cell in cells if cell.state in (State.FAILED, State.SKIPPED, State.CANCELLED)]
@@ -308,7 +308,7 @@ def _combine_cells(
 def _group_measurements(
     cells: list[Row[Any]], population: str, meter: Meter = _measure_nothing
 ) -> dict[str, dict[int, Measurement]]:
-    """Metric → repeat → what finished cells measured on a population."""
+    """Metric → repeat → measurement on a population, from finished cells."""
     found: dict[str, dict[int, Measurement]] = {}
     for cell in cells:
         for item in (*CellResult.restore(cell.result).measurements, *meter(cell)):
@@ -335,10 +335,10 @@ def _assemble_control(spec: AuditSpec, groups: Groups) -> pd.DataFrame:
 def _compare_control(
     released: dict[int, Measurement], control: dict[int, Measurement], overlap: float, share: float
 ) -> tuple[object, ...] | None:
-    """The tail of a row of `AuditView.control`; None where no repeat has both figures.
+    """Columns of a row of `AuditView.control`; None if no repeat has both figures.
 
-    The two groups of people are disjoint, so that their sampling variances add up. Those of
-    control people overlap between repeats by their share, as they are drawn anew.
+    The two groups of nodes are disjoint, so their sampling variances add up. Control nodes are
+    redrawn and overlap between repeats by their share.
     """
     pairs = [(released[repeat], item) for repeat, item in control.items()]
     pairs = [(a, b) for a, b in pairs if a.value is not None and b.value is not None]

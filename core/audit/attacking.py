@@ -1,4 +1,4 @@
-"""Runs one case on one release: the attack, what its scores are worth, who is at risk by it."""
+"""Runs one scenario on one release: scores, their measures, and per-node risk."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from core.results import AnonymitySets, Measurement, PairScores
 from core.threats import LinkThreat, ReleasedThreat, Threats
 
 Attacked = tuple[list[Measurement], dict[str, Any], dict[str, np.ndarray]]
-"""Measurements, facts worth recording, and the arrays that are stored with the cell: `scores`,
-`fpr`, `tpr`, and `nodes`, `risk`, `base` of the people at stake."""
+"""Measurements, recorded facts, and the arrays stored with the cell: `scores`, `fpr`, `tpr`, and
+`nodes`, `risk`, `base` of the nodes at stake."""
 
 
 SLOW_PAIRS = 2000
-"""Further pairs of a sort on which an attack is run that takes long for each."""
+"""Further pairs per kind for attacks that are slow per pair."""
 
 
 def attack_release(
     attack: Method, scenario: Scenario, release: Release, threats: Threats, context: Context
 ) -> Attacked:
-    """Raises UnsupportedError where the attack declines the release or the threat."""
+    """Run the scenario; raises UnsupportedError if the attack does not apply."""
     return _RUNNERS[scenario.threat](attack, scenario, release, threats, context)
 
 
 def check_support(label: str, reason: str | None) -> None:
-    """UnsupportedError with the reason, if there is one."""
+    """Raise UnsupportedError with the reason, if there is one."""
     if reason:
         raise UnsupportedError(label, f"cannot run here: {reason}")
 
@@ -75,7 +75,7 @@ def _attack_links(
 
 
 def _of_control(measured: Iterable[Measurement]) -> list[Measurement]:
-    """The same measures, as those of people who were left out."""
+    """The same measurements, marked as those of control nodes."""
     return [replace(item, population="control") for item in measured]
 
 
@@ -86,11 +86,11 @@ def _score_with_more(
     threats: Threats,
     context: Context,
 ) -> tuple[PairScores, np.ndarray, list[Measurement], np.ndarray]:
-    """Scores of the threat's pairs and of its further non-links, the precisions at the top, and
-    scores of the control people's pairs.
+    """Scores of the threat's pairs and further non-links, precisions at the top, and scores of the
+    control nodes' pairs.
 
-    An attack that trains is asked once for all pairs; instant ones twice, so that what they say
-    of the threat's own pairs stays the same to the last digit.
+    Attacks that train are called once for all pairs; instant ones twice, so that scores of the
+    threat's own pairs stay bit-identical.
     """
     from core.measures.top_pairs import choose_limit, draw_candidates, measure_top_pairs
 
@@ -150,7 +150,7 @@ def _attack_released(
 
 
 def _draw_released(threats: Threats, release: Release, context: Context) -> ReleasedThreat:
-    """The released links, among those pairs that touch no control person."""
+    """The released links among pairs without control nodes."""
     from core.data.splits import draw_released_threat
 
     rng, control = context.rng("included"), threats.control
@@ -163,7 +163,7 @@ def _draw_released(threats: Threats, release: Release, context: Context) -> Rele
 def _compose_releases(
     known: Composition, first: Release, threats: Threats, context: Context
 ) -> Release:
-    """What one holds who gets several releases: of one defense, or one of each of several."""
+    """Releases of a composition attack: several of one defense, or one of each of several."""
     from core.attacks.composition import share_held_releases, share_releases_of
     from core.registry import parse_method
 
@@ -180,7 +180,7 @@ def _compose_releases(
 
 
 def _make_defense(release: Release) -> Defense:
-    """The defense that made a release, with its settings, as one who knows it would run it."""
+    """The configured defense of a release, as an adaptive attacker runs it."""
     from core.registry import make_method
 
     defense = make_method(release.defense, release.config, "defense")
@@ -263,4 +263,4 @@ _RUNNERS: dict[Threat, Runner] = {
     "attribute": _attack_attribute,
     "identity": _attack_identities,
 }
-"""How each threat is attacked; a new threat adds its runner here."""
+"""Runner of each threat."""

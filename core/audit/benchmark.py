@@ -1,7 +1,7 @@
-"""Benchmarks: the same attacks and defenses on several graphs, an ordinary audit a graph.
+"""Benchmarks: the same attacks and defenses on several graphs, one ordinary audit per graph.
 
-A benchmark is a list of audits and the table that gathers their results; audits are planned,
-computed, stored and resumed as any other.
+A benchmark is a list of audits and the table of their results; its audits are planned, computed,
+stored and resumed like any other.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from core.release import ORIGINAL
 from core.seeding import Seed
 
 EVERY = "all"
-"""Stands for all methods of a kind."""
+"""Selects all methods of a kind."""
 
 TABLE_COLUMNS = ("graph", "num_nodes", "num_edges", "guarantee", "epsilon", *RESULT_COLUMNS)
-"""Columns of `gather_results`: a row a graph, release, method and metric.
+"""Columns of `gather_results`: one row per graph, release, method and metric.
 
-guarantee, epsilon  what the release promises its recipient, as text, and the budget of its unit;
-                    "none" and missing for the original
-config              the defense's settings as JSON text
+guarantee, epsilon  guarantee of the release as text, and the budget of its unit; "none" and missing
+for the original
+config              settings of the defense as JSON text
 The others are those of `AuditView.results`.
 """
 
 
 class BenchmarkSpec(BaseModel):
-    """Graphs × defenses × budgets × attacks × repeats, in the words of the `audit` command."""
+    """Graphs × defenses × budgets × attacks × repeats, with the options of `audit`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -69,7 +69,7 @@ class BenchmarkSpec(BaseModel):
 
     @staticmethod
     def check(fields: Mapping[str, Any]) -> BenchmarkSpec:
-        """The spec of a JSON object with its methods checked, or InputError."""
+        """Validated spec of a JSON object; raises InputError."""
         try:
             spec = BenchmarkSpec.model_validate(fields)
         except ValidationError as error:
@@ -83,11 +83,11 @@ class BenchmarkSpec(BaseModel):
         return spec
 
     def list_attacks(self) -> list[MethodChoice]:
-        """The attacks with their settings, those of every kind of threat."""
+        """Configured attacks of every kind of threat."""
         return self._choose(self.attacks, *ATTACK_KINDS)
 
     def list_defenses(self) -> list[MethodChoice]:
-        """The defenses, each with every budget, and the baselines of syntheses."""
+        """Defenses with every budget, and the baselines of syntheses."""
         choices = [
             budgeted
             for choice in self._choose(self.defenses, "defense")
@@ -96,7 +96,7 @@ class BenchmarkSpec(BaseModel):
         return add_data_independent(choices) if self.data_independent else choices
 
     def _choose(self, texts: Sequence[str], *kinds: Kind) -> list[MethodChoice]:
-        """A method that is named beside 'all' is run as it is named."""
+        """Methods named beside 'all' keep their settings."""
         named = {text.partition(":")[0] for text in texts}
         methods: list[Method] = []
         for text in texts:
@@ -109,7 +109,7 @@ class BenchmarkSpec(BaseModel):
         return [MethodChoice.of(method) for method in methods]
 
     def _lower(self, method: type[Method]) -> Method:
-        """The method with its usual settings, none of them above `at_most`."""
+        """The method with default settings limited by `at_most`."""
         usual = method().config
         lower = {
             name: type(usual[name])(limit)
@@ -137,11 +137,11 @@ BUILT_IN = {
         }
     ),
 }
-"""Benchmarks by name. pgb: the methods of PGB (Liu et al., 2024) that are here, its budgets,
-repeats and queries; nothing is withheld, and nobody attacks."""
+"""Named benchmarks. pgb: the methods of PGB (Liu et al., 2024) available here, with its budgets,
+repeats and queries; no links are withheld and no attacks run."""
 
 QUICK_GRAPHS = ("karate", "social")
-"""Graphs that are built in."""
+"""Built-in graphs."""
 
 QUICK_SETTINGS: dict[str, float] = {
     "attacker_steps": 1,
@@ -163,27 +163,26 @@ QUICK_SETTINGS: dict[str, float] = {
     "walk_length": 10,
     "walks_per_node": 2,
 }
-"""What makes every method cheap; 0 turns a switch off. Learned attacks are then weaker than they
-could be."""
+"""Settings that make every method cheap; 0 turns a switch off. Learned attacks are weaker then."""
 
 QUICK_ATTACKS = tuple(
     f"{key}:members=label_propagation+attri_infer,folds=3" for key in ("best_single", "ensemble")
 )
-"""What is made of other attacks, of cheap ones."""
+"""The same for attacks that combine other attacks."""
 
 QUICK_NODES = 200
 
 
 MAX_STEPS = 1_000
-"""Steps of the sampling walk a node."""
+"""Steps of the sampling walk per node."""
 
 JUMP = 0.15
-"""Chance of a step of the sampling walk to any node."""
+"""Jump probability of the sampling walk."""
 
 
 def shrink(benchmark: BenchmarkSpec, graph: Graph) -> Graph:
-    """The graph, or if it is larger its part on `benchmark.max_nodes` nodes that a random walk with
-    jumps visits (Leskovec and Faloutsos, KDD 2006, RJ); its name then says so."""
+    """The graph or, if it is larger, the subgraph on `benchmark.max_nodes` nodes visited by a
+    random walk with jumps (Leskovec and Faloutsos, KDD 2006, RJ), renamed accordingly."""
     most, n = benchmark.max_nodes, graph.num_nodes
     if most is None or n <= most:
         return graph
@@ -203,7 +202,8 @@ def shrink(benchmark: BenchmarkSpec, graph: Graph) -> Graph:
 
 
 def make_quick(benchmark: BenchmarkSpec) -> BenchmarkSpec:
-    """The same benchmark once, with the cheapest settings, on two small graphs by default."""
+    """The same benchmark with one repeat and the cheapest settings, on two small graphs by
+    default."""
     return benchmark.model_copy(
         update={
             "graphs": benchmark.graphs or QUICK_GRAPHS,
@@ -226,10 +226,10 @@ def _vary_budget(choice: MethodChoice, budgets: Iterable[float]) -> Iterable[Met
 
 
 def make_audit(benchmark: BenchmarkSpec, graph: Graph) -> AuditSpec:
-    """The audit of one graph; threats and attacks that need a column that it lacks are left out.
+    """The audit of one graph, without threats and attacks that need a missing column.
 
-    The first of its columns is the private one and the last the one that recipients predict,
-    unless `benchmark.audit` says otherwise.
+    By default the first column is private and the last one is the recipient's target;
+    `benchmark.audit` overrides this.
     """
     columns = list(graph.attributes)
     fields: dict[str, Any] = {"num_repeats": benchmark.num_repeats, **benchmark.audit}
@@ -253,7 +253,7 @@ def make_audit(benchmark: BenchmarkSpec, graph: Graph) -> AuditSpec:
 
 
 def gather_results(views: Iterable[AuditView]) -> pd.DataFrame:
-    """The results of the audits as one table, `TABLE_COLUMNS`."""
+    """Results of the audits as one table with columns `TABLE_COLUMNS`."""
     tables = [_describe_view(view) for view in views]
     return pd.concat(tables, ignore_index=True)[list(TABLE_COLUMNS)]
 

@@ -1,4 +1,4 @@
-"""One piece of an audit: what it computes, which numbers it draws, what it is made of."""
+"""Cells: the units of computation of an audit, with their seeds and dependencies."""
 
 from __future__ import annotations
 
@@ -14,24 +14,22 @@ from core.results import RELEASE
 from core.seeding import Seed
 
 SHARED_NOTE = "the same as without knowing more: there is nothing to rehearse"
-"""What a cell says that has the result of another (`Cell.same_as`)."""
+"""Note of a cell that shares another one's result (`Cell.same_as`)."""
 
 CellKind = Literal["publish", "attack", "measure"]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One piece of an audit, small enough to be computed, stored and repeated alone.
+    """Unit of an audit that is computed, stored and repeated on its own.
 
-    method      id of the attack's case, defense id (publish), or part of the measures (measure)
-    choice      key and settings of the attack or defense, as JSON text; "" for measure
+    method      scenario id of an attack, defense id (publish), or part of the measures (measure)
+    choice      key and settings of the attack or defense as JSON text; "" for measure
     upstream    key of the publish cell that makes the release; "" on the original
-    skip        why the cell is not computed at all; "" where it is
-    members     keys of the cells of the attacks that this one is made of, in their order; they
-                need not be in the audit
-    after       key of the cell that leaves in its worker's memory what this one would have to
-                compute again elsewhere; "" where there is none
-    same_as     key of the cell whose result this one shares; "" where it has its own
+    skip        reason why the cell is not computed; "" if it is
+    members     keys of the cells of base models in order; they need not be part of the audit
+    after       key of a cell after which this one can reuse shared work on the same worker, or ""
+    same_as     key of the cell whose result this one shares, or ""
     """
 
     key: str
@@ -49,27 +47,27 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """Unique within an audit, for people: "attack gps on original, repeat 1"."""
+        """Display name, unique within an audit: "attack gps on original, repeat 1"."""
         what = self.release if self.kind == "publish" else f"{self.method} on {self.release}"
         return f"{self.kind} {what}, repeat {self.repeat + 1}"
 
     @property
     def scenario(self) -> Scenario:
-        """What an attack cell is after, knowing what."""
+        """Target and knowledge of an attack cell."""
         return Scenario.parse(self.method)
 
     def make_method(self) -> Method:
-        """The configured method that the cell runs."""
+        """The configured method of the cell."""
         return MethodChoice.model_validate_json(self.choice).make(
             *(("defense",) if self.kind == "publish" else ATTACK_KINDS)
         )
 
 
 def list_members(attack: Method, scenario: Scenario) -> list[tuple[AttributeAttack, Scenario]]:
-    """What an attack is made of, with their own cases in the same audit.
+    """Base models of an attack, with their scenarios in the same audit.
 
-    One who knows the defense corrects what the attack says to one who does not; whatever else
-    such an attack is made of runs on replays.
+    An adaptive attack may use the standard form as a base model; other base models run on shadow
+    releases.
     """
     if not isinstance(attack, AttributeAttack):
         return []
@@ -82,14 +80,14 @@ def list_members(attack: Method, scenario: Scenario) -> list[tuple[AttributeAtta
 
 
 def make_cell_seed(spec: AuditSpec, cell: Cell) -> Seed:
-    """The stream of one cell, independent of which other cells the audit has."""
+    """Seed of one cell, independent of the other cells of the audit."""
     method = cell.scenario.stream if cell.kind == "attack" else cell.method
     method = RELEASE if cell.kind == "measure" else method
     return _make_seed(spec, cell, method)
 
 
 def make_member_seeds(spec: AuditSpec, cell: Cell) -> dict[str, Seed]:
-    """The streams of the cells of what an attack is made of, by key of the attack."""
+    """Seeds of the cells of base models, by attack key."""
     if cell.kind != "attack":
         return {}
     members = list_members(cell.make_method(), cell.scenario)
@@ -102,11 +100,11 @@ def _make_seed(spec: AuditSpec, cell: Cell, method: str) -> Seed:
 
 
 def make_shared_seed(spec: AuditSpec, cell: Cell) -> Seed:
-    """The stream of work that all attacks on one release share."""
+    """Seed of work shared by all attacks on one release."""
     return Seed(spec.root_seed).child("repeat", cell.repeat, _find_stream(spec, cell), "shared")
 
 
 def _find_stream(spec: AuditSpec, cell: Cell) -> str:
-    """The release by whose id numbers are drawn: what an audit made and wrote is judged by the
-    numbers of that audit, where the spec names it."""
+    """Release id that names the random stream; an external release may use that of the audit
+    that made it."""
     return spec.external_stream if cell.release == EXTERNAL else cell.release

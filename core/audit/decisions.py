@@ -1,8 +1,7 @@
-"""Decisions on releases as history: who, what, when, on which evidence. Append-only.
+"""Append-only history of decisions on releases: who, what, when, and on which evidence.
 
-A choice is superseded by a later one on the same audit and never edited; the database refuses to
-change or delete a row. Decisions belong to the graph, by its content hash, and stay when the
-audit that they rest on is deleted.
+A later choice on the same audit supersedes an earlier one; the database refuses changes and
+deletions. Decisions belong to the graph by its content hash and outlive their audit.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ HASH_LENGTH = 64
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """One line of the history.
+    """One entry of the history.
 
     release    its id in the audit
-    person     as they name themselves
-    subject    as their sign-in tells people apart; put in by `record_decision`
-    evidence   policy, its version, the verdict on the release and its limits as measured then
-    file_hash  SHA-256 of what was handed out, for "published"
+    person     name as entered
+    subject    identifier of the sign-in, set by `record_decision`
+    evidence   policy with version, verdict on the release, and its limits as measured then
+    file_hash  SHA-256 of the published file, for "published"
     """
 
     graph_hash: str
@@ -67,7 +66,7 @@ class Decision:
 
 
 def record_decision(store: Store, decision: Decision) -> None:
-    """Add a line to the history; it is on the disk when this returns."""
+    """Append a decision durably."""
     with store.write(is_durable=True) as connection:
         connection.execute(sa.insert(DecisionRow).values(asdict(decision)))
 
@@ -85,12 +84,12 @@ def list_decisions(store: Store, graph_hash: str) -> tuple[Decision, ...]:
 
 
 def find_current(decisions: Sequence[Decision], audit_id: str) -> Decision | None:
-    """The choice that holds for an audit: the last one, unless it was withdrawn."""
+    """The current choice of an audit: the last one unless withdrawn."""
     last = [d for d in decisions if d.audit_id == audit_id and d.kind != "published"][-1:]
     return last[0] if last and last[0].kind == "chosen" else None
 
 
 def find_superseded(decisions: Sequence[Decision]) -> set[str]:
-    """Ids of the choices that a later choice or withdrawal on the same audit took back."""
+    """Ids of choices superseded by a later choice or withdrawal on the same audit."""
     latest = {d.audit_id: d.id for d in decisions if d.kind != "published"}
     return {d.id for d in decisions if d.kind == "chosen" and latest[d.audit_id] != d.id}

@@ -1,4 +1,4 @@
-"""A release and a cell's result as JSON and back; what a defense changed."""
+"""JSON representations of releases and cell results, and the changes made by a defense."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.results import Measurement
 
 @dataclass(frozen=True)
 class ReleaseRecord:
-    """Everything of a release but the graph: what a publishing cell or run leaves as JSON."""
+    """Everything of a release except its graph, stored as JSON."""
 
     defense: str
     config: dict[str, Any]
@@ -33,23 +33,23 @@ class ReleaseRecord:
         )
 
     def describe(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """As JSON."""
         return {**vars(self), "guarantee": asdict(self.guarantee)}
 
     @staticmethod
     def restore(fields: dict[str, Any]) -> ReleaseRecord:
-        """What `describe` described."""
+        """Inverse of `describe`."""
         return ReleaseRecord(**{**fields, "guarantee": restore_guarantee(fields["guarantee"])})
 
 
 def pack_release(release: Release, visible: Graph) -> tuple[ReleaseRecord, files.Arrays]:
-    """A release as a record and arrays; its links, and its nodes where a defense changed them."""
+    """A release as a record and arrays: its links, and its nodes if a defense changed them."""
     arrays = files.pack_release(release.graph, visible, release.link_scores)
     return ReleaseRecord.of(release), arrays
 
 
 def unpack_release(record: ReleaseRecord, arrays: files.Arrays, visible: Graph) -> Release:
-    """The release that `pack_release` packed, on the graph that was defended."""
+    """Inverse of `pack_release`, given the graph that was defended."""
     return Release(
         files.unpack_release(arrays, visible),
         record.defense,
@@ -60,12 +60,12 @@ def unpack_release(record: ReleaseRecord, arrays: files.Arrays, visible: Graph) 
 
 
 def restore_guarantee(fields: dict[str, Any]) -> Guarantee:
-    """The guarantee from its JSON fields."""
+    """The guarantee of its JSON fields."""
     return Guarantee(**{**fields, "not_covered": tuple(fields["not_covered"])})
 
 
 def count_changes(before: Graph, after: Graph) -> dict[str, float]:
-    """links_kept, links_removed, links_added: counted on the graphs, whatever a defense says."""
+    """links_kept, links_removed, links_added, counted by comparing the graphs."""
     kept = int(is_among(after.edge_codes, before.edge_codes).sum())
     return {
         "links_kept": float(kept),
@@ -76,11 +76,11 @@ def count_changes(before: Graph, after: Graph) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class CellResult:
-    """The part of a cell's outcome that lies in the database; arrays lie on the disk.
+    """Part of a cell's outcome stored in the database; arrays are stored as files.
 
     measurements  of an attack or a measure
-    facts         what an attack says of itself
-    release       what a publishing cell made
+    facts         recorded by an attack
+    release       made by a publish cell
     """
 
     measurements: tuple[Measurement, ...] = ()
@@ -88,7 +88,7 @@ class CellResult:
     release: ReleaseRecord | None = None
 
     def describe(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """As JSON."""
         return {
             "measurements": [asdict(item) for item in self.measurements],
             "facts": self.facts,
@@ -97,7 +97,7 @@ class CellResult:
 
     @staticmethod
     def restore(stored: dict[str, Any]) -> CellResult:
-        """What `describe` described."""
+        """Inverse of `describe`."""
         release = stored["release"]
         return CellResult(
             tuple(Measurement(**fields) for fields in stored["measurements"]),

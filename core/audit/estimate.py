@@ -1,4 +1,4 @@
-"""How long an audit takes: said before it runs and while it does, from what cells took before."""
+"""Time estimates of audits, before and while they run, from the times of earlier cells."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from core.release import ORIGINAL
 Cost = Literal["instant", "seconds", "minutes"]
 
 DEFAULT_S: dict[Cost, float] = {"instant": 0.05, "seconds": 5.0, "minutes": 45.0}
-"""Of a cell that never ran here, on a graph of `REFERENCE_SIZE`."""
+"""Seconds by cost class of a method that never ran here, on a graph of `REFERENCE_SIZE`."""
 
 REFERENCE_SIZE = 10_000
 MIN_S = 0.02
@@ -33,37 +33,36 @@ MAX_PAST = 5_000
 _CHUNK = 500
 
 START_S = 10.0
-"""Until the workers have started and imported what they need; nothing that is instant shows it,
-since the audit's own process computes some of that."""
+"""Start-up time of the workers. Instant cells do not show it, as the audit's own process
+computes some of them."""
 
 TELLING_S = 5.0
-"""Expected seconds of the cells that are done from which on they say more of the machine than the
-model does: hundredths of a second say nothing of minutes."""
+"""Expected seconds of finished cells above which their times dominate the model of the machine;
+hundredths of a second are not informative about minutes."""
 
 Source = Literal["own", "past", "typical", "class"]
 
 DOUBT: dict[Source, float] = {"own": 1.4, "past": 1.8, "typical": 3.0, "class": 4.0}
-"""By which factor a cell may take longer or shorter than is believed from cells of the same audit,
-of earlier ones here, from `TYPICAL_S`, or from its class of cost alone. Cells err together: all
-run on the same machine."""
+"""Error factor of a cell's prediction by its source: cells of the same audit, earlier ones here,
+`TYPICAL_S`, or its cost class alone. Errors of cells on one machine are correlated."""
 
 CORRECTED = 0.7
-"""Power of the factor once cells of the audit have fully shown how fast the machine is now."""
+"""Exponent of the factor once cells of the audit have shown the machine's current speed."""
 
 NEAREST = 15
-"""Past cells of the most similar size that are asked at most."""
+"""Maximum number of past cells used, nearest in size first."""
 
 NEAR = 1.25
-"""How many times farther in size than the nearest past cell the others may be."""
+"""Maximum ratio of distances in size to that of the nearest past cell."""
 
 FAR = 10.0
-"""Ratio of sizes from which on past cells are averaged with what is typical."""
+"""Ratio of sizes above which past times are averaged with typical ones."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A cell as the estimate sees it: `size` in nodes and links of the release that it works on,
-    `progress` 0 to 1 of one that runs."""
+    """A cell for estimation: `size` in nodes and links of its release, `progress` 0 to 1 if
+    running."""
 
     kind: str
     name: str
@@ -74,7 +73,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Past:
-    """What a cell took on a release of `size` nodes and links."""
+    """Seconds of a past cell on a release of `size` nodes and links."""
 
     kind: str
     name: str
@@ -84,7 +83,7 @@ class Past:
 
 @dataclass(frozen=True)
 class TimeRange:
-    """Seconds between which something is expected to take."""
+    """Lower and upper end of an expected duration in seconds."""
 
     low: float
     high: float
@@ -93,7 +92,7 @@ class TimeRange:
 def make_task(
     kind: str, method: str, num_nodes: int, num_links: int, release: str = "", progress: float = 0.0
 ) -> Task:
-    """The task of a cell; methods are told apart by key and knowledge, not by settings.
+    """The task of a cell, identified by method key and knowledge, not by settings.
 
     release  id of the release of a graph of `num_nodes` and `num_links`; "" the graph itself
     """
@@ -124,9 +123,8 @@ def _format_method(kind: str, method: str) -> tuple[str, Cost]:
 class TimeModel:
     """Predicts the seconds of one cell on one worker.
 
-    The median of what the same method took on the graphs nearest in size, taken to grow in
-    proportion to nodes and links, and below `REFERENCE_SIZE` by their root alone, because
-    starting takes its time too.
+    Median time of the same method on the graphs nearest in size, scaled in proportion to nodes and
+    links, and by the square root below `REFERENCE_SIZE`, where overhead dominates.
     """
 
     def __init__(self, past: Iterable[Past]) -> None:
@@ -136,15 +134,15 @@ class TimeModel:
                 self._past.setdefault((item.kind, item.name), []).append(item)
 
     def find_source(self, task: Task) -> Source:
-        """What `predict` goes by."""
+        """The source of `predict`."""
         if (task.kind, task.name) in self._past:
             return "past"
         own = task.name.partition("@")[0]
         return "typical" if (task.kind, own) in TYPICAL_S else "class"
 
     def predict(self, task: Task) -> float:
-        """Seconds to expect: nearest past runs scaled to its size, else `TYPICAL_S`, else the cost
-        class; the geometric mean of past and typical where the past is of another order."""
+        """Expected seconds: scaled past runs, else `TYPICAL_S`, else the cost class; the
+        geometric mean of past and typical times if the sizes differ much."""
         size = task.size
         own = task.name.partition("@")[0]  # who knows more runs the same method, more often
         first = TYPICAL_S.get((task.kind, own), DEFAULT_S[task.cost]) * _scale(size)
@@ -162,11 +160,10 @@ class TimeModel:
 def estimate_time(
     model: TimeModel, left: Sequence[Task], done: Sequence[tuple[Task, float]], num_workers: int
 ) -> TimeRange:
-    """Wall seconds that the cells `left` will take, as a range that shall hold in eight of ten
-    audits (`python -m tests.benchmarks.estimates` measures it).
+    """Wall seconds for the cells `left`, as a range with 80 % nominal coverage (`python -m
+    tests.benchmarks.estimates` measures it).
 
-    done  cells of this audit and their seconds: they say what the same methods take in it, and
-          by how much this machine is slower or faster now than the model believes
+    done  finished cells of this audit with seconds, which calibrate methods and machine
     """
     own: dict[tuple[str, str], list[float]] = {}
     for task, seconds in done:
@@ -191,11 +188,10 @@ def estimate_time(
 
 
 def _compare_machine(model: TimeModel, done: Sequence[tuple[Task, float]]) -> tuple[float, float]:
-    """How many times longer cells take here and now than the model believes, and how far that is
-    to be trusted, 0 to 1.
+    """Slowdown of this machine against the model, and its reliability, 0 to 1.
 
-    The weighted median over the cells that are done, long ones counting as they are expected to
-    last; nearer to 1 the less time they were expected to take together.
+    Weighted median over finished cells, weights being expected seconds; shrunk towards 1 if little
+    time was expected in total.
     """
     found = [(model.predict(task), seconds) for task, seconds in done if seconds > MIN_S]
     ratios = sorted((seconds / expected, expected) for expected, seconds in found)
@@ -242,14 +238,13 @@ def load_past(store: Store) -> list[Past]:
 
 
 def shares_result(release: str, method: str) -> bool:
-    """Whether a stored cell took its result from another: who knows the defense finds on the
-    original what anybody finds."""
+    """Whether a stored cell shares another one's result: adaptive attacks on the original."""
     known = split_id(method)[1].rpartition("+")[2]
     return release == ORIGINAL and known.startswith((ADAPTIVE.kind, "composition:"))
 
 
 def find_kept(store: Store, keys: Sequence[str]) -> set[str]:
-    """Those of the cells that the store has already."""
+    """Keys of cells that are already stored."""
     found: set[str] = set()
     with store.read() as connection:
         for start in range(0, len(keys), _CHUNK):
@@ -264,7 +259,7 @@ def _distance(first: float, second: float) -> float:
 
 
 def _scale(size: float) -> float:
-    """Time on a release of this size, as a multiple of that on one of `REFERENCE_SIZE`."""
+    """Time on a release of this size relative to `REFERENCE_SIZE`."""
     ratio = max(size, 1) / REFERENCE_SIZE
     return ratio if ratio > 1 else math.sqrt(ratio)
 
@@ -306,6 +301,6 @@ TYPICAL_S = {
     ("measure", "pairs"): 0.02,
     ("measure", "utility"): 1.3,
 }
-"""(kind, key) → seconds on a graph of `REFERENCE_SIZE`; what several share counts once. Geometric
-means over those of five graphs of 8 to 190 thousand nodes and links that ran it, on two cores;
-h2gcn, ensemble, blink and k_degree_anonymity, which none did often, by earlier runs."""
+"""(kind, key) → seconds on a graph of `REFERENCE_SIZE`; shared work counts once. Geometric means
+over five graphs of 8 to 190 thousand nodes and links on two cores; h2gcn, ensemble, blink and
+k_degree_anonymity by earlier runs."""

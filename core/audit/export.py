@@ -1,4 +1,4 @@
-"""An audit as files: what scripts read, and what a report is archived with."""
+"""An audit as files for scripts and archives."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from core.results import RELEASE
 
 
 def describe_audit(view: AuditView) -> dict[str, Any]:
-    """`spec`, `provenance`, where the releases come from, what they promise, the checks of that,
-    and the flat list `results`; equal audits give equal results."""
+    """`spec`, `provenance`, origins, guarantees and claim checks of the releases, and the flat
+    list `results`; equal audits give equal results."""
     rows = view.results[list(RESULT_COLUMNS)].astype(object).to_dict("records")
     results = [
         describe_row({name: _clean(value) for name, value in row.items()}, view.spec)
@@ -56,8 +56,8 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
 
 
 def _describe_control(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
-    """A row of `AuditView.control`: the figure on control people, and `control_difference`, by how
-    much that of the others is higher, with its interval."""
+    """A row of `AuditView.control`: the figure on control nodes, and `control_difference`, the
+    excess of the other nodes' figure, with its interval."""
     found = {name: _clean(value) for name, value in row.items()}
     difference = {
         name: found.pop(column)
@@ -68,8 +68,8 @@ def _describe_control(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
 
 
 def _describe_origin(summary: ReleaseSummary, spec: AuditSpec) -> dict[str, Any]:
-    """origin: "original", "defense" for one that the audit made, "external" for one that was made
-    elsewhere; of that, what was not tested."""
+    """origin: "original", "defense" for a release of the audit, "external" for one made
+    elsewhere, with what was not tested on it."""
     if summary.id == EXTERNAL:
         untested = [*list_not_tested(spec.external_match), ONE_RELEASE]
         return {"id": summary.id, "origin": "external", "not_tested": untested}
@@ -77,17 +77,17 @@ def _describe_origin(summary: ReleaseSummary, spec: AuditSpec) -> dict[str, Any]
 
 
 SCENARIO_COLUMNS = ("threat", "target", "knowledge", "population")
-"""What a row of audit.json says of an attack beside its method."""
+"""Fields of a row of audit.json that describe the scenario."""
 
 
 def describe_row(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
-    """A row of `AuditView.results` for scripts: the method alone, its case in columns.
+    """A row of `AuditView.results` for scripts, with the scenario in separate columns.
 
     threat     "link", "included", "attribute", "identity"; "" for measures of the release
-    target     the private column, where there are several; else ""
+    target     the private column if there are several; else ""
     knowledge  "standard", "adaptive", "auxiliary:0.1", "auxiliary:degree:0.1", "composition:3",
-               "joint:inferred", "joint:known", "transfer"; "" for measures
-    population  whose secrets: "released"; "control" in rows of people who were left out
+    "joint:inferred", "joint:known", "transfer"; "" for measures
+    population  whose secrets: "released"; "control" in rows of control nodes
     """
     if row["method"] == RELEASE:
         return {**row, **dict.fromkeys(SCENARIO_COLUMNS, "")}
@@ -103,14 +103,14 @@ def describe_row(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
 
 
 def format_target(scenario: Scenario, spec: AuditSpec) -> str:
-    """The private column that a case is after, where an audit has several; else ""."""
+    """Target column of a scenario if the audit has several; else ""."""
     several = len(spec.threats.columns) > 1
     is_main = scenario.threat == "attribute" and not scenario.target and several
     return spec.threats.private or "" if is_main else scenario.target
 
 
 def describe_nodes(nodes: pd.DataFrame, spec: AuditSpec) -> pd.DataFrame:
-    """`AuditView.nodes` for scripts: the attack alone, its case in columns, and the base rate."""
+    """`AuditView.nodes` for scripts, with the scenario in separate columns and the base rate."""
     codes, names = pd.factorize(nodes.attack)
     scenarios = [Scenario.parse(name) for name in names]
 
@@ -127,7 +127,7 @@ def describe_nodes(nodes: pd.DataFrame, spec: AuditSpec) -> pd.DataFrame:
 
 
 def write_audit(view: AuditView, folder: Path, more: Mapping[str, Any] | None = None) -> None:
-    """audit.json with `more` on top, nodes.parquet and releases/ below `folder`."""
+    """Write audit.json with `more` on top, nodes.parquet and releases/ to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     content = {**(more or {}), **describe_audit(view)}
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
@@ -137,8 +137,7 @@ def write_audit(view: AuditView, folder: Path, more: Mapping[str, Any] | None = 
 
 
 def write_nodes(view: AuditView, path: Path) -> None:
-    """`describe_nodes` as Parquet, an attack on a release after the other: a large table is never
-    there twice."""
+    """Write `describe_nodes` as Parquet, one attack and release at a time to bound memory."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -150,7 +149,7 @@ def write_nodes(view: AuditView, path: Path) -> None:
 
 
 def _find_stretches(nodes: pd.DataFrame) -> Iterator[tuple[int, int]]:
-    """Where the rows of an attack on a release begin and end; they lie together."""
+    """Start and end of each contiguous block of rows of an attack on a release."""
     changes = np.zeros(len(nodes), bool)
     for column in ("release", "attack"):
         codes, _ = pd.factorize(nodes[column])
@@ -159,10 +158,10 @@ def _find_stretches(nodes: pd.DataFrame) -> Iterator[tuple[int, int]]:
 
 
 def write_releases(view: AuditView, folder: Path) -> None:
-    """The release of each defense in the first repeat that has it, with its provenance.
+    """The release of each defense in its first available repeat, with provenance.
 
-    These are for looking at: the audit hid links to attack them. Use a publishing run for a
-    release that leaves the house.
+    For inspection only, since the audit withheld links: use a publishing run for a release to hand
+    out.
     """
     from core.data.writers import write_release
 
@@ -200,7 +199,7 @@ def write_releases(view: AuditView, folder: Path) -> None:
 
 
 def make_file_name(text: str) -> str:
-    """A name that is safe in every file system: letters, digits and ._=-."""
+    """A portable file name: letters, digits and ._=-."""
     return re.sub(r"[^A-Za-z0-9._=-]+", "_", text)[:120]
 
 

@@ -1,12 +1,12 @@
-"""What an attacker knows beyond a release: one frozen type for each way, parsed from text once.
+"""Attacker knowledge beyond a release: one frozen type per kind, parsed from text once.
 
-standard              the release, and what the threat says is known
-adaptive              the defense and its settings: rehearses it on a shadow release
-auxiliary:0.1         the private values of other people than the publisher assumed, a tenth
-auxiliary:degree:0.1  the same, rather of people with many links; community: of whole ones
+standard              the release and the known values or links of the threat
+adaptive              the defense and its settings: trains on a shadow release
+auxiliary:0.1         private values of a tenth of the nodes, other than the publisher assumed
+auxiliary:degree:0.1  the same, preferring high degrees; community: whole communities
 composition:3         three releases of the graph; or one of each of several defenses
 joint:inferred        infers the other private columns as well; joint:known: knows them
-transfer              another graph of such people, on which it learned
+transfer              another graph of the same kind, used for training
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from core.errors import InputError
 
 JointHow = Literal["inferred", "known"]
 PublisherKnows = Literal["none", "public", "column"]
-"""What of the private values a defense may use: nothing, what the assumed attacker knows, all."""
+"""Private values a defense may use: none, those known to the assumed attacker, all."""
 
 
 class _Knowledge(BaseModel):
-    """`text` names the knowledge in results and options; `stream` names the random numbers that
-    its attacker draws, and is a part of results: it stays when words change."""
+    """`text` names the knowledge in results and options; `stream` names its random stream, which
+    determines results and is therefore never renamed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: ClassVar[str]
@@ -52,7 +52,7 @@ class Standard(_Knowledge):
 
 
 class Adaptive(_Knowledge):
-    """The defense with its settings, which it rehearses on the release."""
+    """The defense with its settings, trained on shadow releases."""
 
     kind: ClassVar[str] = "adaptive"
 
@@ -62,7 +62,7 @@ class Adaptive(_Knowledge):
 
 
 class Auxiliary(_Knowledge):
-    """The private values of people of its own; `spread`: whom it knows."""
+    """Private values of an own set of nodes, selected by `spread`."""
 
     kind: ClassVar[str] = "auxiliary"
     share: float = Field(gt=0, lt=1)
@@ -76,7 +76,7 @@ class Auxiliary(_Knowledge):
 
     @property
     def place(self) -> str:
-        """`0.1`, or `degree:0.1`, as the option names it."""
+        """`0.1` or `degree:0.1`, as in the option."""
         return f"{self.share:g}" if self.spread == "stratified" else f"{self.spread}:{self.share:g}"
 
     @property
@@ -85,7 +85,7 @@ class Auxiliary(_Knowledge):
 
     @property
     def source(self) -> str:
-        """Name of the stream that says who is known, for every attack and release alike."""
+        """Name of the random stream of the known nodes, equal for all attacks and releases."""
         return self._STREAMS[self.spread]
 
     @property
@@ -114,7 +114,7 @@ class Composition(_Knowledge):
 
 
 class Joint(_Knowledge):
-    """The other private columns: infers them by the same attack, or knows them of everybody."""
+    """The other private columns, inferred by the same attack or known for all nodes."""
 
     kind: ClassVar[str] = "joint"
     how: JointHow
@@ -125,7 +125,7 @@ class Joint(_Knowledge):
 
 
 class Shadow(_Knowledge):
-    """Another graph with the private column, on which it learned."""
+    """Another graph with the private column, used for training."""
 
     kind: ClassVar[str] = "shadow"
 
@@ -140,7 +140,7 @@ ADAPTIVE = Adaptive()
 
 
 def parse_knowledge(text: str) -> Knowledge:
-    """The knowledge that a text of results or ids names; raises InputError."""
+    """Knowledge from its text in results or ids; raises InputError."""
     kind, _, value = text.partition(":")
     if kind in ("", "standard"):
         return STANDARD
@@ -161,7 +161,7 @@ def parse_knowledge(text: str) -> Knowledge:
 
 
 def parse_auxiliary(value: Any) -> Any:
-    """`0.1` or `degree:0.1` as Auxiliary; what is neither text nor number is left to pydantic."""
+    """`0.1` or `degree:0.1` as Auxiliary; other types are left to pydantic's validation."""
     if isinstance(value, Mapping):  # specs of earlier versions name the kind too
         return {name: part for name, part in value.items() if name != "kind"}
     if not isinstance(value, str | int | float):
@@ -176,7 +176,7 @@ def parse_auxiliary(value: Any) -> Any:
 
 
 class KnowledgeSpec(BaseModel):
-    """What attackers know beside the standard one, each an attacker of its own."""
+    """Knowledge of further attackers beside the standard one, each a scenario of its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -220,11 +220,11 @@ class KnowledgeSpec(BaseModel):
 
     @property
     def auxiliary(self) -> tuple[Auxiliary, ...]:
-        """Each attacker with values of its own once."""
+        """Distinct attackers with auxiliary values."""
         return tuple(dict.fromkeys(self.auxiliary_known))
 
     def list_compositions(self, defenses: tuple[str, ...]) -> list[Composition]:
-        """Who holds several releases, where the audit has these defenses (ids)."""
+        """Composition attackers if the audit has these defenses (ids)."""
         found = [Composition(releases=self.composition)] if self.composition else []
         if self.hold_every_defense and len(defenses) > 1:
             found.append(Composition(releases=None, defenses=defenses))

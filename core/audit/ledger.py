@@ -1,9 +1,9 @@
-"""The ledger in the store: every publishing run, entered before its file is handed out.
+"""The publishing ledger: every publishing run, entered before its file is handed out.
 
-Runs count together by lineage: graphs that are the same data in another order, with other names
-or lightly edited. A graph that is new to the ledger joins the lineage of the graph that it shares
-most with (core.data.lineage); only an approver says otherwise, on the record. Entries are never
-changed or deleted, with an audit or without: what has left the house stays spent.
+Runs are summed by lineage: graphs with the same data in another order, with other names or lightly
+edited. A graph new to the ledger joins the lineage it overlaps with most (core.data.lineage); only
+an approver may override this, on the record. Entries are never changed or deleted, even with their
+audit: spent budget stays spent.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 COLUMNS = ("run", "made", "release", "unit", "relation", "epsilon", "delta")
 
 MIN_OVERLAP = 0.5
-"""Share of the smaller graph's nodes, links or shape from which two graphs are the same data."""
+"""Overlap of the smaller graph's nodes, links or shape above which two graphs are the same data."""
 
 MIN_ELEMENTS = 16
-"""Elements of a set below which its overlap may be chance, unless they are names."""
+"""Set size below which overlap may be chance, unless the elements are names."""
 
 MAX_NAME, MAX_REASON = 64, 2_000
 
 
 @dataclass(frozen=True)
 class Relative:
-    """Graphs of the ledger that a graph is the same data as, so that their runs count with its.
+    """Graphs of the ledger with the same data, whose runs count together with this graph's.
 
-    part, overlap  in what the nearest is alike: share of the smaller graph's nodes, links or
-                   shape, in [0, 1]
+    part, overlap  the aspect of the nearest overlap: share of the smaller graph's nodes, links or
+    shape, in [0, 1]
     runs           publishing runs of the lineage so far
     """
 
@@ -66,7 +66,7 @@ def list_entries(store: Store, graph: Graph) -> tuple[Entry, ...]:
 
 
 def find_relative(store: Store, graph: Graph) -> Relative | None:
-    """What a graph that is new to the ledger would be counted with; None for nothing."""
+    """Lineage that a graph new to the ledger would join; None without one."""
     with store.read() as connection:
         rows = [] if _find_own(connection, graph) else _list_lineages(connection)
         matches = _match(rows, _describe_sketch(graph)) if rows else []
@@ -78,7 +78,7 @@ def find_relative(store: Store, graph: Graph) -> Relative | None:
 
 
 def describe_revision(store: Store) -> tuple[Any, ...]:
-    """What changes whenever `list_entries` may."""
+    """Value that changes whenever `list_entries` may."""
     counts = sa.select(sa.func.count()).select_from(LedgerRow).scalar_subquery()
     query = sa.select(counts, sa.func.count(), sa.func.max(LineageRow.made))
     with store.read() as connection:
@@ -96,13 +96,12 @@ def enter_release(
     signed_by: str = LOCAL.subject,
     lineage: str | None = None,
 ) -> tuple[Total, ...]:
-    """Enter a publishing run of `graph` and return what all runs of its lineage spend with it.
+    """Enter a publishing run of `graph`; returns the totals of its lineage including it.
 
-    Entering the same run again changes nothing. Raises InputError where a sum that it counts for
-    would exceed `budget`; the run is not entered then, and must not be handed out. Of two runs
-    at the same time the second sees the first.
-    person, signed_by  who prepared it, and who let it be handed out ("": nobody yet)
-    lineage            a name that the graph's lineage gets; one that is there already joins it
+    Idempotent per run. Raises InputError if a total would exceed `budget`; the run is not entered
+    then and must not be handed out. Concurrent runs are serialised.
+    person, signed_by  who prepared it and who signed it ("": nobody yet)
+    lineage            name for the graph's lineage; joins an existing one of that name
     """
     new = Entry.of(run, made, _name(release), release.guarantee)
     who = {"identity": graph.identity_hash, "person": person, "signed_by": signed_by}
@@ -124,7 +123,7 @@ def enter_release(
 
 
 def assign_lineage(store: Store, graph: Graph, lineage: str, person: str, reason: str) -> None:
-    """Let the runs of a graph count with those of `lineage` and no others; an approver's word."""
+    """Count the runs of a graph with those of `lineage` only; for approvers."""
     if not 1 <= len(reason.strip()) <= MAX_REASON:
         rule = f"must be 1 to {MAX_REASON:,} characters"
         raise InputError("reason", rule, reason[:20], "say why the graphs count apart")
@@ -163,8 +162,8 @@ def _join_lineage(
 ) -> str:
     """The lineage that a graph's runs count with from now on.
 
-    Lineages between which a graph turns out to be a link become one, and whole, so that no
-    entry is lost; those that an approver set apart only where the owner names them.
+    Lineages connected by a graph are merged, so that no entry is lost; those separated by an
+    approver only if the owner names them.
     """
     joined = _find_own(connection, graph)
     is_new = not joined
@@ -183,14 +182,14 @@ def _join_lineage(
 
 
 def _find_lineages(connection: sa.Connection, graph: Graph) -> list[str]:
-    """The graph's own, or those that it would join."""
+    """The graph's own lineages, or those that it would join."""
     own = _find_own(connection, graph)
     rows = [] if own else _list_lineages(connection)
     return [match[0] for match in _match(rows, _describe_sketch(graph))] if rows else own
 
 
 def _find_own(connection: sa.Connection, graph: Graph) -> list[str]:
-    """The lineage of a graph that the ledger knows; nothing for one that is new to it."""
+    """Lineage of a graph known to the ledger, or none."""
     query = sa.select(LineageRow.lineage).where(LineageRow.identity == graph.identity_hash)
     return list(connection.scalars(query))
 
@@ -200,7 +199,7 @@ def _list_lineages(connection: sa.Connection) -> Sequence[sa.Row[Any]]:
 
 
 def _match(rows: Sequence[sa.Row[Any]], sketch: dict[str, Any]) -> list[tuple[str, Part, float]]:
-    """(lineage, part, overlap) of those that hold the same data, the likest first."""
+    """(lineage, part, overlap) of lineages with the same data, largest overlap first."""
     mine = GraphSketch.from_json(sketch)
     found: dict[str, tuple[str, Part, float]] = {}
     for row in rows:
@@ -240,7 +239,7 @@ def _select(connection: sa.Connection, lineages: Sequence[str]) -> tuple[Entry, 
 
 
 def _name(release: Release) -> str:
-    """Its id as specs write it: the defense and the settings that differ."""
+    """Id as in specs: the defense and its changed settings."""
     from core.audit.spec import MethodChoice
 
     try:

@@ -1,4 +1,4 @@
-"""What is measured on a release itself: homophily, structure, usefulness, nearness of pairs."""
+"""Measures of a release: homophily, structure, usefulness, pair proximity."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from core.results import Measurement
 from core.threats import Threats
 
 Measured = tuple[list[Measurement], dict[str, np.ndarray]]
-"""Measurements, and arrays (n,) by name that pages show."""
+"""Measurements, and named arrays (n,) for the pages."""
 
 Measure = Callable[[Release, Threats, Context], Measured]
 
 
 def measure_release(part: str, release: Release, threats: Threats, context: Context) -> Measured:
-    """One of `MEASURES`, so that a slow statistic holds nothing else up."""
+    """Compute one of `MEASURES`, separately so that a slow one delays no other."""
     return MEASURES[part](release, threats, context)
 
 
 def _measure_homophily(release: Release, threats: Threats, context: Context) -> Measured:
-    """GHRatios, and what pages group people by: degree and community."""
+    """GHRatios, and the groups used by pages: degree and community."""
     graph, measurements = release.graph, []
     arrays = {"degree": graph.degrees}
     if threats.attribute is not None:
@@ -57,7 +57,7 @@ def _measure_queries(release: Release, threats: Threats, context: Context) -> Me
 
 
 def _measure_utility(release: Release, threats: Threats, context: Context) -> Measured:
-    """With the margins of the label, where there is one."""
+    """Usefulness, with the margins of the label if there is one."""
     measurements, margins = measure_utility(release, threats, context)
     return measurements, {} if margins is None else {"label_margin": margins}
 
@@ -69,7 +69,7 @@ def _measure_pairs(release: Release, threats: Threats, context: Context) -> Meas
 
 
 def _find_vectors(graph: Graph, threats: Threats, context: Context) -> np.ndarray | None:
-    """(n, d) embeddings of the auto-encoder that measured usefulness, where one was trained."""
+    """(n, d) embeddings of the auto-encoder that measured usefulness, if trained."""
     if threats.test_links is None or not len(threats.test_links) or describe_excess(graph):
         return None
     from core.models.gae import share_gae
@@ -84,4 +84,4 @@ MEASURES: dict[str, Measure] = {
     "pairs": _measure_pairs,
     "queries": _measure_queries,
 }
-"""How each of `core.audit.parts.PARTS` is measured."""
+"""Function of each part in `core.audit.parts.PARTS`."""

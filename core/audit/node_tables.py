@@ -1,4 +1,4 @@
-"""Stored cells by release and method → the tables with a row a person, curves and margins."""
+"""Per-node tables, ROC curves and margins from stored cells."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.results import RELEASE
 
 
 def assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
-    """The risk of each person by release and attack, as `AuditView.nodes` describes."""
+    """Risk of each node by release and attack, as `AuditView.nodes` describes."""
     people = pd.CategoricalDtype(pd.Index(list(graph.node_ids), dtype="str"))
     releases = pd.CategoricalDtype(pd.Index(list(list_releases(spec)), dtype="str"))
     scenarios = [scenario for _, _, scenario in list_scenarios(spec)]
@@ -81,7 +81,7 @@ def _combine_node_risks(
 
 
 def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
-    """Each person's place in each release, as `AuditView.profile` describes."""
+    """Structural profile of each node per release, as `AuditView.profile` describes."""
     n = graph.num_nodes
     classes, shares = np.full(n, None, object), np.full(n, np.nan)
     if spec.threats.private is not None:
@@ -140,21 +140,21 @@ def assemble_rocs(
 
 
 Groups = dict[tuple[str, str], list[Row[Any]]]
-"""(release, method) → its cells, repeat by repeat."""
+"""(release, method) → its cells by repeat."""
 
 
 def format_part(part: str) -> str:
-    """The key in `Groups` of a part of the measures of a release."""
+    """Key in `Groups` of a part of a release's measures."""
     return f"{RELEASE}:{part}"
 
 
 def list_releases(spec: AuditSpec) -> list[str]:
-    """Ids of the releases of an audit: the original, then the defended ones."""
+    """Release ids of an audit: the original, then the defended ones."""
     return [ORIGINAL, *(choice.id for choice in spec.defenses)]
 
 
 def list_done(groups: Groups, release: str, method: str) -> list[Row[Any]]:
-    """The finished cells of a method on a release; '' is the one that made it."""
+    """Finished cells of a method on a release; '' is the publish cell."""
     return [cell for cell in groups.get((release, method), []) if cell.state is State.DONE]
 
 
@@ -162,9 +162,9 @@ LoadMargins = Callable[[str, str | None], np.ndarray]
 
 
 def make_margin_loader(store: Store, groups: Groups) -> LoadMargins:
-    """`load(release, attack)` → (k,) margins of an attribute attack over the hidden nodes of all
-    finished repeats, a node as often as it was hidden; with None for the attack those of the
-    label classifier that measured usefulness. Empty for audits from before margins were kept."""
+    """Return `load(release, attack)` → (k,) margins of an attribute attack over the hidden nodes
+    of all finished repeats, once per repeat; with None for the attack those of the label
+    classifier that measured usefulness. Empty if margins were not stored."""
 
     def load(release: str, attack: str | None) -> np.ndarray:
         parts = [np.zeros(0)]

@@ -1,4 +1,4 @@
-"""The parts in which a release is measured, each a cell of its own."""
+"""Parts of a release's measures, each computed in its own cell."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from core.audit.spec import AuditSpec
 class Part:
     """A group of measures of a release; `cost` as in `MethodInfo`.
 
-    after: the part whose embeddings it uses, so that it follows on the same worker.
-    is_usual: whether audits have it that do not name what they measure.
+    after: the part whose embeddings it reuses on the same worker. is_usual: included by default.
     """
 
     cost: Literal["instant", "seconds", "minutes"]
@@ -29,12 +28,12 @@ PARTS = {
     "pairs": Part("minutes", needs_link_threat=True, after="utility"),
     "queries": Part("seconds", is_usual=False),
 }
-"""In the order of the results. The dear ones come after the attacks: they say what a release is
-good for, not who is exposed."""
+"""In the order of the results. Expensive parts come after the attacks, since exposure is shown
+first."""
 
 
 def list_parts(spec: AuditSpec) -> dict[str, Part]:
-    """The parts that an audit has; nearness of pairs needs withheld links."""
+    """Parts of an audit; pair proximity needs withheld links."""
     named = spec.measures
     return {
         name: part

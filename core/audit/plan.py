@@ -1,10 +1,10 @@
-"""Spec → cells: what an audit computes, piece by piece, and what each piece depends on.
+"""Plans an audit: its cells, their dependencies and their keys.
 
 publish (release, repeat) → attack (release, attack, repeat)
                           → measure (release, repeat)
 
 A cell's key is the SHA-256 of everything that determines its result, so that equal cells of
-different audits are computed once, and a changed setting renews only what depends on it.
+different audits are computed once and a changed setting renews only what depends on it.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from core.methods import Defense, Method
 from core.release import ORIGINAL
 
 RESULTS_VERSION = 7
-"""Raise it when a measure, a split or the engine changes results: stored cells are renewed."""
+"""Increase when a measure, a split or the engine changes results, which renews all cells."""
 
 SMALL = 100_000
-"""Nodes and links of a graph on which an instant cell takes a fraction of a second."""
+"""Nodes plus links up to which an instant cell takes a fraction of a second."""
 
 _COST_RANK = {"instant": 0, "seconds": 1, "minutes": 2}
 
 
 def plan_audit(audit: PreparedAudit) -> list[Cell]:
-    """All cells, most urgent first, every publish cell before the cells that need it.
+    """All cells in order of urgency, publish cells before the cells that need them.
 
-    The original graph and instant methods come first: the analyst reads while the rest runs.
-    Raises InputError where the threats cannot be drawn on this graph.
+    The original and instant methods come first, since they give the first results. Raises
+    InputError if the threats cannot be drawn on this graph.
     """
     draw_repeat(audit, 0)
     check_columns(audit.spec, audit.graph)
@@ -47,7 +47,7 @@ def plan_audit(audit: PreparedAudit) -> list[Cell]:
 
 
 def list_cells(audit: PreparedAudit) -> list[Cell]:
-    """The cells of `plan_audit`, with no threat drawn to see whether that can be done."""
+    """Cells of `plan_audit` without drawing the threats."""
     spec = audit.spec
     inputs, scenarios = _KeyInputs.of_audit(audit), list_scenarios(spec)
     ranked: list[_Ranked] = []
@@ -63,8 +63,7 @@ def list_cells(audit: PreparedAudit) -> list[Cell]:
 
 
 def list_first(audit: PreparedAudit, cells: Iterable[Cell]) -> list[Cell]:
-    """Cells that can be computed at once, in any process: instant ones of the original, which
-    train nothing, where the graph is small."""
+    """Instant cells of the original on a small graph, which need no worker."""
     if audit.graph.num_nodes + audit.graph.num_edges > SMALL:
         return []
     return [cell for cell in cells if _is_first(cell)]
@@ -79,12 +78,12 @@ def _is_first(cell: Cell) -> bool:
 
 
 _Ranked = tuple[tuple[int, ...], Cell]
-"""A cell behind its place in the queue: by tier, kind of work, repeat and cost."""
+"""A cell with its rank: tier, kind of work, repeat and cost."""
 
 
 @dataclass(frozen=True)
 class _KeyInputs:
-    """What else determines results: of link attacks, of measures, and of a defense."""
+    """Cell-key inputs of link attacks, of measures and of defenses."""
 
     links: dict[str, Any]
     all: dict[str, Any]
@@ -123,7 +122,7 @@ class _KeyInputs:
 
 @dataclass(frozen=True)
 class _Target:
-    """A release of one repeat, the defense that makes it, and the key of the cell that does.
+    """A release of one repeat, its defense, and the key of its publish cell.
 
     number  of the release in the spec, from 1; the original is 0
     """
@@ -136,23 +135,23 @@ class _Target:
 
     @property
     def is_changed(self) -> bool:
-        """Whether a defense did anything to links or columns that an attacker could rehearse."""
+        """Whether a defense changed links or columns, which an adaptive attacker could learn
+        from."""
         return isinstance(self.defense, Defense) and self.defense.changes_graph
 
     @property
     def is_data_independent(self) -> bool:
-        """Whether it is made without the links, but for their number."""
+        """Whether the release uses only the number of links."""
         return self.defense is not None and bool(self.defense.config.get(DATA_FREE))
 
     @property
     def tier(self) -> int:
-        """The original comes before what is made of it."""
+        """Rank of the original before defended releases."""
         return 0 if self.defense is None else 1
 
     def rank(self, cost: str, depth: int) -> tuple[int, ...]:
-        """The place of what works on the release: by what it costs, then release by release, as
-        what is shared on one is soon forgotten; measures (−1) before attacks, those before others
-        that need their results."""
+        """Rank of a cell on the release: by cost, then release by release to reuse cached shared
+        work; measures (−1) before attacks, base models before attacks that need them."""
         rank = _COST_RANK[cost]
         return (self.tier, 0 if self.tier else rank, self.repeat, 1, rank, self.number, depth)
 
@@ -171,8 +170,8 @@ def _plan_release(
 def _plan_attacks(
     spec: AuditSpec, scenarios: list[ListedScenario], inputs: _KeyInputs, target: _Target
 ) -> Iterator[_Ranked]:
-    """The same attackers on every release. Where one who runs the defense has nothing to run, as
-    on the original, its result is that of who does not: the cell shares it."""
+    """The same attackers on every release. An adaptive attack without anything to adapt to, as
+    on the original, shares the standard form's result."""
     defense = target.defense
     for choice, attack, scenario in scenarios:
         known = scenario.knowledge
@@ -225,7 +224,7 @@ def _plan_measures(spec: AuditSpec, inputs: _KeyInputs, target: _Target) -> Iter
 
 
 def _list_attribute(spec: AuditSpec) -> list[Any] | None:
-    """The main private column and whose values are known."""
+    """The main private column and its known values."""
     threats = spec.threats
     if threats.private is None:
         return None
@@ -236,7 +235,7 @@ def _list_attribute(spec: AuditSpec) -> list[Any] | None:
 def _list_key_inputs(
     spec: AuditSpec, attack: Method, scenario: Scenario, base: dict[str, Any]
 ) -> dict[str, Any]:
-    """What else determines the result of a scenario: the links for all, the column for its own."""
+    """Further cell-key inputs of a scenario: links for all, the column for attribute attacks."""
     threats, known = spec.threats, scenario.knowledge
     if scenario.threat == "attribute":
         attribute = _list_attribute(spec)
@@ -266,14 +265,14 @@ def _find_skip_reason(spec: AuditSpec, attack: Method, scenario: Scenario) -> st
 
 @dataclass(frozen=True)
 class _Keyed:
-    """The key of an attack's cell, and those of what it is made of."""
+    """Key of an attack's cell, and those of its base models."""
 
     key: str
     members: tuple[_Keyed, ...]
 
     @property
     def depth(self) -> int:
-        """0 for an attack that needs no other's results."""
+        """0 for an attack without base models."""
         return 1 + max(member.depth for member in self.members) if self.members else 0
 
 

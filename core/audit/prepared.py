@@ -1,4 +1,4 @@
-"""An audit made ready: its spec, the graph as it would leave, and what graphs attackers hold."""
+"""A prepared audit: its spec, the graph as published, and the attackers' graphs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from core.graph import Attribute, Graph
 
 @dataclass(frozen=True, eq=False)
 class PreparedAudit:
-    """What is planned, computed and estimated.
+    """Input of planning, computation and estimation.
 
-    spec       normalized, with the columns named that the shadow graph teaches
-    source     the graph as it was loaded
-    auxiliary  second graph of the same people, if one is named
-    shadow     other graph that an attacker learned on, if one is named
-    external   release that was made elsewhere, if one is judged, and those held beside it
+    spec       normalised, with the columns named that the shadow graph has
+    source     the graph as loaded
+    auxiliary  second graph of the same nodes, if given
+    shadow     shadow graph for training, if given
+    external   the external release under judgement and those held beside it, if any
     """
 
     spec: AuditSpec
@@ -34,7 +34,7 @@ class PreparedAudit:
 
     @staticmethod
     def load(spec: AuditSpec, load: Callable[[str], Graph]) -> PreparedAudit:
-        """Read the spec's graphs by their hashes. InputError where the shadow graph teaches no
+        """Load the spec's graphs by hash. Raises InputError if the shadow graph has no usable
         column."""
         identity, shadow_hash = spec.threats.identity, spec.knowledge.shadow_graph
         second = None if identity is None else identity.auxiliary_graph
@@ -57,12 +57,12 @@ class PreparedAudit:
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph as it would leave."""
+        """The graph as it would be published."""
         return prepare_graph(self.spec, self.source)
 
     @cached_property
     def taught_graph(self) -> Graph | None:
-        """The shadow graph with the columns that it teaches as the audited graph has them."""
+        """The shadow graph with its columns encoded as in the audited graph."""
         shadow = self.shadow
         if shadow is not None:
             for column in self.spec.taught:
@@ -73,15 +73,15 @@ class PreparedAudit:
 
     @property
     def held_graphs(self) -> list[Graph]:
-        """The graphs that attackers hold, releases made elsewhere among them."""
+        """Graphs held by attackers, external releases included."""
         held = (self.auxiliary, self.shadow, *self.external)
         return [graph for graph in held if graph is not None]
 
 
 def prepare_graph(spec: AuditSpec | PublishSpec, graph: Graph) -> Graph:
-    """The graph as it would leave: without those left out, columns published or made coarser.
+    """The graph as published: without excluded nodes, with columns withheld or coarsened.
 
-    The private and utility columns are attributes, not features; they stay for the evaluation.
+    The private and utility columns are attributes, not features, and are kept for evaluation.
     """
     disclosure, threats = spec.disclosure, spec.threats
     graph = leave_out_people(graph, disclosure.leave_out)
@@ -102,7 +102,7 @@ def prepare_graph(spec: AuditSpec | PublishSpec, graph: Graph) -> Graph:
 
 
 def list_published(disclosure: DisclosureSpec, graph: Graph) -> tuple[str, ...] | None:
-    """The columns that leave with a prepared graph; None where nothing is said of them."""
+    """Published columns of a prepared graph; None if the spec does not choose columns."""
     if disclosure.publish_columns is not None:
         return disclosure.publish_columns
     if not disclosure.generalize:
@@ -113,13 +113,13 @@ def list_published(disclosure: DisclosureSpec, graph: Graph) -> tuple[str, ...] 
 
 
 def list_seen(disclosure: DisclosureSpec, graph: Graph) -> tuple[str, ...]:
-    """The attributes that are published: attackers on links and columns read them too."""
+    """Published attributes, which attackers on links and columns use too."""
     return tuple(name for name in disclosure.publish_columns or () if name in graph.attributes)
 
 
 def _fill_taught(spec: AuditSpec, source: Graph, shadow: Graph | None) -> AuditSpec:
-    """The spec naming the private columns that the shadow graph teaches, unless it does itself or
-    the first one is all."""
+    """The spec with the private columns named that the shadow graph has, unless given or only
+    the first."""
     columns = spec.threats.columns
     if shadow is None or len(columns) < 2 or spec.knowledge.shadow_columns is not None:
         return spec
@@ -129,9 +129,9 @@ def _fill_taught(spec: AuditSpec, source: Graph, shadow: Graph | None) -> AuditS
 
 
 def find_gaps(columns: Sequence[str], graph: Graph, shadow: Graph) -> dict[str, str]:
-    """Private column of `graph` → why the shadow graph does not teach it; "" where it does.
+    """Private column of `graph` → reason why the shadow graph cannot be used for it, or "".
 
-    InputError, that of the first column, where it teaches none of them.
+    Raises InputError with the first column's reason if it can be used for none.
     """
     gaps, errors = {}, []
     for column in columns:
@@ -150,16 +150,15 @@ def find_gaps(columns: Sequence[str], graph: Graph, shadow: Graph) -> dict[str, 
 
 
 def describe_taught(gaps: Mapping[str, str]) -> str:
-    """ "teaches age and site, not income (no such column there)", of what `find_gaps` found."""
+    """Usable and unusable columns with reasons, from the result of `find_gaps`."""
     taught = " and ".join(column for column, gap in gaps.items() if not gap)
     missing = ", ".join(f"{column} ({gap})" for column, gap in gaps.items() if gap)
     return f"teaches {taught}" + (f", not {missing}" if missing else "")
 
 
 def prepare_shadow_graph(graph: Graph, private: Attribute) -> Graph:
-    """The shadow graph with a private column as an attribute, numbers cut at the borders of the
-    audited graph's; InputError where it has no such column, or nobody of at least two of its
-    classes."""
+    """The shadow graph with a private column as an attribute, numbers binned at the audited
+    graph's borders. Raises InputError without such a column, or with fewer than two classes."""
     if private.name not in (*graph.attributes, *graph.feature_names):
         columns = ", ".join([*graph.attributes, *graph.feature_names[:20]]) or "none"
         raise InputError(

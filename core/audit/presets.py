@@ -1,7 +1,7 @@
-"""Ready-made choices: attacks by how thorough an audit is, and the baselines of syntheses.
+"""Presets of attacks, and data-independent baselines of syntheses.
 
-A synthesis can look useful although it carries nothing of the data. A data-independent baseline is
-the same synthesis run without the links, but for their number.
+A synthesis can look useful although it carries no data. Its data-independent baseline is the same
+synthesis run with only the number of links.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from core.registry import list_methods
 
 @dataclass(frozen=True)
 class Preset:
-    """costs: which attacks are run, by what they cost; num_repeats: how often; aware: each attack
-    also by one who knows the defense."""
+    """costs: cost classes of its attacks; num_repeats; adaptive: also run each attack
+    adaptively."""
 
     key: str
     title: str
@@ -29,7 +29,7 @@ class Preset:
     def choose_attacks(
         self, has_link_threat: bool, has_attribute_threat: bool, has_identity_threat: bool = False
     ) -> list[str]:
-        """Keys of the attacks that fit the threats; baseline attackers are always among them."""
+        """Keys of the attacks that fit the threats; baseline attackers are always included."""
         return [
             method.info.key
             for method in list_attacks(has_link_threat, has_attribute_threat, has_identity_threat)
@@ -56,7 +56,7 @@ PRESETS = (
 def list_attacks(
     has_link_threat: bool, has_attribute_threat: bool, has_identity_threat: bool = False
 ) -> list[type[Method]]:
-    """The attacks that fit the threats, in the order of their lists."""
+    """Attacks that fit the threats, in the order of their lists."""
     links = [m for m in list_methods("link_attack") if "link" in _list_threats(m)]
     links = links if has_link_threat else []
     attributes = list_methods("attribute_attack") if has_attribute_threat else []
@@ -65,7 +65,7 @@ def list_attacks(
 
 
 def list_released_attacks() -> list[type[Method]]:
-    """The attacks on what went into a release."""
+    """Attacks on released links."""
     return [m for m in list_methods("link_attack") if "included" in _list_threats(m)]
 
 
@@ -77,7 +77,7 @@ SETTING = "data_free"
 
 
 def find_data_independent(choice: MethodChoice) -> MethodChoice | None:
-    """The data-independent baseline of a synthesis; None for other defenses."""
+    """Data-independent baseline of a synthesis; None for other defenses."""
     config = choice.make("defense").config
     if config.get(SETTING) is not False:
         return None
@@ -85,7 +85,7 @@ def find_data_independent(choice: MethodChoice) -> MethodChoice | None:
 
 
 def add_data_independent(choices: Iterable[MethodChoice]) -> list[MethodChoice]:
-    """Each synthesis is followed by its baseline; none is listed twice."""
+    """Insert after each synthesis its baseline, without duplicates."""
     found: dict[str, MethodChoice] = {}
     for choice in choices:
         independent = find_data_independent(choice)
@@ -95,7 +95,7 @@ def add_data_independent(choices: Iterable[MethodChoice]) -> list[MethodChoice]:
 
 
 def pair_data_independent(choices: Iterable[MethodChoice]) -> dict[str, str]:
-    """Release id → id of its baseline, of those that are both among the defenses."""
+    """Release id → id of its baseline, if both are among the defenses."""
     choices = list(choices)
     known = {choice.id for choice in choices}
     pairs = ((choice.id, find_data_independent(choice)) for choice in choices)

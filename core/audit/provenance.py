@@ -1,4 +1,4 @@
-"""With what an audit was computed: versions, platform, seeds."""
+"""Provenance of results: versions, platform, seeds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PACKAGES = (
 
 
 def describe_run(spec: AuditSpec) -> dict[str, Any]:
-    """Hash of the graph, seeds, versions of results and packages; nothing is imported."""
+    """Graph hash, seeds, and versions of results and packages, without importing them."""
     return {
         "graph_hash": spec.graph_hash,
         "root_seed": spec.root_seed,
@@ -38,7 +38,7 @@ def describe_run(spec: AuditSpec) -> dict[str, Any]:
 
 
 def describe_draw(made: str, totals: tuple[Total, ...]) -> dict[str, Any]:
-    """When and with what it was drawn, and what all publishing runs of the graph have spent."""
+    """Time and versions of a publishing run, and the budget spent by all runs of the graph."""
     return {
         "made": made,
         "published_so_far": {"totals": describe_totals(totals), "note": NOT_COVERED},
@@ -48,7 +48,7 @@ def describe_draw(made: str, totals: tuple[Total, ...]) -> dict[str, Any]:
 
 
 def describe_packages() -> dict[str, Any]:
-    """Versions of Python, the platform and the packages that decide results."""
+    """Versions of Python, the platform and the packages that affect results."""
     return {
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",

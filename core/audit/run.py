@@ -1,4 +1,4 @@
-"""An audit in this process, one cell after the other: tests, scripts, debugging."""
+"""Runs an audit in this process, for tests, scripts and debugging."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from core.seeding import Seed
 def run_inline(
     spec: AuditSpec, graph: Graph, home: str | Path, name: str = "", store: Store | None = None
 ) -> AuditView:
-    """Plan, compute what the store does not know yet, and return what came out.
+    """Plan an audit, compute cells that are not stored, and return its view.
 
-    Raises InputError where the threats cannot be drawn on the graph; a cell that fails is a
-    result with its reason.
+    Raises InputError if the threats cannot be drawn on the graph; failed cells are results with
+    their reason.
     """
     own = store or Store(home)
     audit_id = new_audit_id()
@@ -47,5 +47,5 @@ def run_inline(
 
 
 def new_audit_id() -> str:
-    """Ten hexadecimal digits that nobody can guess from another id."""
+    """Ten random hexadecimal digits."""
     return f"{Seed.from_entropy().root:032x}"[:10]

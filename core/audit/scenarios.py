@@ -1,15 +1,15 @@
-"""Scenarios: an attack as an audit runs it: which method, against what, knowing what.
+"""Attack scenarios: a method with its target and the attacker's knowledge.
 
-A standard scenario is written as the method's id alone. Others add tokens, so that whatever lists
-attacks by their id keeps them apart, and the worst case takes them all:
+A standard scenario is written as the method's id. Others append tokens, so that lists of attacks by
+id distinguish them and the worst case includes all:
 
-    adamic_adar                  withheld links; the attacker does not know the defense
-    gae_cosine@adaptive          the same by an adaptive attacker
-    adamic_adar@included         which links of the release are real
-    gps@column:income+auxiliary:0.1  a second private column, known for another tenth of the people
-    neighbourhood_classifier@column:income+transfer  the same, by who holds another graph
-    gps@joint:inferred           the first one, by who infers the other private columns as well
-    mechanism_posterior@composition:3 three releases of the same graph at once
+  adamic_adar                  withheld links; the attacker does not know the defense
+  gae_cosine@adaptive          the same by an adaptive attacker
+  adamic_adar@included         which links of the release are real
+  gps@column:income+auxiliary:0.1  a second private column, known for another tenth of the nodes
+  neighbourhood_classifier@column:income+transfer  the same, trained on a shadow graph
+  gps@joint:inferred           the first column, inferring the other private columns as well
+  mechanism_posterior@composition:3 three releases of the same graph at once
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class Scenario:
     """One attack of an audit.
 
     method     the attack's id (`MethodChoice.id`)
-    threat     what it is after
-    target     private column, where it is not the audit's first one
-    knowledge  what the attacker knows beyond the release
+    threat     the kind of secret
+    target     private column, if not the audit's first one
+    knowledge  the attacker's knowledge beyond the release
     """
 
     method: str
@@ -66,12 +66,12 @@ class Scenario:
 
     @property
     def id(self) -> str:
-        """The scenario as text, as results and options name it."""
+        """The scenario as text, as in results and options."""
         return self._write("" if self.knowledge == STANDARD else self.knowledge.text)
 
     @property
     def stream(self) -> str:
-        """The name of its random numbers, a part of results: it stays when words change."""
+        """Name of its random stream, which determines results and is never renamed."""
         return self._write(self.knowledge.stream)
 
     def _write(self, knowledge: str) -> str:
@@ -84,12 +84,12 @@ class Scenario:
 
     @property
     def runs_defense(self) -> bool:
-        """Whether the attacker runs the defense itself, with what that costs."""
+        """Whether the attacker runs the defense itself, at its cost."""
         return isinstance(self.knowledge, Adaptive | Composition)
 
     @staticmethod
     def parse(scenario_id: str) -> Scenario:
-        """The scenario of an id; InputError where its method or knowledge is unknown."""
+        """Scenario of an id; raises InputError for an unknown method or knowledge."""
         method, tokens = split_id(scenario_id)
         threat = _DEFAULT_THREATS[parse_method(method).kind]
         target = ""
@@ -106,19 +106,19 @@ class Scenario:
 
 
 def split_id(scenario_id: str) -> tuple[str, str]:
-    """The method's id and the tokens; neither is checked."""
+    """Method id and tokens of a scenario id, unchecked."""
     method, _, tokens = scenario_id.partition("@")
     return method, tokens
 
 
 ListedScenario = tuple[MethodChoice, Method, Scenario]
-"""A scenario with the attack that it runs, as chosen and as made."""
+"""A scenario with its attack, as chosen and as configured."""
 
 
 def list_scenarios(spec: AuditSpec) -> list[ListedScenario]:
-    """Every scenario of an audit with the attack that it runs, in the order of the spec.
+    """Every scenario of an audit with its attack, in the order of the spec.
 
-    All releases meet these same attackers, the original included.
+    The same for all releases, the original included.
     """
     return [
         (choice, attack, scenario)
@@ -129,8 +129,7 @@ def list_scenarios(spec: AuditSpec) -> list[ListedScenario]:
 
 
 def _list_own_scenarios(spec: AuditSpec, method: str, attack: Method) -> Iterator[Scenario]:
-    """The scenarios of one attack, a threat after the other: the standard one first, then those
-    of who knows more."""
+    """Scenarios of one attack, threat by threat, standard ones first."""
     knowledge = spec.knowledge
     for plain in _list_standard_scenarios(spec, method, attack):
         yield plain
@@ -144,7 +143,7 @@ def _list_own_scenarios(spec: AuditSpec, method: str, attack: Method) -> Iterato
 
 
 def _list_standard_scenarios(spec: AuditSpec, method: str, attack: Method) -> list[Scenario]:
-    """One for each threat of the attack that the audit asks about."""
+    """One per threat of the attack that the audit covers."""
     if not isinstance(attack, LinkAttack):
         return [Scenario(method, _DEFAULT_THREATS[attack.kind])]
     is_released = "included" in attack.threats and spec.attacks_released_links
@@ -157,7 +156,7 @@ def _list_standard_scenarios(spec: AuditSpec, method: str, attack: Method) -> li
 def _list_attribute_scenarios(
     spec: AuditSpec, plain: Scenario, attack: AttributeAttack
 ) -> Iterator[Scenario]:
-    """Who learned elsewhere, who knows other people, who is after other columns or several."""
+    """Scenarios with shadow graphs, auxiliary values, further columns and joint inference."""
     knowledge, more = spec.knowledge, spec.threats.more_private
     if attack.transfers:
         for column in spec.taught:

@@ -1,8 +1,8 @@
 """The audits of one AUDIT_HOME: start, watch, cancel, resume, read, delete.
 
-One object serves all browser sessions of a server, or one command. Audits that other processes
-run on the same home show in the history like one's own. It does what it is told: people reach it
-through core.audit.access.authorised, which asks first whether they may. Never imports torch.
+One object serves all browser sessions of a server, or one command. Audits that other processes run
+on the same home appear in the history too. No permission checks here: people go through
+core.audit.access.authorised. Never imports torch.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _MAX_RELEASES = 2
 
 
 class AuditService:
-    """Thread-safe. The cluster starts with the first cell that has to be computed."""
+    """Thread-safe. The cluster starts with the first cell that needs it."""
 
     def __init__(
         self, home: str | Path | None = None, stopping_rule: StoppingRule | None = None
@@ -103,7 +103,7 @@ class AuditService:
         return self._store.home
 
     def close(self) -> None:
-        """Stop computing; running audits are left to be resumed."""
+        """Stop computing; running audits can be resumed."""
         with self._lock:
             runs = list(self._runs.values())
         for run in runs:
@@ -116,18 +116,18 @@ class AuditService:
         self._store.close()
 
     def find_device_title(self) -> str:
-        """What computes: "NVIDIA H100" or "CPU (8 cores)"."""
+        """Display name of the device: "NVIDIA H100" or "CPU (8 cores)"."""
         return self._engine.find_device_title()
 
     def warm_up(self) -> None:
-        """Start the cluster in the background, once, so that the first audit need not wait."""
+        """Start the cluster in the background, once, before the first audit."""
         with self._lock:
             if not self._is_warm:
                 self._is_warm = True
                 self._engine.connect_early()
 
     def rest(self) -> None:
-        """End the embedded cluster and free its memory; it starts again with the next cell."""
+        """Stop the embedded cluster to free memory; it restarts with the next cell."""
         self._engine.close()
 
     # -- graphs -----------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class AuditService:
     def save_graph(
         self, graph: Graph, person: str = LOCAL.subject, made_of: str | None = None
     ) -> str:
-        """Store a graph that `person` brought; returns its hash, by which specs name it.
+        """Store a graph that `person` loaded; returns its hash, by which specs name it.
 
         made_of  hash of the stored graph that it is a variant of
         """
@@ -144,7 +144,7 @@ class AuditService:
         return graph_hash
 
     def load_graph(self, graph_hash: str) -> Graph:
-        """A stored graph; InputError if it is not there (any more)."""
+        """A stored graph; raises InputError if it is missing."""
         with self._lock:
             if graph_hash in self._graphs:
                 self._graphs.move_to_end(graph_hash)
@@ -164,10 +164,10 @@ class AuditService:
     ) -> str:
         """Plan the audit and compute it in the background; returns its id at once.
 
-        marks  more to keep with its provenance, such as the study that it is a point of.
-        person  whose it is
-        Cells that any earlier audit computed are taken from the store. Raises InputError where
-        the threats cannot be drawn on the graph.
+        marks   additional provenance, such as the study it belongs to
+        person  owner of the audit
+        Cells computed by earlier audits are reused. Raises InputError if the threats cannot be
+        drawn on the graph.
         """
         audit = PreparedAudit.load(spec, self.load_graph)
         for graph in (audit.source, *audit.held_graphs):
@@ -180,24 +180,24 @@ class AuditService:
         return audit_id
 
     def resume_audit(self, audit_id: str) -> None:
-        """Compute what is missing or failed; nothing if the audit is running already."""
+        """Compute missing and failed cells, unless the audit is running already."""
         self._store.find_audit(audit_id)
         self._run(audit_id)
 
     def cancel_audit(self, audit_id: str) -> None:
-        """Stop within a second while training; finished cells stay. Works across processes."""
+        """Cancel within a second, from any process; finished cells are kept."""
         row = self._store.find_audit(audit_id)
         if find_state(row).is_active:
             raise_flag(self.home, audit_id)
 
     def wait(self, audit_id: str, timeout: float | None = None) -> bool:
-        """Wait for an audit that this process runs; False if it still runs after `timeout` s."""
+        """Wait for an audit of this process; False if it still runs after `timeout` s."""
         with self._lock:
             run = self._runs.get(audit_id)
         return run is None or run.wait(timeout)
 
     def delete_audit(self, audit_id: str) -> None:
-        """Forget the audit and everything stored for it alone; a running one is cancelled."""
+        """Delete the audit and everything stored for it alone, cancelling it if it runs."""
         self.cancel_audit(audit_id)
         if not self.wait(audit_id, timeout=30):
             raise InputError("audit", "must have stopped to be deleted", audit_id, "try again")
@@ -262,7 +262,7 @@ class AuditService:
         )
 
     def estimate_time(self, spec: AuditSpec) -> TimeRange:
-        """Wall seconds that an audit would take here, less what the store has of it."""
+        """Expected wall seconds of an audit, excluding cells that are already stored."""
         audit = PreparedAudit.load(spec, self.load_graph)
         cells = [cell for cell in list_cells(audit) if not (cell.skip or cell.same_as)]
         kept = find_kept(self._store, [cell.key for cell in cells])
@@ -275,11 +275,11 @@ class AuditService:
         return estimate_time(self.load_time_model(), left, [], count_workers())
 
     def load_time_model(self) -> TimeModel:
-        """What cells took here so far, to say beforehand what others will."""
+        """Time model from past cells."""
         return TimeModel(load_past(self._store))
 
     def _estimate_left(self, audit_id: str, graph_hash: str) -> TimeRange:
-        """From the cells that this audit has finished, and those that others have."""
+        """Remaining time, from this audit's finished cells and past ones."""
         with self._lock:
             model = self._models.get(audit_id)
         if model is None:
@@ -299,7 +299,7 @@ class AuditService:
         return estimate_time(model, left, done, count_workers())
 
     def get_view(self, audit_id: str) -> AuditView:
-        """All that is known so far; assembled anew only when cells have finished since."""
+        """The view of an audit, reassembled only after cells have finished."""
         row = self._store.find_audit(audit_id)
         counts = self._store.count_cells(audit_id).get(audit_id, {})
         claims = tuple((c.id, c.state) for c in self.claims.list(audit_id) if not c.is_active)
@@ -328,7 +328,7 @@ class AuditService:
         return view
 
     def _list_entries(self, graph_hash: str) -> tuple[Entry, ...]:
-        """The publishing runs of a graph's lineage, looked up anew when the ledger has changed."""
+        """Publishing runs of a graph's lineage, cached until the ledger changes."""
         revision = describe_revision(self._store)
         with self._lock:
             known = self._ledgers.get(graph_hash)
@@ -338,18 +338,18 @@ class AuditService:
         return known[1]
 
     def find_relative(self, graph_hash: str) -> Relative | None:
-        """Published graphs that this one is the same data as, where it is new to the ledger:
-        to be told before anything of it is drawn."""
+        """Published graphs with the same data as one that is new to the ledger; to be shown
+        before publishing."""
         return find_relative(self._store, self.load_graph(graph_hash))
 
     def assign_lineage(
         self, graph_hash: str, lineage: str, reason: str, person: str = LOCAL.subject
     ) -> None:
-        """Let a graph's publishing runs count with those of `lineage` and no others."""
+        """Count a graph's publishing runs with those of `lineage` only."""
         assign_lineage(self._store, self.load_graph(graph_hash), lineage, person, reason)
 
     def record_decision(self, decision: Decision, person: str = LOCAL.subject) -> str:
-        """Add to the history what `person` decided; it cannot be taken back, only superseded."""
+        """Append a decision by `person`; later ones supersede it."""
         record_decision(self._store, replace(decision, subject=person))
         return decision.id
 
@@ -360,18 +360,18 @@ class AuditService:
     ) -> str:
         """Make one release with operating-system entropy; returns an id for `get_publish`.
 
-        audit_id  the audit that it is shown with and deleted with
-        person    who prepares it; what others than the local user prepare is to be signed
+        audit_id  the audit that it is shown and deleted with
+        person    who prepares it; runs of others than the local user must be signed
         """
         self.load_graph(spec.graph_hash)
         return self.publishing.start(spec, audit_id, person)
 
     def sign_publish(self, publish_id: str, person: str = LOCAL.subject) -> None:
-        """Let what another person prepared be handed out."""
+        """Sign a run that another person prepared."""
         self.publishing.sign(publish_id, person)
 
     def hand_out(self, publish_id: str) -> PublishProgress:
-        """`get_publish` for whoever takes the release away; InputError where there is none."""
+        """`get_publish` for download; raises InputError without a signed release."""
         run = self.get_publish(publish_id)
         if run.release is None:
             rule = "must be done and signed to be handed out"
@@ -379,7 +379,7 @@ class AuditService:
         return run
 
     def get_publish(self, publish_id: str) -> PublishProgress:
-        """How far it is; with the release once it is done and signed."""
+        """Progress of a run, with the release once it is done and signed."""
         run = self.publishing.get(publish_id)
         if run.state is not State.DONE or not run.signed_by:
             return run
@@ -391,11 +391,11 @@ class AuditService:
         return replace(run, release=release)
 
     def cancel_publish(self, publish_id: str) -> None:
-        """Stop a publishing run; nothing happens where it is unknown."""
+        """Cancel a publishing run; unknown ids are ignored."""
         self.publishing.cancel(publish_id)
 
     def format_trouble(self, tell: Callable[[str], object]) -> None:
-        """Be told in one line when the database or the disk is waited for."""
+        """Set the callback for one-line messages while waiting for database or disk."""
         self._store.tell = tell
 
     # -- inside -----------------------------------------------------------------------------
@@ -428,7 +428,7 @@ class AuditService:
             run.start()
 
     def _make_stopping_rule(self, audit_id: str, spec: AuditSpec) -> Callable[[int], bool] | None:
-        """Whether the audit may end after so many repeats; None where it runs all repeats."""
+        """Function that decides whether the audit may end after so many repeats, or None."""
         rule = self._stopping_rule
         if rule is None or not spec.stop_early:
             return None
@@ -441,7 +441,7 @@ class AuditService:
         )
 
     def _find_end(self, audit_id: str) -> tuple[State, str] | None:
-        """How a run of this process ended where that could not be stored."""
+        """Final state and note of a run of this process that could not be stored."""
         with self._lock:
             run = self._runs.get(audit_id)
         if run is None or not run.is_over or run.ended is None:

@@ -1,8 +1,8 @@
-"""What an audit is asked to do: one frozen, serialisable record.
+"""Specification of an audit: one frozen, serialisable record.
 
-Each option is a field of one part, declared once: its type and bounds give the check, the message,
-the option on the command line and the control in the app, its description the help. Names are
-unique over the parts, so that fields may also be given flat, as options and forms have them.
+Each option is a field of one part, declared once: type and bounds give the check, the message, the
+option on the command line and the control in the app, its description the help. Names are unique
+over the parts, so that fields may also be given flat.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from core.methods import ATTACK_KINDS, Defense, Kind, Method
 from core.registry import make_method, parse_method
 
 NO_OPTION: JsonDict = {"option": False}
-"""Of a field that the command line fills in another way than by an option of its name."""
+"""For fields that have no command-line option of their own."""
 
 
 Measured = Literal["homophily", "structure", "utility", "pairs", "queries"]
@@ -38,12 +38,12 @@ class MethodChoice(BaseModel):
 
     @staticmethod
     def parse(text: str, *kinds: Kind) -> MethodChoice:
-        """The choice that `KEY:field=value,…` on the command line names."""
+        """Choice of `KEY:field=value,…` on the command line."""
         return MethodChoice.of(parse_method(text, *kinds))
 
     @staticmethod
     def of(method: Method) -> MethodChoice:
-        """The choice that makes this method again."""
+        """Choice that reproduces this method."""
         return MethodChoice(key=method.info.key, config=method.config)
 
     def make(self, *kinds: Kind) -> Method:
@@ -61,7 +61,7 @@ class MethodChoice(BaseModel):
 
 
 class IdentityChoice(BaseModel):
-    """What an attacker on identities holds: a second graph of the same people, and seeds."""
+    """Knowledge of a re-identification attacker: an auxiliary graph and seeds."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     overlap: float = Field(
@@ -79,7 +79,7 @@ class IdentityChoice(BaseModel):
 
 
 class ThreatSpec(BaseModel):
-    """What is secret, and what its attackers are assumed to know of it."""
+    """The secrets, and the attackers' assumed knowledge of them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -138,7 +138,7 @@ class ThreatSpec(BaseModel):
 
 
 class DisclosureSpec(BaseModel):
-    """What leaves with the links, and what the recipient wants of it."""
+    """Published columns, and the recipient's use."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -166,7 +166,7 @@ class DisclosureSpec(BaseModel):
 
     @property
     def names_columns(self) -> bool:
-        """Whether it says which columns leave, so that all formats hold those and no others."""
+        """Whether the published columns are chosen, so that all formats contain exactly those."""
         return bool(self.generalize) or self.publish_columns is not None
 
 
@@ -178,7 +178,7 @@ PARTS: dict[str, type[BaseModel]] = {
 
 
 def nest_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields with those of a part inside it, whether they were given there or flat."""
+    """Fields nested into their parts, whether given nested or flat."""
     nested = {name: value for name, value in fields.items() if name not in PARTS}
     for part, model in PARTS.items():
         flat = {name: nested.pop(name) for name in model.model_fields if name in nested}
@@ -193,7 +193,7 @@ def nest_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _PartedSpec(BaseModel):
-    """The parts that an audit and a publishing run share."""
+    """Parts shared by audits and publishing runs."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -210,7 +210,7 @@ class _PartedSpec(BaseModel):
 
     @classmethod
     def check_fields(cls, fields: Mapping[str, Any]) -> Self:
-        """The spec of its fields, nested or flat, or InputError."""
+        """Spec of nested or flat fields; raises InputError."""
         try:
             return cls.model_validate(fields)
         except ValidationError as error:
@@ -222,12 +222,12 @@ class _PartedSpec(BaseModel):
             ) from None
 
     def update(self, **fields: Any) -> Self:
-        """The same spec with other values of some fields, given flat; checked."""
+        """The spec with some fields replaced, given flat; validated."""
         return self.check_fields({**nest_fields({**self.model_dump(), **fields})})
 
 
 class AuditSpec(_PartedSpec):
-    """Names the graph by its content, the threats, the methods and the repeats.
+    """Graph by content hash, threats, methods and repeats.
 
     The original graph is always audited, as release "original"; it is not listed as a defense.
     """
@@ -326,7 +326,7 @@ class AuditSpec(_PartedSpec):
 
     @staticmethod
     def check_spec(fields: Mapping[str, Any]) -> AuditSpec:
-        """An AuditSpec of a JSON object, all methods checked, or InputError."""
+        """AuditSpec of a JSON object with all methods validated; raises InputError."""
         spec = AuditSpec.check_fields(fields)
         threats, knowledge = spec.threats, spec.knowledge
         for text in spec.disclosure.generalize:
@@ -369,7 +369,7 @@ class AuditSpec(_PartedSpec):
         return spec.normalized()
 
     def normalized(self) -> AuditSpec:
-        """The same audit with all settings written out and methods named once each."""
+        """The same audit with all settings explicit and no duplicate methods."""
         return self.model_copy(
             update={
                 "attacks": _normalize(self.attacks, *ATTACK_KINDS),
@@ -379,8 +379,7 @@ class AuditSpec(_PartedSpec):
 
     @property
     def taught(self) -> tuple[str, ...]:
-        """Private columns that the shadow graph teaches, in the order of the private ones; the
-        first where none are named."""
+        """Private columns for which the shadow graph is used, in order; by default the first."""
         columns, named = self.threats.columns, self.knowledge.shadow_columns
         if self.knowledge.shadow_graph is None:
             return ()
@@ -388,19 +387,20 @@ class AuditSpec(_PartedSpec):
 
     @property
     def external_releases(self) -> tuple[str, ...]:
-        """The release that was made elsewhere and those held beside it; empty: none is judged."""
+        """The external release under judgement and those held beside it; empty without one."""
         return (self.external_release, *self.held_releases) if self.external_release else ()
 
     @property
     def attacks_released_links(self) -> bool:
-        """Whether the released links are attacked, in one release or in several together."""
+        """Whether released links are attacked, in one release or in a composition."""
         known = self.knowledge
         several = known.composition is not None or known.hold_every_defense
         return self.threats.released_links or several
 
 
 def _check_external(spec: AuditSpec) -> None:
-    """InputError where a release made elsewhere is missing, or asked what only a defense does."""
+    """Raise InputError if an external release is missing or combined with options that need a
+    defense."""
     is_named = any(choice.key == EXTERNAL for choice in spec.defenses)
     if is_named != (spec.external_release is not None):
         raise InputError(
@@ -439,11 +439,11 @@ def _normalize(choices: tuple[MethodChoice, ...], *kinds: Kind) -> tuple[MethodC
 
 
 class PublishSpec(_PartedSpec):
-    """What is to be published: a graph, a defense, and what of the threats the defense is told.
+    """A publishing run: graph, defense, and the threats given to the defense.
 
-    A known set that an audit draws is an assumption about attackers; nobody published it. So
-    the defense is told the whole private column, or with publisher_knows "none" nothing of it.
-    No link is held back for tests, and only sensitive links are withheld from the release.
+    Known values drawn by an audit are an assumption on attackers and not published. The defense
+    gets the whole private column, or nothing of it with publisher_knows "none". No link is held
+    back for tests, and only sensitive links are withheld.
     """
 
     defense: MethodChoice = Field(json_schema_extra=NO_OPTION)
@@ -472,7 +472,7 @@ class PublishSpec(_PartedSpec):
     def of_audit(
         spec: AuditSpec, defense: MethodChoice, budget: float | None = None
     ) -> PublishSpec:
-        """One of the audit's defenses on its graph; links that were drawn are not withheld."""
+        """One of the audit's defenses on its graph; randomly drawn links are not withheld."""
         return PublishSpec(
             graph_hash=spec.graph_hash,
             defense=defense,

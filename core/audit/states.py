@@ -1,4 +1,4 @@
-"""The states of everything that is computed: cells, audits, claims, advice, publishing runs."""
+"""States of cells, audits and jobs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """queued → running → one of the others; "interrupted" and "failed" can be tried again."""
+    """queued → running → one of the others; "interrupted" and "failed" can be retried."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -18,17 +18,17 @@ class State(StrEnum):
 
     @property
     def is_active(self) -> bool:
-        """Something may still happen without anybody asking."""
+        """Queued or running."""
         return self in (State.QUEUED, State.RUNNING)
 
     @property
     def is_final(self) -> bool:
-        """Nothing more happens unless it is asked for again."""
+        """Ended; nothing more happens unless requested again."""
         return not self.is_active and self is not State.INTERRUPTED
 
     @property
     def is_kept(self) -> bool:
-        """A resumed or repeated audit takes it as it is."""
+        """Reused by resumed and repeated audits."""
         return self in (State.DONE, State.SKIPPED)
 
 
@@ -36,4 +36,4 @@ ACTIVE = tuple(state for state in State if state.is_active)
 FINAL = tuple(state for state in State if state.is_final)
 KEPT = tuple(state for state in State if state.is_kept)
 FINISHED = tuple(state for state in FINAL if state is not State.CANCELLED)
-"""What has come to an end by itself; a cancelled cell has not."""
+"""Ended without being cancelled."""

@@ -1,4 +1,4 @@
-"""A publishing run of statistics instead of a graph: the same ledger, the same charge."""
+"""Publishing runs of statistics instead of a graph, with the same ledger and budget."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KEY = "statistics"
 
 
 class StatisticsSpec(BaseModel):
-    """Which statistics are published, at what budget, with what public knowledge."""
+    """Statistics to publish, their budget, and public knowledge."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -62,7 +62,7 @@ class StatisticsSpec(BaseModel):
 
     @staticmethod
     def check_fields(fields: dict[str, Any]) -> StatisticsSpec:
-        """The spec of its fields, or InputError."""
+        """Validated spec of its fields; raises InputError."""
         try:
             return StatisticsSpec.model_validate(fields)
         except ValidationError as error:
@@ -72,7 +72,7 @@ class StatisticsSpec(BaseModel):
             raise InputError(name, said[0].lower() + said[1:], first.get("input")) from None
 
     def find_column(self, graph: Graph, private: Sequence[str] = ()) -> Attribute | None:
-        """The column that `mixing` needs; InputError where it is not named, unknown or private."""
+        """Column that `mixing` needs; raises InputError if missing, unknown or private."""
         if "mixing" not in self.statistics:
             return None
         if self.mixing_column is None:
@@ -88,7 +88,7 @@ class StatisticsSpec(BaseModel):
 def publish_statistics(
     graph: Graph, spec: StatisticsSpec, private: Sequence[str] = ()
 ) -> tuple[tuple[Row, ...], Guarantee]:
-    """A table with noise by the operating system's entropy, and its guarantee.
+    """Noisy table with operating-system entropy, and its guarantee.
 
     private  columns that must not be used
     """
@@ -107,9 +107,9 @@ def enter_statistics(
     budget: float | None = None,
     lineage: str | None = None,
 ) -> dict[str, Any]:
-    """Enter the run in the graph's ledger before anybody gets the table; its provenance.
+    """Enter the run in the graph's ledger before the table is handed out; returns its provenance.
 
-    InputError where it would exceed `budget`.
+    Raises InputError if `budget` would be exceeded.
     """
     made = datetime.now(UTC).isoformat(timespec="seconds")
     release = Release(graph, KEY, spec.model_dump(mode="json"), guarantee)
@@ -121,7 +121,7 @@ def enter_statistics(
 def write_statistics(
     rows: Sequence[Row], path: Path, num_nodes: int, provenance: dict[str, Any]
 ) -> list[Path]:
-    """The table as CSV in `path`, and the same with provenance as JSON beside it."""
+    """Write the table as CSV to `path`, and with provenance as JSON beside it."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
         writer.writerow(COLUMNS)

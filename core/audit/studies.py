@@ -1,7 +1,6 @@
-"""Studies: one circumstance of the attack varied, an ordinary audit of the original a point.
+"""Studies: one condition of the attack varied, one ordinary audit of the original per point.
 
-All points of a study carry its id in their provenance; nothing else ties them together, so that
-each can be opened, resumed and deleted like any audit.
+Points carry the study's id in their provenance and are otherwise independent audits.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ if TYPE_CHECKING:
     from core.audit.service import AuditService
 
 MAX_COLUMNS = 24
-"""Above that many features they are withheld all together, as the words of a text are."""
+"""Number of features above which they are withheld all together."""
 
 EVERYTHING = "every column"
 
 MAX_COMMUNITIES = 12
-"""The largest communities that a smaller graph is put together from."""
+"""Number of largest communities that a smaller graph is assembled from."""
 
 
 @dataclass(frozen=True)
 class StudyKind:
-    """key; what is varied, in words and as a title of its axis; the shares that are tried.
+    """key; the varied condition, in words and as an axis title; the shares that are tried.
 
-    Without shares its points are named: what is withheld, one after the other.
+    Without shares its points are named: the items withheld one after the other.
     """
 
     key: str
@@ -82,9 +81,9 @@ STUDIES = (
 
 @dataclass(frozen=True)
 class Study:
-    """A study that was started: its points as (share, audit), lowest share first.
+    """A started study: its points as (share, audit), lowest share first.
 
-    names  what is withheld at each point, where that is what the study varies
+    names  the item withheld at each point, if that is varied
     """
 
     id: str
@@ -114,7 +113,7 @@ class Study:
 
 
 def find_kind(key: str) -> StudyKind:
-    """The kind of study of this key; raises InputError."""
+    """Kind of study by key; raises InputError."""
     for kind in STUDIES:
         if kind.key == key:
             return kind
@@ -124,7 +123,7 @@ def find_kind(key: str) -> StudyKind:
 
 
 def find_obstacle(key: str, spec: AuditSpec, graph: Graph) -> str | None:
-    """Why a study cannot be made of this audit, for its user; None where it can."""
+    """Reason why a study of this audit is impossible; None if it is possible."""
     if key == "known" and spec.threats.private is None:
         return "needs a private column"
     if key == "known" and not _list_attribute_attacks(spec):
@@ -139,9 +138,9 @@ def find_obstacle(key: str, spec: AuditSpec, graph: Graph) -> str | None:
 
 
 def make_point(key: str, share: float, spec: AuditSpec, graph: Graph) -> tuple[AuditSpec, Graph]:
-    """Spec and graph of one point; usefulness is not measured and no defense is run.
+    """Spec and graph of one point, without usefulness or defenses.
 
-    Raises InputError where the point cannot be made.
+    Raises InputError if the point is impossible.
     """
     fields: dict[str, Any] = {"defenses": [], "utility": None, "test_links": 0.0}
     seed = Seed(spec.root_seed).child("study", key, share)
@@ -166,10 +165,10 @@ def make_point(key: str, share: float, spec: AuditSpec, graph: Graph) -> tuple[A
 
 
 def start_study(service: AuditService, key: str, spec: AuditSpec) -> str:
-    """Start an audit a point, the attacks and repeats being those of `spec`; returns an id.
+    """Start one audit per point with the attacks and repeats of `spec`; returns an id.
 
-    Points that cannot be made are left out, such as a part of the graph with one class only.
-    Raises InputError if that is all of them, or where `find_obstacle` names a reason.
+    Impossible points are omitted, such as a subgraph with one class only. Raises InputError if none
+    is left or `find_obstacle` gives a reason.
     """
     kind, graph = find_kind(key), service.load_graph(spec.graph_hash)
     obstacle = find_obstacle(key, spec, graph)
@@ -193,7 +192,7 @@ def start_study(service: AuditService, key: str, spec: AuditSpec) -> str:
 
 
 def list_points(kind: StudyKind, spec: AuditSpec, graph: Graph) -> list[tuple[float, str]]:
-    """The points of a study, by number and by name."""
+    """Points of a study, by number and by name."""
     if kind.shares:
         return [(share, format_percent(share)) for share in kind.shares]
     return list(enumerate(["nothing", *list_withheld(spec, graph)]))
@@ -222,7 +221,7 @@ def cancel_study(service: AuditService, study: Study) -> None:
 
 
 def mask_features(graph: Graph, share: float, seed: Seed) -> Graph:
-    """A random `share` of all feature values becomes the column's mean; 0 in sparse features."""
+    """Replace a random `share` of all feature values by the column's mean; by 0 if sparse."""
     features: Any = graph.features
     if features is None or share == 0:
         return graph
@@ -237,7 +236,7 @@ def mask_features(graph: Graph, share: float, seed: Seed) -> Graph:
 
 
 def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
-    """The set of Louvain communities whose size is nearest to `share` of the nodes."""
+    """Union of Louvain communities with a size nearest to `share` of the nodes."""
     from core.algorithms.communities import find_communities
 
     if share >= 1:
@@ -252,14 +251,14 @@ def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
 
 
 def list_withheld(spec: AuditSpec, graph: Graph) -> list[str]:
-    """What is withheld at each point after the first, at which nothing is; the last is all."""
+    """Item withheld at each point after the first; the last point withholds all."""
     names, features = _list_columns(spec, graph)
     groups = [*names, *([_format_features(features)] if features else [])]
     return [*groups, EVERYTHING] if len(groups) > 1 else groups
 
 
 def choose_withheld(spec: AuditSpec, graph: Graph, number: int) -> dict[str, Any]:
-    """Fields of the spec of a point: 0 is nothing withheld, then as `list_withheld` says."""
+    """Spec fields of a point: 0 withholds nothing, then as in `list_withheld`."""
     names, features = _list_columns(spec, graph)
     every = [*names, *features]
     wanted = ["", *list_withheld(spec, graph)][number]
@@ -273,7 +272,7 @@ def choose_withheld(spec: AuditSpec, graph: Graph, number: int) -> dict[str, Any
 
 
 def _list_columns(spec: AuditSpec, graph: Graph) -> tuple[list[str], list[str]]:
-    """Columns that leave: those that are withheld alone, and features only all together."""
+    """Published columns: attributes one by one, many features only together."""
     graph = prepare_graph(spec, graph)
     shown = list_published(spec.disclosure, graph)
     leaving = list(graph.feature_names if shown is None else shown)
@@ -296,7 +295,7 @@ def _list_attribute_attacks(spec: AuditSpec) -> tuple[MethodChoice, ...]:
 
 
 def _keep_links(spec: AuditSpec, graph: Graph) -> tuple[tuple[str, str], ...] | None:
-    """The analyst's own sensitive links that the graph still holds; None where they are drawn."""
+    """The analyst's sensitive links that the graph still has; None if they are drawn."""
     if spec.threats.sensitive_links is None:
         return None
     return tuple(

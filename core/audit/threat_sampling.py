@@ -1,8 +1,8 @@
-"""Each repeat's threats: secrets drawn from the root seed, and who knows what of them.
+"""Samples the threats of each repeat: secrets and the attackers' knowledge of them.
 
-A release is made once, from the publisher's knowledge, and attacked by several attackers with
-knowledge of their own. Two attackers who know different people's values are drawn from streams
-that depend on column and share alone, so that all attacks and releases meet the same ones.
+A release is made once from the publisher's knowledge and attacked by several attackers. Their known
+values are drawn from streams that depend on column and share only, so that they are equal for all
+attacks and releases.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ IdPairs = tuple[tuple[str, str], ...]
 
 
 def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
-    """The threats of one repeat: a fresh split from the audit's root seed."""
+    """Threats of one repeat: a fresh split from the audit's root seed."""
     spec, graph = audit.spec, audit.graph
     seed = Seed(spec.root_seed).child("repeat", repeat)
     control, own, members = _set_control_apart(spec, graph, seed)
@@ -56,8 +56,7 @@ def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
 def _set_control_apart(
     spec: AuditSpec, graph: Graph, seed: Seed
 ) -> tuple[Control | None, AuditSpec, Graph]:
-    """Who is left out in a repeat of this seed, if the spec asks for it; spec and graph without
-    them."""
+    """Control nodes of a repeat, if requested; spec and graph without them."""
     if spec.control is None:
         return None, spec, graph
     control = draw_control(graph, spec.control, seed.child("control"))
@@ -65,8 +64,7 @@ def _set_control_apart(
 
 
 def _leave_out_control(spec: AuditSpec, graph: Graph, control: Control) -> tuple[AuditSpec, Graph]:
-    """The spec less the links and known people that it names among control people, and the graph
-    less these."""
+    """The spec without links and known values of control nodes, and the graph without them."""
     left_out = {graph.node_ids[node] for node in np.flatnonzero(control.people)}
 
     def keep(pairs: IdPairs | None) -> IdPairs | None:
@@ -88,7 +86,7 @@ def draw_secrets(
     test_links: float,
     held_back: IdPairs | None = None,
 ) -> Threats:
-    """The links and values that a spec makes secret on a prepared graph."""
+    """Links and values that a spec makes secret on a prepared graph."""
     threats = spec.threats
     given, kept = _find_given(threats, graph, held_back)
     return draw_threats(
@@ -121,7 +119,7 @@ def draw_visible(audit: PreparedAudit, repeat: int) -> Graph:
 def _find_given(
     threats: ThreatSpec, graph: Graph, held_back: IdPairs | None
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Node numbers of the sensitive and of the held-back links that were named."""
+    """Node numbers of named sensitive and held-back links."""
     given = threats.sensitive_links
     return (
         None if given is None else find_pairs(graph, given),
@@ -130,23 +128,23 @@ def _find_given(
 
 
 def find_pairs(graph: Graph, pairs: IdPairs, what: str = "sensitive link") -> np.ndarray:
-    """(k, 2) node numbers of pairs of node ids; InputError for an id that is not in the graph."""
+    """(k, 2) node numbers of pairs of node ids; raises InputError for an unknown id."""
     ends = graph.find_nodes([node for pair in pairs for node in pair], what)
     return ends.reshape(-1, 2)
 
 
 def find_known(spec: AuditSpec | PublishSpec, graph: Graph) -> np.ndarray | None:
-    """(k,) the nodes whose private values are known, where the spec names them; else None."""
+    """(k,) nodes with known private values if the spec names them; else None."""
     people = spec.threats.known_people
     return None if people is None else graph.find_nodes(people, "person whose value is known")
 
 
 def limit_publisher_knowledge(threats: Threats, knows: PublisherKnows) -> Threats:
-    """The threats as a defense gets them.
+    """Threats as given to a defense.
 
-    none    nothing of the private attribute: a defense that needs it declines
-    public  the values that the assumed attacker knows
-    column  every value
+    none    no private values: defenses that need them decline
+    public  values known to the assumed attacker
+    column  all values
     """
     if threats.attribute is None or knows == "public":
         return threats
@@ -158,7 +156,7 @@ def limit_publisher_knowledge(threats: Threats, knows: PublisherKnows) -> Threat
 
 
 def select_attacker(spec: AuditSpec, scenario: Scenario, repeat: int, threats: Threats) -> Threats:
-    """The threats as the attacker of a scenario meets them: its column, and whom it knows."""
+    """Threats as seen by the attacker of a scenario: its column and known values."""
     known = scenario.knowledge
     if scenario.threat != "attribute" or spec.threats.private is None:
         return threats
@@ -178,8 +176,8 @@ def select_attacker(spec: AuditSpec, scenario: Scenario, repeat: int, threats: T
 def _select_joint(
     spec: AuditSpec, plain: Scenario, repeat: int, threats: Threats, joint: Joint
 ) -> Threats:
-    """The attacker of a column and of the others at once: of the people whom it knows it knows
-    every column, and with `known` the other columns of everybody."""
+    """Attacker of several columns: knows every column of its known nodes and, with `known`, the
+    other columns of all nodes."""
     selected = select_attacker(spec, plain, repeat, threats)
     threat = selected.attribute
     assert threat is not None
@@ -193,7 +191,7 @@ def _select_joint(
 
 
 def check_columns(spec: AuditSpec, graph: Graph) -> None:
-    """InputError where a further private column or a group cannot be used."""
+    """Raise InputError for an unusable private column or group."""
     for column in spec.threats.more_private:
         _draw_attacker(spec, Threats(graph), column, 0)
     for column in spec.groups:
@@ -203,7 +201,7 @@ def check_columns(spec: AuditSpec, graph: Graph) -> None:
 def _draw_attacker(
     spec: AuditSpec, threats: Threats, column: str, repeat: int, known: Auxiliary | None = None
 ) -> AttributeThreat:
-    """Whom an attacker of a column knows; without knowledge of its own, as many as assumed."""
+    """Known nodes of an attacker of a column; as many as assumed without auxiliary knowledge."""
     graph, control = threats.visible, threats.control
     if control is not None:
         spec, graph = _leave_out_control(spec, graph, control)

@@ -1,6 +1,6 @@
-"""What an audit found, as pages, figures, the report and the command line read it.
+"""Results of an audit as read by pages, figures, report and command line.
 
-Everything here is assembled from the store by `core.audit.service`; nothing is computed twice.
+Assembled from the store by `core.audit.service`.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ status   "done", "failed", "skipped" (not supported, or not resolvable), "cancel
 """
 
 REPEATS = "repeats"
-"""Further column of `AuditView.results`, not part of audit.json: repeat → value, by which two
-rows of one audit are compared repeat by repeat."""
+"""Further column of `AuditView.results`, not part of audit.json: repeat → value, used to compare
+two rows of one audit repeat by repeat."""
 
 CONTROL_COLUMNS = (
     "release",
@@ -63,20 +63,20 @@ CONTROL_COLUMNS = (
     "difference_low",
     "difference_high",
 )
-"""Columns of `AuditView.control`: one row a release, attack and metric that has values on control
-people as well as on the others.
+"""Columns of `AuditView.control`: one row per release, attack and metric that has values on control
+nodes as well as on the others.
 
-value       on control people; low/high: 95 % interval; n: control pairs or people a repeat
-difference  the figure of the row of `results` less `value`: what being in the release adds
+value       on control nodes; low/high: 95 % interval; n: control pairs or nodes per repeat
+difference  figure in `results` minus `value`: the effect of being in the release
 """
 
 NODE_COLUMNS = ("node", "release", "attack", "risk", "advantage", "low", "high", "seeds")
 """Columns of `AuditView.nodes`: one row per node at stake, release and attack.
 
-node, release and attack are categories; `spell` gives them as texts.
-risk       calibrated probability that the attacker puts on the truth, mean over repeats
-advantage  risk less the base rate; low/high: 95 % interval of the risk; seeds: repeats in which
-           the node was at stake
+node, release and attack are categories; `spell` converts them to text.
+risk       calibrated probability that the attacker assigns to the truth, mean over repeats
+advantage  risk minus the base rate; low/high: 95 % interval of the risk; seeds: repeats with
+the node at stake
 """
 
 PROFILE_COLUMNS = (
@@ -110,19 +110,18 @@ processor."""
 
 
 REPR_ROWS = 30
-"""Of the results in a notebook."""
+"""Rows of the results shown in a notebook."""
 
 
 def spell(table: pd.DataFrame) -> pd.DataFrame:
-    """Names as texts where `AuditView.nodes` keeps their numbers: what millions of rows say is
-    compared by number, what is told to people by name."""
+    """Convert category columns of `AuditView.nodes` to text."""
     named = [c for c in table if isinstance(table[c].dtype, pd.CategoricalDtype)]
     return table.astype(dict.fromkeys(named, "str"))
 
 
 @dataclass(frozen=True)
 class ReleaseSummary:
-    """One release of the audit: what was done, what is promised, what it did.
+    """One release of the audit: settings, guarantee and effect.
 
     facts   name → Estimate over repeats: links_kept, links_added, … and the defense's own facts
     curves  training curves of the first repeat: name → [(step, value), …]
@@ -139,10 +138,10 @@ class ReleaseSummary:
 
 @dataclass(frozen=True)
 class AuditSummary:
-    """One row of the history; `study` where it is a point of one (core.audit.studies).
+    """One row of the history; `study` if it is a point of one (core.audit.studies).
 
-    person         subject of whose it is (core.audit.access.accounts)
-    cells_skipped  of `cells_done`, those that could not run on this graph
+    person         subject of the owner (core.audit.access.accounts)
+    cells_skipped  of `cells_done`, those that do not apply to this graph
     """
 
     id: str
@@ -167,7 +166,7 @@ class AuditSummary:
 
 @dataclass(frozen=True)
 class JobProgress:
-    """How far a job is; fraction 0 to 1, `reason` why it came to nothing."""
+    """Progress of a job; fraction 0 to 1, `reason` of a failure."""
 
     id: str
     state: State
@@ -183,9 +182,9 @@ class JobProgress:
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimRun(JobProgress):
-    """A check of what a release promises, by up to `trials` runs of its defense.
+    """A claim check of a release by up to `trials` runs of its defense.
 
-    check  what came out, once it is done
+    check  its result, once done
     """
 
     release: str
@@ -195,10 +194,10 @@ class ClaimRun(JobProgress):
 
 @dataclass(frozen=True, kw_only=True)
 class PublishProgress(JobProgress):
-    """A publishing run; `provenance` is there once it is done, `release` once it is signed too.
+    """A publishing run; `provenance` is set once it is done, `release` once it is signed.
 
-    description  everything of the release but its graph
-    prepared_by, signed_by  subjects of two people, or twice the local user; "" not signed yet
+    description  everything of the release except its graph
+    prepared_by, signed_by  subjects of two people, or twice the local user; "" if not signed
     """
 
     spec: PublishSpec
@@ -213,16 +212,16 @@ class PublishProgress(JobProgress):
 class AuditView:
     """Everything known about one audit so far.
 
-    results, nodes, profile, cells, control  tables with the columns named above; the last is empty
-             where nobody was left out
+    results, nodes, profile, cells, control  tables with the columns named above; control is empty
+    without control nodes
     rocs     (release, attack) → table fpr, tpr: mean ROC over repeats at fixed FPRs
     load_graph    the original graph
     load_release  (release id, repeat) → the released graph of that repeat
-    load_link_scores  (defense's release id, repeat) → (m,) what it learned of each link of the
-             graph that was defended, or None
+    load_link_scores  (defense's release id, repeat) → (m,) learned score of each link of the
+    defended graph, or None
     load_margins  (release id, attribute attack or None for the label) → (k,) margins of the true
-             class over hidden nodes and repeats, from raw probabilities
-    claims   checks of what the releases promise, oldest first, whatever their state
+    class over hidden nodes and repeats, from uncalibrated probabilities
+    claims   claim checks of the releases, oldest first, in any state
     ledger   publishing runs of the graph, in any audit or none, oldest first
     decisions  on releases of the graph, in any audit, oldest first
     """
@@ -247,8 +246,7 @@ class AuditView:
 
     @property
     def num_repeats(self) -> int:
-        """Repeats that were run, or are planned while the audit runs: fewer than the spec asks
-        for where the audit stopped early."""
+        """Number of repeats, fewer than in the spec if the audit stopped early."""
         return int(self.cells["seed"].nunique()) or self.spec.num_repeats
 
     @property
@@ -257,7 +255,7 @@ class AuditView:
         return self.num_repeats < self.spec.num_repeats
 
     def _repr_html_(self) -> str:
-        """For notebooks: what the audit is of, and its first results; names are escaped."""
+        """Notebook representation; names are escaped."""
         run, shown = self.summary, ["release", "method", "metric", "value", "low", "high", "n"]
         head = (
             f"{run.name}: {run.state}, {run.num_nodes:,} nodes and {run.num_edges:,} links, "
@@ -269,7 +267,7 @@ class AuditView:
         return f"<p>{html.escape(head)}</p>{table.to_html(index=False, na_rep='–')}{rest}"
 
     def estimate(self, release: str, method: str, metric: str) -> Estimate:
-        """The estimate in one row of `results`; its reason where it has no value."""
+        """Estimate of one row of `results`; with a reason if it has no value."""
         table = self.results
         row = table[
             (table.release == release) & (table.method == method) & (table.metric == metric)
@@ -297,9 +295,9 @@ Curves = dict[str, list[tuple[float, float]]]
 
 @dataclass(frozen=True)
 class RunningCell:
-    """A cell that is being computed now; `seed` counts repeats from 0, `fraction` 0 to 1.
+    """A cell being computed; `seed` counts repeats from 0, `fraction` 0 to 1.
 
-    curves  of what it trains: name → [(step, value), …]
+    curves  training curves so far: name → [(step, value), …]
     """
 
     kind: str
@@ -312,20 +310,20 @@ class RunningCell:
 
     @property
     def label(self) -> str:
-        """For a terminal, by the ids that options name: "gps on original, repeat 1"."""
+        """Terminal label with ids as in options: "gps on original, repeat 1"."""
         what = self.release if self.kind == "publish" else f"{self.method} on {self.release}"
         return f"{what}, repeat {self.seed + 1}"
 
 
 @dataclass(frozen=True)
 class AuditProgress:
-    """How far an audit is; cheap enough to ask several times a second.
+    """Progress of an audit, cheap enough to poll several times a second.
 
-    cells_done  cells that came to an end by themselves: done, skipped or failed, not cancelled
+    cells_done  done, skipped and failed cells, without cancelled ones
     fraction    0 to 1, running cells counted in part
     seconds     spent so far, over all runs of this audit
-    note        something the user should know, such as that workers are starting; "" if nothing
-    time_left   estimate of what is still to come; None where nothing runs
+    note        status message, such as that workers are starting; "" if none
+    time_left   estimate of the remaining time; None if nothing runs
     """
 
     state: State

@@ -57,7 +57,7 @@ def describe_advice_cost(advice: Advice) -> str:
 
 
 def compute_advice_steps(advice: Advice) -> pd.DataFrame:
-    """One row per link to hide: number of links hidden so far, the neighbour, the risk measured then.
+    """One row per link to hide: links hidden so far, the neighbour, and the risk measured then.
 
     Attacks that take minutes are run with all links hidden only; "–" in between.
     """

@@ -1,1 +1,1 @@
-"""Who may do what with whose audits, and the record of who did."""
+"""Permissions of people on each other's audits, and the audit trail."""

@@ -1,8 +1,7 @@
-"""Who somebody is and which role they have: names from the sign-in, roles from a file.
+"""Identities and roles: identities from the sign-in, roles from a file.
 
-Roles are ranks. An analyst works on audits of their own; an approver also signs what others
-prepared for publishing; an administrator also sees and manages everybody's. Who is in no list has
-no role and can do nothing.
+Roles are ordered. An analyst works on their own audits; an approver also signs releases that others
+prepared; an administrator also sees and manages all audits. People without a role have no access.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from core.errors import InputError
 
 Role = Literal["none", "analyst", "approver", "administrator"]
 ROLES: tuple[Role, ...] = get_args(Role)
-"""From the least to the most."""
+"""Lowest to highest."""
 
 ROLES_FILE = "roles.toml"
 
 
 @dataclass(frozen=True)
 class Person:
-    """subject: what tells people apart, the issuer of their sign-in and its name for them."""
+    """subject: unique identifier, the issuer of the sign-in and its name for the person."""
 
     subject: str
     name: str
@@ -35,12 +34,12 @@ class Person:
     email: str = ""
 
     def has(self, role: Role) -> bool:
-        """Whether this is their role or a lesser one."""
+        """Whether the person has this role or a higher one."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
     @property
     def is_local(self) -> bool:
-        """The one user of an app without sign-in, who prepares and signs."""
+        """Whether this is the single user of an app without sign-in, who prepares and signs."""
         return self.subject == LOCAL.subject
 
 
@@ -48,12 +47,12 @@ LOCAL = Person("local", "the local user", "administrator")
 
 
 class RoleBook(BaseModel):
-    """Who has which role, as roles.toml says.
+    """Roles as defined by roles.toml.
 
-    Most particular first: the subject, then the e-mail, then the highest of the groups' roles.
-    default       of those who sign in and are not named
-    groups_claim  name of the claim that lists somebody's groups
-    trust_emails  count an e-mail that the provider does not say it has verified
+    The most specific rule wins: subject, then e-mail, then the highest role of the groups.
+    default       role of signed-in people who are not listed
+    groups_claim  name of the claim that lists a person's groups
+    trust_emails  accept e-mail addresses that the provider has not verified
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,7 +64,7 @@ class RoleBook(BaseModel):
     trust_emails: bool = False
 
     def find_role(self, subject: str, email: str = "", groups: tuple[str, ...] = ()) -> Role:
-        """The role of a person; `email` is one that may be trusted, in any case of letters."""
+        """Role of a person; `email` is a trusted address, matched case-insensitively."""
         if subject in self.subjects:
             return self.subjects[subject]
         emails = {name.casefold(): role for name, role in self.emails.items()}
@@ -76,7 +75,8 @@ class RoleBook(BaseModel):
 
 
 def load_roles(home: Path) -> RoleBook:
-    """The file of AUDIT_ROLES, else roles.toml of the home; nobody has a role without one."""
+    """Roles of the file in AUDIT_ROLES, else roles.toml of the home; without one nobody has a
+    role."""
     path = Path(os.environ.get("AUDIT_ROLES") or home / ROLES_FILE)
     try:
         return RoleBook.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
@@ -88,7 +88,7 @@ def load_roles(home: Path) -> RoleBook:
 
 
 def read_claims(claims: Mapping[str, Any], roles: RoleBook) -> tuple[Person, tuple[str, ...]]:
-    """The person that a provider vouches for, and their groups; InputError without a subject."""
+    """The person and groups that a provider asserts; raises InputError without a subject."""
     issuer, subject = claims.get("iss"), claims.get("sub")
     if not issuer or not subject:
         raise InputError("sign-in", "must name its issuer and a subject (claims iss and sub)")

@@ -1,4 +1,5 @@
-"""The service as one person reaches it: every verb is checked, what is done goes on the trail."""
+"""The audit service with permissions: every verb is checked, and changes are recorded on the
+trail."""
 
 from __future__ import annotations
 
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
 
 
 def enter(service: AuditService, person: Person) -> AuditService:
-    """The service for this person: its verbs, and those of its parts, that they may use.
+    """The service restricted to what this person may use.
 
-    Raises InputError for what they may not know of and AccessError for what they may not do.
+    Its verbs raise InputError for objects the person may not know of and AccessError for actions
+    that are not permitted.
     """
     return cast(
         "AuditService", AuthorisedService(service, service, Permissions(service._store, person), "")
@@ -27,13 +29,13 @@ def enter(service: AuditService, person: Person) -> AuditService:
 
 
 def find_person(service: AuditService) -> Person:
-    """Who stands before this service; the bare one belongs to the program, the local user."""
+    """The person of an authorised service; the bare service belongs to the local user."""
     authorised: Any = service
     return authorised.person if isinstance(authorised, AuthorisedService) else LOCAL
 
 
 def may_change(service: AuditService, audit_id: str) -> bool:
-    """Whether who stands here may resume, cancel, delete, share and publish this audit."""
+    """Whether this person may resume, cancel, delete, share and publish this audit."""
     authorised: Any = service
     return not isinstance(authorised, AuthorisedService) or authorised.permissions.may(
         lambda: authorised.permissions.change_audit(audit_id, "")
@@ -41,7 +43,7 @@ def may_change(service: AuditService, audit_id: str) -> bool:
 
 
 class AuthorisedService:
-    """Stands before the service or one part of it; what has no rule is not there."""
+    """Proxy of the service or a part of it; verbs without a rule do not exist."""
 
     def __init__(
         self, service: AuditService, part: Any, permissions: Permissions, name: str
@@ -50,7 +52,7 @@ class AuthorisedService:
 
     @property
     def person(self) -> Person:
-        """Who stands here."""
+        """The person the service is restricted to."""
         return self.permissions.person
 
     def __getattr__(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""May this person? Asked of the store each time, so that what is taken back is gone at once."""
+"""Permission checks against the store, evaluated on every call so that revocation is immediate."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ PUBLISHING = "publishing"
 
 
 class Permissions:
-    """The rights of one person in one store.
+    """Permissions of one person in one store.
 
-    An audit is read by whose it is, by whom it was shared with, by approvers once a release of it
-    was prepared, and by administrators; changed by whose it is and by administrators. Audits and
-    releases are made of a graph by who loaded it: what one may only read ends with the grant.
-    What a person may not read does not exist for them: the error is that of an unknown id.
-    People are told apart by the subject of their sign-in, never by the name that is shown.
+    An audit is readable by its owner, by people it is shared with, by approvers once a release of
+    it was prepared, and by administrators; owner and administrators may change it. Only people who
+    loaded a graph may audit or publish it, since read access ends with the grant. Objects that a
+    person may not read raise the error of an unknown id. People are identified by the subject of
+    their sign-in, never by the displayed name.
     """
 
     def __init__(self, store: Store, person: Person) -> None:
         self._store, self.person = store, person
 
     def need(self, role: Role, what: str = "") -> None:
-        """AccessError for a lesser role."""
+        """Raise AccessError for a lower role."""
         if self.person.has(role):
             return
         if self.person.role == "none":
@@ -40,12 +40,12 @@ class Permissions:
         raise AccessError(f"{what or 'this'} is for people with the role {role} only")
 
     def need_machine(self) -> None:
-        """AccessError for everybody who signed in."""
+        """Raise AccessError for anybody who signed in."""
         if not self.person.is_local:
             raise AccessError("this is for the program itself")
 
     def may(self, check: Callable[[], None]) -> bool:
-        """Whether one of these checks passes."""
+        """Whether any of these checks passes."""
         try:
             check()
         except AuditError:
@@ -55,26 +55,26 @@ class Permissions:
     # -- audits -----------------------------------------------------------------------------
 
     def read_audit(self, audit_id: str) -> None:
-        """InputError, as for an id that is not known, where the person may not read it."""
+        """Raise InputError, as for an unknown id, if the person may not read the audit."""
         self.need("analyst")
         if not self._sees_all and not self._exists(self._readable(AuditRow.id == audit_id)):
             raise InputError("audit", "must be a known id", audit_id, "choose one of the history")
 
     def change_audit(self, audit_id: str, what: str) -> None:
-        """AccessError for who may read it only."""
+        """Raise AccessError if the person may only read the audit."""
         self.read_audit(audit_id)
         mine = (AuditRow.id == audit_id) & (AuditRow.person == self.person.subject)
         if not self._sees_all and not self._exists(sa.select(AuditRow.id).where(mine)):
             raise AccessError(f"{what}: only who started this audit may do that")
 
     def match_graph(self, audit_id: str, graph_hash: str) -> None:
-        """InputError where a graph is not the audit's own."""
+        """Raise InputError if a graph is not the audit's own."""
         same = (AuditRow.id == audit_id) & (AuditRow.graph_hash == graph_hash)
         if not self._exists(sa.select(AuditRow.id).where(same)):
             raise InputError("graph", "must be the one of the audit", graph_hash[:12])
 
     def keep_audits(self, audits: list[Any]) -> list[Any]:
-        """Of summaries those that the person may read."""
+        """The summaries that the person may read."""
         if self._sees_all:
             return audits
         with self._store.read() as connection:
@@ -84,7 +84,7 @@ class Permissions:
     # -- graphs -----------------------------------------------------------------------------
 
     def read_graph(self, graph_hash: str) -> None:
-        """InputError, as for one that is not stored, where the person may not read it."""
+        """Raise InputError, as for a missing graph, if the person may not read it."""
         self.need("analyst")
         if not self._holds(graph_hash) and not self._exists(
             self._readable(AuditRow.graph_hash == graph_hash)
@@ -92,7 +92,7 @@ class Permissions:
             raise InputError("graph", "must be stored", graph_hash[:12], "load the file again")
 
     def hold_graph(self, graph_hash: str, what: str) -> None:
-        """AccessError for who may read it only: what is made of it would outlast the grant."""
+        """Raise AccessError if the person may only read it: results would outlast the grant."""
         self.read_graph(graph_hash)
         if not self._holds(graph_hash):
             raise AccessError(f"{what}: only who loaded this graph may do that")
@@ -104,7 +104,7 @@ class Permissions:
     # -- jobs -------------------------------------------------------------------------------
 
     def read_job(self, kind: str, key: str) -> None:
-        """A job is read with its audit; one that has none by who prepared it, and approvers."""
+        """A job is readable with its audit; without one, by its owner and approvers."""
         if self._sees_all:
             return
         row = self._find_job(kind, key)
@@ -114,7 +114,7 @@ class Permissions:
             raise self._unknown_job(kind, key)
 
     def change_job(self, kind: str, key: str, what: str) -> None:
-        """As its audit."""
+        """As for its audit."""
         self.read_job(kind, key)
         if self._sees_all:
             return
@@ -125,7 +125,7 @@ class Permissions:
             raise AccessError(f"{what}: only who asked for it may do that")
 
     def sign_run(self, key: str, what: str) -> None:
-        """An approver signs what another prepared; the local user does both."""
+        """An approver signs what another person prepared; the local user does both."""
         self.read_job(PUBLISHING, key)
         self.need("approver", what)
         row = self._store.find_job(key)
@@ -133,7 +133,7 @@ class Permissions:
             raise AccessError(f"{what}: another person than who prepared it must do that")
 
     def hand_out(self, key: str, what: str) -> None:
-        """For who prepared the run, whose audit it is of, and approvers."""
+        """Allowed to whoever prepared the run, the audit's owner, and approvers."""
         self.read_job(PUBLISHING, key)
         if not self.person.has("approver") and not self._is_mine(self._find_job(PUBLISHING, key)):
             self.change_job(PUBLISHING, key, what)
@@ -155,7 +155,7 @@ class Permissions:
     # -- tokens -----------------------------------------------------------------------------
 
     def change_token(self, token_id: str) -> None:
-        """One's own; everybody's for administrators."""
+        """Own tokens; all tokens for administrators."""
         self.need("analyst")
         mine = {token.id for token in Team(self._store).list_tokens(self.person.subject)}
         if not self._sees_all and token_id not in mine:
@@ -168,7 +168,7 @@ class Permissions:
         return self.person.has("administrator")
 
     def _readable(self, condition: Any) -> Any:
-        """Ids of the audits that meet a condition and may be read."""
+        """Ids of the readable audits that meet a condition."""
         subject = self.person.subject
         granted = sa.select(GrantRow.audit_id).where(GrantRow.person == subject)
         allowed = (AuditRow.person == subject) | AuditRow.id.in_(granted)

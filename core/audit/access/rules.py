@@ -1,6 +1,6 @@
-"""Which verb of the service needs what: one line a verb, for service, jobs and team alike.
+"""Permission required by each verb of the service, its jobs and the team.
 
-A verb without a line here cannot be reached by a person at all; a test holds that there is none.
+A verb without a rule is not reachable; a test checks that every verb has one.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ Arguments = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Rule:
-    """What is asked before a verb runs, and what is put down once it may.
+    """Check before a verb runs, and its record on the trail.
 
-    check   raises InputError for what the person may not know of, AccessError for what they may
-            not do
-    event   what the trail calls it; "" where it only reads
-    target  the argument that names the object; "" where what is returned does
-    detail  of the trail's line: with whom, of what, into what
-    fills   arguments that the person is put into, whatever the caller says
-    narrow  what of the result the person sees
+    check   raises InputError for objects the person may not know of, AccessError for forbidden
+    actions
+    event   name on the trail; "" for read access
+    target  argument that names the object; "" if the return value does
+    detail  further text for the trail
+    fills   arguments that are set to the person, whatever the caller passes
+    narrow  restricts the result to what the person may see
     """
 
     check: Callable[[Permissions, Arguments], object]
@@ -54,13 +54,12 @@ def _change(name: str, event: str, *said: str) -> Rule:
 
 
 def _say(*names: str) -> Callable[[Arguments], str]:
-    """The arguments of these names, such as "subject: i ada"."""
+    """The named arguments as text, such as "subject: i ada"."""
     return lambda arguments: ", ".join(f"{name}: {arguments[name]}" for name in names)
 
 
 def _list_graphs(spec: Any) -> list[str]:
-    """Hashes of the graphs that a spec names: its own, those that its attackers hold, and
-    releases that were made elsewhere."""
+    """Hashes of the graphs in a spec: its own, the attackers', and external releases."""
     identity, knowledge = spec.threats.identity, getattr(spec, "knowledge", None)
     held = [identity.auxiliary_graph if identity else None]
     held += [knowledge.shadow_graph if knowledge else None]
@@ -85,7 +84,7 @@ def _save(permissions: Permissions, arguments: Arguments) -> None:
 
 
 def _prepare(permissions: Permissions, arguments: Arguments) -> None:
-    """Of the graph of one's own audit, and of no other."""
+    """For the graph of one's own audit only."""
     spec, audit_id = arguments["spec"], arguments["audit_id"]
     permissions.hold_graph(spec.graph_hash, "prepare release")
     if audit_id is not None:
@@ -99,7 +98,7 @@ def _assign(permissions: Permissions, arguments: Arguments) -> None:
 
 
 def _decide(permissions: Permissions, arguments: Arguments) -> None:
-    """On the audit's own graph; for whose audit it is and for approvers."""
+    """For the audit's own graph, by the audit's owner and approvers."""
     decision = arguments["decision"]
     permissions.read_audit(decision.audit_id)
     if not permissions.person.has("approver"):
@@ -114,7 +113,7 @@ def _hand_out(permissions: Permissions, arguments: Arguments) -> None:
 
 
 def _hide_release(permissions: Permissions, run: Any) -> Any:
-    """A publishing run without the release itself, for who may only read of it."""
+    """A publishing run without its release, for people with read access only."""
     if permissions.may(lambda: permissions.hand_out(run.id, "")):
         return run
     return replace(run, release=None)
@@ -125,7 +124,7 @@ def _own_token(permissions: Permissions, arguments: Arguments) -> None:
 
 
 def _own_subject(permissions: Permissions, arguments: Arguments) -> None:
-    """One's own; of others, or of all, is for administrators."""
+    """Own records; those of others, or all, for administrators."""
     permissions.need("analyst")
     if arguments["subject"] != permissions.person.subject:
         permissions.need("administrator", "manage tokens")
@@ -143,7 +142,7 @@ def _change_job(kind: str, event: str, name: str = "key") -> Rule:
 
 
 def _list_jobs(kind: str) -> dict[str, Rule]:
-    """What all kinds of jobs have."""
+    """Rules shared by all kinds of jobs."""
     return {
         "get": _read_job(kind),
         "list": Rule(_read("audit_id")),
@@ -158,7 +157,7 @@ def _list_jobs(kind: str) -> dict[str, Rule]:
 SUBJECT = ("person",)
 ANYONE = Rule(_need("analyst"))
 MACHINE = Rule(lambda permissions, _: permissions.need_machine())
-"""Not for people: what the program does for itself."""
+"""For the program itself, not for people."""
 
 READ_GRAPH = Rule(lambda permissions, arguments: permissions.read_graph(arguments["graph_hash"]))
 
@@ -261,4 +260,4 @@ RULES: dict[str, dict[str, Rule]] = {
         ),
     },
 }
-"""Part of the service ("" itself) → verb → its rule."""
+"""Part of the service ("" for itself) → verb → rule."""

@@ -1,8 +1,8 @@
-"""The people who share a store: who they are, whom they let read their audits, their tokens.
+"""People sharing a store: identities, grants and tokens.
 
-Like the service, it does what it is told; core.audit.access.authorised asks first who may. A token
-says who runs a command: 32 random bytes, shown once. Only its SHA-256 is stored, which is enough
-for a secret that nobody can guess; it ends by itself and can be revoked at once.
+No permission checks here: callers go through core.audit.access.authorised. A token identifies the
+person who runs a command: 32 random bytes, shown once. Only its SHA-256 is stored, which suffices
+for an unguessable secret; it expires and can be revoked.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 PREFIX = "gpa_"
-"""By which a token is recognised, such as by what looks for secrets in a repository."""
+"""Prefix of tokens, which secret scanners can recognise."""
 
 DAYS, MAX_DAYS = 90, 365
 
 
 @dataclass(frozen=True)
 class Token:
-    """id: the first digits of its hash; expires, used: times in UTC; used is "" before that."""
+    """id: first digits of its hash; expires, used: times in UTC, "" if never used."""
 
     id: str
     person: str
@@ -49,7 +49,7 @@ class Token:
 
 
 class Team:
-    """People, grants, tokens and the trail of one store; thread-safe."""
+    """People, grants, tokens and trail of one store; thread-safe."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -57,7 +57,7 @@ class Team:
     # -- people -----------------------------------------------------------------------------
 
     def welcome(self, person: Person, groups: tuple[str, ...] = ()) -> None:
-        """Remember who signed in, so that others can share with them, and that they did."""
+        """Record a sign-in, so that others can share with this person."""
         row = {"name": person.name, "email": person.email, "groups": list(groups)}
         row["seen"] = make_timestamp()
         known = PersonRow.subject == person.subject
@@ -72,7 +72,7 @@ class Team:
             return connection.execute(sa.select(PersonRow.subject).limit(1)).first() is not None
 
     def list_people(self) -> list[Person]:
-        """Everybody who has signed in, with the roles that they have now, by name."""
+        """Everybody who has signed in, with current roles, by name."""
         roles = load_roles(self._store.home)
         with self._store.read() as connection:
             rows = list(connection.execute(sa.select(PersonRow.__table__)))
@@ -88,7 +88,7 @@ class Team:
         return sorted(people, key=lambda person: (person.name.casefold(), person.subject))
 
     def find_person(self, text: str) -> Person:
-        """Who signed in under this subject, or this e-mail; InputError for nobody."""
+        """Person by subject or e-mail; raises InputError if unknown."""
         if text == LOCAL.subject:
             return LOCAL
         people = self.list_people()
@@ -105,7 +105,7 @@ class Team:
     # -- grants -----------------------------------------------------------------------------
 
     def share_audit(self, audit_id: str, subject: str, given_by: str = LOCAL.subject) -> None:
-        """Let somebody read an audit and its graph; they cannot change or publish it."""
+        """Grant read access to an audit and its graph, without changing or publishing."""
         subject = self.find_person(subject).subject
         row = {"audit_id": audit_id, "person": subject, "given_by": given_by}
         with self._store.write(is_durable=True) as connection:
@@ -113,24 +113,24 @@ class Team:
             connection.execute(sa.insert(GrantRow).values(**row, made=make_timestamp()))
 
     def unshare_audit(self, audit_id: str, subject: str) -> None:
-        """Take the grant back."""
+        """Revoke the grant."""
         with self._store.write(is_durable=True) as connection:
             connection.execute(sa.delete(GrantRow).where(_is_grant(audit_id, subject)))
 
     def list_grants(self, audit_id: str) -> list[str]:
-        """Subjects of those whom the audit was shared with."""
+        """Subjects of people with a grant on the audit."""
         query = sa.select(GrantRow.person).where(GrantRow.audit_id == audit_id)
         with self._store.read() as connection:
             return list(connection.scalars(query.order_by(GrantRow.made, GrantRow.person)))
 
     def move_audit(self, audit_id: str, subject: str) -> None:
-        """Make an audit another person's, such as one of before the sign-in, or of who left."""
+        """Transfer an audit to another person."""
         self._store.move_audit(audit_id, self.find_person(subject).subject)
 
     # -- tokens -----------------------------------------------------------------------------
 
     def make_token(self, label: str = "", days: int = DAYS, subject: str = LOCAL.subject) -> str:
-        """A token for the person's commands, shown this once."""
+        """Create a token for the person's commands; the text is returned only once."""
         if not 1 <= days <= MAX_DAYS:
             raise InputError("days of a token", f"must be 1 to {MAX_DAYS}", days)
         text = PREFIX + secrets.token_urlsafe(32)
@@ -143,20 +143,20 @@ class Team:
         return text
 
     def list_tokens(self, subject: str | None = None) -> list[Token]:
-        """Of one person or of all, newest first; those that ended too."""
+        """Tokens of one person or all, newest first, expired ones included."""
         is_theirs = sa.true() if subject is None else TokenRow.person == subject
         return [token for _, token in self._select_tokens(is_theirs)]
 
     def revoke_token(self, token_id: str) -> None:
-        """It can never be used again; InputError for an unknown id."""
+        """Revoke a token; raises InputError for an unknown id."""
         revoke = sa.update(TokenRow).where(TokenRow.id == token_id).values(is_revoked=True)
         with self._store.write(is_durable=True) as connection:
             if connection.execute(revoke).rowcount == 0:
                 raise InputError("token", "must be one that is stored", token_id)
 
     def open_token(self, text: str) -> Person:
-        """Whose token this is, with the role that they have now; notes that it was used. InputError
-        where it is none that may be used."""
+        """Person of this token with the current role; records its use. Raises InputError if it
+        is invalid."""
         digest = _hash(text.strip())
         for stored, token in self._select_tokens(TokenRow.digest == digest):
             if secrets.compare_digest(stored, digest) and token.is_valid:
@@ -180,7 +180,7 @@ class Team:
         record_event(self._store, who, event, target, detail)
 
     def list_trail(self, limit: int | None = None, target: str = "") -> list[TrailEntry]:
-        """What was done, newest first."""
+        """The trail, newest first."""
         return list_trail(self._store, limit, target)
 
 

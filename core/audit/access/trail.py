@@ -1,9 +1,8 @@
-"""The audit trail: who did what, to what, when. Rows are only ever added.
+"""Append-only audit trail: who did what to which object, and when.
 
-The database refuses to change, replace or delete them (core.audit.store.schema), so that no fault
-of the program rewrites what was done. Each row holds a digest of itself and of the one before, so
-that what whoever owns the database changes by hand is found by `doctor`; who writes the latest
-digest down elsewhere also sees rows that were cut off the end.
+The database refuses changes, replacements and deletions (core.audit.store.schema). Each row
+contains a digest of itself and its predecessor, so that `doctor` detects manual changes; storing
+the latest digest elsewhere also detects truncation.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ MAX_TARGET, MAX_DETAIL = 200, 500
 
 @dataclass(frozen=True)
 class TrailEntry:
-    """person, name: who, as their sign-in tells them apart and calls them; target: id of the
-    audit, run or graph; detail: what else was said, such as with whom it was shared."""
+    """person, name: identifier and display name; target: id of the audit, run or graph; detail:
+    further text, such as the person shared with."""
 
     number: int
     made: str
@@ -41,13 +40,13 @@ class TrailEntry:
     digest: str = ""
 
     def compute_digest(self, before: str) -> str:
-        """SHA-256 of the digest before this row and of all that it says."""
+        """SHA-256 of the previous digest and the row's contents."""
         said = [before, *(value for name, value in asdict(self).items() if name != "digest")]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 
 def record_event(store: Store, who: Person, event: str, target: str = "", detail: str = "") -> None:
-    """Add a row; it is on the disk then."""
+    """Append a row durably."""
     target, detail = target[:MAX_TARGET], detail[:MAX_DETAIL]
 
     def insert() -> None:
@@ -66,13 +65,13 @@ def record_event(store: Store, who: Person, event: str, target: str = "", detail
 
 
 def list_trail(store: Store, limit: int | None = None, target: str = "") -> list[TrailEntry]:
-    """The newest `limit` rows, newest first; of one object where `target` names it."""
+    """The newest `limit` rows, newest first; optionally of one `target`."""
     with store.read() as connection:
         return _list_entries(connection, limit, target)
 
 
 def find_break(store: Store) -> int | None:
-    """Number of the first row that is not as it was written, or is missing; None: all are."""
+    """Number of the first changed or missing row; None if the chain is intact."""
     before = ""
     for number, entry in enumerate(reversed(list_trail(store)), 1):
         if entry.number != number or entry.digest != entry.compute_digest(before):

@@ -1,1 +1,1 @@
-"""Work on the cluster: cells of audits and the other kinds of jobs."""
+"""Computation on the cluster: cells of audits and other kinds of jobs."""

@@ -1,4 +1,4 @@
-"""Advice on one node as a job of its audit; it goes with the audit."""
+"""Advice on one node as a job that belongs to its audit."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from core.seeding import Seed
 
 @dataclass(frozen=True)
 class AdviceProgress(JobProgress):
-    """How far the advice on one node is; `advice` is there once it is done."""
+    """Progress of advice on one node; `advice` is set once it is done."""
 
     advice: Advice | None = None
 
 
 class AdviceJobs(Jobs[AdviceRequest, AdviceProgress]):
-    """At most one a node and audit: a new one takes the place of the old."""
+    """At most one per node and audit: a new one replaces the old one."""
 
     name: ClassVar[str] = "advice"
     request: ClassVar[type[BaseModel]] = AdviceRequest
     priority: ClassVar[int] = 50
-    """Above all others: somebody waits for it."""
+    """Highest priority, since a user waits for it."""
 
     def start(self, audit_id: str, request: AdviceRequest) -> str:
-        """Compute the advice anew; nothing if the node's is being computed already."""
+        """Compute the advice anew, unless it is being computed already."""
         self._store.find_audit(audit_id)
         return self.submit(request, audit_id, method=request.attack.id)
 
     def find(self, audit_id: str, node: str) -> AdviceProgress | None:
-        """None where no advice on the node was asked for."""
+        """None if no advice on the node was requested."""
         try:
             return self.get(self._find_key(audit_id, node))
         except InputError:
             return None
 
     def cancel_node(self, audit_id: str, node: str) -> None:
-        """Stop looking for this node's links; what was found so far is dropped."""
+        """Cancel the advice on this node; partial results are dropped."""
         self.cancel(self._find_key(audit_id, node))
 
     def list_done(self, audit_id: str) -> list[Advice]:
-        """All advice that the audit has, in the order of the nodes' ids."""
+        """All finished advice of the audit, ordered by node id."""
         found = [run.advice for run in self.list(audit_id) if run.advice is not None]
         return sorted(found, key=lambda advice: advice.request.node)
 

@@ -1,4 +1,4 @@
-"""Computes one cell, wherever it runs, and stores what came out, good or bad."""
+"""Computes one cell on a worker and stores its result or failure."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ from core.threats import Threats
 log = logging.getLogger(__name__)
 
 _shared = SharedWork()
-"""Embeddings and the like of this process; seeded by their key, so it matters not who computes."""
+"""Shared work of this process, such as embeddings; seeded by its key, so any process may compute
+it."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """All that a worker must be told: where the store is, what was asked, which cell."""
+    """Everything a worker needs: the store, the spec and the cell."""
 
     home: str
     database: str
@@ -52,7 +53,7 @@ class Job:
 
 @dataclass
 class Outcome:
-    """What a cell leaves: JSON for the database and arrays for the disk."""
+    """Result of a cell: JSON for the database and arrays for files."""
 
     result: CellResult
     arrays: files.Arrays
@@ -60,16 +61,16 @@ class Outcome:
 
 
 def execute_cell(job: Job, upstream: str = "", members: Sequence[str] = ()) -> State:
-    """Compute and store a cell; returns its final state and never raises for a method's fault.
+    """Compute and store a cell; returns its final state and never raises for a method's failure.
 
-    `upstream` is the state of the release's cell, `members` those of what this one is made of or
-    comes after: the engine passes them to order the work and to find the worker that has it.
+    `upstream` is the state of the release's cell, `members` those of base models and predecessors:
+    the engine passes them to order the work and to prefer the worker that holds it.
     """
     return compute_and_store(open_store(job.home, job.database), job)
 
 
 def compute_and_store(store: Store, job: Job) -> State:
-    """The same by a process that has the store open."""
+    """As `execute_cell`, in a process with an open store."""
     cell = job.cell
     row = store.find_job(cell.key)
     if row is not None and row.state.is_kept:
@@ -111,12 +112,12 @@ def compute_and_store(store: Store, job: Job) -> State:
 
 
 def load_threats(home: Path, spec: AuditSpec, repeat: int) -> Threats:
-    """The threats of one repeat, drawn on the stored graph; the latest few are remembered."""
+    """Threats of one repeat on the stored graph; the latest few are cached."""
     return _draw(str(home), spec.model_dump_json(), repeat)
 
 
 def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) -> Outcome:
-    """Run the method of a cell; raises UnsupportedError where the method declines."""
+    """Run the method of a cell; raises UnsupportedError if it does not apply."""
     threats = load_threats(store.home, spec, cell.repeat)
     if cell.kind == "publish":
         return _publish(cell, limit_publisher_knowledge(threats, spec.publisher_knows), context)
@@ -151,7 +152,7 @@ def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
 
 
 def _share_result(store: Store, cell: Cell) -> tuple[Outcome, Device, str]:
-    """What the cell left whose result this one shares."""
+    """Result of the cell that this one shares."""
     row = store.find_job(cell.same_as)
     assert row is not None
     arrays = files.load_cell(store.home, cell.same_as)
@@ -161,7 +162,7 @@ def _share_result(store: Store, cell: Cell) -> tuple[Outcome, Device, str]:
 def _compute_with_retries(
     job: Job, store: Store, progress: StoredProgress
 ) -> tuple[Outcome, Device, str]:
-    """Once as it is; out of memory: in smaller chunks, then on the CPU, and the note says so."""
+    """Compute; on out-of-memory retry in smaller chunks, then on the CPU, noting it."""
     spec, cell = AuditSpec.model_validate_json(job.spec), job.cell
     device = _find_device() if cell.uses_gpu else cpu_device()
     budget = compute_memory_budget(device)
@@ -194,7 +195,7 @@ def _compute_with_retries(
 
 
 def _meet_members(store: Store, spec: AuditSpec, cell: Cell) -> dict[str, BasePrediction]:
-    """What an attack is made of, with what their own cells left, where they are done."""
+    """Base models with the results of their own cells, if finished."""
     seeds = make_member_seeds(spec, cell)
     met = {}
     for name, key in zip(seeds, cell.members, strict=True):
@@ -245,7 +246,7 @@ def _free_memory() -> None:
 
 
 def _clean(value: Any) -> Any:
-    """What JSON can hold: no NumPy scalars, and None for numbers that are not finite."""
+    """Convert to JSON types: no NumPy scalars, None for non-finite numbers."""
     if isinstance(value, dict):
         return {str(name): _clean(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

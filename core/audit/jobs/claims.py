@@ -1,9 +1,8 @@
-"""Checks of what releases promise, as jobs of the audit they belong to.
+"""Claim checks of releases, as jobs of their audit.
 
 A check plays the distinguishing game (core.privacy.claim_check) with the settings of a release's
-defense. A promise must hold on every pair of neighbouring graphs, so the game takes a tiny pair
-of its own, and nothing of the audited graph enters. The same audit, release and number of trials
-give the same outcome.
+defense. A guarantee must hold for every pair of neighbouring graphs, so the game uses a tiny pair
+and no part of the audited graph. Audit, release and number of trials determine the outcome.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ MAX_TRIALS = 100_000
 
 
 class ClaimRequest(BaseModel):
-    """choice: the release's defense with its settings; root_seed: the audit's."""
+    """choice: configured defense of the release; root_seed: the audit's."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     release: str
@@ -40,17 +39,17 @@ class ClaimRequest(BaseModel):
 
 
 class ClaimJobs(Jobs[ClaimRequest, ClaimRun]):
-    """Checks of claims; one that is done is not played again."""
+    """Claim checks; a finished one is not repeated."""
 
     name: ClassVar[str] = "claim"
     request: ClassVar[type[BaseModel]] = ClaimRequest
     is_kept: ClassVar[bool] = True
 
     def start(self, audit_id: str, release: str, trials: int) -> str:
-        """Check what a release promises, in the background; returns the check's id.
+        """Check the guarantee of a release in the background; returns the check's id.
 
-        One with as many trials that is done or runs is not played again. InputError where the
-        release is none of the audit's defended ones.
+        A finished or running check with as many trials is reused. Raises InputError if the release
+        is not a defended one of the audit.
         """
         if not MIN_TRIALS <= trials <= MAX_TRIALS:
             raise InputError("number of trials", f"must be {MIN_TRIALS} to {MAX_TRIALS:,}", trials)
@@ -99,7 +98,7 @@ class ClaimJobs(Jobs[ClaimRequest, ClaimRun]):
 
 
 def count_claims(spec: AuditSpec) -> int:
-    """Claims that an audit can check; their checks share one error rate."""
+    """Number of checkable claims of an audit; their checks share one error rate."""
     kinds = (choice.make("defense") for choice in spec.defenses)
     return max(sum(method.info.group.endswith("DP") for method in kinds), 1)
 
@@ -111,9 +110,9 @@ def play_claim(
     progress: Progress | None = None,
     num_claims: int = 1,
 ) -> ClaimCheck:
-    """Play the game in this process; UnsupportedError where the defense promises nothing.
+    """Run the check in this process; raises UnsupportedError for a defense without guarantee.
 
-    trials  None: as many as can refute the claim
+    trials  None: as many as needed to refute the claim
     """
     defense = choice.make("defense")
     assert isinstance(defense, Defense)

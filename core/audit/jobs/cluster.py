@@ -1,9 +1,9 @@
-"""The embedded cluster, in a process of its own: `python -m core.audit.jobs.cluster`.
+"""The embedded cluster in a separate process: `python -m core.audit.jobs.cluster`.
 
-Prints its address with the credentials of this run and works until its standard input closes,
-so that it ends with its parent even if that one is killed. The protocol runs whatever it is sent:
-it listens on loopback only, and only to whom the parent gives the credentials.
-`AUDIT_SCHEDULER=tls://…` makes the service use another cluster instead (core.cli.cluster).
+Prints its address with the credentials of this run and works until its standard input closes, so
+that it ends with its parent even if that is killed. The protocol executes arbitrary code: it
+listens on loopback only and requires the credentials. `AUDIT_SCHEDULER=tls://…` selects another
+cluster (core.cli.cluster).
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from distributed.security import Security
 
 READY = "cluster at "
-"""Start of the line that carries the address."""
+"""Prefix of the line with the address."""
 
 NICENESS = 10
-"""Of the embedded cluster: whoever reads a page meanwhile comes first."""
+"""Niceness of the embedded cluster, below the pages."""
 
 GPU = "GPU"
-"""Name of the resource that each GPU worker has one of: one cell at a time per device."""
+"""Dask resource of GPU workers: one cell at a time per device."""
 
 QUIET = {
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
@@ -45,27 +45,26 @@ QUIET = {
     "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "500ms",
     "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "5s",
 }
-"""Environment in which Dask's processes have no pages, and do not watch themselves a hundred times
-a second."""
+"""Environment that disables Dask's HTTP pages and frequent self-monitoring."""
 
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
-"""Environment of a worker: as many workers as cores, and sums in the same order everywhere."""
+"""Environment of a worker: single-threaded, with the same order of summation everywhere."""
 
 FORKED = "forkserver"
 PRELOADED = ["core.audit.jobs.cells", "distributed", "numba.cpython.charseq"]
-"""What each worker needs: imported once, by the process that workers are forked from. The last is
-what Numba's first kernel would import."""
+"""Modules imported once by the process that workers are forked from. The last is imported by
+Numba's first kernel."""
 PRELOADED_WITHOUT_GPU = ["torch._dynamo"]
-"""What Torch's first optimizer would import. It may look for CUDA, which a fork of a process that
-has done so can no longer use."""
+"""Imports of Torch's first optimizer. They may initialise CUDA, which forked processes cannot
+use."""
 
 _ROOT = Path(__file__).resolve().parents[3]
 
 
 class EmbeddedCluster:
-    """A child process that runs the cluster, for the parent's side."""
+    """Parent's handle of the child process that runs the cluster."""
 
     def __init__(self, home: Path) -> None:
         environment = {**QUIET, **os.environ, "PYTHONPATH": _join_path(str(_ROOT))}
@@ -88,13 +87,13 @@ class EmbeddedCluster:
         return self._process.poll() is None
 
     def make_security(self) -> Security:
-        """What a client needs to be let in."""
+        """Credentials of a client."""
         from distributed.security import Security
 
         return Security(require_encryption=True, **self._credentials)
 
     def close(self) -> None:
-        """End the cluster and wait for it; its unfinished cells are computed another time."""
+        """End the cluster and wait for it; unfinished cells are recomputed later."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:
@@ -175,7 +174,7 @@ async def _serve() -> None:
 
 
 def count_workers() -> int:
-    """One worker a core; AUDIT_WORKERS overrides."""
+    """One worker per core, or AUDIT_WORKERS."""
     given = os.environ.get("AUDIT_WORKERS") or str(os.cpu_count() or 1)
     if not given.isdecimal() or int(given) < 1:
         raise InputError("AUDIT_WORKERS", "must be a number of processes above 0", given)
@@ -183,18 +182,18 @@ def count_workers() -> int:
 
 
 def list_preloaded() -> list[str]:
-    """Names of the modules that workers find imported."""
+    """Names of the modules that are imported before workers are forked."""
     return PRELOADED if may_have_gpus() else [*PRELOADED, *PRELOADED_WITHOUT_GPU]
 
 
 def may_have_gpus() -> bool:
-    """There is a driver, and its devices may be used."""
+    """Whether a driver with accessible devices is present."""
     is_wanted = os.environ.get("AUDIT_DEVICE", "").lower() != "cpu"
     return is_wanted and shutil.which("nvidia-smi") is not None
 
 
 def count_gpus() -> int:
-    """CUDA devices; torch is asked in a process of its own, and only where a driver is."""
+    """Number of CUDA devices, queried by torch in a separate process if there is a driver."""
     if not may_have_gpus():
         return 0
     code = "import torch; print(torch.cuda.device_count())"
@@ -203,7 +202,7 @@ def count_gpus() -> int:
 
 
 def make_worker_env(device: int | None) -> dict[str, str]:
-    """What differs from the environment of its parent."""
+    """Differences to the parent's environment."""
     env = {**QUIET, **ONE_THREAD}
     if device is None:
         return {**env, "AUDIT_DEVICE": "cpu"}
@@ -213,7 +212,7 @@ def make_worker_env(device: int | None) -> dict[str, str]:
 
 
 async def run_until_closed(serving: Coroutine[Any, Any, None]) -> None:
-    """Serve until it ends or a signal asks for that."""
+    """Serve until the server ends or a signal arrives."""
     task = asyncio.ensure_future(serving)
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)

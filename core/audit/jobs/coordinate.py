@@ -1,4 +1,4 @@
-"""One thread per running audit: hands its cells to the cluster and keeps its row up to date."""
+"""One thread per running audit: submits its cells to the cluster and updates its row."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 GRACE_S = 3.0
-"""How long a cancelled cell may take to notice before its worker is killed."""
+"""Seconds a cancelled cell may take to stop before its worker is killed."""
 
 MAX_ROUNDS = 4
-"""How often cells that came back without a result are handed out again."""
+"""Maximum number of times that cells without a result are resubmitted."""
 
 
 class InFlight:
-    """Which cells this process computes now, so that two audits do not compute one twice."""
+    """Cells being computed by this process, so that two audits share them."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -45,7 +45,7 @@ class InFlight:
 
 
 class AuditRun(threading.Thread):
-    """Computes what an audit lacks; ends with the audit's row in a final state."""
+    """Computes the missing cells of an audit and sets its final state."""
 
     def __init__(
         self,
@@ -73,27 +73,27 @@ class AuditRun(threading.Thread):
         self._flag = files.flag_path(store.home, lease.audit_id)
         self._stop_asked = threading.Event()
         self.ended: tuple[State, str] | None = None
-        """State and note once the thread is over, whether or not they could be stored."""
+        """Final state and note, whether or not they could be stored."""
         self._trouble = ""
         self._stragglers: list[Future[Any]] = []
         self._was_connected = False
         self._over = threading.Event()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Whether the run is over, within `timeout` seconds.
+        """Whether the run has ended, within `timeout` seconds.
 
-        Not by `join`: an interrupt meanwhile makes Python take a running thread for one that
-        has ended (CPython's issue 90882), and the cancel would not be waited for.
+        Does not use `join`: an interrupt makes Python take a running thread for an ended one
+        (CPython issue 90882).
         """
         return self._over.wait(timeout)
 
     @property
     def is_over(self) -> bool:
-        """The audit's row is in its final state, and nothing is left to do."""
+        """Whether the audit's row has its final state."""
         return self._over.is_set()
 
     def run(self) -> None:
-        """Submit what is missing until nothing is, or until stopped; runs in its own thread."""
+        """Submit missing cells until all are done or the run is stopped."""
         try:
             self._run()
         finally:
@@ -127,7 +127,7 @@ class AuditRun(threading.Thread):
             self._engine.restart_workers(self._stragglers)
 
     def stop(self) -> None:
-        """Leave the audit to be resumed: what is finished stays, the rest is not waited for."""
+        """Stop without waiting; finished cells stay and the audit can be resumed."""
         self._stop_asked.set()
 
     @property
@@ -150,14 +150,14 @@ class AuditRun(threading.Thread):
         return State.DONE, note
 
     def _split_repeats(self) -> list[list[Cell]]:
-        """The cells of each repeat where the audit may end between two, else all at once."""
+        """Cells grouped by repeat if the audit may stop between two, else one group."""
         if self._is_decided is None:
             return [self._cells]
         repeats = sorted({cell.repeat for cell in self._cells})
         return [[c for c in self._cells if c.repeat == repeat] for repeat in repeats]
 
     def _compute(self, cells: list[Cell], tried: set[str]) -> tuple[State, str] | None:
-        """Compute the missing ones of the cells; state and note of the audit if it was stopped."""
+        """Compute missing cells; returns state and note if the audit was stopped."""
         for _ in range(MAX_ROUNDS):
             missing = self._find_missing(cells, tried)
             if not missing:
@@ -180,7 +180,7 @@ class AuditRun(threading.Thread):
         return None
 
     def _compute_first(self) -> set[str]:
-        """Until the cluster is there, compute what needs none; the keys of cells that failed."""
+        """Compute cells that need no worker until the cluster is ready; returns failed keys."""
         failed: set[str] = set()
         missing = {cell.key for cell in self._find_missing(self._cells, failed)}
         first = [cell for cell in self._first if cell.key in missing]
@@ -200,7 +200,7 @@ class AuditRun(threading.Thread):
         return failed
 
     def _find_interruption(self) -> tuple[State, str] | None:
-        """The audit's state, and why, where it is to stop early."""
+        """State and note if the audit was asked to stop."""
         if self._flag.exists():
             return State.CANCELLED, "cancelled by the user"
         if self._stop_asked.is_set():
@@ -218,7 +218,7 @@ class AuditRun(threading.Thread):
         return self._store.list_cells(self._audit_id, "key", "state")
 
     def _connect(self) -> None:
-        """A scheduler that was there and is gone is waited for, as the store is."""
+        """Connect, waiting for a scheduler that was reachable before."""
         end = time.monotonic() + (find_retry_limit() if self._was_connected else 0)
         while True:
             try:
@@ -251,7 +251,7 @@ class AuditRun(threading.Thread):
         return futures
 
     def _wait(self, futures: dict[str, Future[Any]]) -> tuple[State, str] | None:
-        """None when all cells ended, else the audit's state and why it stopped early."""
+        """None when all cells have ended, else state and note of an interruption."""
         ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         for key, future in futures.items():
             future.add_done_callback(lambda _future, key=key: ended.put(key))
@@ -272,7 +272,7 @@ class AuditRun(threading.Thread):
         return None
 
     def _take(self, key: str, future: Future[Any]) -> None:
-        """A cell whose worker died again and again, or whose code did not even start."""
+        """Handle a cell whose worker died repeatedly or whose code did not start."""
         if future.status == "error":
             error = future.exception()
             killed = type(error).__name__ == "KilledWorker"
@@ -280,7 +280,7 @@ class AuditRun(threading.Thread):
             self._store.fail_cells(self._lease, [key], reason)
 
     def _cancel(self, pending: dict[str, Future[Any]]) -> None:
-        """Waiting cells are withdrawn; running ones see the flag themselves, or are stragglers."""
+        """Withdraw waiting cells; running ones see the flag or become stragglers."""
         mine = {k: f for k, f in pending.items() if self._in_flight.futures.get(k) is f}
         running = self._list_running()
         for key, future in mine.items():
@@ -311,7 +311,7 @@ class AuditRun(threading.Thread):
                 self._tell(describe_trouble(error) or describe_unexpected(error))
 
     def _tell(self, trouble: str) -> None:
-        """Once for each cause: a cancel must be seen meanwhile, so that nothing waits here."""
+        """Report each cause once, without blocking, so that a cancel is noticed."""
         if trouble != self._trouble:
             self._trouble = trouble
             self._store.tell(f"paused: {trouble}; trying again")

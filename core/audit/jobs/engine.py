@@ -1,6 +1,6 @@
-"""The connection to the computing cluster: embedded, or a real one by its address.
+"""Connection to the computing cluster, embedded or remote.
 
-Nodes of one cluster run the same code, and prove who they are by TLS if asked.
+All machines of a cluster run the same code, with mutual TLS if configured.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CONNECT_S = 20
-"""How long a scheduler may take to answer."""
+"""Seconds a scheduler may take to answer."""
 
 START_WAITS_S = (0.5, 1.0, 2.0)
-"""How long to wait before each further try to start the embedded cluster."""
+"""Seconds to wait before each retry to start the embedded cluster."""
 
 
 class UnreachableError(InputError):
-    """Nobody answers at AUDIT_SCHEDULER."""
+    """The scheduler at AUDIT_SCHEDULER does not answer."""
 
 
 class Engine:
-    """Starts the embedded cluster on first use and again if it died; thread-safe."""
+    """Starts the embedded cluster on first use and restarts it if it died; thread-safe."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
@@ -71,11 +71,11 @@ class Engine:
 
     @property
     def is_embedded(self) -> bool:
-        """Whether it computes on a cluster of its own: AUDIT_SCHEDULER names no other."""
+        """Whether the cluster is embedded, that is AUDIT_SCHEDULER is unset."""
         return not os.environ.get("AUDIT_SCHEDULER")
 
     def connect_early(self) -> threading.Thread:
-        """Connect in the background; the thread ends when there is a client, or none to be had."""
+        """Connect in a background thread, which ends on success or failure."""
         thread = threading.Thread(target=self._try_to_connect, daemon=True)
         thread.start()
         return thread
@@ -87,7 +87,7 @@ class Engine:
             log.warning("the cluster did not start: %s", error)
 
     def _start_cluster(self) -> Client:
-        """An embedded cluster and its client; one that dies at its start is started again."""
+        """Start the embedded cluster and its client, with retries."""
         from distributed import Client
 
         for wait_s in (*START_WAITS_S, None):
@@ -110,7 +110,7 @@ class Engine:
         raise AssertionError("the last attempt returns or raises")
 
     def _connect_to(self, address: str) -> Client:
-        """A scheduler that somebody started by `python -m core scheduler`."""
+        """Connect to a scheduler started by `python -m core scheduler`."""
         from distributed import Client
 
         files = (os.environ.get(f"AUDIT_TLS_{name}", "") for name in ("CA", "CERT", "KEY"))
@@ -141,7 +141,7 @@ class Engine:
         uses_gpu: bool = False,
         priority: int = 0,
     ) -> Future[Any]:
-        """Run on a worker; on one with a GPU where that helps and there is one."""
+        """Run on a worker, preferably with a GPU if the function uses one."""
         client = self.connect()
         resources = {GPU: 1} if uses_gpu and self._gpus else None
         return client.submit(
@@ -149,7 +149,7 @@ class Engine:
         )
 
     def find_device_title(self) -> str:
-        """What computes, for people; torch is not imported in this process."""
+        """Display name of the device, without importing torch here."""
         if self._device_title is None:
             if self.is_embedded and not count_gpus():
                 self._device_title = cpu_device().title
@@ -160,7 +160,7 @@ class Engine:
         return self._device_title
 
     def restart_workers(self, futures: list[Future[Any]]) -> None:
-        """Kill the workers that compute these futures: the last resort of a cancel."""
+        """Kill the workers that compute these futures: last resort of a cancel."""
         client = self.connect()
         keys = {future.key for future in futures}
         busy = [address for address, tasks in client.processing().items() if keys & set(tasks)]
@@ -168,7 +168,7 @@ class Engine:
             client.restart_workers(busy, timeout=20)
 
     def close(self) -> None:
-        """Disconnect, and stop the cluster if it is this engine's own."""
+        """Disconnect, and stop the cluster if it is embedded."""
         with self._lock:
             self._disconnect()
 
@@ -197,7 +197,7 @@ _CORE = Path(__file__).parents[2]
 
 @lru_cache(maxsize=1)
 def describe_version() -> str:
-    """Of Python, Dask and the code of the core: "3.11, 2026.8.0, 1f3e…"."""
+    """Versions of Python, Dask and a hash of the code: "3.11, 2026.8.0, 1f3e…"."""
     content = hashlib.sha256()
     for path in sorted(_CORE.rglob("*.py")):
         content.update(path.relative_to(_CORE).as_posix().encode() + path.read_bytes())
@@ -207,12 +207,12 @@ def describe_version() -> str:
 
 
 def format_version() -> str:
-    """What the process says that is asked; by its name, whatever stands for it here."""
+    """Version of the process that runs this function; pickled by name."""
     return describe_version()
 
 
 async def check_scheduler(client: Client, address: str) -> None:
-    """InputError where the scheduler does not run this version; for asynchronous clients."""
+    """Raise InputError if the scheduler runs another version; for asynchronous clients."""
     try:
         theirs = await client.run_on_scheduler(format_version)
     except Exception as error:  # whatever its unpickling raises
@@ -221,7 +221,7 @@ async def check_scheduler(client: Client, address: str) -> None:
 
 
 def compare_versions(theirs: object, address: str) -> None:
-    """InputError where `theirs` is not what `describe_version` says here."""
+    """Raise InputError if `theirs` differs from `describe_version`."""
     if theirs != describe_version():
         raise InputError(
             "cluster",
@@ -232,7 +232,7 @@ def compare_versions(theirs: object, address: str) -> None:
 
 
 def make_security(ca: str, cert: str, key: str) -> Security | None:
-    """TLS by three files, for every role; None without them."""
+    """TLS for all roles from three files; None if unset."""
     from distributed.security import Security
 
     given = [path for path in (ca, cert, key) if path]

@@ -1,10 +1,9 @@
-"""A kind of job: what is asked for, what a worker computes, and the one way to run and watch it.
+"""Base class of job kinds: request, computation on a worker, and progress.
 
-A kind is a subclass of `Jobs` that names its request's model and says what to compute; see
-claims.py, advice.py and publish.py. Everything about a job lies in the store: its row in `jobs`,
-its arrays in AUDIT_HOME/cells, and while it is to be cancelled its flag. Cells of audits are rows
-of the same table and end by the same rules (worker.py), but audits share and order them
-(coordinate.py).
+A kind is a subclass of `Jobs` that names its request model and its computation; see claims.py,
+advice.py and publish.py. A job consists of its row in `jobs`, its arrays in AUDIT_HOME/cells, and a
+flag while it is being cancelled. Cells of audits are rows of the same table with the same final
+states (worker.py), but are shared and ordered by audits (coordinate.py).
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ CLOSED = "the application was closed"
 
 @dataclass(frozen=True)
 class JobContext:
-    """What a worker gives a kind to compute with."""
+    """Resources of a worker for the computation of a job."""
 
     store: Store
     key: str
@@ -57,7 +56,7 @@ class JobContext:
     progress: Progress
 
     def make_context(self, seed: Seed, uses_gpu: bool = False, **fields: Any) -> Context:
-        """The context of a method that runs here."""
+        """Context for running a method here."""
         device = find_device() if uses_gpu else cpu_device()
         return Context(
             seed=seed,
@@ -68,22 +67,22 @@ class JobContext:
         )
 
     def load_graph(self, graph_hash: str) -> Graph:
-        """A stored graph; InputError if it is missing or damaged."""
+        """A stored graph; raises InputError if missing or damaged."""
         return self.store.load_graph(graph_hash)
 
     def save_arrays(self, arrays: files.Arrays) -> None:
-        """Keep arrays under the job's key."""
+        """Store arrays under the job's key."""
         save = partial(files.save_cell, self.store.home, self.key, arrays)
         keep_trying(save, self.store.tell, self.progress.check)
 
 
 class Jobs(ABC, Generic[Request, Run]):
-    """All jobs of one kind; thread-safe, and one object serves a whole process.
+    """All jobs of one kind; thread-safe, one object per process.
 
     name       of the kind, in the store
-    request    model of what is asked for
+    request    model of the request
     priority   above 0: before the cells of audits
-    is_kept    a finished job is not run again by the same request
+    is_kept    a finished job is reused for the same request
     """
 
     name: ClassVar[str]
@@ -101,29 +100,29 @@ class Jobs(ABC, Generic[Request, Run]):
     @classmethod
     @abstractmethod
     def compute(cls, request: Request, job: JobContext) -> dict[str, Any]:
-        """On a worker: what came out, as JSON; arrays go to `job.save_arrays`."""
+        """Compute on a worker; returns JSON, arrays go to `job.save_arrays`."""
 
     @classmethod
     @abstractmethod
     def read(cls, row: Row[Any], state: State) -> Run:
-        """A row as pages read it; `state` is the row's, or INTERRUPTED where its owner died."""
+        """A row as shown by pages; `state` is the row's, or INTERRUPTED if its owner died."""
 
     @classmethod
     def format_parts(cls, request: Request) -> tuple[Any, ...] | None:
-        """What tells requests of one audit apart; None: each is a job of its own."""
+        """Key parts that distinguish requests of one audit; None: every request is its own job."""
         return None
 
     @classmethod
     def uses_gpu(cls, request: Request) -> bool:
-        """Whether a worker with a GPU should have it."""
+        """Whether a GPU worker is preferred."""
         return False
 
     # -- what all kinds do ------------------------------------------------------------------
 
     def submit(self, request: Request, audit_id: str | None = None, **columns: Any) -> str:
-        """Compute it in the background; returns the job's key at once.
+        """Compute in the background; returns the job's key at once.
 
-        A job that runs already, or is done and kept, is not run again.
+        A running job, or a finished one that is kept, is reused.
         """
         key = self.find_key(request, audit_id)
         with self._lock:
@@ -154,25 +153,25 @@ class Jobs(ABC, Generic[Request, Run]):
         return key
 
     def find_key(self, request: Request, audit_id: str | None) -> str:
-        """Under which key such a job is stored."""
+        """Storage key of the request."""
         parts = self.format_parts(request)
         if parts is None:
             return f"{Seed.from_entropy().root:032x}"[:20]
         return make_key(self.name, audit_id, *parts)
 
     def get(self, key: str) -> Run:
-        """InputError for a job that is not stored (any more)."""
+        """One job; raises InputError if it is not stored."""
         row = self._store.find_job(key)
         if row is None or row.kind != self.name:
             raise InputError(f"{self.name} job", "must be a known one", key, "start it again")
         return self.read(row, find_state(row))
 
     def list(self, audit_id: str) -> tuple[Run, ...]:
-        """Those of an audit, oldest first."""
+        """Jobs of an audit, oldest first."""
         return list_runs(self._store, type(self), audit_id)
 
     def cancel(self, key: str) -> None:
-        """Stop it within a second; from any process that shares the home."""
+        """Cancel within a second, from any process that shares the home."""
         row = self._store.find_job(key)
         if row is None or not find_state(row).is_active:
             return
@@ -185,19 +184,19 @@ class Jobs(ABC, Generic[Request, Run]):
                 future.cancel()
 
     def cancel_all(self, audit_id: str) -> None:
-        """Cancel what still runs for this audit."""
+        """Cancel all running jobs of this audit."""
         mine = (JobRow.audit_id == audit_id, JobRow.kind == self.name, JobRow.state.in_(ACTIVE))
         for row in self._store.list_jobs(*mine):
             self.cancel(row.key)
 
     def forget_graph(self, graph_hash: str) -> None:
-        """Delete the jobs that asked for a graph that is no longer stored."""
+        """Delete jobs of a graph that is no longer stored."""
         rows = self._store.list_jobs(JobRow.kind == self.name)
         found = [row.key for row in rows if row.request.get("graph_hash") == graph_hash]
         self._store.delete_jobs(found)
 
     def wait(self, key: str, timeout: float | None = None) -> bool:
-        """Wait for a job that this process watches; False if it still runs after `timeout` s."""
+        """Wait for a job watched by this process; False if it still runs after `timeout` s."""
         end = None if timeout is None else time.monotonic() + timeout
         while True:
             with self._lock:
@@ -210,14 +209,14 @@ class Jobs(ABC, Generic[Request, Run]):
             time.sleep(0.05)
 
     def close(self) -> None:
-        """What is not finished counts as interrupted and can be asked for again."""
+        """Stop; unfinished jobs count as interrupted and can be requested again."""
         with self._lock:
             unfinished = [*self._futures]
         for key in unfinished:
             self._store.update_open_job(key, state=State.INTERRUPTED, reason=CLOSED)
 
     def _end(self, key: str, future: Future[Any]) -> None:
-        """A worker writes what came out; it cannot where it died."""
+        """Set the final state if the worker died before it could."""
         if future.status != "finished":
             self._store.update_open_job(key, state=State.FAILED, reason=LOST)
         files.clear_flag(self._store.home, key)
@@ -227,7 +226,7 @@ class Jobs(ABC, Generic[Request, Run]):
 
 
 def run_job(kind: type[Jobs[Any, Any]], home: str, database: str, key: str) -> State:
-    """On a worker: compute a recorded job and store what came out; returns its final state."""
+    """Compute a recorded job on a worker and store the result; returns its final state."""
     store = open_store(home, database)
     row = store.find_job(key)
     if row is None:
@@ -242,11 +241,11 @@ def run_job(kind: type[Jobs[Any, Any]], home: str, database: str, key: str) -> S
 
 
 def list_runs(store: Store, kind: type[Jobs[Any, Run]], audit_id: str) -> tuple[Run, ...]:
-    """The jobs of a kind that belong to an audit, oldest first."""
+    """Jobs of a kind that belong to an audit, oldest first."""
     rows = store.list_jobs(JobRow.audit_id == audit_id, JobRow.kind == kind.name)
     return tuple(kind.read(row, find_state(row)) for row in rows)
 
 
 def make_key(*parts: Any) -> str:
-    """A key from what tells a job apart."""
+    """Storage key from the distinguishing parts."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]

@@ -1,4 +1,4 @@
-"""Places of all people of a graph on a map, as a job of the graph: computed once, kept with it."""
+"""Layout of all nodes for the map, as a job of the graph, computed once and stored with it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Layout:
 
 
 def lay_out(graph: Graph, progress: Progress | None = None) -> Layout:
-    """Places and communities, drawn from the graph's content hash alone."""
+    """Positions and communities, seeded by the graph's content hash alone."""
     from core.algorithms.communities import find_communities  # compiled loops: when asked for
     from core.algorithms.layout import compute_layout
 
@@ -39,7 +39,7 @@ def lay_out(graph: Graph, progress: Progress | None = None) -> Layout:
 
 
 VERSION = 2
-"""Raised where the same graph gets other places than before."""
+"""Increase when the layout of a graph changes."""
 
 
 class LayoutRequest(BaseModel):
@@ -51,32 +51,32 @@ class LayoutRequest(BaseModel):
 
 
 class LayoutJobs(Jobs[LayoutRequest, JobProgress]):
-    """One a graph; belongs to no audit."""
+    """One per graph; belongs to no audit."""
 
     name: ClassVar[str] = "layout"
     request: ClassVar[type[BaseModel]] = LayoutRequest
     priority: ClassVar[int] = 50
-    """Above all cells: somebody waits for it."""
+    """Above all cells, since a user waits for it."""
     is_kept: ClassVar[bool] = True
 
     def start(self, graph_hash: str) -> str:
-        """Lay the graph out in the background; nothing where that is done or under way."""
+        """Compute the layout in the background unless it is done or running."""
         return self.submit(LayoutRequest(graph_hash=graph_hash))
 
     def find(self, graph_hash: str) -> JobProgress | None:
-        """None where it was never asked for."""
+        """None if it was never requested."""
         try:
             return self.get(self.find_key(LayoutRequest(graph_hash=graph_hash), None))
         except InputError:
             return None
 
     def stop(self, graph_hash: str) -> None:
-        """Give the layout of a graph up."""
+        """Cancel the layout of a graph."""
         self.cancel(self.find_key(LayoutRequest(graph_hash=graph_hash), None))
 
     def load(self, graph_hash: str) -> Layout:
-        """What a finished job left; InputError where it is not there or not whole: such a job is
-        forgotten, so that it can be started again."""
+        """Result of a finished job. If it is missing or damaged the job is removed, so that it
+        can be started again, and InputError is raised."""
         key = self.find_key(LayoutRequest(graph_hash=graph_hash), None)
         try:
             arrays = self._store.load_arrays(key)

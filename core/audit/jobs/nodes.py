@@ -1,6 +1,6 @@
-"""Dask's scheduler and worker without their HTTP: no logs, no lists of jobs, for anybody to read.
+"""Dask's scheduler and worker without their HTTP servers, which would expose logs and jobs.
 
-What they listen on is the protocol of the cluster alone, which lets in who has its credentials.
+They listen on the cluster's authenticated protocol only.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import distributed
 
 
 class _WithoutHTTP:
-    """For a node of a cluster; Dask would listen even where no route is configured."""
+    """Mixin for cluster nodes; Dask would listen even without configured routes."""
 
     def start_http_server(self, *_: Any, **__: Any) -> None:
-        """Listen nowhere."""
+        """Do not listen."""
 
 
 class Scheduler(_WithoutHTTP, distributed.Scheduler):
-    """The meeting point of a cluster."""
+    """Scheduler without HTTP."""
 
 
 class Worker(_WithoutHTTP, distributed.Worker):
-    """What computes, inside the process that a nanny starts."""
+    """Worker without HTTP, inside the process that a nanny starts."""

@@ -1,7 +1,7 @@
-"""A publishing run: one release with operating-system entropy, nothing of which is recorded.
+"""Publishing runs: one release with operating-system entropy that is not recorded.
 
-An audit must be repeatable, so its noise comes from a seed; whoever knows the seed can take the
-noise away again. What leaves the house is therefore made anew, by a seed that nobody keeps.
+Audits are reproducible, so their noise comes from a seed and could be subtracted by anybody who
+knows it. A release to hand out is therefore drawn anew.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from core.seeding import Seed
 from core.threats import Threats
 
 RETENTION_DAYS = 7
-"""How long a published release is kept; it goes with its audit before that."""
+"""Days a published release is kept, unless its audit is deleted before."""
 
 
 class PublishJobs(Jobs[PublishSpec, PublishProgress]):
-    """Each is a release of its own, kept RETENTION_DAYS days at most."""
+    """Each run is its own release, kept at most RETENTION_DAYS days."""
 
     name: ClassVar[str] = "publishing"
     request: ClassVar[type[BaseModel]] = PublishSpec
@@ -53,7 +53,7 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
     ) -> str:
         """Make one release in the background; returns the run's id.
 
-        What the local user prepares is signed by that; what anybody else does is not yet.
+        Runs of the local user are signed at once; others need a second person.
         """
         self.sweep()
         signed_by = LOCAL.subject if person == LOCAL.subject else ""
@@ -62,9 +62,9 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
         )
 
     def sign(self, key: str, person: str) -> None:
-        """Let a finished run be handed out, in the run and in the ledger; its first name stays.
+        """Sign a finished run in its row and in the ledger; the first signature stays.
 
-        InputError where it is not done, or was prepared by the same person.
+        Raises InputError if it is not done or was prepared by the same person.
         """
         run = self.get(key)
         if run.state is not State.DONE:
@@ -79,14 +79,14 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
                 connection.execute(entry.values(signed_by=person))
 
     def load_release(self, key: str) -> Release:
-        """What a finished run made; InputError where it is not stored (any more)."""
+        """Release of a finished run; raises InputError if it is not stored."""
         run = self.get(key)
         arrays = files.load_cell(self._store.home, key)
         graph = self._store.load_graph(run.spec.graph_hash)
         return unpack_release(ReleaseRecord.restore(run.description), arrays, graph)
 
     def sweep(self) -> None:
-        """Delete the runs whose time is over."""
+        """Delete expired runs."""
         over = (datetime.now(UTC) - timedelta(days=RETENTION_DAYS)).isoformat()
         ended = (JobRow.kind == self.name, JobRow.created < over, JobRow.state.not_in(ACTIVE))
         self._store.delete_jobs([row.key for row in self._store.list_jobs(*ended)])
@@ -126,9 +126,9 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
 
 
 def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None = None) -> Release:
-    """Defend the whole graph, less the sensitive links that `spec` names.
+    """Defend the whole graph without the sensitive links that `spec` names.
 
-    Raises UnsupportedError where the defense declines.
+    Raises UnsupportedError if the defense does not apply.
     """
     defense = spec.make_defense()
     seed = Seed.from_entropy()
@@ -164,11 +164,11 @@ def enter_publishing(
     person: str = LOCAL.subject,
     signed_by: str = LOCAL.subject,
 ) -> dict[str, Any]:
-    """Enter a release of `graph` in its ledger, before anybody gets it; its provenance.
+    """Enter a release of `graph` in its ledger before it is handed out; returns its provenance.
 
-    run  id of the publishing run, by default a new one. InputError where it would exceed the
-         spec's budget: such a release must not be handed out. A run that nobody signs stays
-         entered: who prepared it has seen what was drawn.
+    run  id of the publishing run, by default a new one. Raises InputError if the spec's budget
+    would be exceeded: such a release must not be handed out. Unsigned runs stay entered, since
+    whoever prepared them has seen the release.
     """
     made = datetime.now(UTC).isoformat(timespec="seconds")
     totals = enter_release(
@@ -190,13 +190,13 @@ def describe_publishing(
 ) -> dict[str, Any]:
     """Provenance of a published release.
 
-    No seed, and no hash of the original: who knows all but one link could try both graphs.
-    totals  what all publishing runs of the graph have spent with this one
+    Contains no seed and no hash of the original, which would let someone who knows all but one link
+    test both graphs. totals: budget spent by all publishing runs including this one.
     """
     return {**describe_draw(made, totals), **ReleaseRecord.of(release).describe()}
 
 
 def _set_up(graph: Graph, spec: PublishSpec, seed: Seed) -> Threats:
-    """What the defense is told: the whole graph, and the threats that the owner named."""
+    """Input of the defense: the whole graph, and the threats that the owner named."""
     threats = draw_secrets(spec, prepare_graph(spec, graph), seed, test_links=0.0)
     return limit_publisher_knowledge(threats, spec.publisher_knows)

@@ -1,4 +1,4 @@
-"""What a worker does around every piece of work: report, log, classify what went wrong, finish."""
+"""Work common to all jobs on a worker: progress, logging, error classification, final state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Points = list[tuple[float, float]]
 
 
 class StoredProgress(FlaggedProgress):
-    """Writes to the job's row, with the curves so far; `flag` names whose flag cancels it."""
+    """Writes progress and curves to the job's row; `flag` names the cancel flag."""
 
     def __init__(self, store: Store, key: str, flag: str) -> None:
         super().__init__(files.flag_path(store.home, flag))
@@ -42,11 +42,11 @@ class StoredProgress(FlaggedProgress):
             self.curves.setdefault(curve, []).append((float(step), float(value)))
 
     def restart(self) -> None:
-        """Forget the curves of an attempt that failed."""
+        """Discard the curves of a failed attempt."""
         self.curves.clear()
 
     def thin_curves(self) -> dict[str, Points]:
-        """The curves so far, with few enough points to be stored."""
+        """The curves so far, thinned for storage."""
         return {name: thin(points) for name, points in self.curves.items()}
 
 
@@ -57,8 +57,11 @@ def work(
     progress: StoredProgress,
     compute: Callable[[], dict[str, Any]],
 ) -> State:
-    """Compute a job and finish its row; returns its final state and raises for no fault of a
-    method. `compute` returns the columns that the row gets beside its state."""
+    """Compute a job and finish its row; returns its final state and does not raise for a method's
+    failure.
+
+    `compute` returns the columns of the row beside its state.
+    """
     started, cpu_started = time.monotonic(), time.process_time()
     try:
         progress.check()
@@ -86,14 +89,14 @@ def work(
 
 
 def thin(points: Points) -> Points:
-    """At most MAX_CURVE_POINTS points, the last one among them."""
+    """At most MAX_CURVE_POINTS points, including the last one."""
     step = math.ceil(len(points) / MAX_CURVE_POINTS)
     return points if step <= 1 else [*points[:-1:step], points[-1]]
 
 
 @lru_cache(maxsize=1)
 def limit_threads() -> None:
-    """One thread a worker: as many workers as cores, and sums in one order everywhere."""
+    """One thread per worker, with the same order of summation everywhere."""
     import torch
 
     torch.set_num_threads(1)

@@ -1,1 +1,1 @@
-"""What an audit leaves behind: rows in a database, arrays on the disk."""
+"""Storage of audits: rows in a database, arrays in files."""

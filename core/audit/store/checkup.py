@@ -1,7 +1,7 @@
-"""A home looked over, repaired, backed up and restored.
+"""Check, repair, back up and restore a home.
 
-Works while audits run: what is looked for can only be told of rows that are finished, and of
-files that have none. A backup is one file, unpacked into an empty home only.
+Works while audits run: only finished rows, and files without rows, are examined. A backup is one
+file and is restored into an empty home only.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from core.home import open_private
 DATABASE = "audit.db"
 
 _FRESH_S = 3600.0
-"""A temporary folder that is younger may still be written."""
+"""Seconds below which a temporary folder may still be in use."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What is not as it should be.
+    """A problem found.
 
     kind    "database", "graph", "cell", "orphan", "trail" or "permission"
     remedy  what was done about it, or what to do
@@ -50,7 +50,7 @@ class Finding:
 
 
 def check_database(home: Path) -> list[Finding]:
-    """Whether SQLite finds its file whole; nothing where there is none."""
+    """Findings of SQLite's integrity check; none for other databases."""
     path = home / DATABASE
     if not path.exists():
         return []
@@ -66,7 +66,7 @@ def check_database(home: Path) -> list[Finding]:
 
 
 def check_home(store: Store, repair: bool = False) -> list[Finding]:
-    """All findings but the database's own; `repair` mends what can be mended."""
+    """All findings except the database's own; `repair` fixes what it can."""
     return [
         *_check_graphs(store),
         *_check_cells(store, repair),
@@ -124,7 +124,8 @@ def _check_cells(store: Store, repair: bool) -> Iterator[Finding]:
 
 
 def _interrupt(store: Store, audit_id: str) -> None:
-    """An audit that was done is no longer; one that runs heals itself."""
+    """Mark finished audits with damaged cells as interrupted; running ones recover by
+    themselves."""
     is_done = (AuditRow.id == audit_id) & (AuditRow.state == State.DONE)
     note = "damaged parts were set aside: resume the audit to compute them again"
     with store.write(is_durable=True) as connection:
@@ -187,14 +188,14 @@ def _check_permissions(home: Path, repair: bool) -> Iterator[Finding]:
 
 
 KEPT = ("graphs", "cells")
-"""Folders that a backup holds beside the database."""
+"""Folders of a backup beside the database."""
 
 
 def write_backup(home: Path, path: Path) -> int:
-    """All audits, graphs and results of a home as a tar archive; returns its size.
+    """Write all audits, graphs and results of a home to a tar archive; returns its size.
 
-    The database is copied first: what is finished later is not in it, and files whose rows are
-    deleted meanwhile are missing, which counts as damage that the next run mends.
+    The database is copied first: later results are missing, and files deleted meanwhile count as
+    damage that the next run repairs.
     """
     check_own_database(home)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
@@ -217,13 +218,13 @@ def write_backup(home: Path, path: Path) -> int:
 
 
 def check_own_database(home: Path) -> None:
-    """InputError where the rows are not in the home, or it has none."""
+    """Raise InputError if the database is not in the home or missing."""
     if not (home / DATABASE).exists():
         raise InputError("home", "must have a database of its own", str(home), "use pg_dump else")
 
 
 def restore_backup(path: Path, home: Path) -> None:
-    """Unpack a backup into a home that has no database yet."""
+    """Unpack a backup into a home without a database."""
     if (home / DATABASE).exists():
         raise InputError("home", "must be empty to restore a backup", str(home), "set AUDIT_HOME")
     try:

@@ -1,4 +1,4 @@
-"""Opening the database: SQLite or PostgreSQL, with the tables of this version."""
+"""Opens the database, SQLite or PostgreSQL, with the tables of this version."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ HEAD = "0002"
 """Latest migration; see migrations/versions."""
 
 OLDER = ("0001",)
-"""Those that it is reached from."""
+"""Migrations before it."""
 
 MIGRATION_S = 30.0
-"""How long a process waits for another that brings the tables to this version."""
+"""Seconds a process waits for another one that migrates the tables."""
 
 BUSY_MS = 5000
-"""How long SQLite itself waits for a lock, before the user is told."""
+"""Milliseconds SQLite waits for a lock before the user is informed."""
 
 _LOCK = 7_134_905_211
-"""Of the processes that start at once on one PostgreSQL, one migrates and the others wait."""
+"""Advisory lock of PostgreSQL: one process migrates, the others wait."""
 
 
 def open_engine(url: str) -> Engine:
-    """The database's engine, with the tables of this version; InputError where it cannot be."""
+    """Database engine with the tables of this version; raises InputError if that fails."""
     try:
         engine = sa.create_engine(url, pool_pre_ping=not url.startswith("sqlite"))
     except (sa.exc.ArgumentError, ModuleNotFoundError) as error:
@@ -58,7 +58,7 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """A writer takes the lock at once: a reader that turns writer later may not wait for it."""
+    """Writers take the lock at once, since upgrading a read transaction may deadlock."""
     options = connection.get_execution_options()
     is_writing = options.get("is_writing")
     if is_writing:
@@ -68,9 +68,9 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _migrate(engine: Engine) -> None:
-    """Bring the tables to HEAD; a database that is there already is only asked.
+    """Migrate the tables to HEAD; an existing database is only inspected.
 
-    Of the processes that start at once on one SQLite, one migrates: it is waited for.
+    Of several processes starting at once on one SQLite file one migrates and the others wait.
     """
     deadline = time.monotonic() + MIGRATION_S
     while True:

@@ -1,7 +1,7 @@
-"""What was asked and what is known: graphs, audits and cells in a database, arrays beside it.
+"""The store: graphs, audits and cells in a database, arrays in files.
 
-SQLite (WAL) in AUDIT_HOME by default, PostgreSQL by AUDIT_DATABASE. Several processes write at
-the same time: the app, its workers, the command line.
+SQLite (WAL) in AUDIT_HOME by default, PostgreSQL by AUDIT_DATABASE. Several processes write
+concurrently: the app, its workers, the command line.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class LeaseLostError(AuditError):
-    """Another process has taken the audit over: this one may no longer write to it."""
+    """Another process took over the audit; this one may no longer write to it."""
 
 
 @dataclass(frozen=True)
 class Lease:
-    """The right to coordinate an audit, until another process holds a higher number."""
+    """Right to coordinate an audit until another process holds a higher number."""
 
     audit_id: str
     number: int
 
 
 def _retried(method: Method) -> Method:
-    """A transaction that is tried again while the database or the disk cannot be used."""
+    """Retry a transaction while the database or the disk is unavailable."""
 
     @wraps(method)
     def call(store: Store, *args: Any, **kwargs: Any) -> Any:
@@ -67,9 +67,9 @@ def _retried(method: Method) -> Method:
 
 
 class Store:
-    """One open database and its folder; safe to use from several threads and processes.
+    """An open database and its folder; safe for several threads and processes.
 
-    tell  is called with one line where the database or the disk cannot be used and is waited for
+    tell  called with one line while waiting for database or disk
     """
 
     def __init__(self, home: str | Path | None = None, url: str | None = None) -> None:
@@ -84,15 +84,14 @@ class Store:
         self._engine = open_engine(self.url)
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._engine.dispose()
 
     # -- graphs -----------------------------------------------------------------------------
 
     @_retried
     def save_graph(self, graph: Graph, person: str | None = LOCAL.subject) -> str:
-        """Keep the graph under its content hash, which is returned; `person` holds it then, or
-        with None nobody more than before."""
+        """Store the graph under its content hash, which is returned; `person` becomes a holder."""
         graph_hash = files.save_graph(self.home, graph)
         row = {
             "hash": graph_hash,
@@ -108,7 +107,7 @@ class Store:
         return graph_hash
 
     def load_graph(self, graph_hash: str) -> Graph:
-        """The graph of this content hash; raises InputError where it is not kept."""
+        """The graph of this content hash; raises InputError if it is not stored."""
         return files.load_graph(self.home, graph_hash)
 
     # -- audits -----------------------------------------------------------------------------
@@ -123,7 +122,7 @@ class Store:
         provenance: dict[str, Any],
         person: str = LOCAL.subject,
     ) -> None:
-        """Record an audit of `person` and its plan; cells of other audits keep what they have."""
+        """Record an audit of `person` and its plan; existing cells keep their state."""
         with self.write(is_durable=True) as connection:
             connection.execute(
                 sa.insert(AuditRow).values(
@@ -144,14 +143,14 @@ class Store:
             insert_plan(connection, audit_id, cells)
 
     def find_audit(self, audit_id: str) -> Row[Any]:
-        """The audit joined with its graph's size; InputError for an unknown id."""
+        """The audit's row with its graph's size; raises InputError for an unknown id."""
         rows = self._list_audits(AuditRow.id == audit_id)
         if not rows:
             raise InputError("audit", "must be a known id", audit_id, "choose one of the history")
         return rows[0]
 
     def list_audits(self) -> list[Row[Any]]:
-        """Newest first."""
+        """All audits, newest first."""
         return self._list_audits(sa.true())
 
     def _list_audits(self, condition: Any) -> list[Row[Any]]:
@@ -179,7 +178,7 @@ class Store:
 
     @_retried
     def move_audit(self, audit_id: str, person: str) -> None:
-        """Make an audit another person's, who holds its graphs then."""
+        """Transfer an audit to another person, who becomes a holder of its graphs."""
         row = self.find_audit(audit_id)
         graphs = list_graphs(row.graph_hash, row.spec)
         with self.write(is_durable=True) as connection:
@@ -192,7 +191,7 @@ class Store:
 
     @_retried
     def claim_audit(self, audit_id: str) -> Lease | None:
-        """Become the owner; None if another living process computes this audit."""
+        """Become the coordinator; None if another living process computes this audit."""
         me, this = describe_owner(), AuditRow.id == audit_id
         columns = (AuditRow.owner, AuditRow.heartbeat, AuditRow.state, AuditRow.lease)
         query = sa.select(*columns, DatabaseTime().label("now")).where(this).with_for_update()
@@ -213,7 +212,7 @@ class Store:
 
     @contextmanager
     def write_by(self, lease: Lease) -> Iterator[Connection]:
-        """A transaction of a coordinator; LeaseLostError where its lease was taken over."""
+        """Transaction of a coordinator; raises LeaseLostError if its lease was taken over."""
         held = sa.select(AuditRow.id).where(
             AuditRow.id == lease.audit_id, AuditRow.lease == lease.number
         )
@@ -223,7 +222,7 @@ class Store:
             yield connection
 
     def beat(self, lease: Lease, seconds: float) -> None:
-        """A sign of life; not tried again where the database cannot be used."""
+        """Write a heartbeat, without retries."""
         with self.write_by(lease) as connection:
             values = {"heartbeat": DatabaseTime(), "seconds": seconds}
             connection.execute(
@@ -232,8 +231,8 @@ class Store:
 
     @_retried
     def end_audit(self, lease: Lease, state: State, note: str, seconds: float) -> None:
-        """Give the audit its final state; unfinished cells that no other running audit needs
-        get it too, where the audit is not done."""
+        """Set the audit's final state and, unless done, that of its unfinished cells which no
+        other running audit needs."""
         values = {"state": state, "note": note, "seconds": seconds, "owner": ""}
         settled = State.CANCELLED if state is State.CANCELLED else State.INTERRUPTED
         mine = sa.select(AuditCellRow.cell_key).where(AuditCellRow.audit_id == lease.audit_id)
@@ -251,7 +250,7 @@ class Store:
 
     @_retried
     def fail_cells(self, lease: Lease, keys: Sequence[str], reason: str) -> None:
-        """Give up cells that came back without a result."""
+        """Mark unfinished cells as failed."""
         lost = JobRow.key.in_(keys) & JobRow.state.not_in(FINAL)
         with self.write_by(lease) as connection:
             values = {"state": State.FAILED, "reason": reason[:300]}
@@ -268,7 +267,7 @@ class Store:
 
     @_retried
     def replace_plan(self, lease: Lease, cells: Sequence[Cell]) -> None:
-        """Make the audit's cells those of a new plan; unfinished and failed ones are due again.
+        """Replace the audit's plan; unfinished and failed cells are queued again.
 
         The plan differs from the recorded one only after an update that renewed results.
         """
@@ -291,10 +290,10 @@ class Store:
 
     @_retried
     def delete_audit(self, audit_id: str) -> list[str]:
-        """Forget an audit and all that only it needs: cells, jobs, their files, its graphs.
+        """Delete an audit and everything only it needs: cells, jobs, files, graphs.
 
-        Hashes of the graphs that went with it: its own, and one that its attacker holds. They
-        stay where others hold them or have audits that need them.
+        Returns the hashes of deleted graphs: its own, and auxiliary ones, unless others hold or
+        need them.
         """
         audit = self.find_audit(audit_id)
         graphs = list_graphs(audit.graph_hash, audit.spec)
@@ -320,11 +319,11 @@ class Store:
     # -- cells ------------------------------------------------------------------------------
 
     def list_cells(self, audit_id: str, *columns: str) -> list[Row[Any]]:
-        """The audit's cells in the order of its plan, with the named columns (default all)."""
+        """Cells of the audit in plan order, with the named columns (default all)."""
         return self._fetch(_select_cells(audit_id, *columns))
 
     def list_running(self, audit_id: str) -> list[Row[Any]]:
-        """The audit's cells that are being computed, with their curves so far."""
+        """Running cells of the audit, with their curves so far."""
         return self._fetch(_select_cells(audit_id).where(JobRow.state == State.RUNNING))
 
     def count_cells(self, audit_id: str | None = None) -> dict[str, dict[str, int]]:
@@ -344,7 +343,7 @@ class Store:
 
     @_retried
     def add_job(self, key: str, kind: str, **values: Any) -> None:
-        """A fresh row, in place of one that came to its end."""
+        """Insert a new row, replacing a finished one."""
         row = {"key": key, "kind": kind, "state": State.QUEUED, "created": make_timestamp()}
         with self.write() as connection:
             connection.execute(sa.delete(JobRow).where(JobRow.key == key))
@@ -356,7 +355,7 @@ class Store:
         files.clear_flag(self.home, key)
 
     def find_job(self, key: str) -> Row[Any] | None:
-        """The row of a cell or of a job of another kind."""
+        """Row of a cell or another job."""
         rows = self.list_jobs(JobRow.key == key)
         return rows[0] if rows else None
 
@@ -369,13 +368,13 @@ class Store:
 
     @_retried
     def update_job(self, key: str, **values: Any) -> None:
-        """Set columns of a row, whatever its state."""
+        """Set columns of a row in any state."""
         with self.write() as connection:
             connection.execute(sa.update(JobRow).where(JobRow.key == key).values(values))
 
     @_retried
     def update_open_job(self, key: str, **values: Any) -> bool:
-        """Change a job that is not final: of two endings the first counts. False: none was."""
+        """Update a job that is not final; the first ending counts. False if it was final."""
         is_open = (JobRow.key == key) & JobRow.state.not_in(FINAL)
         with self.write(is_durable=True) as connection:
             result = connection.execute(sa.update(JobRow).where(is_open).values(values))
@@ -383,7 +382,7 @@ class Store:
 
     @_retried
     def delete_jobs(self, keys: Sequence[str]) -> None:
-        """Forget jobs that are no cells, and their files."""
+        """Delete jobs other than cells, and their files."""
         with self.write() as connection:
             connection.execute(sa.delete(JobRow).where(JobRow.key.in_(keys)))
         self._delete_files(keys)
@@ -391,14 +390,14 @@ class Store:
     # -- damage -----------------------------------------------------------------------------
 
     def load_arrays(self, key: str) -> files.Arrays:
-        """The arrays of a finished cell or job; DamagedError where they are not whole."""
+        """Arrays of a finished cell or job; raises DamagedError if incomplete."""
         return files.load_cell(self.home, key)
 
     def heal_cells(self, audit_id: str) -> int:
-        """Set aside what is damaged or missing of an audit's finished cells; their number.
+        """Set aside damaged or missing finished cells of an audit and queue them again; returns
+        their number.
 
-        Each is due again, as a cell that was never computed; a cell's result is determined by
-        its key, so that what was computed from the damaged one stays as it is.
+        A cell's result is determined by its key, so that results computed from it stay valid.
         """
         done = [
             row.key for row in self.list_cells(audit_id, "key", "state") if row.state is State.DONE
@@ -420,15 +419,15 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A transaction that only reads."""
+        """A read-only transaction."""
         with self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def write(self, is_durable: bool = False) -> Iterator[Connection]:
-        """A transaction that is committed when the block ends well.
+        """A transaction that is committed on success.
 
-        is_durable  it is on the disk then, and survives a power cut
+        is_durable  written to disk before returning, to survive a power cut
         """
         with self._engine.connect() as connection:
             connection = connection.execution_options(is_writing=True, is_durable=is_durable)
@@ -437,7 +436,7 @@ class Store:
 
 
 def _select_cells(audit_id: str, *columns: str) -> sa.Select[Any]:
-    """An audit's cells in the order of its plan, with the named columns (default all)."""
+    """Cells of an audit in plan order, with the named columns (default all)."""
     table = JobRow.__table__
     return (
         sa.select(*([table.c[name] for name in columns] or table.columns))
@@ -449,5 +448,5 @@ def _select_cells(audit_id: str, *columns: str) -> sa.Select[Any]:
 
 @lru_cache(maxsize=8)
 def open_store(home: str, url: str) -> Store:
-    """The store of this process: workers open it once."""
+    """The store of this process, opened once per worker."""
     return Store(home, url)

@@ -1,8 +1,8 @@
 """Arrays on disk: graphs, releases and cell results, as npz without pickle.
 
-AUDIT_HOME/graphs/<hash>.npz           the graphs that were loaded
-AUDIT_HOME/cells/<key[:2]>/<key>/      what a finished cell or another job left: arrays.npz
-AUDIT_HOME/flags/<key>                 is there where an audit or a job is to be cancelled
+AUDIT_HOME/graphs/<hash>.npz           loaded graphs
+AUDIT_HOME/cells/<key[:2]>/<key>/      arrays.npz of a finished cell or job
+AUDIT_HOME/flags/<key>                 exists while an audit or job is to be cancelled
 """
 
 from __future__ import annotations
@@ -29,51 +29,51 @@ from core.errors import InputError
 from core.graph import Graph
 
 FOLDERS = ("graphs", "cells", "flags", "damaged")
-"""Of AUDIT_HOME; the last holds what was found damaged and set aside."""
+"""Folders of AUDIT_HOME; the last holds damaged files that were set aside."""
 
 ARRAYS, CHECKSUM = "arrays.npz", "blake2b"
 """Files of a finished cell."""
 
 
 REOPENINGS = 3
-"""How often a file is opened again that was replaced while it was read over a network."""
+"""Attempts to reopen a file that was replaced while read over a network."""
 
 T = TypeVar("T")
 
 
 class DamagedError(InputError):
-    """A stored file is not as it was written."""
+    """A stored file differs from what was written."""
 
 
 def graph_path(home: Path, graph_hash: str) -> Path:
-    """Where a graph of this content hash lies."""
+    """Path of the graph with this content hash."""
     return home / "graphs" / f"{graph_hash}.npz"
 
 
 def cell_folder(home: Path, key: str) -> Path:
-    """Where the arrays of a cell lie."""
+    """Folder of a cell's arrays."""
     return home / "cells" / key[:2] / key
 
 
 def flag_path(home: Path, key: str) -> Path:
-    """The file that, while it is there, cancels an audit with all its cells, or another job."""
+    """File whose existence cancels an audit with all its cells, or another job."""
     return home / "flags" / key
 
 
 def raise_flag(home: Path, key: str) -> None:
-    """Ask an audit or a job to stop, in whatever process it runs."""
+    """Request cancellation, in whatever process it runs."""
     path = flag_path(home, key)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
 
 
 def clear_flag(home: Path, key: str) -> None:
-    """Let it run again."""
+    """Withdraw the request."""
     flag_path(home, key).unlink(missing_ok=True)
 
 
 def save_graph(home: Path, graph: Graph) -> str:
-    """Store a graph under its content hash; returns the hash. Stored graphs are not rewritten."""
+    """Store a graph under its content hash, which is returned; never rewritten."""
     path = graph_path(home, graph.content_hash)
     if not _is_sound_zip(path):  # a damaged one is written again
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def save_graph(home: Path, graph: Graph) -> str:
 
 
 def load_graph(home: Path, graph_hash: str) -> Graph:
-    """A stored graph; InputError if it is missing or its content does not match its hash."""
+    """A stored graph; raises InputError if it is missing or its content does not match its hash."""
     path = graph_path(home, graph_hash)
     if not path.exists():
         raise InputError("graph", "must be stored", graph_hash[:12], "load the file again")
@@ -100,9 +100,9 @@ def load_graph(home: Path, graph_hash: str) -> Graph:
 
 
 def pack_release(graph: Graph, visible: Graph, link_scores: np.ndarray | None = None) -> Arrays:
-    """The links of a released graph, and its node data only where a defense changed them.
+    """Links of a released graph, and its node data only if a defense changed them.
 
-    link_scores  (m,) what a defense learned of each link of `visible`, if anything
+    link_scores  (m,) learned score of each link of `visible`, if any
     """
     nodes, before = pack_nodes(graph), pack_nodes(visible)
     same = nodes.keys() == before.keys() and all(
@@ -113,14 +113,14 @@ def pack_release(graph: Graph, visible: Graph, link_scores: np.ndarray | None = 
 
 
 def unpack_release(arrays: Arrays, visible: Graph) -> Graph:
-    """The released graph: the visible graph's nodes with the stored links."""
+    """Released graph: the visible graph's nodes with the stored links."""
     if "node_ids" in arrays:
         return unpack_graph(arrays)
     return replace(visible, edges=arrays["edges"], weights=arrays.get("weights"))
 
 
 def save_cell(home: Path, key: str, arrays: Arrays) -> None:
-    """Write a cell's arrays so that the folder appears whole or not at all."""
+    """Write a cell's arrays atomically."""
     folder = cell_folder(home, key)
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=".", dir=folder.parent))
@@ -139,7 +139,7 @@ def save_cell(home: Path, key: str, arrays: Arrays) -> None:
 
 
 def load_cell(home: Path, key: str) -> Arrays:
-    """The arrays that a cell left; DamagedError where they are not as they were written."""
+    """Arrays of a cell; raises DamagedError if they differ from what was written."""
     if not is_whole(home, key):
         raise DamagedError(
             "stored arrays", "must be as they were written", key[:12], "resume the audit"
@@ -148,7 +148,7 @@ def load_cell(home: Path, key: str) -> Arrays:
 
 
 def is_whole(home: Path, key: str) -> bool:
-    """Whether the arrays of a cell are there and as they were written."""
+    """Whether a cell's arrays exist and are intact."""
     try:
         return _is_as_written(cell_folder(home, key))
     except (OSError, UnicodeDecodeError):
@@ -156,7 +156,7 @@ def is_whole(home: Path, key: str) -> bool:
 
 
 def set_aside(home: Path, key: str) -> None:
-    """Move what is left of a damaged cell out of the way, to AUDIT_HOME/damaged."""
+    """Move the remains of a damaged cell to AUDIT_HOME/damaged."""
     folder = cell_folder(home, key)
     if folder.exists():
         place = home / "damaged" / f"{key}-{time.time_ns()}"
@@ -165,12 +165,12 @@ def set_aside(home: Path, key: str) -> None:
 
 
 def delete_cell(home: Path, key: str) -> None:
-    """Remove a cell's arrays, if there are any."""
+    """Remove a cell's arrays, if any."""
     shutil.rmtree(cell_folder(home, key), ignore_errors=True)
 
 
 def _reopened(read: Callable[[Path], T]) -> Callable[[Path], T]:
-    """Reads again where a handle is stale: the file is there under its name."""
+    """Retry reading after a stale file handle."""
 
     @wraps(read)
     def call(path: Path) -> T:
@@ -187,13 +187,13 @@ def _reopened(read: Callable[[Path], T]) -> Callable[[Path], T]:
 
 @_reopened
 def read_npz(path: Path) -> Arrays:
-    """Arrays by name; nothing is ever unpickled."""
+    """Arrays by name, never unpickled."""
     with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
         return {name: stored[name] for name in stored.files}
 
 
 def write_npz(path: Path, arrays: Arrays) -> None:
-    """Uncompressed, and on the disk when it returns."""
+    """Write uncompressed and durably."""
     with path.open("wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
         file.flush()
@@ -208,7 +208,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """That a file was put there survives a power cut."""
+    """Make the creation of a file durable."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -236,7 +236,7 @@ def _is_sound_zip(path: Path) -> bool:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place when the block ends well."""
+    """Temporary path that atomically replaces `path` on success."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
         yield temporary

@@ -1,8 +1,8 @@
-"""Which process computes something, and whether it still lives.
+"""Owners of running audits and jobs, and whether they are alive.
 
-Heartbeats are written and compared by the database's clock alone: the clocks of the machines that
-share it need not agree. That a process is taken for dead by mistake does no harm: whoever takes
-its audit over holds a higher lease, and only the highest may write (core.audit.store.database).
+Heartbeats use the database's clock only, so that clocks of machines need not agree. Declaring a
+live process dead is harmless: its successor holds a higher lease, and only the highest may write
+(core.audit.store.database).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.audit.states import State
 
 HEARTBEAT_S = 2.0
 SILENCE_S = 15.0
-"""An owner that was silent for longer is taken for dead."""
+"""Seconds without a heartbeat after which an owner counts as dead."""
 
 
 class DatabaseTime(sa.FunctionElement[float]):
@@ -42,12 +42,12 @@ def _compile_postgresql(*_: Any, **__: Any) -> str:
 
 
 def describe_owner() -> str:
-    """Host, process and its start: tells whether the owner of a job still lives."""
+    """Host, process and its start time, which identify the owner of a job."""
     return json.dumps([socket.gethostname(), os.getpid(), _find_start(os.getpid())])
 
 
 def _find_start(pid: int) -> float:
-    """Seconds from the machine's start to the process's: setting the clock moves both alike."""
+    """Seconds from the machine's boot to the process's start, unaffected by clock changes."""
     booted = psutil.boot_time()
     process = psutil.Process(pid)
     if process.status() == psutil.STATUS_ZOMBIE:
@@ -56,10 +56,10 @@ def _find_start(pid: int) -> float:
 
 
 def is_owner_alive(owner: str, silent_s: float) -> bool:
-    """Whether the owner of a job lives that was last heard of `silent_s` seconds ago.
+    """Whether the owner of a job is alive, last heard of `silent_s` seconds ago.
 
-    On this host the process must exist. Elsewhere it must have been heard of recently; a sign of
-    life from the future is one from before the database's clock was set back.
+    On this host the process must exist. Elsewhere its heartbeat must be recent; one from the future
+    predates a change of the database's clock.
     """
     if not owner:
         return False
@@ -73,7 +73,7 @@ def is_owner_alive(owner: str, silent_s: float) -> bool:
 
 
 def find_state(row: Any) -> State:
-    """The state of an audit or a job: as stored, or interrupted where its owner is gone.
+    """State of an audit or a job: as stored, or interrupted if its owner is dead.
 
     row  of `Store.find_audit`, `find_job` and the like: `now` is the database's time
     """
@@ -83,5 +83,5 @@ def find_state(row: Any) -> State:
 
 
 def make_timestamp() -> str:
-    """Now in UTC, ISO 8601 to the millisecond."""
+    """Current UTC time, ISO 8601 with milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

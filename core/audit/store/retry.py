@@ -1,4 +1,4 @@
-"""Waiting for a database or a disk that cannot be used just now."""
+"""Retries while the database or the disk is unavailable."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Tell = Callable[[str], object]
 log = logging.getLogger(__name__)
 
 RETRY_S = 600.0
-"""How long an audit waits before it ends as interrupted; AUDIT_RETRY_S overrides."""
+"""Seconds an audit waits before it ends as interrupted; AUDIT_RETRY_S overrides."""
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 10.0
 
 DAMAGE = ("malformed", "not a database")
-"""Words of SQLite on a file that is none of its own."""
+"""SQLite's messages for files that are not databases."""
 
 _SQLITE = ("locked", "busy", "full", "I/O", "unable to open", "readonly")
 _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ESTALE}
 
 
 class StoreError(AuditError):
-    """The database or the disk could not be used for too long."""
+    """The database or the disk was unavailable for too long."""
 
 
 def keep_trying(
@@ -41,11 +41,11 @@ def keep_trying(
     check: Callable[[], None] = lambda: None,
     retry_s: float | None = None,
 ) -> T:
-    """What `action` returns, once a full disk or a lost or locked database lets it.
+    """Result of `action`, retried while the disk is full or the database lost or locked.
 
-    action      undone as a whole where it fails: a transaction, a file that is put in place
+    action      atomic: a transaction, or a file put in place
     tell        called with one line for each new cause
-    check       raises where waiting is in vain, such as after a cancel
+    check       raises to stop waiting, for example after a cancel
     retry_s     then StoreError; find_retry_limit() by default
     """
     limit = find_retry_limit() if retry_s is None else retry_s
@@ -79,7 +79,7 @@ def find_retry_limit() -> float:
 
 
 def describe_trouble(error: BaseException) -> str | None:
-    """One line on a cause that may pass; None for all others."""
+    """One line on a temporary cause; None for all others."""
     if isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError) or (
         isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated
     ):

@@ -1,4 +1,4 @@
-"""Tables of the store. Once a version is released, a change needs a migration: see migrations."""
+"""Tables of the store. After the first release, changes need a migration: see migrations."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from core.audit.states import State
 
 
 class Base(DeclarativeBase):
-    """The tables' common base."""
+    """Common base of the tables."""
 
     pass
 
 
 class StateColumn(TypeDecorator[State]):
-    """A `State` as its text."""
+    """A `State` stored as text."""
 
     impl = String(16)
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
-        """The text that is stored."""
+        """Text to store."""
         return None if value is None else State(value).value
 
     def process_result_value(self, value: str | None, dialect: Any) -> State | None:
-        """The state of a stored text."""
+        """State of a stored text."""
         return None if value is None else State(value)
 
 
 class GraphRow(Base):
-    """A stored graph; its arrays lie in AUDIT_HOME/graphs."""
+    """A stored graph; its arrays are in AUDIT_HOME/graphs."""
 
     __tablename__ = "graphs"
     hash: Mapped[str] = mapped_column(String(64), primary_key=True)
@@ -56,7 +56,7 @@ class GraphRow(Base):
 
 
 class HolderRow(Base):
-    """Who brought a graph: the same one may be several people's."""
+    """A person who loaded a graph; there may be several."""
 
     __tablename__ = "graph_holders"
     graph_hash: Mapped[str] = mapped_column(ForeignKey("graphs.hash"), primary_key=True)
@@ -64,12 +64,12 @@ class HolderRow(Base):
 
 
 class AuditRow(Base):
-    """An audit as it was asked for, whose it is, and what computes it.
+    """An audit, its owner, and the process that computes it.
 
-    person     the subject of whoever started it (core.audit.access.accounts)
-    lease      grows with each process that takes the audit over; only its holder may write
+    person     subject of the owner (core.audit.access.accounts)
+    lease      increases with each takeover; only its holder may write
     owner      host, process id and start time of the coordinating process, as JSON text
-    heartbeat  last sign of life of the owner, seconds since 1970 by the database's clock
+    heartbeat  of the coordinating process, seconds since 1970 by the database's clock
     """
 
     __tablename__ = "audits"
@@ -89,20 +89,20 @@ class AuditRow(Base):
 
 
 class JobRow(Base):
-    """Anything that is computed: the cells of audits, and jobs of the other kinds.
+    """A cell of audits, or a job of another kind.
 
-    key      a cell's is the hash of all that determines its result, and audits share it by
-             `AuditCellRow`; another job's is its own
-    kind     of a cell "publish", "attack" or "measure"; else the name of a kind of job
-    release, method, repeat  which part of an audit it is; "" and 0 where that says nothing
-    audit_id the audit that the job belongs to alone; none for cells, which audits share
-    request  what was asked for, as the kind's model describes itself; none for cells
-    owner, heartbeat  who watches the job, as in `AuditRow`; cells are watched by their audits
-    seconds, cpu_seconds  elapsed, and of the processor, for the latest attempt
-    result   what came out as JSON; arrays lie in AUDIT_HOME/cells
+    key      for a cell the hash of all that determines its result, shared by audits through
+    `AuditCellRow`; for another job its own
+    kind     "publish", "attack" or "measure" for a cell; else the name of a kind of job
+    release, method, repeat  part of the audit; "" and 0 if not applicable
+    audit_id audit that the job belongs to; empty for cells, which audits share
+    request  JSON of the request model; empty for cells
+    owner, heartbeat  process that watches the job, as in `AuditRow`; empty for cells
+    seconds, cpu_seconds  elapsed and processor time of the latest attempt
+    result   JSON; arrays are in AUDIT_HOME/cells
     curves   training curves, name → [[step, value], …], written while a cell runs
-    finished when it came to its end
-    person   of a publishing run: who prepared it; signed_by: who let it be handed out, "" nobody
+    finished time of its end
+    person   for a publishing run: who prepared it; signed_by: who signed it, "" if nobody
     """
 
     __tablename__ = "jobs"
@@ -132,7 +132,7 @@ class JobRow(Base):
 
 
 class AuditCellRow(Base):
-    """Which cells an audit has, in the order of its plan."""
+    """Cells of an audit in plan order."""
 
     __tablename__ = "audit_cells"
     audit_id: Mapped[str] = mapped_column(ForeignKey("audits.id"), primary_key=True)
@@ -144,8 +144,8 @@ class AuditCellRow(Base):
 class LedgerRow(Base):
     """A publishing run, entered before its file is handed out; see core.audit.ledger.
 
-    identity    of the graph that was published from (`Graph.identity_hash`)
-    epsilon     what the recipient gets; NULL without a promise
+    identity    of the published graph's original (`Graph.identity_hash`)
+    epsilon     as received; NULL without a guarantee
     person, signed_by  as in `JobRow`
     """
 
@@ -163,11 +163,11 @@ class LedgerRow(Base):
 
 
 class LineageRow(Base):
-    """Which graphs of the ledger are the same data: their runs count together.
+    """Graphs of the ledger with the same data, whose runs count together.
 
-    identity  of a graph that was published; it need not be stored
-    sketch    by which a similar graph is known again (core.data.lineage)
-    person, reason  who set it apart or put it there, and why; "" where its likeness did
+    identity  of a published graph; it need not be stored
+    sketch    similarity sketch (core.data.lineage)
+    person, reason  manual assignment and its reason; "" if assigned by similarity
     """
 
     __tablename__ = "lineages"
@@ -180,7 +180,7 @@ class LineageRow(Base):
 
 
 class PersonRow(Base):
-    """Somebody who signed in: what their provider said of them the last time."""
+    """A person who signed in, with the latest claims of the provider."""
 
     __tablename__ = "people"
     subject: Mapped[str] = mapped_column(String(400), primary_key=True)
@@ -191,7 +191,7 @@ class PersonRow(Base):
 
 
 class GrantRow(Base):
-    """Somebody may read another's audit."""
+    """Read access to another person's audit."""
 
     __tablename__ = "grants"
     audit_id: Mapped[str] = mapped_column(ForeignKey("audits.id"), primary_key=True)
@@ -215,10 +215,10 @@ class TokenRow(Base):
 
 
 class TrailRow(Base):
-    """Who did what to what; see core.audit.access.trail.
+    """An entry of the audit trail; see core.audit.access.trail.
 
-    number  from 1 on, without a gap
-    digest  of this row and of the digest before it
+    number  from 1, without gaps
+    digest  of this row and the previous digest
     """
 
     __tablename__ = "trail"
@@ -233,14 +233,14 @@ class TrailRow(Base):
 
 
 class DecisionRow(Base):
-    """What somebody decided on a release; see core.audit.decisions. Rows are added, never changed:
-    the database refuses it. They outlive their audit, as what was published does.
+    """A decision on a release; see core.audit.decisions. Append-only, and kept when its audit is
+    deleted.
 
     kind       "chosen", "withdrawn" or "published"
-    person     as they name themselves
-    subject    who it was, as their sign-in tells people apart (`JobRow.person`)
+    person     name as entered
+    subject    identifier of the sign-in (`JobRow.person`)
     evidence   the verdict at that time, as JSON
-    file_hash  SHA-256 of the file that was handed out, of kind "published"
+    file_hash  SHA-256 of the published file, for kind "published"
     """
 
     __tablename__ = "decisions"
@@ -258,10 +258,10 @@ class DecisionRow(Base):
 
 
 def refuse_changes(table: Table, connection: Connection, **_: object) -> None:
-    """Make the database itself keep the rows of a new table as they are inserted.
+    """Make the database itself keep rows of a new table unchanged.
 
-    Only a run of the ledger may still be signed. SQLite's REPLACE deletes a row without firing
-    a trigger on DELETE, so that a key that is there may not be inserted again either.
+    Only a run of the ledger may still be signed. SQLite's REPLACE deletes without firing a trigger
+    on DELETE, so existing keys must not be inserted again either.
     """
     name, key = table.name, table.primary_key.columns.keys()[0]
     fixed = ", ".join(column for column in list(table.columns.keys()) if column != "signed_by")

@@ -1,4 +1,4 @@
-"""Statements that several transactions of the store share."""
+"""SQL statements shared by several transactions of the store."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from core.audit.states import State
 from core.audit.store.schema import AuditCellRow, AuditRow, Base, HolderRow, JobRow
 
 CELL_KINDS = get_args(CellKind)
-"""Kinds of jobs that are cells: shared by audits, gone with the last one that has them."""
+"""Kinds of jobs that are cells, shared by audits and deleted with the last one."""
 
 
 def insert_missing(connection: Connection, table: type[Base], rows: list[dict[str, Any]]) -> None:
-    """Insert the rows whose primary key is new."""
+    """Insert rows with a new primary key."""
     insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     if rows:
         connection.execute(insert(table).on_conflict_do_nothing(), rows)
 
 
 def insert_plan(connection: Connection, audit_id: str, cells: Sequence[Cell]) -> None:
-    """The cells that are new, and the audit's list of cells in the order of its plan."""
+    """Insert new cells, and the audit's list of cells in plan order."""
     insert_missing(
         connection,
         JobRow,
@@ -52,7 +52,7 @@ def insert_plan(connection: Connection, audit_id: str, cells: Sequence[Cell]) ->
 
 
 def select_running(besides: str) -> Any:
-    """Keys of the cells that other running audits need."""
+    """Keys of cells needed by other running audits."""
     return (
         sa.select(AuditCellRow.cell_key)
         .join(AuditRow, AuditRow.id == AuditCellRow.audit_id)
@@ -61,8 +61,7 @@ def select_running(besides: str) -> Any:
 
 
 def uses_graph(graph_hash: str) -> sa.ColumnElement[bool]:
-    """Audits of a graph, those whose attacker holds it, of the same people or to learn, and those
-    that judge it."""
+    """Condition on audits that need a graph: as their own, auxiliary, shadow or external one."""
     second = AuditRow.spec[("threats", "identity", "auxiliary_graph")].as_string()
     other = AuditRow.spec[("knowledge", "shadow_graph")].as_string()
     judged = AuditRow.spec["external_release"].as_string()
@@ -74,8 +73,7 @@ def uses_graph(graph_hash: str) -> sa.ColumnElement[bool]:
 
 
 def list_graphs(graph_hash: str, spec: dict[str, Any]) -> list[str]:
-    """Hashes of the graphs that an audit needs: its own, those that its attackers hold, and
-    releases that were made elsewhere."""
+    """Hashes of the graphs that an audit needs: its own, the attackers', and external releases."""
     second = (spec["threats"]["identity"] or {}).get("auxiliary_graph")
     held = (second, spec["knowledge"]["shadow_graph"], spec.get("external_release"))
     judged = spec.get("held_releases", ())
@@ -83,7 +81,7 @@ def list_graphs(graph_hash: str, spec: dict[str, Any]) -> list[str]:
 
 
 def release_graph(connection: Connection, graph_hash: str, person: str) -> bool:
-    """Who has no audit that needs a graph no longer holds it; whether nobody needs it."""
+    """Drop a person's hold on a graph no audit of theirs needs; returns whether nobody needs it."""
     needing = sa.select(sa.func.count()).select_from(AuditRow).where(uses_graph(graph_hash))
     if connection.scalar(needing.where(AuditRow.person == person)) == 0:
         mine = (HolderRow.graph_hash == graph_hash) & (HolderRow.person == person)
@@ -93,7 +91,7 @@ def release_graph(connection: Connection, graph_hash: str, person: str) -> bool:
 
 
 def delete_orphans(connection: Connection) -> list[str]:
-    """Delete cells that no audit has; returns their keys."""
+    """Delete cells without an audit; returns their keys."""
     orphan = JobRow.kind.in_(CELL_KINDS) & JobRow.key.not_in(sa.select(AuditCellRow.cell_key))
     keys = list(connection.scalars(sa.select(JobRow.key).where(orphan)))
     connection.execute(sa.delete(JobRow).where(orphan))

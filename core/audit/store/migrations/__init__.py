@@ -1,1 +1,1 @@
-"""Alembic migrations of the store; the database runs them when it is opened."""
+"""Alembic migrations, applied when the database is opened."""

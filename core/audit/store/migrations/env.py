@@ -1,4 +1,4 @@
-"""Alembic's entry point: migrates the connection that the store hands over."""
+"""Alembic's entry point on the store's connection."""
 
 from alembic import context
 

@@ -1,7 +1,7 @@
-"""All tables, with the triggers that keep some of them append-only.
+"""All tables, with triggers that keep some of them append-only.
 
-No version was released yet, so the tables are those of schema.py. The first change after a
-release writes them out here as they were then, and adds a migration of its own.
+No version was released yet, so the tables are those of schema.py. The first change after a release
+writes them out here and adds a migration.
 """
 
 from alembic import op

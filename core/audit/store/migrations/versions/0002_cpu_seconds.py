@@ -1,4 +1,4 @@
-"""Jobs say how much of the processor they took; those of before say 0."""
+"""Processor time of jobs; 0 for earlier ones."""
 
 import sqlalchemy as sa
 from alembic import op
