@@ -102,28 +102,30 @@ def _show_audit(audit: AuditSummary) -> None:
             ):
                 _choose_methods(audit)
                 page.open_audit(audit.id, "attack")
-            can_change = may_change(service.open_service(), audit.id)
-            if not can_change:
-                pass
-            elif audit.state.is_active:
-                if st.button("Cancel", key="stop", icon=":material/stop_circle:"):
-                    service.open_service().cancel_audit(audit.id)
-                    st.rerun()
-            elif audit.state is not State.DONE and st.button(
-                "Resume", key="continue", icon=":material/play_arrow:"
-            ):
-                service.open_service().resume_audit(audit.id)
-                st.rerun()
-            if can_change and st.button(
-                "Delete",
-                key="delete",
-                icon=":material/delete:",
-                disabled=audit.state.is_active,
-                help="Cancel the audit first." if audit.state.is_active else None,
-            ):
-                _confirm_delete(audit)
+            if may_change(service.open_service(), audit.id):
+                _show_changes(audit)
         if login.check_change(audit.id, audit.person, "cancel, resume or delete it"):
             login.show_sharing(audit.id)
+
+
+def _show_changes(audit: AuditSummary) -> None:
+    """Buttons to cancel, resume and delete an audit."""
+    is_active = audit.state.is_active
+    if is_active and st.button("Cancel", key="stop", icon=":material/stop_circle:"):
+        service.open_service().cancel_audit(audit.id)
+        st.rerun()
+    is_stopped = not is_active and audit.state is not State.DONE
+    if is_stopped and st.button("Resume", key="continue", icon=":material/play_arrow:"):
+        service.open_service().resume_audit(audit.id)
+        st.rerun()
+    if st.button(
+        "Delete",
+        key="delete",
+        icon=":material/delete:",
+        disabled=is_active,
+        help="Cancel the audit first." if is_active else None,
+    ):
+        _confirm_delete(audit)
 
 
 def _choose_methods(audit: AuditSummary) -> None:

@@ -128,6 +128,7 @@ def _show_deciding(release: ReleaseVerdict, summary: PageSummary) -> None:
         value = "" if check.state == "not_tested" else f", {card.value}"
         left.markdown(f"{state}: {escape(card.title, 120)}{value}; {card.compared_with}")
         right.html(_draw_bar(check))
+    st.caption("Bar: measured value. Line: limit.")
     page.show_exact(summary.exact)
 
 
@@ -210,10 +211,12 @@ def _show_changes(view: AuditView, verdict: Verdict) -> None:
     if timed:
         st.header("What would change the decision", anchor=False)
     for proposal, label, fields, time in timed:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if st.button(label, key=f"change-{proposal.key}", icon=":material/play_arrow:"):
-                page.start_audit(fields)
-            st.caption(f"{escape(proposal.reason, 300)} The audit takes {time}.")
+        left, right = st.columns([3, 5], vertical_alignment="center")
+        if left.button(
+            label, key=f"change-{proposal.key}", icon=":material/play_arrow:", width="stretch"
+        ):
+            page.start_audit(fields)
+        right.caption(f"{escape(proposal.reason, 300)} The audit takes {time}.")
 
 
 def _plan_proposal(view: AuditView, proposal: Proposal) -> tuple[str, dict[str, object]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -24,6 +25,12 @@ from pages.ui.publishing import show_publishing
 from pages.ui.text import escape
 
 PREVIEW_COLUMNS = 3
+MEDIA = {
+    "pdf": "application/pdf",
+    "json": "application/json",
+    "md": "text/markdown",
+    "csv": "text/csv",
+}
 EDITIONS: dict[Edition, str] = {
     "internal": "Internal",
     "external": "External",
@@ -32,7 +39,7 @@ EDITIONS: dict[Edition, str] = {
 
 
 def main() -> None:
-    page.open_page("Report", "The PDF report, the results as files, and the release itself.")
+    page.open_page("Report", "The PDF report, the results as files, and the release to hand over.")
     view = page.require_view("Run an audit to create its report.")
     summary = view.summary
     started = datetime.fromisoformat(summary.created)
@@ -102,6 +109,7 @@ def _choose_options(view: AuditView) -> ReportOptions:
             format_func=release_title,
             key=f"report-releases-{view.summary.id}",
             disabled=not ids,
+            help=None if ids else "This audit has no other release. Add defenses on Defend.",
             **keep,
         )
         sections = st.multiselect(
@@ -128,59 +136,56 @@ def _choose_options(view: AuditView) -> ReportOptions:
 
 
 def _show_downloads(view: AuditView, options: ReportOptions) -> None:
-    stem = f"audit-{view.summary.id}"
+    def offer(
+        label: str, make: Callable[[], bytes], ending: str, key: str, icon: str, **more: Any
+    ) -> None:
+        st.download_button(
+            label,
+            make,
+            f"audit-{view.summary.id}{ending}",
+            MEDIA[ending.rpartition(".")[2]],
+            key=f"download-{key}",
+            on_click="ignore",
+            icon=f":material/{icon}:",
+            **more,
+        )
+
     st.header("Downloads", anchor=False)
     with st.container(horizontal=True):
-        st.download_button(
-            "Download the PDF",
-            lambda: documents.make_pdf(view, options),
-            stem + ("" if options.edition == "internal" else f"-{options.edition}") + ".pdf",
-            "application/pdf",
-            key="download-pdf",
-            type="primary",
-            on_click="ignore",
-            icon=":material/picture_as_pdf:",
-        )
-        for edition, title in EDITIONS.items():
-            if edition != options.edition:
-                st.download_button(
-                    f"{title} edition" if edition != "summary" else "One page",
-                    partial(documents.make_pdf, view, replace(options, edition=edition)),
-                    stem + ("" if edition == "internal" else f"-{edition}") + ".pdf",
-                    "application/pdf",
-                    key=f"download-{edition}",
-                    on_click="ignore",
-                    icon=":material/picture_as_pdf:",
-                )
-        st.download_button(
+        for edition in (options.edition, *(e for e in EDITIONS if e != options.edition)):
+            is_chosen = edition == options.edition
+            label = EDITIONS[edition] + (" edition" if edition != "summary" else "")
+            offer(
+                "Download the PDF" if is_chosen else label,
+                partial(documents.make_pdf, view, replace(options, edition=edition)),
+                ("" if edition == "internal" else f"-{edition}") + ".pdf",
+                "pdf" if is_chosen else edition,
+                "picture_as_pdf",
+                type="primary" if is_chosen else "secondary",
+            )
+        offer(
             "Results as JSON",
             lambda: documents.make_json(view, {"verdict": judge_view(view).describe()}),
-            f"{stem}.json",
-            "application/json",
-            key="download-json",
-            on_click="ignore",
-            icon=":material/data_object:",
+            ".json",
+            "json",
+            "data_object",
         )
-        for name, media in (("dpia.md", "text/markdown"), ("dpia.json", "application/json")):
-            st.download_button(
+        for name in ("dpia.md", "dpia.json"):
+            offer(
                 f"Assessment ({'text' if name == 'dpia.md' else 'JSON'})",
                 partial(documents.make_dpia, view, options, name),
-                f"{stem}-{name}",
-                media,
-                key=f"download-{name}",
-                on_click="ignore",
-                icon=":material/checklist:",
+                f"-{name}",
+                name,
+                "checklist",
                 help="Clauses of ISO/IEC 27559, NIST SP 800-226 and others: evidence from this "
                 "audit and what you must fill in. Contains small counts, so keep it internal.",
             )
-        st.download_button(
+        offer(
             "Per-node table",
             lambda: write_csv(view.nodes),
-            f"{stem}-nodes.csv",
-            "text/csv",
-            key="download-nodes",
-            on_click="ignore",
-            icon=":material/table:",
+            "-nodes.csv",
+            "nodes",
+            "table",
             help="Ids and risk of every node: personal data.",
         )
 

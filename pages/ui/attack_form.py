@@ -86,7 +86,9 @@ def _show_presets(usable: Mapping[str, bool]) -> None:
                     "identity": None,
                 }
             )
-            st.markdown(begin_sentence(time) if time else "Nothing to attack")
+            st.markdown(
+                begin_sentence(time) if time else "No secret is set. Set one on the Data page."
+            )
             st.button(
                 f"Choose {preset.title.lower()}",
                 key=f"preset-{preset.key}",
@@ -162,7 +164,7 @@ def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[
     choices: list[MethodChoice] = []
     inside = list_released_attacks()
     st.button(
-        "None",
+        "Clear selection",
         key="preset-none",
         type="tertiary",
         on_click=session.choose_attacks,
@@ -244,7 +246,9 @@ def _show_attack(method: type[Method], usable: bool) -> list[MethodChoice]:
     cost.caption(estimate_method(method, int(st.session_state["num_repeats"])))
     if not list_fields(method):
         return [MethodChoice(key=info.key)] if chosen and usable else []
-    with settings.popover("Settings", type="tertiary", disabled=not (chosen and usable)):
-        if not (chosen and usable):  # hidden inputs would slow the page down
-            return []
+    if not (chosen and usable):  # hidden inputs would slow the page down
+        reason = "Select the attack to change its settings."
+        settings.popover("Settings", type="tertiary", disabled=True, help=reason)
+        return []
+    with settings.popover("Settings", type="tertiary"):
         return show_settings(method, f"attack.{info.key}")

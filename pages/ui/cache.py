@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import pandas as pd
 import streamlit as st
@@ -23,6 +23,7 @@ from core.graph import Graph
 from pages.ui import service
 
 T = TypeVar("T")
+HASH_SPEC: dict[str | type[Any], Callable[[Any], Any]] = {AuditSpec: AuditSpec.model_dump_json}
 
 
 def load_graph(graph_hash: str) -> Graph:
@@ -86,23 +87,20 @@ def find_withheld(graph_hash: str, release: str) -> list[tuple[str, str]]:
     return external_release.find_withheld(load_graph(graph_hash), load_graph(release))
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def preview_leaving(_spec: AuditSpec, key: str) -> tuple[Graph, Graph]:
-    """Graph before and after the choice of columns; `key` is the spec as text.
-
-    Raises InputError.
-    """
-    return compute_leaving(_spec, load_graph(_spec.graph_hash))
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_SPEC)
+def preview_leaving(spec: AuditSpec) -> tuple[Graph, Graph]:
+    """Graph before and after the choice of columns; raises InputError."""
+    return compute_leaving(spec, load_graph(spec.graph_hash))
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def tabulate_leaving(_spec: AuditSpec, key: str) -> pd.DataFrame:
-    return tabulate_columns(*preview_leaving(_spec, key))
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_SPEC)
+def tabulate_leaving(spec: AuditSpec) -> pd.DataFrame:
+    return tabulate_columns(*preview_leaving(spec))
 
 
-@st.cache_resource(max_entries=8, show_spinner="Counting unique people")
-def tabulate_alone(_spec: AuditSpec, key: str, names: tuple[str, ...]) -> pd.DataFrame:
-    return tabulate_uniqueness(preview_leaving(_spec, key)[1], names)
+@st.cache_resource(max_entries=8, show_spinner="Counting unique people", hash_funcs=HASH_SPEC)
+def tabulate_alone(spec: AuditSpec, names: tuple[str, ...]) -> pd.DataFrame:
+    return tabulate_uniqueness(preview_leaving(spec)[1], names)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

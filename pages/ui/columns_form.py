@@ -149,17 +149,12 @@ def _make_spec(fields: dict[str, Any]) -> AuditSpec:
     }
     graph_hash = st.session_state["graph"]
     spec = AuditSpec.model_validate({"graph_hash": graph_hash, **named, **fields})
-    cache.preview_leaving(spec, _format_state(spec))
+    cache.preview_leaving(spec)
     return spec
 
 
-def _format_state(spec: AuditSpec) -> str:
-    return spec.model_dump_json()
-
-
 def _show_preview(spec: AuditSpec) -> None:
-    state = _format_state(spec)
-    before, after = cache.preview_leaving(spec, state)
+    before, after = cache.preview_leaving(spec)
     published = leaving.list_columns(after)
     if spec.disclosure.publish_columns is None and not spec.disclosure.generalize:
         st.caption("NPZ files contain the features, CSV and GraphML files the useful column.")
@@ -170,21 +165,21 @@ def _show_preview(spec: AuditSpec) -> None:
         st.caption(f"{num_out} excluded; {before.num_nodes:,} remain.")
     if not leaving.list_columns(before):
         return
-    page.show_folded("Columns before and after", "leaving-open", lambda: _show_columns(spec, state))
+    page.show_folded(
+        "Columns before and after",
+        "leaving-open",
+        lambda: st.dataframe(cache.tabulate_leaving(spec), hide_index=True, key="leaving-table"),
+    )
     if published:
         page.show_folded(
             "Uniqueness by quasi-identifiers",
             "alone-open",
-            lambda: _show_alone(spec, state, published),
+            lambda: _show_alone(spec, published),
             expanded=bool(spec.disclosure.generalize),
         )
 
 
-def _show_columns(spec: AuditSpec, state: str) -> None:
-    st.dataframe(cache.tabulate_leaving(spec, state), hide_index=True, key="leaving-table")
-
-
-def _show_alone(spec: AuditSpec, state: str, published: list[str]) -> None:
+def _show_alone(spec: AuditSpec, published: list[str]) -> None:
     """People who are unique by quasi-identifiers, with and without their degree."""
     offered = published[:MAX_NAMES]
     known = st.multiselect(
@@ -194,7 +189,7 @@ def _show_alone(spec: AuditSpec, state: str, published: list[str]) -> None:
         key=f"known-columns-{form_key()}-{len(published)}",
     )
     if known:
-        alone = cache.tabulate_alone(spec, state, tuple(known))
+        alone = cache.tabulate_alone(spec, tuple(known))
         st.markdown(leaving.describe_uniqueness(alone, [escape(n) for n in known]))
         shares = {name: alone[name].map(format_percent) for name in alone.columns[2:]}
         st.dataframe(alone.assign(**shares), hide_index=True, key="alone-table")

@@ -39,24 +39,19 @@ def watch_job(
     describe  returns one line of Markdown on that state
     stop, key, cancel  label, key and action of the button
     """
-    st.fragment(_watch_job, run_every=every_s)(read, describe, stop, key, cancel)
 
+    @st.fragment(run_every=every_s)
+    def watch() -> None:
+        try:
+            job = read()
+        except AuditError:  # deleted meanwhile
+            job = None
+        if job is None or not job.is_active:
+            st.rerun(scope="app")  # stops polling and shows the result
+        else:
+            draw_job(job.fraction, describe(job), stop, key, cancel)
 
-def _watch_job(
-    read: Callable[[], Watched | None],
-    describe: Callable[[Any], str],
-    stop: str,
-    key: str,
-    cancel: Callable[[], object],
-) -> None:
-    try:
-        job = read()
-    except AuditError:  # deleted meanwhile
-        job = None
-    if job is None or not job.is_active:
-        st.rerun(scope="app")  # stops polling and shows the result
-        return
-    draw_job(job.fraction, describe(job), stop, key, cancel)
+    watch()
 
 
 def draw_job(fraction: float, text: str, stop: str, key: str, cancel: Callable[[], object]) -> None:

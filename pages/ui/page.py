@@ -95,7 +95,11 @@ def show_cards(cards: Sequence[Card]) -> None:
 
 
 def show_folded(
-    label: str, key: str, draw: Callable[[], None], expanded: bool = False, icon: str | None = None
+    label: str,
+    key: str,
+    draw: Callable[[], object],
+    expanded: bool = False,
+    icon: str | None = None,
 ) -> None:
     """Expander whose content is drawn only when it is open."""
     fold = st.expander(
@@ -106,7 +110,7 @@ def show_folded(
             draw()
 
 
-def show_tabs(key: str, contents: Mapping[str, Callable[[], None]]) -> None:
+def show_tabs(key: str, contents: Mapping[str, Callable[[], object]]) -> None:
     """Tabs whose content is drawn only when they are open; `contents` maps titles to functions."""
     tabs = st.tabs(list(contents), key=key, on_change="rerun")
     for tab, draw in zip(tabs, contents.values(), strict=True):

@@ -26,7 +26,7 @@ FORMATS = {"csv": "CSV", "parquet": "Parquet", "graphml": "GraphML", "gexf": "GE
 
 
 def show_publishing(view: AuditView) -> None:
-    st.header("The release itself", anchor=False)
+    st.header("Release to hand over", anchor=False)
     if view.spec.external_release is not None:
         st.caption("The release was made with another tool. Hand over the file that was audited.")
         show_ledger(view)

@@ -36,6 +36,7 @@ def show_second_graph(graph: Graph) -> None:
             "People already identified", 0, value=choice.seeds_known, key=f"seeds-known-{key}"
         )
         simulated = given is None
+        reason = None if simulated else "Not used: a second graph was uploaded."
         overlap = ask_share(
             "Links in common",
             0.05,
@@ -44,6 +45,7 @@ def show_second_graph(graph: Graph) -> None:
             0.05,
             middle,
             disabled=not simulated,
+            help=reason,
             key=f"overlap-{key}",
         )
         noise = ask_share(
@@ -54,6 +56,7 @@ def show_second_graph(graph: Graph) -> None:
             0.05,
             right,
             disabled=not simulated,
+            help=reason,
             key=f"noise-{key}",
         )
         fields = {

@@ -111,18 +111,13 @@ class ThreatChoice:
 def restore_session() -> None:
     """Restore the session from the address, or the address from the session."""
     state, address = st.session_state, st.query_params
-    audit_id = address.get("audit") or state.get("audit")
-    if audit_id and audit_id != state.get("audit"):
-        try:
-            open_audit(audit_id)
-        except AuditError as error:
-            state["notice"] = str(error)
-    graph_hash = address.get("graph") or state.get("graph")
-    if graph_hash and graph_hash != state.get("graph"):
-        try:
-            open_graph(graph_hash)
-        except AuditError as error:
-            state["notice"] = str(error)
+    for name, open_stored in (("audit", open_audit), ("graph", open_graph)):
+        stored = address.get(name)
+        if stored and stored != state.get(name):
+            try:
+                open_stored(stored)
+            except AuditError as error:
+                state["notice"] = str(error)
     if "node" in address:
         state["node"] = address["node"]
     if "threat" in address and "risk-threat" not in state:

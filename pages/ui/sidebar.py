@@ -135,15 +135,16 @@ def format_running(cell: RunningCell) -> str:
 
 def show_live_curves(audit_id: str) -> None:
     """Training curves of the running parts, redrawn while the audit runs."""
-    st.fragment(_show_live_curves, run_every=4 * job.POLL_S)(audit_id)
 
+    @st.fragment(run_every=4 * job.POLL_S)
+    def draw() -> None:
+        progress = service.open_service().get_progress(audit_id)
+        training = [cell for cell in progress.running if cell.curves]
+        for number, cell in enumerate(training[:2]):
+            st.caption(f"Training now: {format_running(cell)}, repeat {cell.seed + 1}")
+            chart = releases.training_curves(cell.curves, current_theme())
+            st.plotly_chart(
+                chart.figure, key=f"live-{number}", theme=None, config={"displayModeBar": False}
+            )
 
-def _show_live_curves(audit_id: str) -> None:
-    progress = service.open_service().get_progress(audit_id)
-    training = [cell for cell in progress.running if cell.curves]
-    for number, cell in enumerate(training[:2]):
-        st.caption(f"Training now: {format_running(cell)}, repeat {cell.seed + 1}")
-        chart = releases.training_curves(cell.curves, current_theme())
-        st.plotly_chart(
-            chart.figure, key=f"live-{number}", theme=None, config={"displayModeBar": False}
-        )
+    draw()

@@ -71,6 +71,7 @@ def _show_attribute_threat(graph: Graph) -> None:
         choice.threats.known,
         key=f"known-{key}",
         disabled=private is None,
+        help="Choose a private column first." if private is None else None,
     )
     rest = [c for c in columns if c is None or c != private]
     utility = st.selectbox(
@@ -107,7 +108,8 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
             format_func=JOINT.__getitem__,
             key=f"joint-{key}",
             disabled=not more,
-            help="The value of one column may help to infer another.",
+            help="The value of one column may help to infer another."
+            + ("" if more else " Choose further private columns first."),
         )
         rest = [c for c in columns if c not in more]
         groups = st.multiselect(

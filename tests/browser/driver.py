@@ -120,7 +120,7 @@ def unfold(page: Page, label: str) -> None:
 def clear_attacks(page: Page) -> None:
     """Untick all attacks; the boxes are redrawn before the page says that none is left."""
     unfold(page, "Choose single attacks")
-    page.get_by_role("button", name="None", exact=True).click()
+    page.get_by_role("button", name="Clear selection", exact=True).click()
     expect(page.get_by_text("Select at least one attack.")).to_be_visible()
     settle(page)
 
