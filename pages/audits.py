@@ -41,12 +41,15 @@ def main() -> None:
         selection_mode="multi-row",
         height=min(38 + 35 * len(audits), 480),
         column_config={
-            "audit": st.column_config.TextColumn(width=125),
-            "state": st.column_config.TextColumn(width=110),
-            "started": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", width=125),
-            "took": st.column_config.TextColumn(width=68),
-            "nodes": st.column_config.NumberColumn(format="localized", width=60),
-            "secret": st.column_config.TextColumn(width=180),
+            "audit": st.column_config.TextColumn("Audit", width=125),
+            "started by": st.column_config.TextColumn("Started by"),
+            "state": st.column_config.TextColumn("State", width=110),
+            "started": st.column_config.DatetimeColumn(
+                "Started", format="D MMM YYYY, HH:mm", width=125
+            ),
+            "took": st.column_config.TextColumn("Duration", width=68),
+            "nodes": st.column_config.NumberColumn("Nodes", format="localized", width=60),
+            "secret": st.column_config.TextColumn("Secrets", width=180),
         },
     )
     chosen = [audits[row] for row in event.selection.rows if row < len(audits)]

@@ -42,7 +42,7 @@ def main() -> None:
     if secret is None:
         st.info("Only baseline attackers have finished yet. They do not expose nodes.")
         return
-    left, middle, right = st.columns([5, 2, 3], gap="medium", vertical_alignment="bottom")
+    left, middle, right = st.columns([5, 3, 3], gap="medium", vertical_alignment="bottom")
     with left:
         chosen = _choose_releases(view, secret)
     with middle:

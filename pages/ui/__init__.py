@@ -1,1 +1,1 @@
-"""What the pages share: the frame, the session, forms, job progress and the look."""
+"""Parts shared by the pages: frame, session, forms, job progress and styles."""

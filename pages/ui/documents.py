@@ -31,7 +31,7 @@ def make_dpia(view: AuditView, options: ReportOptions, name: str) -> bytes:
 
 
 def make_json(view: AuditView, more: dict[str, Any] | None = None) -> bytes:
-    """The same content as audit.json of the command line."""
+    """Content of audit.json, as written by the command line, after the fields of `more`."""
     text = json.dumps(
         {**(more or {}), **describe_audit(view)}, indent=1, ensure_ascii=False, allow_nan=False
     )

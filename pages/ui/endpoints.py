@@ -21,7 +21,7 @@ NO_STORE = {"Cache-Control": "no-store"}
 
 
 def get_health(_request: Request) -> Response:
-    """Whether the store answers."""
+    """Report whether the store answers."""
     try:
         service.start_service().team.is_shared()
     except Exception:  # any failure means unhealthy

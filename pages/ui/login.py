@@ -47,13 +47,13 @@ def format_person(subject: str) -> str:
 
 
 def find_names() -> dict[str, str]:
-    """Subject → name; empty for the local user, who is alone."""
+    """Names by subject; empty for the local user."""
     authorised = service.open_service()
     return {} if find_person(authorised).is_local else authorised.team.find_names()
 
 
 def show_sharing(audit_id: str) -> None:
-    """With whom an audit is shared, and with whom else it could be."""
+    """Control that shares an audit with other people."""
     authorised = service.open_service()
     if find_person(authorised).is_local:
         return

@@ -121,12 +121,12 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
             ),
             **{
                 column: st.column_config.NumberColumn(
-                    format="%.2f", width=225, help=f"Advantage o{column[1:]}."
+                    format="%.2f", width=205, help=f"Advantage o{column[1:]}."
                 )
                 for column in shown
                 if column.startswith("On ")
             },
-            "Why": st.column_config.TextColumn(width=340),
+            "Why": st.column_config.TextColumn(width=370),
             "Low": narrow,
             "High": narrow,
         },
