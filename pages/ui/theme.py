@@ -37,6 +37,7 @@ iframe {border: 0;}
 .limit-bar i {position: absolute; left: 50%; top: 0; bottom: 0; width: 2px;
   background: currentColor;}
 .st-key-limits-matrix th {text-align: left; overflow-wrap: break-word;}
+.st-key-limits-matrix th.col0 {padding-left: .45rem !important;}
 .st-key-releases-table td:first-child {overflow-wrap: break-word;}
 [data-testid="stMetricDelta"] {white-space: normal;}
 :is([data-testid="stFileUploaderDropzone"], [data-testid="stCheckbox"])
