@@ -1,4 +1,4 @@
-"""Block models: who meets whom depends on a hidden block of each; belief propagation and EM.
+"""Stochastic block models with latent blocks, fitted by belief propagation and EM.
 
 Links between i and j in blocks a and b: Poisson of mean θ_i θ_j ω_ab. Decelle, Krzakala, Moore and
 Zdeborová, Asymptotic analysis of the stochastic block model, Phys. Rev. E 2011; with degrees,
@@ -18,15 +18,15 @@ from core.graph import Graph
 from core.progress import Progress
 
 PSEUDO = 1.0
-"""Links, and people, that are added to all blocks together: none is ever empty."""
+"""Pseudo-count of links and nodes, shared by all blocks, so that no block is empty."""
 
 LEAST = 1e-200
-"""Products are scaled up before they get smaller."""
+"""Threshold below which products are rescaled to avoid underflow."""
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """What a block model makes of a graph of n nodes.
+    """Block model fitted to a graph of n nodes.
 
     chances   (n, B) probabilities of the blocks
     rates     (B, B) symmetric ω

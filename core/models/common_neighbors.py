@@ -1,4 +1,4 @@
-"""A pair network that reads both ends, their common neighbours, and columns of the pair."""
+"""Pair network on both end nodes, their common neighbours and pair-level columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PATIENCE = 6
 
 @dataclass(frozen=True, eq=False)
 class PairBatch:
-    """k pairs and the graph that they are looked at in.
+    """k pairs and the graph they are scored on.
 
     block    what the encoder aggregates over
     ends     (2, k) int64;  columns  (k, c) float32, what else is known of each pair
@@ -43,7 +43,7 @@ class PairBatch:
     def of_pairs(
         graph: Graph, pairs: np.ndarray, columns: np.ndarray, device: str, block: Block | None
     ) -> PairBatch:
-        """`block` is that of the graph, where it is at hand."""
+        """Build the batch; `block` is the graph's own block if already available."""
         links = sparse.csr_array(graph.adjacency, dtype=np.float32)
         common = sparse.csr_array(links[pairs[:, 0]].multiply(links[pairs[:, 1]]))
         return PairBatch(

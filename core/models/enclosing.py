@@ -105,7 +105,7 @@ def _concatenate_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 @numba.njit(nogil=True)
 def _measure(row_starts: np.ndarray, columns: np.ndarray, source: int, removed: int) -> np.ndarray:
-    """Hops from `source` in the subgraph without node `removed`; −1 where there is no way."""
+    """Shortest-path distances from `source` with `removed` deleted; −1 if unreachable."""
     distances = np.full(len(row_starts) - 1, -1, np.int64)
     queue = np.empty(len(distances), np.int64)
     queue[0], head, tail = source, 0, 1

@@ -1,4 +1,4 @@
-"""Graph encoders whose every random number comes from a given `Seed`.
+"""Graph encoders that draw all random numbers from a given `Seed`.
 
 Layers take what they aggregate over as a `Block`, so that the same layer serves a whole graph
 and a batch of ego networks. Weights are applied before the aggregation where the two commute:
@@ -80,12 +80,12 @@ class Block:
 
     @staticmethod
     def of_graph(graph: Graph, backbone: Backbone, device: str = "cpu") -> Block:
-        """The whole graph, normalised as the backbone wants it."""
+        """Block of the whole graph, normalised for the backbone."""
         return Block.of_adjacency(graph.adjacency, backbone, device)
 
     @staticmethod
     def of_adjacency(adjacency: sparse.csr_array, backbone: Backbone, device: str = "cpu") -> Block:
-        """The block of a whole adjacency, normalised as the backbone wants it."""
+        """Block of a whole adjacency, normalised for the backbone."""
         norm, self_loops = NORMS[backbone]
         matrix = normalize_adjacency(adjacency, norm, self_loops)
         return Block(
@@ -128,7 +128,7 @@ def _scale_range(features: np.ndarray) -> np.ndarray:
 
 
 def num_columns(inputs: Inputs) -> int:
-    """Width of the inputs."""
+    """Number of input columns."""
     if isinstance(inputs, tuple):
         return sum(map(num_columns, inputs))
     matrix = inputs.matrix if isinstance(inputs, Propagation) else inputs
@@ -256,7 +256,7 @@ class GatLayer(torch.nn.Module):
 
 
 class MlpLayer(torch.nn.Module):
-    """x W + b: no graph at all."""
+    """x W + b, without the graph."""
 
     def __init__(self, num_in: int, num_out: int, generator: torch.Generator) -> None:
         super().__init__()

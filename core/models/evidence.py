@@ -27,7 +27,7 @@ for."""
 INFERRED = 0.1
 """Neighbours, or paths of two links, that the class prior counts for beside inferred values."""
 FLOOR = 1e-3
-"""Inferred probabilities count as no smaller."""
+"""Lower bound on inferred probabilities."""
 
 
 def describe_nodes(graph: Graph, width: int, seed: int) -> dict[str, np.ndarray]:

@@ -78,7 +78,7 @@ class GraphAutoEncoder:
 def share_gae(
     graph: Graph, context: Context, head: Head = "cosine", epochs: int = 100
 ) -> GraphAutoEncoder:
-    """One auto-encoder per release, seed and settings, for all attacks that want it."""
+    """Auto-encoder shared by all attacks on the same release, seed and settings."""
     return context.share(
         ("gae", graph.content_hash, head, epochs),
         lambda shared: compute_gae(graph, shared, head=head, epochs=epochs),

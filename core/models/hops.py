@@ -1,4 +1,4 @@
-"""Classifiers that look several hops away at once: MixHop and H2GCN, trials side by side.
+"""Multi-hop classifiers, MixHop and H2GCN, with all trials trained together.
 
 Shapes: S settings, F folds, n nodes, d input columns, k nodes asked for, C classes.
 """
@@ -154,7 +154,7 @@ class HopFamily:
     device: str = "cpu"
 
     def make_field(self, nodes: np.ndarray | None) -> HopField:
-        """All inputs: four steps reach nearly everybody."""
+        """Field of all inputs, since four hops reach nearly all nodes."""
         n = self.hops[0].source.shape[0]
         rows = np.arange(n) if nodes is None else nodes
         picks = sparse.csr_array(sparse.eye_array(n, format="csr", dtype=np.float32)[rows])

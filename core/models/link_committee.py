@@ -78,7 +78,7 @@ class Committee:
         self._judges: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]] = []
 
     def fit(self, weights: torch.Tensor) -> None:
-        """Train on links that are hidden from the weighted graph, and on pairs without one."""
+        """Train on links withheld from the weighted graph and on non-links."""
         matrix, weights = self._matrix, weights.detach()
         present = torch.nonzero(weights > 0.5).squeeze(1).cpu().numpy()
         self._judges = []

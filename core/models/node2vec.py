@@ -26,7 +26,7 @@ from core.graph import Graph
 UPDATES_AT_ONCE = 1_000_000
 """Vector updates between two reports of progress: about a tenth of a second."""
 CLIP = 8.0
-"""Logits beyond this are clipped (σ(8) = 0.9997), as in word2vec."""
+"""Clipping bound of the logits (σ(8) = 0.9997), as in word2vec."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Walks:
 
 
 def share_node2vec(graph: Graph, context: Context, settings: Walks = Walks()) -> np.ndarray:
-    """One embedding (n, dimensions) per release, seed and settings, for all that want it."""
+    """Embedding (n, dimensions) shared by all attacks with equal release, seed, settings."""
     return context.share(
         ("node2vec", graph.content_hash, *astuple(settings)),
         lambda shared: compute_node2vec(graph, shared, settings),

@@ -1,4 +1,4 @@
-"""Logarithmic pooling: several models' probabilities made one by signed weights."""
+"""Logarithmic pooling of several models' probabilities with signed weights."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 from scipy.special import softmax
 
 FLOOR = 1e-3
-"""Probabilities count as no smaller: no member alone rules a class out."""
+"""Lower bound on probabilities, so that no single model excludes a class."""
 EVENNESS = (1.0, 10.0, 100.0)
-"""Pulls to even weights that `choose_evenness` tries."""
+"""Penalties towards equal weights tried by `choose_evenness`."""
 FEWEST = 10
-"""Nodes held out below which nothing is chosen on them."""
+"""Minimum number of held-out nodes for choosing the penalty."""
 
 
 def combine(

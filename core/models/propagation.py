@@ -17,7 +17,7 @@ from core.graph import Graph
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
 
 _DENSE_LIMIT = 1 << 26
-"""Most entries of a matrix that is held dense: 256 MiB."""
+"""Maximum number of entries of a dense matrix (256 MiB)."""
 
 
 class _SparseMatmul(torch.autograd.Function):
@@ -48,13 +48,13 @@ class Propagation:
 
     @cached_property
     def transpose(self) -> torch.Tensor:
-        """Built when a gradient is first asked for; inference does without."""
+        """Transposed matrix, built on the first backward pass."""
         if self._is_symmetric:
             return self.matrix
         return to_torch_matrix(sparse.csr_array(self.source.T), str(self.matrix.device))
 
     def select_rows(self, rows: np.ndarray) -> Propagation:
-        """The product's `rows` only."""
+        """Propagation restricted to the given output `rows`."""
         return Propagation(sparse.csr_array(self.source[rows]), False, str(self.matrix.device))
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:

@@ -107,7 +107,7 @@ class SealModel:
     max_per_hop: int
 
     def score(self, pairs: np.ndarray, context: Context) -> np.ndarray:
-        """(k,) float64 logits of (k, 2) pairs; which others are asked for changes nothing."""
+        """(k,) float64 logits of (k, 2) pairs, independent of the other pairs in the call."""
         if self.network is None:
             return np.zeros(len(pairs))
         # Every pair once and in one order: a score then depends on nothing but the pair itself.
@@ -122,7 +122,7 @@ class SealModel:
         return np.asarray(np.concatenate(scores)[places])
 
     def look_at(self, pairs: np.ndarray, context: Context) -> Subgraphs:
-        """What surrounds each of (k, 2) pairs."""
+        """Enclosing subgraphs of (k, 2) pairs."""
         context = replace(context, seed=self.seed)
         return extract_subgraphs(
             self.graph.adjacency, pairs, context, hops=self.hops, max_per_hop=self.max_per_hop

@@ -23,7 +23,7 @@ from core.models.evidence import compute_roles, count_inferred, normalize_walk
 from core.models.pooling import FEWEST, fit_weights, pool
 
 MOST_SHARED = 128
-"""Columns with the same name in both graphs that are read, those that vary most."""
+"""Maximum number of shared columns used, those with the highest variance first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ def find_sureness(
 
 
 def count_cuts(other: Graph) -> int:
-    """Number of splits for a graph of this size."""
+    """Number of splits for a graph of the given size."""
     return int(np.clip(MANY // other.num_nodes, 1, MOST_CUTS))
 
 
@@ -199,6 +199,6 @@ def temper(chances: np.ndarray, prior: np.ndarray, sureness: float) -> np.ndarra
 
 
 def _take(graph: Graph, part: np.ndarray) -> Graph:
-    """The graph among some of its people, (n,) bool."""
+    """Subgraph induced by the nodes of a mask (n,) bool."""
     others = np.flatnonzero(~part)
     return leave_out_people(graph, [graph.node_ids[node] for node in others])

@@ -227,11 +227,11 @@ class EncoderFamily:
     device: str = "cpu"
 
     def make_field(self, nodes: np.ndarray | None) -> Field:
-        """What the scores of `nodes` depend on."""
+        """Receptive field of `nodes`."""
         return make_field(self.graph, self.backbone, self.inputs, nodes, self.device)
 
     def make(self, settings: Sequence[Setting], seeds: Sequence[Seed], masks: Seed) -> Stack:
-        """Every setting with every seed, untrained."""
+        """Untrained trials, one per setting and seed."""
         dropouts, roots = [s.dropout for s in settings], [s.root for s in settings]
         return Stack(self.backbone, self.sizes, dropouts, roots, seeds, masks, self.device)
 

@@ -16,12 +16,12 @@ from core.progress import PartProgress, Progress
 from core.seeding import Seed
 
 CHECK_EVERY = 5
-"""Epochs between two looks at the held-out loss while tuning."""
+"""Epochs between two evaluations of the held-out loss while tuning."""
 TEMPERATURES = (1.0, 0.5, 0.7, 1.5, 2.0, 3.0, 5.0, 8.0)
 """Divisors of the logits tried with each look; the first serves where nothing is held out."""
 
 _COPIES = 8
-"""Tensors of a hidden layer's size that a step holds."""
+"""Number of hidden-layer-sized tensors held during a step."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Fit:
 
     @property
     def facts(self) -> dict[str, float | str]:
-        """What was chosen and reached, for the result's facts."""
+        """Chosen settings and losses, for the result's facts."""
         facts: dict[str, float | str] = {
             "dropout": self.setting.dropout,
             "weight_decay": self.setting.weight_decay,

@@ -22,7 +22,7 @@ WINDOW, TOLERANCE = 10, 0.005
 
 
 class NodeInputs:
-    """What the GCN reads: W ↦ X W, with X scaled as the attackers' encoders scale it.
+    """Inputs of the GCN: W ↦ X W, with X scaled as in the attackers' encoders.
 
     Without features X is the identity: W is then an embedding table (n, 128).
     """

@@ -1,4 +1,4 @@
-"""Classifiers trained side by side: what every kind of them has in common.
+"""Base classes of classifiers whose trials are trained together.
 
 Shapes: S settings, F folds, n nodes.
 """
@@ -78,7 +78,7 @@ class Trials(torch.nn.Module):
 
 
 class Family(Protocol):
-    """Classifiers of one kind on one graph, as a search needs them."""
+    """Classifier family on one graph, as used by the search."""
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -90,7 +90,7 @@ class Family(Protocol):
         ...
 
     def make(self, settings: Sequence[Setting], seeds: Sequence[Seed], masks: Seed) -> Trials:
-        """Every setting with every seed, untrained."""
+        """Untrained trials, one per setting and seed."""
         ...
 
     def count_values(self, field: Any) -> int:

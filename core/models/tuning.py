@@ -1,4 +1,4 @@
-"""Choosing settings by cross-validation inside the known nodes, and only there."""
+"""Selection of settings by cross-validation among the known nodes only."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ Predict = Callable[[Any], np.ndarray]
 Learn = Callable[[np.ndarray, np.ndarray], Predict]
 """From a table (n, d) and observed codes (n,), MISSING where unknown, to a prediction."""
 Runs = Sequence[np.ndarray]
-"""A table (n, d) a run."""
+"""One table (n, d) per run."""
 
 
 class CrossFit:

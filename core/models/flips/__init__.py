@@ -1,1 +1,1 @@
-"""What flipping a link does to a graph network, fast enough to try thousands."""
+"""Effect of link flips on graph neural networks, fast enough for thousands of flips."""

@@ -1,4 +1,4 @@
-"""Training of the classifiers that flips are to mislead: linear GCNs, and GCNs.
+"""Training of the target classifiers of the flips: linear GCNs and GCNs.
 
 Sizes as in NetFense §5.1. A fifth of the known nodes is held out, and the weights with the lowest
 loss there are kept: margins of an overfitted classifier say little about those of the attacker's.
@@ -26,7 +26,7 @@ PATIENCE = 40
 """Epochs without a lower held-out loss after which a GCN's training stops."""
 
 CHECK_EVERY = 5
-"""Epochs between two looks at the held-out loss."""
+"""Epochs between two evaluations of the held-out loss."""
 
 MIN_TO_HOLD_OUT = 50
 """Known nodes from which on a fifth is held out; fewer are all needed for training."""

@@ -1,4 +1,4 @@
-"""Which links give a node away: what a trained GCN would make of it without them."""
+"""Effect of removing single links on a trained GCN's prediction for a node."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HIDDEN, EPOCHS, LR = 64, 200, 0.01
 DROPOUT, WEIGHT_DECAY = 0.5, 5e-4
 
 SHORTLIST = 16
-"""Links that the first-order estimate proposes and that are then tried one by one."""
+"""Number of links proposed by the first-order estimate and then evaluated exactly."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from core.models.tuning import scale_features
 from core.threats import AttributeThreat, Threats
 
 Loss = Callable[[np.ndarray], np.ndarray]
-"""Loss (r,) of class scores (r, k); lower is better for whoever flips."""
+"""Loss (r,) of class scores (r, k), minimised by the flips."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +190,7 @@ class Flipper:
 
 
 def find_withheld(graph: Graph, threats: Threats) -> np.ndarray:
-    """Codes of the sensitive links, which no defense may put back."""
+    """Codes of the sensitive links, which no defense may add again."""
     if threats.link is None:
         return np.zeros(0, np.int64)
     pairs = threats.link.hidden

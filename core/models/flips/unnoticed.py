@@ -1,4 +1,4 @@
-"""Which flips change a graph little: by personalised PageRank, and by the degree distribution."""
+"""Flips with little effect on personalised PageRank and on the degree distribution."""
 
 from __future__ import annotations
 

@@ -40,12 +40,12 @@ from core.models.training import train
 from core.seeding import Seed
 
 EMBEDDING = 16
-"""Columns that the two role features are embedded into."""
+"""Embedding width of the two role features."""
 
 
 @dataclass(frozen=True)
 class GpsSettings:
-    """What a GPS attacker is built and trained with."""
+    """Settings of a GPS attacker."""
 
     branches: Literal["both", "proximity", "role"] = "both"
     routing: Literal["ghratio", "equal"] = "ghratio"
@@ -128,7 +128,7 @@ class EgoBlocks:
 
 
 class GpsModel(torch.nn.Module):
-    """Both encoders with their heads; what is not asked for is not built."""
+    """Both encoders with their heads; unused branches are not built."""
 
     def __init__(
         self,

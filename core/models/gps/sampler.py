@@ -21,7 +21,7 @@ from core.seeding import Seed
 
 ENCODER_SIZE, MLP_SIZE = 64, 32
 START_LOGIT = 1.0
-"""Links are kept with a chance of about 73 % before anything is learned."""
+"""Initial logit of the keep probability (about 73 %)."""
 
 
 class Sampler(torch.nn.Module):

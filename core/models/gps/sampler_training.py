@@ -21,10 +21,10 @@ from core.models.pair_matrix import PairMatrix
 from core.seeding import Seed
 
 Report = Callable[[str, int, float], None]
-"""Gets the name of a curve, a step and a value."""
+"""Callback that receives curve name, step and value."""
 
 CHECK_EVERY = 10
-"""Sampler steps between two states that may be published."""
+"""Sampler steps between two candidate states."""
 
 WARM_UP = 50
 """Attacker steps on the whole graph before the sampler starts."""

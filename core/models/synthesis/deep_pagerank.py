@@ -36,12 +36,12 @@ class Noise(Protocol):
 
 
 class NoNoise:
-    """What a training without privacy adds."""
+    """Zero noise, for training without privacy."""
 
     multiplier = 0.0
 
     def draw_for(self, values: torch.Tensor, sensitivity: float) -> torch.Tensor:
-        """Zeros: nothing is spent."""
+        """Zeros; no budget is spent."""
         return torch.zeros_like(values)
 
 
@@ -201,7 +201,7 @@ def train_vectors(
 
 
 def _list_nodes(plan: Plan, step: int, rng: np.random.Generator) -> np.ndarray:
-    """The batch's start nodes: each node once an epoch, in an order that knows no graph."""
+    """Start nodes of the batch: each node once an epoch, in a graph-independent order."""
     start = step % plan.steps_per_epoch * plan.batch
     return rng.permutation(plan.num_nodes)[start : start + plan.batch]
 

@@ -52,7 +52,7 @@ def clip_jointly(*parts: torch.Tensor) -> list[torch.Tensor]:
 
 
 class PrivateSteps:
-    """What the two models share: samples of links, sums over the ends, noise."""
+    """Link samples, sums over end nodes and noise, shared by both models."""
 
     def __init__(self, graph: Graph, plan: LinkSgd, context: Context) -> None:
         self.graph, self.plan, self.context = graph, plan, context
@@ -81,7 +81,7 @@ class PrivateSteps:
         return total
 
     def add_noise(self, total: torch.Tensor) -> torch.Tensor:
-        """A sum of clipped gradients, private."""
+        """Add noise to a sum of clipped gradients."""
         return total + self.plan.noise.draw_for(total, CLIP)
 
     def run(self, step: Callable[[int], None], message: str) -> None:
