@@ -51,7 +51,7 @@ def test_from_the_heatmap_to_where_the_person_is_not_unique(
     telling = risks.index[risks[ORIGINAL] >= 1][0]
     assert risks.loc[telling, release] < 1
 
-    panel.get_by_role("button", name="See it in Random deletion").click()
+    panel.get_by_role("button", name="Show in Random deletion").click()
     driver.settle(page)
     left = int(view.load_release(release, 0).degrees[graph.node_ids.index(person)])
     assert left < links
