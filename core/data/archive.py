@@ -1,4 +1,4 @@
-"""Zip archives of arrays (.npz, .pt) from untrusted hands: checked before anything is unpacked."""
+"""Untrusted zip archives of arrays (.npz, .pt), checked before anything is unpacked."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BROKEN = (
 
 @contextmanager
 def open_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
-    """A zip file whose members stay in it, are distinct and unpack to a bearable size."""
+    """Open a zip file with distinct members, safe paths and a bounded unpacked size."""
     path = check_file(path)
     file = f"file '{path.name}'"
     try:
@@ -64,7 +64,7 @@ def open_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
 
 
 def check_contents(archive: zipfile.ZipFile) -> None:
-    """FormatError where a member does not match its checksum: torch reads on regardless."""
+    """Raise FormatError if a member does not match its checksum, which torch does not check."""
     file = f"file '{Path(str(archive.filename)).name}'"
     for name in archive.namelist():
         try:
@@ -78,9 +78,9 @@ def check_contents(archive: zipfile.ZipFile) -> None:
 
 
 def load_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """The array `name` of an npz, in this machine's number types.
+    """The array `name` of an npz, in native number types.
 
-    Refuses objects (pickles), headers that promise too much, and data that fail their checksum.
+    Rejects objects (pickles), headers larger than the data, and data that fail their checksum.
     """
     file = f"file '{Path(str(archive.filename)).name}'"
     what = f"{file}: array '{name}'"
@@ -124,7 +124,7 @@ def load_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
 
 
 def _to_native(array: np.ndarray) -> np.ndarray:
-    """The same numbers in this machine's byte order and in types that SciPy computes with."""
+    """Convert to the machine's byte order and to types supported by SciPy."""
     dtype = array.dtype.newbyteorder("=")
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
         dtype = np.dtype(np.float32 if dtype.itemsize == 2 else np.float64)

@@ -1,4 +1,4 @@
-"""From what a format's reader found to a checked graph and a report."""
+"""Builds a checked graph and a report from what a format's reader found."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from core.graph import Attribute, Graph
 from core.words import count_noun
 
 MissingNodes = Literal["error", "drop", "add"]
-"""What to do with links to ids that are not declared: refuse, drop them, add the nodes."""
+"""Handling of links to undeclared ids: refuse, drop them, add the nodes."""
 
 
 @dataclass(frozen=True, eq=False)
 class RawGraph:
-    """What a file holds, before roles are applied.
+    """Content of a file before roles are applied.
 
     pairs     (k, 2) int64 positions in `node_ids`, as given: any direction, any repetition
     table     one row per node, columns as given; or None
     features  (n, d) dense or sparse matrix with d names; or None
-    default_roles  what the format says of the table's columns, before anything is guessed
+    default_roles  roles defined by the format, before anything is guessed
     """
 
     pairs: np.ndarray
@@ -52,9 +52,8 @@ def join_node_table(
     file: str,
     missing_nodes: MissingNodes = "error",
 ) -> RawGraph:
-    """Nodes become the table's rows, in their order; links to other ids are refused or dropped,
-    or their ends become nodes of which nothing is known.
-    """
+    """Order nodes as in the table; links to other ids are refused, dropped, or add nodes without
+    data."""
     ids = as_text(table[id_column]).map(lambda node: normalize("NFC", node))
     blank, repeated = ids == "", ids.duplicated()
     if blank.any():
@@ -109,9 +108,9 @@ def join_node_table(
 
 
 def unite_spellings(raw: RawGraph) -> RawGraph:
-    """Ids in Unicode's composed form (NFC): one name typed in two ways is one node.
+    """Normalise ids to Unicode NFC, so that equivalent spellings are one node.
 
-    Only for nodes of which nothing but the id is known.
+    Only for nodes without further data.
     """
     composed = [normalize("NFC", node) for node in raw.node_ids]
     changed = sum(a != b for a, b in zip(raw.node_ids, composed, strict=True))
@@ -136,7 +135,7 @@ def assemble_graph(
     unknown: Sequence[str] = (),
     roles: Mapping[str, str] | None = None,
 ) -> LoadedGraph:
-    """Apply the columns' roles, drop direction, self-loops and duplicates, and count them."""
+    """Apply the columns' roles; drop direction, self-loops and duplicates, and count them."""
     report = LoadReport(
         source=source,
         format=raw.format,
@@ -223,7 +222,7 @@ def _split_table(
 
 
 def _feature_values(cells: pd.Series, report: LoadReport) -> np.ndarray:
-    """float32 of a numeric column; missing cells get the median, counted in the report."""
+    """float32 of a numeric column; missing cells become the median and are reported."""
     column, numbers = str(cells.name), as_numbers(cells)
     missing = numbers.isna()
     bad = np.isinf(numbers)
@@ -252,7 +251,7 @@ def _join_features(left: Any, right: np.ndarray | None) -> Any:
 
 
 def _check_text(texts: Sequence[str], what: str) -> None:
-    """JSON can hold halves of characters, which no file or hash can."""
+    """Reject lone surrogates, which JSON can contain but files and hashes cannot."""
     try:
         "\n".join(texts).encode()
     except UnicodeEncodeError as error:
@@ -262,7 +261,7 @@ def _check_text(texts: Sequence[str], what: str) -> None:
 
 
 def _check_weights(weights: np.ndarray | None, report: LoadReport) -> np.ndarray | None:
-    """Weights that say something; a column of ones makes an unweighted graph."""
+    """Informative weights, or None if all are one."""
     if weights is None:
         return None
     weights = np.asarray(weights, dtype=float)

@@ -1,8 +1,8 @@
-"""Graphs by name: two that come with the program, others found locally or downloaded.
+"""Graphs by name: two built in, others found locally or downloaded.
 
-Raw files are looked for in AUDIT_DATA, then in AUDIT_HOME/datasets, then downloaded there from
-the addresses that PyG's dataset classes use. They are parsed by this package's own readers
-rather than PyG's, which unpickle what they downloaded.
+Raw files are searched in AUDIT_DATA, then in AUDIT_HOME/datasets, then downloaded there from the
+addresses that PyG's dataset classes use. They are parsed by this package's readers, since PyG's
+unpickle what they download.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _MAX_DOWNLOAD_BYTES = 256 << 20
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """One graph of the catalogue; counts are its publisher's, None where not known beforehand.
+    """One graph of the catalogue; counts as published, None if unknown.
 
-    urls        what is downloaded when it is not at hand; empty: built in, or local only
-    folders     where its raw files may lie below AUDIT_DATA or AUDIT_HOME/datasets
-    files       the file names, one per url, that must be there
+    urls        downloaded if not available locally; empty: built in, or local only
+    folders     possible locations of its raw files below AUDIT_DATA or AUDIT_HOME/datasets
+    files       required file names, one per url
     """
 
     name: str
@@ -68,12 +68,12 @@ class DatasetInfo:
 
 
 def list_datasets() -> list[DatasetInfo]:
-    """All graphs of the catalogue; those that can only be local are listed where they are."""
+    """Graphs of the catalogue; local-only ones are listed if present."""
     return [info for info in _DATASETS if info.is_built_in or info.urls or info.is_at_hand]
 
 
 def load_dataset(name: str) -> LoadedGraph:
-    """The graph `name`; its class column is `label`. OfflineError if it cannot be had."""
+    """The graph `name` with its class column `label`. Raises OfflineError if unavailable."""
     info = next((info for info in _DATASETS if info.name == name), None)
     if info is None:
         raise InputError(
@@ -136,14 +136,14 @@ def _fetch(url: str) -> bytes:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """All or nothing: a broken download leaves no file that looks complete."""
+    """Write atomically, so that a broken download leaves no partial file."""
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         file.write(content)
     os.replace(file.name, path)
 
 
 def _unpack(content: bytes, folder: Path, info: DatasetInfo) -> None:
-    """The dataset's files out of a tar; members are read by base name, never extracted."""
+    """The dataset's files from a tar; members are read by base name, never extracted."""
     import io
 
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
@@ -183,7 +183,7 @@ def _planetoid(name: str) -> Callable[[Path | None], LoadedGraph]:
 
 
 def _musae(stem: str, target: str) -> Callable[[Path | None], LoadedGraph]:
-    """PyG's npz, or the publisher's own CSV and JSON."""
+    """Reads PyG's npz, or the publisher's CSV and JSON."""
 
     def load(folder: Path | None) -> LoadedGraph:
         assert folder is not None

@@ -1,4 +1,4 @@
-"""What the columns of a table are: proposals that the user corrects."""
+"""Proposes the roles of a table's columns, which the user corrects."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ _MARKERS = ("-1", "-999", "-9", "999", "unknown", "Unknown", "missing", *sorted(
 
 
 def guess_roles(table: pd.DataFrame, link_ids: Collection[str] = ()) -> dict[str, str]:
-    """A proposal of each column's role, for a table of links or of nodes.
+    """Proposed role of each column of a table of links or nodes.
 
-    link_ids  ends of the links, of which the id column of a node table is to hold most
+    link_ids  ends of the links, which the id column of a node table should contain
     At most one column is proposed as private and one as utility, by their names.
     """
     names = [str(c) for c in table.columns]
@@ -119,8 +119,8 @@ def guess_node_roles(table: pd.DataFrame, id_column: str | None = None) -> dict[
 
 
 def guess_id_column(table: pd.DataFrame, link_ids: Collection[str] = ()) -> str | None:
-    """The column that names the nodes: distinct values, of which most are ends of links; among
-    equals one called like an id or standing first."""
+    """The column of node ids: distinct values, most of which are link ends; ties go to a column
+    named like an id, then to the first."""
     columns = [str(c) for c in table.columns]
     named = [c for c in columns if _ID.fullmatch(c)]
     exact = [c for c in named if c.lower() in ("id", "node_id", "user_id", "node", "user")]
@@ -163,10 +163,10 @@ def guess_link_roles(table: pd.DataFrame, given: Mapping[str, str]) -> dict[str,
 
 
 def guess_unknown_markers(table: pd.DataFrame) -> dict[str, list[str]]:
-    """Values of each column that may stand for "unknown"; asked for, never applied silently.
+    """Values of each column that may mean "unknown"; proposed, never applied automatically.
 
-    A number is proposed only where it stands apart: it is the least value (−1, −9, −999) of a
-    column without other negative values, or the greatest (999) far beyond the others.
+    A number is proposed only if it is an outlier: the minimum (−1, −9, −999) of a column without
+    other negative values, or a maximum (999) far beyond the others.
     """
     found: dict[str, list[str]] = {}
     for column in map(str, table.columns):
@@ -190,7 +190,7 @@ def guess_unknown_markers(table: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def check_roles(roles: Mapping[str, str], columns: list[str]) -> None:
-    """InputError for a role that is none, or for a column that is missing (and not ignored)."""
+    """Raise InputError for an invalid role, or for a missing column that is not ignored."""
     for column, role in roles.items():
         if role not in ROLES:
             raise InputError(
@@ -209,8 +209,8 @@ def check_roles(roles: Mapping[str, str], columns: list[str]) -> None:
 
 
 def plain_names(names: Sequence[str]) -> list[str]:
-    """Names of columns less the types that Neo4j writes behind them: `:START_ID(Person)` is
-    source, `:END_ID` target, `personId:ID` personId, `age:int` age."""
+    """Column names without Neo4j's types: `:START_ID(Person)` is source, `:END_ID` target,
+    `personId:ID` personId, `age:int` age."""
     if not any(_NEO4J_ID.fullmatch(name) for name in names):
         return list(names)
     own = {":START_ID": "source", ":END_ID": "target", ":ID": "id", ":TYPE": "type"}
@@ -265,7 +265,7 @@ def as_numbers(column: pd.Series) -> pd.Series:
 
 
 def why_ignore(column: pd.Series) -> str | None:
-    """The reason not to use a column of a node table by default, or None."""
+    """Reason for ignoring a column of a node table by default, or None."""
     if _ID.fullmatch(str(column.name)) and len(column) > 2 and as_text(column).is_unique:
         return "a second id: every value is distinct"
     if is_numeric(column):

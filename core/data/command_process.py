@@ -1,11 +1,11 @@
-"""The process that runs a command of the user under limits, with files and network closed to it.
+"""Runs a user's command under limits, without access to other files or the network.
 
-    python -m core.data.command_process MEMORY_MB SECONDS PLACE FOLDER PATH … -- PROGRAM ARGUMENT …
+  python -m core.data.command_process MEMORY_MB SECONDS PLACE FOLDER PATH … -- PROGRAM ARGUMENT …
 
-It runs in PLACE. FOLDER can be written to; the PATHs, the system's programs and libraries, and
-Python can be read. Files are closed by Landlock (Linux 5.13), the network and other processes by
-namespaces; where the platform has or allows neither, the command runs with the caller's rights.
-The first line on standard output says what is closed; what the command writes there is dropped.
+It runs in PLACE. FOLDER is writable; the PATHs, the system's programs and libraries, and Python are
+readable. Files are restricted by Landlock (Linux 5.13), network and other processes by namespaces;
+where the platform lacks or forbids both, the command runs with the caller's rights. The first line
+on standard output lists the restrictions in force; the command's own output is discarded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _READ = 1 << 0 | 1 << 2 | 1 << 3  # execute, read a file, read a folder
 _READ_FILE = 1 << 0 | 1 << 2
 _USE_FILE = 1 << 1 | 1 << 2  # write and read one
 _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""Version of Landlock → how many rights on files it knows; later ones as the fifth."""
+"""Landlock version → number of file rights it supports; later ones as the fifth."""
 
 
 class _Ruleset(ctypes.Structure):
@@ -42,7 +42,7 @@ class _PathRule(ctypes.Structure):
 
 
 def main() -> None:
-    """Set the limits, close what can be closed, and become the command."""
+    """Set the limits, apply the restrictions, and execute the command."""
     from core.data.reader_process import set_limits
 
     memory, seconds, place, folder, *rest = sys.argv[1:]
@@ -71,7 +71,7 @@ def _become(command: list[str]) -> None:
 
 
 def _leave_namespaces() -> bool:
-    """Whether this process is without a network, and its children see no process but their own."""
+    """Whether the network is disabled and children see only their own processes."""
     if sys.platform != "linux":
         return False
     libc = ctypes.CDLL(None, use_errno=True)
@@ -80,8 +80,7 @@ def _leave_namespaces() -> bool:
 
 
 def _run_below(command: list[str]) -> None:
-    """Run the command below a process that waits for it alone: with the first process of a
-    namespace of processes, all others end that it left."""
+    """Run the command as a child, so that all its processes end with the namespace's first one."""
     first = os.fork()
     if first:
         _exit_like(first)
@@ -92,7 +91,7 @@ def _run_below(command: list[str]) -> None:
 
 
 def _exit_like(child: int) -> None:
-    """End as the child does; others that end meanwhile are let go."""
+    """Exit with the child's status; other ended children are reaped."""
     while True:
         pid, status = os.wait()
         if pid == child:
@@ -101,7 +100,7 @@ def _exit_like(child: int) -> None:
 
 
 def _close_files(folder: str, readable: list[str]) -> bool:
-    """Whether all files are closed but these and what lies below them; `folder` can be written."""
+    """Restrict file access to these paths; `folder` is writable. Returns whether it succeeded."""
     if sys.platform != "linux":
         return False
     libc = ctypes.CDLL(None, use_errno=True)

@@ -1,11 +1,11 @@
-"""Control people: what attackers reach on those of whom nothing went into a release.
+"""Control nodes, whose links and private values are in no release.
 
-As Anonymeter's control records (Giomi et al., A unified framework for quantifying privacy risk in
-synthetic data, PoPETs 2023): success on them is what anybody would learn anyway. Their links and
-private values are left out before anything is withheld or defended. Who is in the graph is public
-here, so that a control person is a node without links: noise falls on it as on everybody, and its
-columns are the attacker's auxiliary knowledge. Of a release that does not depend on the links,
-control people and others are then exchangeable, and no attack does better on either.
+As in Anonymeter (Giomi et al., A unified framework for quantifying privacy risk in synthetic data,
+PoPETs 2023): success on them is what anybody would learn anyway. Their links and private values are
+removed before anything is withheld or defended. Node membership is public here: a control node is
+an isolated node that noise affects like any other, and its columns are auxiliary knowledge. For a
+release independent of the links, control and other nodes are exchangeable, so that no attack does
+better on either.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from core.threats import AttributeThreat, Control, LinkThreat, ReleasedThreat, T
 AnyLinkThreat = TypeVar("AnyLinkThreat", bound=LinkThreat)
 
 MAX_PAIRS = 1000
-"""Links of control people, and pairs that are none, on which attacks are judged."""
+"""Links of control nodes, and non-links, on which attacks are evaluated."""
 
 
 def draw_control(graph: Graph, share: float, seed: Seed) -> Control:
-    """A share of the nodes, drawn uniformly, at least one; their links, and a sample of them.
+    """Uniform sample of at least one node; their links, or a sample of them.
 
-    The sample stands against as many non-links that touch a control person, drawn uniformly.
+    Evaluated against as many uniform non-links that touch a control node.
     """
     rng = seed.rng("people")
     people, count = np.zeros(graph.num_nodes, bool), max(round(share * graph.num_nodes), 1)
@@ -59,10 +59,10 @@ def _draw_non_links(
 
 
 def lift_threats(threats: Threats, graph: Graph, control: Control) -> Threats:
-    """Threats drawn on `graph.subgraph(control.members)`, in the node numbers of `graph`.
+    """Convert threats on `graph.subgraph(control.members)` to the node numbers of `graph`.
 
-    Control people have no link in the visible graph, and their values are neither known nor among
-    those on which the release is judged.
+    Control nodes have no link in the visible graph, and their values are neither known nor
+    evaluated.
     """
     members, link = control.members, threats.link
     attribute, utility = threats.attribute, threats.utility
@@ -102,14 +102,14 @@ def lift_values(threat: AttributeThreat, graph: Graph, control: Control) -> Attr
 
 
 def ask_values(threat: AttributeThreat, control: Control) -> AttributeThreat:
-    """The same attacker, judged on the control people who have a value."""
+    """The same attacker, evaluated on control nodes with a value."""
     return replace(threat, hidden=control.people & threat.attribute.known)
 
 
 def ask_released(released: Graph, density: float, control: Control) -> ReleasedThreat:
-    """Which links of control people are real, asked of a release that holds none of them.
+    """The question which links of control nodes are real, on a release without any of them.
 
-    density: of the graph that was defended; its links and non-links stand for pairs alike here.
+    density: of the defended graph; its links and non-links are treated alike.
     """
     link = control.link
     counts = np.array([len(link.hidden), len(link.absent)])

@@ -1,7 +1,7 @@
-"""A table of a database as a Parquet file, by an address such as sqlite:///people.db#follows.
+"""Copies a database table to Parquet, by an address such as sqlite:///people.db#follows.
 
-Rows are streamed in a transaction that can only read; the file is then read like any other. The
-password of an address is in no message: leave it to ~/.pgpass or PGPASSWORD.
+Rows are streamed in a read-only transaction; the file is then read like any other. Passwords never
+appear in messages: use ~/.pgpass or PGPASSWORD.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from core.data.text_input import MAX_CELLS, check_cells
 from core.errors import FormatError, InputError
 
 ROWS = 50_000
-"""Held in memory at a time."""
+"""Rows held in memory at a time."""
 REMEDY = "write sqlite:///FILE#TABLE or postgresql+psycopg://USER@HOST/DATABASE#TABLE"
 
 
 def copy_table(address: str, folder: Path) -> tuple[Path, int]:
-    """The table as TABLE.parquet in `folder`, and its number of rows.
+    """Write the table as TABLE.parquet to `folder`; returns its number of rows.
 
-    Whole numbers and numbers keep their type, all else becomes text; InputError (FormatError,
+    Integers and floats keep their type, everything else becomes text; InputError (FormatError,
     ResourceError) names address, rule and value.
     """
     import pyarrow as pa
@@ -67,7 +67,7 @@ def copy_table(address: str, folder: Path) -> tuple[Path, int]:
 
 
 def _open_engine(url: sa.URL, shown: str) -> sa.Engine:
-    """An engine of whose connections none can write; others than these two cannot be held to it."""
+    """A read-only engine; only databases that can enforce it are supported."""
     if url.get_backend_name() == "sqlite" and url.database:
         file = Path(url.database)
         if not file.is_file():
@@ -84,7 +84,7 @@ def _open_engine(url: sa.URL, shown: str) -> sa.Engine:
 
 
 def _find_table(connection: sa.Connection, name: str, what: str) -> sa.Table:
-    """A table or view, of a schema where the name has one."""
+    """A table or view, optionally of a schema."""
     schema, _, own = name.rpartition(".")
     try:
         return sa.Table(own, sa.MetaData(), schema=schema or None, autoload_with=connection)

@@ -1,7 +1,7 @@
-"""Folders of datasets as OGB and PyG leave them on disk: one graph of one kind of nodes and links.
+"""Dataset folders as stored by OGB and PyG: one homogeneous graph.
 
-OGB  raw/edge.csv.gz, num-node-list.csv.gz, num-edge-list.csv.gz; where they are there also
-     node-feat.csv.gz, node-label.csv.gz, edge_weight.csv.gz (Hu et al., NeurIPS 2020)
+OGB  raw/edge.csv.gz, num-node-list.csv.gz, num-edge-list.csv.gz; optionally node-feat.csv.gz,
+     node-label.csv.gz, edge_weight.csv.gz (Hu et al., NeurIPS 2020)
 PyG  processed/data.pt, as `InMemoryDataset` saves it
 """
 
@@ -30,7 +30,7 @@ _COUNTS = ("num-node-list.csv.gz", "num-edge-list.csv.gz")
 
 
 def find_dataset(folder: Path) -> Path:
-    """The folder of OGB's raw files, or PyG's file; InputError for any other folder."""
+    """OGB's raw folder or PyG's file; raises InputError for any other folder."""
     for raw in (folder / "raw", folder):
         if (raw / OGB_EDGES).is_file():
             return raw
@@ -86,7 +86,7 @@ def load_ogb(raw: Path) -> RawGraph:
 
 
 def _read_count(path: Path) -> int:
-    """The one whole number of a file; several graphs have several."""
+    """The single integer of a file; more than one means several graphs."""
     found = _read_numbers(path)
     is_whole = found.size == 1 and found.item() >= 0 and float(found.item()).is_integer()
     if not is_whole:
@@ -97,7 +97,7 @@ def _read_count(path: Path) -> int:
 
 
 def _read_rows(path: Path, num_rows: int) -> np.ndarray | None:
-    """(num_rows, k) numbers of a file that may be missing."""
+    """(num_rows, k) numbers of an optional file."""
     if not path.is_file():
         return None
     found = _read_numbers(path)

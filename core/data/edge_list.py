@@ -23,13 +23,13 @@ def load_edge_list(
     ignore_weights: bool = False,
     layout: Mapping[str, str] | None = None,
 ) -> RawGraph:
-    """Links of a text file; nodes are the ids that it mentions, in order of appearance.
+    """Links of a text file; nodes are the ids it contains, in order of appearance.
 
-    layout  what is known of its separator, decimal mark and header (`sniff.parse_layout`);
-            InputError where the rows leave open what is not
+    layout  given separator, decimal mark and header (`sniff.parse_layout`); raises InputError if
+    the rows leave the rest ambiguous
 
-    Lines that begin with # or % are comments. Columns named (or assigned the roles) source,
-    target and weight are used, else the first two, and the third as weight where it is a number.
+    Lines that begin with # or % are comments. Columns named (or assigned the roles) source, target
+    and weight are used, else the first two, and the third as weight if numeric.
     """
     text = load_link_text(path, layout)
     text.layout.check_certain(text.file)
@@ -49,7 +49,7 @@ def load_edge_list(
 def load_edge_table(
     path: str | Path, roles: Mapping[str, str] | None = None, ignore_weights: bool = False
 ) -> RawGraph:
-    """Links of a Parquet or Arrow file, by the same names of columns as of text."""
+    """Links of a Parquet or Arrow file, by the same column names."""
     import pyarrow as pa
     from pyarrow import feather, parquet
 
@@ -104,7 +104,7 @@ def load_link_table(
 def _choose_columns(
     names: Sequence[str], roles: Mapping[str, str] | None, ignore_weights: bool, file: str
 ) -> tuple[list[str], list[str]]:
-    """Columns of source, target and, if wanted, weight; notes on those that are not used."""
+    """Columns of source, target and optionally weight; remarks on unused ones."""
     columns = guess_link_roles(pd.DataFrame(columns=list(names)), roles or {})
     by_role = {role: column for column, role in columns.items()}
     if "source" not in by_role or "target" not in by_role:
@@ -131,7 +131,8 @@ def _choose_columns(
 def _parse_columns(
     text: LinkText, columns: list[str]
 ) -> tuple[np.ndarray, tuple[str, ...], np.ndarray | None]:
-    """Codes (2 k,), ids and weights, row by row: slower than `read_columns`, and names the row."""
+    """Codes (2 k,), ids and weights, row by row: slower than `read_columns`, with row numbers in
+    errors."""
     table = text.parse(columns=columns)
     ends = [table[end].str.strip().map(unescape_cell) for end in columns[:2]]
     for end in ends:

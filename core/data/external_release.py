@@ -1,4 +1,4 @@
-"""A release that was made elsewhere, laid over the original node by node."""
+"""Aligns a release made elsewhere with the original's nodes."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def align_release(
 ) -> Graph:
     """The release on the original's nodes, in their order; its columns as features.
 
-    secret         columns of the original that the release must not have
-    pseudonyms     pseudonym → node id; None: the ids are the same
-    takes_columns  whether the original's columns leave with it unchanged, instead of its own
+    secret         columns of the original that the release must not contain
+    pseudonyms     pseudonym → node id; None: ids are unchanged
+    takes_columns  use the original's columns instead of the release's
 
-    Nodes that the release lacks have no links and zeros in every column. InputError where it has
-    nodes that the original lacks, or a secret column.
+    Nodes missing from the release are isolated with zeros in every column. Raises InputError for
+    unknown nodes or a secret column.
     """
     names = release.node_ids
     if pseudonyms is not None:

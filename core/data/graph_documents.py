@@ -1,6 +1,6 @@
-"""GraphML, GEXF and GML: formats that name attributes one node at a time.
+"""GraphML, GEXF and GML: formats that declare attributes per node.
 
-XML is streamed; documents with a DTD (entity bombs need one) are refused.
+XML is streamed; documents with a DTD, which entity bombs need, are refused.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ class AttributedNodes:
         self._notes: list[str] = []
 
     def leave_out(self, what: str, where: str, count: int = 1) -> None:
-        """Count something that the file says and the graph does not keep."""
+        """Count content that the graph does not keep."""
         self._left_out[what, where] += count
 
     def note(self, text: str) -> None:
-        """Put something down that the reader did."""
+        """Add a remark to the report."""
         self._notes.append(text)
 
     def count_graphs(self, count: int) -> None:
-        """Note that several graphs of one file were joined."""
+        """Remark that several graphs of one file were joined."""
         if count > 1:
             self.note(f"{count} graphs of the file were read as one")
 
     def set_default(self, column: str, value: str) -> None:
-        """The value of nodes that do not name the column."""
+        """Value for nodes without the column."""
         self._columns[column] = value
         check_num_columns(self._file, len(self._columns))
 
     def add_node(self, node: str | None, values: Mapping[str, str]) -> None:
-        """A node with its values by column; raises where the id is empty or repeated."""
+        """Add a node with its values by column; raises for an empty or repeated id."""
         if node is None or not node.strip():
             raise FormatError(self._file, "must give every node an id")
         node = normalize("NFC", node.strip())
@@ -72,7 +72,7 @@ class AttributedNodes:
             check_cells(self._file, len(self._nodes), len(self._columns))
 
     def add_link(self, source: str | None, target: str | None, weight: str | None) -> None:
-        """A link between two ids; raises where an end is missing."""
+        """Add a link between two ids; raises if an end is missing."""
         if source is None or target is None:
             raise FormatError(self._file, "must give every link two ends", (source, target))
         self._ends.append((normalize("NFC", source.strip()), normalize("NFC", target.strip())))
@@ -81,9 +81,9 @@ class AttributedNodes:
     def to_raw(
         self, format: str, missing_nodes: MissingNodes = "error", ignore_weights: bool = False
     ) -> RawGraph:
-        """Columns are all names that any node has; a node without one has an empty cell.
+        """Columns are the union of all nodes' names; missing cells are empty.
 
-        Links to nodes that are not declared are refused, dropped, or declare them.
+        Links to undeclared nodes are refused, dropped, or declare them.
         """
         index = {node: position for position, node in enumerate(self._nodes)}
         missing = dict.fromkeys(end for pair in self._ends for end in pair if end not in index)
@@ -131,7 +131,7 @@ class AttributedNodes:
         )
 
     def _parse_weights(self, weights: list[str | None]) -> np.ndarray | None:
-        """Links without a weight weigh 1, as the formats define."""
+        """Missing weights are 1, as the formats define."""
         if all(weight is None for weight in weights):
             return None
         values = np.ones(len(weights))
@@ -242,10 +242,9 @@ def load_gexf(path: str | Path, **options: Any) -> RawGraph:
 def _iterate(
     path: str | Path, wanted: set[str], places: Mapping[str, str], nodes: AttributedNodes
 ) -> Iterator[tuple[str, Any]]:
-    """(local tag, element) of each wanted element when it is complete; frees it afterwards.
+    """Yield (local tag, element) of wanted elements when complete, and free them.
 
-    places  further elements that are wanted, each within one other alone; elsewhere the format
-            has none of them, and they are left out
+    places  further wanted elements, each inside one parent only; elsewhere they are ignored
     """
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import iterparse
@@ -306,7 +305,7 @@ Entry = tuple[str, Any]
 def load_gml(path: str | Path, **options: Any) -> RawGraph:
     """Nodes and links of the first graph; `weight` or `value` of an edge is its weight.
 
-    A node's id is its label where all nodes have distinct ones, else its number.
+    A node's id is its label if all labels are distinct, else its number.
     options  `missing_nodes` and `ignore_weights` of `AttributedNodes.to_raw`
     """
     file = f"file '{Path(path).name}'"
@@ -346,7 +345,7 @@ def load_gml(path: str | Path, **options: Any) -> RawGraph:
 
 
 def _list_nested(graph: list[Entry]) -> Iterator[tuple[str, str]]:
-    """(node or edge, the element that it stands in) where that is not the graph itself."""
+    """(node or edge, its parent) for those not directly in the graph."""
     queue = [(value, key) for key, value in graph if isinstance(value, list)]
     while queue:
         entries, outer = queue.pop()
@@ -366,7 +365,7 @@ def _scalars(entries: list[Entry]) -> dict[str, str]:
 
 
 def _parse(text: str, file: str) -> list[Entry]:
-    """[(key, text or list of the same)] of a document; without recursion, so depth is safe."""
+    """[(key, text or nested list)] of a document; iterative, so depth is unlimited."""
     stack: list[list[Entry]] = [[]]
     tokens: Iterator[re.Match[str]] = _TOKEN.finditer(text)
     for match in tokens:

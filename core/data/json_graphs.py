@@ -24,7 +24,7 @@ from core.errors import FormatError, InputError
 
 _REMEDY = 'write {"nodes": [{"id": …}, …], "links": [{"source": …, "target": …}, …]}'
 _OWN_OBJECTS = ("attributes", "data")
-"""Where graphology and Cytoscape keep the values of a node or link."""
+"""Keys of a node's or link's values in graphology and Cytoscape."""
 _OF_LINKS = {"source", "target", "weight", "value", "key", "id", "undirected"}
 
 
@@ -60,7 +60,7 @@ def load_node_link(path: str | Path, **options: Any) -> RawGraph:
 
 
 def _list_rows(content: dict[str, Any], names: tuple[str, ...], file: str) -> list[dict[str, Any]]:
-    """The objects of the list under one of the names, with their own values at the top."""
+    """Objects of the list under one of the names, with nested values moved to the top."""
     rows = next((content[name] for name in names if name in content), None)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise FormatError(file, f"must hold a list of {names[0]}", remedy=_REMEDY)
@@ -79,7 +79,7 @@ def _format_id(node: Any, file: str) -> str:
 
 
 def _format_values(row: dict[str, Any], what: str, nodes: AttributedNodes) -> dict[str, str]:
-    """Single values as texts; lists and objects are counted and left out."""
+    """Scalar values as text; lists and objects are counted and dropped."""
     values = {}
     for name, value in row.items():
         if isinstance(value, list | dict):

@@ -1,9 +1,8 @@
-"""Whether two graphs are the same data, in another order or lightly edited.
+"""Detects whether two graphs are the same data, reordered or lightly edited.
 
 Each graph is sketched by its nodes, links and shape: the smallest hashes of each set, from which
-the overlap of two sets is estimated without either graph (bottom-k MinHash: Broder, SEQUENCES
-1997; Cohen and Kaplan, PODC 2007). A sketch tells whoever can guess a link whether it is there:
-it belongs where the graph itself may lie.
+the overlap of two sets is estimated (bottom-k MinHash: Broder, SEQUENCES 1997; Cohen and Kaplan,
+PODC 2007). A sketch reveals guessed links and must be protected like the graph.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from core.seeding import mix_bits
 Part = Literal["nodes", "links", "shape"]
 
 SIZE = 1024
-"""Hashes kept of a set; the standard error of an estimated Jaccard index is at most 0.016."""
+"""Hashes kept per set; standard error of the Jaccard index at most 0.016."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,18 +36,19 @@ class Sketch:
 
     @staticmethod
     def of(hashes: np.ndarray) -> Sketch:
-        """The sketch of a set of uint64 hashes, of which some may be equal."""
+        """Sketch of a set of uint64 hashes, duplicates allowed."""
         distinct = sort_distinct(hashes)
         return Sketch(distinct[:SIZE], len(distinct))
 
     def estimate_jaccard(self, other: Sketch) -> float:
-        """|A ∩ B| / |A ∪ B|, exact where both sets are within SIZE; 0 for two empty sets."""
+        """|A ∩ B| / |A ∪ B|, exact if both sets have at most SIZE elements; 0 for two empty
+        sets."""
         smallest = sort_distinct(np.concatenate([self.hashes, other.hashes]))[:SIZE]
         in_both = np.isin(smallest, self.hashes) & np.isin(smallest, other.hashes)
         return float(in_both.mean()) if len(smallest) else 0.0
 
     def estimate_overlap(self, other: Sketch) -> float:
-        """|A ∩ B| / min(|A|, |B|): 1 where one set holds the other, whatever their sizes."""
+        """|A ∩ B| / min(|A|, |B|): 1 if one set contains the other."""
         jaccard = self.estimate_jaccard(other)
         common = jaccard * (self.count + other.count) / (1 + jaccard)
         return min(1.0, common / max(min(self.count, other.count), 1))
@@ -58,8 +58,8 @@ class Sketch:
 class GraphSketch:
     """Sketches of a graph's node ids, of its links by ids, and of its shape.
 
-    shape  links by what surrounds them (degrees of both ends and of their neighbours), so that
-           renamed nodes are seen through; one changed link changes those beside it
+    shape  links by the degrees of both ends and their neighbours, independent of node names; one
+    changed link affects adjacent ones
     """
 
     nodes: Sketch
@@ -68,13 +68,13 @@ class GraphSketch:
     parts: ClassVar[tuple[Part, ...]] = get_args(Part)
 
     def estimate_overlaps(self, other: GraphSketch) -> dict[Part, float]:
-        """Part → share of the smaller set that the other holds (`Sketch.estimate_overlap`)."""
+        """Part → estimated share of the smaller set contained in the other."""
         return {
             part: getattr(self, part).estimate_overlap(getattr(other, part)) for part in self.parts
         }
 
     def to_json(self) -> dict[str, Any]:
-        """All parts as JSON holds them."""
+        """All parts as JSON."""
         sketches = {part: getattr(self, part) for part in self.parts}
         return {
             part: {"count": sketch.count, "hashes": sketch.hashes.astype("<u8").tobytes().hex()}
@@ -83,7 +83,7 @@ class GraphSketch:
 
     @staticmethod
     def from_json(stored: Mapping[str, Any]) -> GraphSketch:
-        """What `to_json` returned."""
+        """Inverse of `to_json`."""
         found: dict[str, Sketch] = {}
         for part in GraphSketch.parts:
             hashes = np.frombuffer(bytes.fromhex(stored[part]["hashes"]), "<u8").astype(np.uint64)

@@ -1,7 +1,7 @@
-"""Edge lists as text: comments, separator, header, names, and their columns.
+"""Text edge lists: comments, separator, header, names and columns.
 
-Columns are read by Arrow where they are plain, ten million links in seconds; `None` leaves the
-rest, with its messages, to the row by row reader of `edge_list`.
+Plain columns are read by Arrow, ten million links in seconds; `None` leaves the rest, with error
+messages, to the row-wise reader of `edge_list`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _SAMPLE = 4 << 20
 
 @dataclass(frozen=True, eq=False)
 class LinkText:
-    """Rows of links as UTF-8 text; comments are blank lines, so that line numbers hold."""
+    """Rows of links as UTF-8 text; comments are blanked, so that line numbers are unchanged."""
 
     file: str
     data: bytes
@@ -60,7 +60,7 @@ class LinkText:
         return self.layout.has_header
 
     def parse(self, max_rows: int | None = None, columns: list[str] | None = None) -> pd.DataFrame:
-        """Texts of the rows after the header; cells that a row lacks are empty."""
+        """Cells of the rows after the header; missing cells are empty."""
         header = 1 if self.has_header else 0
         table = _parse(self.file, self.data, self.separator, max_rows and max_rows + header)
         table = table.iloc[header:].reset_index(drop=True)
@@ -78,12 +78,12 @@ class LinkText:
 
 
 def load_link_text(path: str | Path, given: Mapping[str, str] | None = None) -> LinkText:
-    """The text of a plain or gzip file and what its rows say of their layout.
+    """Text of a plain or gzip file and its detected layout.
 
-    given  what the caller says of it: see `sniff.parse_layout`
+    given  layout stated by the caller: see `sniff.parse_layout`
 
-    FormatError where it is no table, where a line may be a comment or a link (#a,b), and where
-    two columns have one name.
+    Raises FormatError for content that is no table, lines that may be comments or links (#a,b), and
+    duplicate column names.
     """
     file = f"file '{Path(path).name}'"
     data = load_utf8(path)
@@ -182,10 +182,10 @@ def _split(line: str, separator: str) -> list[str]:
 
 
 def _blank_comments(data: bytes) -> tuple[bytes, bytes, int]:
-    """(data with empty lines for comments, the comment lines, their number).
+    """(data with comments blanked, the comment lines, their number).
 
-    A comment is a line whose first character but blanks is # or %. Done by blocks of lines, so
-    that memory stays bounded for any number of them.
+    A comment is a line whose first non-blank character is # or %. Works on blocks of lines to bound
+    memory.
     """
     kept, removed = [], []
     count, position = 0, 0
@@ -222,7 +222,7 @@ def _blank_comments(data: bytes) -> tuple[bytes, bytes, int]:
 
 
 def _check_comments(comments: bytes, separator: str, width: int, file: str) -> None:
-    """FormatError for a comment that could as well be a link between nodes called #…"""
+    """Raise FormatError for a comment that could be a link between nodes named #…."""
     if width < 2:
         return
     gap = b"[ \\t]+" if separator == " " else re.escape(separator.encode())
@@ -330,7 +330,7 @@ def encode_columns(
 
 
 def _are_plain(data: bytes) -> bool:
-    """Whether whole numbers are written in one way only: 7, and never 07, 0x7 or −0."""
+    """Whether integers have a unique spelling: 7, but not 07, 0x7 or −0."""
     if b"-0" in data or b"0x" in data or b"0X" in data:
         return False
     for start in range(0, len(data), _BLOCK):

@@ -1,4 +1,4 @@
-"""A graph as it was loaded, and what loading did to it."""
+"""A loaded graph, and the report of what loading changed."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from core.graph import Graph, pair_codes
 
 @dataclass
 class LoadReport:
-    """What was dropped, replaced or assumed while a graph was read; counts are exact.
+    """What was dropped, replaced or assumed while reading a graph; counts are exact.
 
     num_self_loops    rows that link a node to itself; dropped
     num_duplicates    rows that repeat an earlier row, ends in the same order; merged
     num_reciprocal    links given in both directions; merged to one undirected link
     num_rows_skipped  comment lines, and rows dropped by an option
-    num_nodes_without_links  nodes that no link mentions (kept)
+    num_nodes_without_links  isolated nodes (kept)
     num_unknown       values replaced by "unknown", per column
-    num_filled        missing feature cells, filled by the column's median, per column
-    weights           what happened to the weights, in words
-    ignored_columns   columns that became neither feature nor attribute → why
+    num_filled        missing feature cells set to the column's median, per column
+    weights           treatment of the weights, in words
+    ignored_columns   columns used neither as feature nor as attribute → reason
     """
 
     source: str = ""
@@ -39,13 +39,13 @@ class LoadReport:
     notes: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """All fields as JSON holds them."""
+        """All fields as JSON."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class LoadedGraph:
-    """A graph as read, and what was noticed on the way."""
+    """A graph with its load report."""
 
     graph: Graph
     report: LoadReport

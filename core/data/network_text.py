@@ -19,9 +19,9 @@ _PAJEK = ("*arcs", "*edges", "*arcslist", "*edgeslist")
 
 
 def load_pajek(path: str | Path) -> RawGraph:
-    """Vertices by label where all have distinct ones, else by number; arcs and edges alike.
+    """Vertices by label if all labels are distinct, else by number; arcs are read as edges.
 
-    Coordinates and shapes of vertices, and what follows a link's weight, are counted and left out.
+    Coordinates, shapes, and anything after a link's weight are counted and dropped.
     """
     file = f"file '{Path(path).name}'"
     labels: dict[int, str] = {}
@@ -77,7 +77,7 @@ def load_pajek(path: str | Path) -> RawGraph:
 
 
 def load_matrix_market(path: str | Path) -> RawGraph:
-    """Links of a square sparse matrix; nodes are its rows, numbered from 1. Entries of 0 are no
+    """Links of a square sparse matrix; nodes are its rows, numbered from 1. Zero entries are no
     links; a pattern has no weights."""
     from scipy.io import mminfo
 
@@ -112,10 +112,9 @@ def load_matrix_market(path: str | Path) -> RawGraph:
 
 
 def _read_entries(data: bytes, width: int, file: str) -> tuple[np.ndarray, np.ndarray]:
-    """Both ends (k, 2) of the lines after the one with the sizes, and their numbers, else 1.
+    """Both ends (k, 2) of the lines after the size line, and their values, else 1.
 
-    Not by SciPy: it takes "18 8.5" for the entry (18, 8) and follows some damaged lines out of
-    its memory.
+    Not by SciPy, which reads "18 8.5" as the entry (18, 8) and crashes on some damaged lines.
     """
     lines = re.sub(rb"(?m)^[ \t]*%.*$", b"", data)
     try:

@@ -1,5 +1,4 @@
-"""Pairs of ids: which links are sensitive, by a file, at chosen nodes or between classes; and which
-pseudonym is whose."""
+"""Pairs of ids: sensitive links by file, by nodes or by classes; and pseudonyms."""
 
 from __future__ import annotations
 
@@ -15,9 +14,9 @@ from core.graph import Graph, is_among, pair_codes
 
 
 def load_node_pairs(path: str | Path, graph: Graph) -> list[tuple[str, str]]:
-    """Links of `graph` named by a file of id pairs, each once, in the graph's order.
+    """Links of `graph` listed in a file of id pairs, without duplicates, in the graph's order.
 
-    InputError where an id is no node, or a pair is no link: the analyst means another graph.
+    Raises InputError for an unknown id, or a pair that is not linked.
     """
     name = Path(path).name
     raw = load_pairs_in_sandbox(path)
@@ -45,9 +44,9 @@ def load_node_pairs(path: str | Path, graph: Graph) -> list[tuple[str, str]]:
 
 
 def load_pseudonyms(path: str | Path, original: Graph) -> dict[str, str]:
-    """Pseudonym → node id, of a file of pairs: the node's id, then its id in the release.
+    """Pseudonym → node id from a file of pairs: node id, id in the release.
 
-    InputError where a node is not in the original, or a node or pseudonym occurs twice.
+    Raises InputError for an unknown node, or a repeated node or pseudonym.
     """
     file = f"file '{Path(path).name}'"
     raw = load_pairs_in_sandbox(path)

@@ -41,10 +41,10 @@ def load_node_table(
     layout: Mapping[str, str] | None = None,
     asks: bool = True,
 ) -> pd.DataFrame:
-    """The table as given: texts from CSV (nothing is read as missing), typed from Parquet.
+    """The table as given: text cells from CSV, typed columns from Parquet.
 
-    layout  what is known of a text's separator, decimal mark and header (`sniff.parse_layout`)
-    asks    whether what its rows leave open is an InputError; else the likeliest is taken
+    layout  given separator, decimal mark and header (`sniff.parse_layout`)
+    asks    raise InputError for an ambiguous layout; else the likeliest is used
     """
     path = check_file(path)
     if is_parquet(path):
@@ -61,7 +61,7 @@ def load_node_table(
 
 
 def sniff_nodes(path: str | Path, layout: Mapping[str, str] | None = None) -> TableLayout:
-    """The likeliest layout of a node table of text, and what is open about it."""
+    """Likeliest layout of a text node table, and its ambiguities."""
     return _load_csv(check_file(path), 1, layout)[1]
 
 
@@ -74,7 +74,7 @@ def is_parquet(path: Path) -> bool:
 def _load_csv(
     path: Path, max_rows: int | None, given: Mapping[str, str] | None
 ) -> tuple[pd.DataFrame, TableLayout]:
-    """All cells as texts. Read by Arrow, which notices short rows where pandas fills them."""
+    """All cells as text, by Arrow, which detects short rows where pandas fills them."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import csv as arrow_csv
@@ -210,7 +210,7 @@ def _load_parquet(path: Path, max_rows: int | None) -> pd.DataFrame:
 
 
 def _column_values(column: Any, what: str) -> Any:
-    """Values as pandas holds them; equal texts are one object, and few enough to be joined."""
+    """Values as pandas objects; equal texts share one object."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

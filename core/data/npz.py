@@ -1,7 +1,7 @@
 """NPZ files without pickle.
 
-Understood: SciPy's sparse matrices (`data, indices, indptr, shape`); `adj_data … attr_data …
-labels` and the same with `adj_matrix.`; `edges, features, target`; and what `writers` writes.
+Supported: SciPy's sparse matrices (`data, indices, indptr, shape`); `adj_data … attr_data … labels`
+and the same with `adj_matrix.`; `edges, features, target`; and the output of `writers`.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _load_matrix(archive: zipfile.ZipFile, prefix: str, names: set[str]) -> spar
 
 
 def _load_word(archive: zipfile.ZipFile, name: str) -> str:
-    """The one text of an array; other arrays give an empty text."""
+    """The single text of an array; "" for other arrays."""
     array = load_array(archive, name)
     if array.size != 1 or array.dtype.kind not in "SU":
         return ""
@@ -230,7 +230,7 @@ def _load_names(
     count: int | None,
     notes: list[str],
 ) -> tuple[str, ...]:
-    """Texts under one of the names; none where they are missing, pickled or too few."""
+    """Texts under one of the names; empty if missing, pickled or too few."""
     for name in candidates:
         if name not in names:
             continue
@@ -249,7 +249,7 @@ def _load_names(
 def _load_attributes(
     archive: zipfile.ZipFile, names: set[str], path: Path, num_nodes: int
 ) -> dict[str, Attribute]:
-    """Attributes as `writers` stores them: codes (k, n) and a JSON text of names and classes."""
+    """Attributes as stored by `writers`: codes (k, n) and a JSON text of names and classes."""
     if not {"attribute_codes", "attribute_info"} <= names:
         return {}
     codes = load_array(archive, "attribute_codes")

@@ -1,4 +1,4 @@
-"""A graph as named arrays without pickle: how it is stored, and how it leaves a reading process."""
+"""A graph as named arrays without pickle, for storage and for transfer from the reader process."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Planetoid's raw files (Yang, Cohen, Salakhutdinov, ICML 2016): pickles, opened with care.
+"""Planetoid's raw files (Yang, Cohen, Salakhutdinov, ICML 2016), which are pickles.
 
-Cora's files are checked against known SHA-256 hashes. No reference hashes were at hand for
-Citeseer and PubMed. All are read by an unpickler that knows arrays, dicts and lists only and
-can call nothing else, so that a tampered file is refused rather than run.
+Cora's files are checked against known SHA-256 hashes; none were available for Citeseer and PubMed.
+All are read by a restricted unpickler that supports arrays, dicts and lists only and calls nothing
+else, so that a manipulated file is refused rather than executed.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _load_part(path: Path) -> Any:
 
 
 class _Csr:
-    """Stands in for SciPy's csr_matrix: takes its state as plain attributes."""
+    """Stand-in for SciPy's csr_matrix that keeps its state as plain attributes."""
 
     def to_array(self) -> sparse.csr_array:
         state = self.__dict__
@@ -98,7 +98,7 @@ class _Csr:
 
 
 class _ArrayUnpickler(pickle.Unpickler):
-    """Builds arrays, dicts and lists; any other name in the file is refused."""
+    """Unpickler for arrays, dicts and lists; any other name is refused."""
 
     _ALLOWED = {
         ("numpy", "ndarray"): np.ndarray,

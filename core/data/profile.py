@@ -1,4 +1,4 @@
-"""What a loaded graph is, and what about it changes the meaning of an audit."""
+"""Profile of a loaded graph, with warnings that affect the meaning of an audit."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class GraphProfile:
     warnings: list[str]
 
     def to_json(self) -> dict[str, Any]:
-        """All fields as JSON holds them; tables as lists of rows, NaN as None."""
+        """All fields as JSON; tables as lists of rows, NaN as None."""
         fields: dict[str, Any] = dict(self.__dict__)
         for name, value in fields.items():
             if isinstance(value, pd.DataFrame):
@@ -66,7 +66,7 @@ def compute_profile(
     private: str | None = None,
     utility: str | None = None,
 ) -> GraphProfile:
-    """The profile; warnings look at `private` and `utility`, or at every attribute if not set."""
+    """The profile; warnings consider `private` and `utility`, or every attribute if unset."""
     from core.algorithms.triangles import compute_triangles
 
     degrees = graph.degrees
@@ -113,7 +113,7 @@ def compute_assortativity(graph: Graph) -> float:
 
 
 def _degree_table(degrees: np.ndarray) -> pd.DataFrame:
-    """One row a degree up to 30 distinct ones, else ranges that grow by half."""
+    """One row per degree up to 30 distinct ones, else ranges growing by half."""
     distinct = np.unique(degrees)
     if len(distinct) <= 30:
         starts = distinct

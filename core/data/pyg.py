@@ -1,4 +1,4 @@
-"""PyG `Data` saved by torch.save: tensors only, never unpickled freely."""
+"""PyG `Data` saved by torch.save: tensors only, never unpickled without restriction."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _REMEDY = "save edge_index, x and y as plain tensors of a Data object"
 def load_pyg(path: str | Path) -> RawGraph:
     """Links of `edge_index`, features `x`, classes `y` as `label`, weights of `edge_weight`.
 
-    Other tensors with one whole number a node become attributes; masks are left out.
+    Other tensors with one integer per node become attributes; masks are dropped.
     """
     path = Path(path)
     file = f"file '{path.name}'"
@@ -73,7 +73,7 @@ def _take_links(tensors: dict[str, np.ndarray], file: str) -> np.ndarray:
 
 
 def _count_nodes(tensors: dict[str, np.ndarray], links: np.ndarray, file: str) -> int:
-    """Nodes that links, rows of x and y, or num_nodes declare; within what the file stores."""
+    """Number of nodes by links, rows of x and y, or num_nodes; bounded by the stored data."""
     sizes, num_entries = [int(links.max(initial=-1)) + 1], links.shape[1]
     for name in tensors.keys() & {"x", "y"}:
         rule = "must have one row a node"
@@ -120,7 +120,7 @@ def _take_weights(
 def _take_columns(
     tensors: dict[str, np.ndarray], num_nodes: int, notes: list[str]
 ) -> dict[str, np.ndarray]:
-    """Tensors of one whole number a node by name; `y` is the label, masks are left out."""
+    """Tensors of one integer per node by name; `y` is the label, masks are dropped."""
     columns: dict[str, np.ndarray] = {}
     for name, array in tensors.items():
         values = array.ravel() if array.ndim == 2 and array.shape[1:] == (1,) else array
@@ -133,7 +133,7 @@ def _take_columns(
 
 
 def _load_fields(path: Path) -> dict[str, Any]:
-    """The tensors of a Data object, of a dict, or of a dataset's (data, slices) pair."""
+    """Tensors of a Data object, a dict, or a dataset's (data, slices) pair."""
     file = f"file '{path.name}'"
     with open_archive(path) as archive:  # what it unpacks to, before torch unpacks it
         check_contents(archive)
@@ -165,7 +165,7 @@ def _load_fields(path: Path) -> dict[str, Any]:
 
 
 def _to_numpy(tensor: Any, what: str) -> np.ndarray:
-    """A copy of the tensor, once it is clear that it is as large as what the file stores."""
+    """A copy of the tensor, after checking its size against the stored data."""
     import torch
 
     if tensor.device.type != "cpu":

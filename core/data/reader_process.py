@@ -1,6 +1,6 @@
-"""The process that reads one file for `safely`: a request on standard input, files as the answer.
+"""The process that reads one file for `sandbox`: request on standard input, files as the answer.
 
-answer.json   what is small: a report, or the error as [type, what, rule, value, remedy]
+answer.json   the report, or the error as [type, what, rule, value, remedy]
 arrays.npz    the graph or table
 """
 
@@ -31,9 +31,9 @@ def main() -> None:
 
 
 def set_limits(memory: int, seconds: int) -> None:
-    """Memory that the process may write to, CPU time, files no larger than memory, no core file.
+    """Limit written memory, CPU time and file size, and disable core files.
 
-    Not the address space: libraries map far more of it than they use.
+    The address space is not limited, since libraries map far more than they use.
     """
     os.umask(0o077)
     try:
@@ -52,7 +52,7 @@ def set_limits(memory: int, seconds: int) -> None:
 
 
 def _describe(error: Exception, path: Path) -> list[Any]:
-    """An error as JSON holds it; one that no rule foresaw becomes a FormatError of one line."""
+    """An error as JSON; unexpected ones become a one-line FormatError."""
     from core.errors import FormatError, InputError, describe_unexpected
 
     if type(error).__name__ == "ArrowMemoryError" or "bad_alloc" in str(error):

@@ -1,7 +1,7 @@
-"""Reading a graph from files that a user supplies: one entry point for all formats.
+"""Reads graphs from user-supplied files: one entry point for all formats.
 
-The format follows from the content and the name; each has its own file in this package.
-Nothing is ever unpickled, and limits hold before memory is taken.
+The format is detected from content and name; each has its own module. Nothing is unpickled, and
+limits apply before memory is allocated.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ _FORMATS = {
     "npz": (".npz",),
     "pt": (".pt", ".pth"),
 }
-"""Format → suffixes, before which .gz may stand where it is text."""
+"""Format → suffixes; text formats also with .gz."""
 
 SUFFIXES = (*(suffix[1:] for known in _FORMATS.values() for suffix in known if suffix), "gz")
-"""Of every file that can be read, without the dot."""
+"""All supported suffixes, without the dot."""
 
 
 def load_graph(
@@ -81,18 +81,17 @@ def load_graph(
                  node-link JSON, Pajek, Matrix Market, NPZ, .pt, or a folder of OGB or PyG
     nodes_path   node table (CSV, Parquet), joined by `id_column`, or MUSAE features (JSON)
     target_path  MUSAE targets (CSV)
-    private, utility  columns that become attributes and are not features
-    unknown      markers that stand for a missing value in attribute columns
-    roles        column → role, over what is guessed; see `columns.ROLES`
-    missing_nodes  links to ids that the node table lacks or the format does not declare are an
-                 error, dropped, or add the nodes, with nothing known of them
-    ignore_weights  whether the links' weights are left out, whatever they are
-    layout, nodes_layout  separator, decimal and header of tables of text, where they are not to
-                 be detected: see `sniff.parse_layout`; what is unsure is an InputError
+    private, utility  columns that become attributes instead of features
+    unknown      markers of missing values in attribute columns
+    roles        column → role, overriding guesses; see `columns.ROLES`
+    missing_nodes  links to undeclared ids are an error, dropped, or add nodes without data
+    ignore_weights  drop the links' weights
+    layout, nodes_layout  separator, decimal mark and header of text tables, if not to be detected:
+                 see `sniff.parse_layout`; ambiguities raise InputError
 
-    In a node table numeric columns become features as they are, other columns attributes. Blank
-    cells and NaN are unknown in an attribute; in a feature they get the column's median.
-    InputError (or FormatError) names the file, the rule, the value and a remedy.
+    In a node table numeric columns become features, other columns attributes. Blank cells and NaN
+    are unknown in an attribute; in a feature they become the column's median. InputError (or
+    FormatError) names the file, the rule, the value and a remedy.
     """
     path = Path(path)
     source = path.name  # of a dataset's folder, not of the file inside
@@ -127,11 +126,10 @@ def load_graph(
 def read_preview(
     path: str | Path, rows: int = 8, is_nodes: bool = False, layout: Mapping[str, str] | None = None
 ) -> pd.DataFrame:
-    """The first rows of a table of nodes or links, as texts, to choose the columns' roles by.
+    """First rows of a table of nodes or links as text, for choosing the columns' roles.
 
-    A table known to hold nodes has a header for sure; else that is guessed from the rows.
-    Columns of an edge list without header are called source, target, weight. Formats that are
-    no tables give an empty table.
+    Node tables always have a header; for others it is guessed. Columns of an edge list without
+    header are called source, target, weight. Other formats give an empty table.
     """
     path = check_file(path)
     kind = detect_format(path)
@@ -145,7 +143,7 @@ def read_preview(
 def sniff_table(
     path: str | Path, is_nodes: bool = False, layout: Mapping[str, str] | None = None
 ) -> TableLayout | None:
-    """How a table of links or of nodes will be read, and what to ask; None for other formats."""
+    """Detected layout of a table of links or nodes, with open questions; None for other formats."""
     path = check_file(path)
     if detect_format(path) != "text":
         return None

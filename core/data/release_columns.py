@@ -1,10 +1,10 @@
-"""Which columns leave with a graph, and how coarse: each published, generalised or withheld.
+"""Published columns: each published, generalised or withheld.
 
 age:bin=10          34 is published as 30, the lower end of its interval
-income:cap=100000   whatever is above is published as 100000
-x:round=2           rounded to two digits after the point
-city:rare=20        values that fewer than 20 people have become "other"
-born:year           of a date, the year alone; born:month keeps the month too
+income:cap=100000   larger values are published as 100000
+x:round=2           rounded to two decimals
+city:rare=20        values of fewer than 20 nodes become "other"
+born:year           only the year of a date; born:month keeps the month too
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from core.errors import InputError
 from core.graph import MISSING, Attribute, Graph
 
 OTHER = "other"
-"""What rare values become."""
+"""Replacement of rare values."""
 
 MAX_DUMMIES = 10
-"""Classes of numbers above which they are read as numbers."""
+"""Number of numeric classes above which they are treated as numbers."""
 
 GRAMMAR = "rules are bin=WIDTH, cap=VALUE, round=DIGITS, rare=PEOPLE, year, month"
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How one column is made coarser; `value` is 0 for year and month."""
+    """Generalisation of one column; `value` is 0 for year and month."""
 
     column: str
     kind: str
@@ -40,7 +40,7 @@ class Rule:
 
     @staticmethod
     def parse(text: str) -> Rule:
-        """A rule of its text COLUMN:RULE; InputError says what a rule looks like."""
+        """Rule of its text COLUMN:RULE; raises InputError with the syntax."""
         column, sign, rest = text.rpartition(":")
         kind, equals, number = rest.partition("=")
         kind = kind.strip()
@@ -76,7 +76,7 @@ _LEAST: dict[str, tuple[float, bool] | None] = {
     "year": None,
     "month": None,
 }
-"""Rules with the least value that they take, and whether it is whole; None: they take none."""
+"""Rules with the smallest allowed value, and whether it is an integer; None: no value."""
 
 
 def choose_columns(
@@ -86,12 +86,12 @@ def choose_columns(
     kept: Sequence[str] = (),
     private: str | None = None,
 ) -> Graph:
-    """The graph as it leaves: only columns of `publish` (None: all), coarser by `rules`.
+    """The graph as published: only columns of `publish` (None: all), generalised by `rules`.
 
-    kept     attributes that stay for the evaluation, though nobody sees them
-    private  the secret column: it is never published and no rule applies to it
+    kept     attributes kept for evaluation only
+    private  the secret column, never published and without rules
 
-    Raises InputError for columns that the graph lacks and rules that do not fit them.
+    Raises InputError for unknown columns and rules that do not fit them.
     """
     parsed = [Rule.parse(text) for text in rules]
     for name in [*(publish or ()), *(rule.column for rule in parsed)]:
@@ -118,7 +118,7 @@ def choose_columns(
 
 
 def leave_out_people(graph: Graph, ids: Sequence[str]) -> Graph:
-    """The graph without some of its people; InputError for an id that it lacks."""
+    """The graph without some of its nodes; raises InputError for an unknown id."""
     if not ids:
         return graph
     keep = np.ones(graph.num_nodes, bool)
@@ -127,10 +127,10 @@ def leave_out_people(graph: Graph, ids: Sequence[str]) -> Graph:
 
 
 def show_columns(graph: Graph, names: Sequence[str]) -> Graph:
-    """The graph as attackers read it: published attributes join the features.
+    """The graph as seen by attackers: published attributes are added to the features.
 
-    A class is a column of 0 and 1; many classes that are all numbers are one column of these.
-    Unknown values are 0, or the mean.
+    Each class is a column of 0 and 1; many numeric classes are one numeric column. Unknown values
+    are 0, or the mean.
     """
     blocks: list[np.ndarray] = []
     titles: list[str] = []
@@ -205,7 +205,7 @@ def _format_classes(graph: Graph, rule: Rule) -> list[str]:
 
 
 def _merge_classes(attribute: Attribute, names: Sequence[str]) -> Attribute:
-    """Classes of equal new names become one; only names that somebody has remain."""
+    """Merge classes with equal new names; drop unused ones."""
     used = {names[code] for code in np.unique(attribute.codes[attribute.known])}
     try:
         order = sorted(used, key=float)

@@ -1,8 +1,8 @@
-"""Reading what others made in a process of its own, under limits: no file takes the caller down.
+"""Reads untrusted files in a separate process under limits.
 
 The child (`python -m core.data.reader_process`) reads under AUDIT_READ_MB of memory (2048) and
-AUDIT_READ_SECONDS of CPU time (60) and leaves arrays without pickle in a private folder; what it
-raises comes back as one line. It inherits neither the caller's memory nor its environment.
+AUDIT_READ_SECONDS of CPU time (60) and writes arrays without pickle to a private folder; its errors
+are returned on one line. It inherits neither the caller's memory nor its environment.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _ERRORS = {e.__name__: e for e in (InputError, FormatError, ResourceError, Unsup
 
 
 def load_in_sandbox(path: str | Path, **options: Any) -> LoadedGraph:
-    """`readers.load_graph` in a child process, with the same arguments and the same errors.
+    """`readers.load_graph` in a child process, with the same arguments and errors.
 
-    ResourceError where reading takes more memory or time than allowed.
+    Raises ResourceError if reading exceeds its limits.
     """
     arrays, answer = _read("graph", path, options)
     return LoadedGraph(unpack_graph(arrays), LoadReport(**answer["report"]))
@@ -83,12 +83,12 @@ def find_markers_in_sandbox(path: str | Path) -> dict[str, list[str]]:
 
 
 def find_limits() -> tuple[int, int]:
-    """(memory in MB, CPU seconds) that reading may take; InputError for a setting that is none."""
+    """(memory in MB, CPU seconds) for reading; raises InputError for an invalid setting."""
     return read_limits({"AUDIT_READ_MB": MEMORY_MB, "AUDIT_READ_SECONDS": CPU_SECONDS})
 
 
 def read_limits(usual: Mapping[str, int]) -> tuple[int, int]:
-    """The values of two variables, else their usual ones; InputError for one that is none."""
+    """Values of two variables, or their defaults; raises InputError for invalid ones."""
     found = []
     for name, value in usual.items():
         text = os.environ.get(name) or str(value)
@@ -101,7 +101,7 @@ def read_limits(usual: Mapping[str, int]) -> tuple[int, int]:
 def _read(
     verb: str, path: str | Path, options: Mapping[str, Any]
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """What the child left: arrays and a JSON answer."""
+    """The child's result: arrays and a JSON answer."""
     path = (Path(path) if _is_folder(path) else check_file(path)).absolute()
     memory, seconds = find_limits()
     with make_folder("read") as folder:
@@ -149,7 +149,7 @@ def _read(
 
 
 def _is_folder(path: str | Path) -> bool:
-    """Of a dataset, maybe: the child says what is wrong with it."""
+    """Whether the path is a dataset folder, which the child validates."""
     try:
         return Path(path).is_dir()
     except ValueError:  # a zero byte
@@ -183,14 +183,14 @@ _NAME = re.compile(r"audit-(?:upload|read)-(\d+)-\w+")
 
 
 def make_folder(kind: str) -> tempfile.TemporaryDirectory[str]:
-    """A folder that only this user can enter, removed with the object; kind: upload or read."""
+    """A private temporary folder, removed with the object; kind: upload or read."""
     return tempfile.TemporaryDirectory(
         prefix=f"audit-{kind}-{os.getpid()}-", ignore_cleanup_errors=True
     )
 
 
 def sweep_folders() -> int:
-    """Remove the folders of this user's processes that are gone; returns how many."""
+    """Remove folders of this user's ended processes; returns their number."""
     count = 0
     for path in Path(tempfile.gettempdir()).glob("audit-*"):
         found = _NAME.fullmatch(path.name)

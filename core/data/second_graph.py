@@ -1,4 +1,4 @@
-"""The second graph of the same people that an attacker holds: given, or simulated by sampling."""
+"""The auxiliary graph of a re-identification attacker: given, or simulated by sampling."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def draw_identity_threat(
     num_seeds: int = 20,
     known: Graph | None = None,
 ) -> IdentityThreat:
-    """The re-identification of one repeat.
+    """The re-identification threat of one repeat.
 
-    overlap  share of the original's links that the simulated second graph holds, each link kept
-             on its own (Pedarsani and Grossglauser, KDD 2011)
-    noise    links added to it at random, as a share of the original's links
-    num_seeds  people whom the attacker has found already, drawn among those with links in both
-    known    a second graph that was given; its people are told by their ids
+    overlap  share of the original's links in the simulated auxiliary graph, kept independently
+    (Pedarsani and Grossglauser, KDD 2011)
+    noise    links added at random, as a share of the original's links
+    num_seeds  nodes already matched, drawn among those with links in both graphs
+    known    a given auxiliary graph; its nodes are matched by id
 
-    Raises InputError where the graphs have nobody in common, or fewer people than seeds.
+    Raises InputError if the graphs have no node in common, or fewer than the seeds.
     """
     if known is None:
         known, source = sample_second_graph(original, seed, overlap, noise), "sampled"
@@ -61,7 +61,7 @@ def draw_identity_threat(
 
 
 def sample_second_graph(original: Graph, seed: Seed, overlap: float, noise: float) -> Graph:
-    """The original's people in a random order, with a sample of their links and some others."""
+    """The original's nodes in random order, with a sample of their links and random others."""
     rng = seed.rng("second graph")
     kept = original.edges[rng.random(original.num_edges) < overlap]
     wanted = round(noise * original.num_edges)

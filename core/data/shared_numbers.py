@@ -1,4 +1,4 @@
-"""Numbers of one graph in the classes that another graph's column of numbers has."""
+"""Encodes a numeric column with the classes of another graph's column."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from core.graph import MISSING, Attribute
 
 
 def cut_alike(column: Attribute, model: Attribute) -> Attribute:
-    """`column` with the classes of `model`, where either was cut into intervals; else as it is.
+    """`column` with the classes of `model` if either was binned; else unchanged.
 
-    Intervals meet by their borders, not by their names: each graph is cut at quartiles of its
-    own. A border lies midway between the numbers of `model` next to it, so that whoever has a
-    number that is in `model` gets its class. Where the classes of `model` are numbers themselves,
-    a number that is none of them becomes MISSING. A column that is not all numbers is returned as
-    it is.
+    Intervals are matched by their borders, since each graph is binned at its own quartiles. A
+    border is the midpoint between adjacent numbers of `model`, so that equal numbers get equal
+    classes. If the classes of `model` are single numbers, other numbers become MISSING. Columns
+    that are not fully numeric are returned unchanged.
     """
     numbers = _read_numbers(column)
     if numbers is None or not (_is_cut(model) or _is_cut(column)):
@@ -35,7 +34,7 @@ def _is_cut(column: Attribute) -> bool:
 
 
 def _read_numbers(column: Attribute) -> np.ndarray | None:
-    """(n,) float64, NaN where unknown; classes that are numbers will do, as few are stored so."""
+    """(n,) float64, NaN if unknown; also from numeric class names."""
     if column.values is not None:
         return column.values
     numbers = _parse_numbers(column.classes)
@@ -50,7 +49,7 @@ def _parse_numbers(classes: tuple[str, ...]) -> np.ndarray | None:
 
 
 def _find_borders(model: Attribute) -> np.ndarray:
-    """(C − 1,) ascending; infinite where a class at the end has nobody, so that it gets nobody."""
+    """(C − 1,) ascending borders; infinite for an empty class at either end."""
     assert model.values is not None
     values, codes = model.values[model.known], model.codes[model.known]
     low = [values[codes <= code].max(initial=-np.inf) for code in range(model.num_classes - 1)]

@@ -1,7 +1,7 @@
-"""What the content of a text file says of it: whether it is a table, and how its rows are read.
+"""Detects whether a text file is a table, and its layout.
 
-Separator, decimal mark and header are detected; what the rows leave open is a question, which the
-pages ask and for which the command line has options.
+Separator, decimal mark and header are detected; ambiguities become questions that pages ask and the
+command line has options for.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _JSON = re.compile(rb"\s*(\{\s*(\"|\}|$)|\[\s*([\[{\"\]\d-]|$))")
 
 
 def check_is_table(data: bytes, file: str) -> None:
-    """FormatError where the content is known to be something else than rows of text.
+    """Raise FormatError for content that is clearly not rows of text.
 
-    data  the whole content; file  how the message calls it
+    data  the whole content; file  its name in the message
     """
     head = data[:_HEAD]
     for pattern, what, remedy in _KNOWN:
@@ -60,8 +60,8 @@ _LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
 def check_line_ends(data: bytes, file: str) -> None:
-    """FormatError for a return without a line feed outside of quotes: some readers end a row
-    there, others do not."""
+    """Raise FormatError for a bare carriage return outside quotes, which readers treat
+    differently."""
     if b"\r" not in data or not _LONE_RETURN.search(data):
         return
     bare = _QUOTED_FIELD.sub(rb"\1", data)
@@ -76,7 +76,7 @@ def check_line_ends(data: bytes, file: str) -> None:
 Field = Literal["separator", "decimal", "header"]
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "space": " "}
-"""Option → separator; a space stands for any run of blanks."""
+"""Option → separator; a space means any run of blanks."""
 DECIMALS = {"point": ".", "comma": ","}
 HEADERS = {"yes": True, "no": False}
 _OPTIONS: Mapping[Field, Mapping[str, Any]] = {
@@ -85,7 +85,7 @@ _OPTIONS: Mapping[Field, Mapping[str, Any]] = {
     "header": HEADERS,
 }
 MANY_ROWS = 10
-"""Rows among which two ids that occur once each are rather the names of columns."""
+"""Number of rows above which two ids that occur once are taken for column names."""
 
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
@@ -96,15 +96,15 @@ _NUMBER = (
 _NUMBERS = {
     mark: re.compile(_NUMBER.format(mark=mark, group=group)) for mark, group in (".,", ",.")
 }
-"""Decimal mark → how numbers are written with it, with thousands in groups or without."""
+"""Decimal mark → pattern of numbers written with it, with or without thousands separators."""
 
 
 @dataclass(frozen=True)
 class LayoutQuestion:
-    """What the rows leave open.
+    """An ambiguity of the layout.
 
-    choices  as the option takes them, the likelier first
-    reason   what is seen that has two readings
+    choices  option values, likeliest first
+    reason   the ambiguous observation
     """
 
     field: Field
@@ -112,17 +112,17 @@ class LayoutQuestion:
     reason: str
 
     def to_error(self, file: str, prefix: str = "") -> InputError:
-        """The error of whoever cannot be asked; it names the option."""
+        """The question as an error that names the option."""
         options = " or ".join(f"--{prefix}{self.field} {choice}" for choice in self.choices)
         return InputError(file, f"must have a clear {self.field}", self.reason, f"say {options}")
 
 
 @dataclass(frozen=True)
 class TableLayout:
-    """How a table of text is to be read.
+    """Layout of a text table.
 
     separator  one of SEPARATORS' values
-    decimal    "." or ","; the other one may group thousands
+    decimal    "." or ","; the other one may separate thousands
     """
 
     separator: str
@@ -131,7 +131,7 @@ class TableLayout:
     questions: tuple[LayoutQuestion, ...] = ()
 
     def describe(self) -> dict[Field, str]:
-        """Field → the choice as the option takes it."""
+        """Field → option value."""
         values = {"separator": self.separator, "decimal": self.decimal, "header": self.has_header}
         return {
             field: next(name for name, value in known.items() if value == values[field])
@@ -140,18 +140,18 @@ class TableLayout:
 
     @property
     def certainty(self) -> dict[Field, Literal["certain", "unsure"]]:
-        """Field → whether the rows, or the caller, leave only one reading."""
+        """Field → whether it is given or unambiguous."""
         open_fields = {question.field for question in self.questions}
         return {field: "unsure" if field in open_fields else "certain" for field in _OPTIONS}
 
     def check_certain(self, file: str, prefix: str = "") -> None:
-        """InputError that names the option, for the first open question."""
+        """Raise InputError naming the option of the first open question."""
         for question in self.questions:
             raise question.to_error(file, prefix)
 
 
 def parse_layout(given: Mapping[str, str] | None) -> dict[str, Any]:
-    """Field → value of what the caller says of a table; InputError for an unknown word."""
+    """Field → value stated by the caller; raises InputError for an unknown word."""
     found: dict[str, Any] = {}
     for field, choice in (given or {}).items():
         known = _OPTIONS.get(cast(Field, field), {})
@@ -163,7 +163,7 @@ def parse_layout(given: Mapping[str, str] | None) -> dict[str, Any]:
 
 
 def take_lines(text: str, count: int) -> list[str]:
-    """The first lines that are not blank, each whole: a cut one has other columns."""
+    """The first non-blank lines, never truncated."""
     lines: list[str] = []
     start = size = 0
     while start < len(text) and len(lines) < count and size < _SAMPLE:
@@ -179,8 +179,8 @@ def take_lines(text: str, count: int) -> list[str]:
 def detect_separator(lines: Sequence[str]) -> tuple[str, LayoutQuestion | None]:
     """The first of tab, comma, semicolon that most lines contain, else a bar, else blanks.
 
-    Where lines hold commas and semicolons, semicolons separate if the commas are decimal ones,
-    else whichever gives every line the same number of fields; a question if both do.
+    If lines contain commas and semicolons, semicolons separate if the commas are decimal marks,
+    else whichever gives a constant number of fields; ambiguous if both do.
     """
     widths = {s: [len(row) for row in csv.reader(lines, delimiter=s)] for s in "\t,;|"}
     likely = [s for s in "\t,;" if sum(c > 1 for c in widths[s]) > len(lines) / 2]
@@ -209,7 +209,7 @@ def detect_separator(lines: Sequence[str]) -> tuple[str, LayoutQuestion | None]:
 
 
 def find_decimals(cells: Iterable[str]) -> set[str]:
-    """The decimal marks with which all cells but blank ones are numbers; empty for texts."""
+    """Decimal marks with which all non-blank cells are numbers; empty for text."""
     filled = {cell.strip() for cell in cells} - BLANKS
     return {
         mark
@@ -221,10 +221,9 @@ def find_decimals(cells: Iterable[str]) -> set[str]:
 def detect_decimal(
     columns: Iterable[Iterable[str]], separator: str
 ) -> tuple[str, LayoutQuestion | None]:
-    """The decimal mark of a table's columns of numbers; a question where 1,234 is all there is.
+    """Decimal mark of a table's numeric columns; ambiguous if all numbers look like 1,234.
 
-    A point between thousands is thought of only where semicolons separate, as programs write
-    that use commas for decimals.
+    A point as thousands separator is considered only with semicolons as separators.
     """
     usual = "," if separator == ";" else "."
     votes: list[str] = []
@@ -256,12 +255,12 @@ def parse_numbers(cells: pd.Series, decimal: str) -> pd.Series:
 def detect_link_header(
     first: Sequence[str], rest: pd.DataFrame, occurs_again: Callable[[str], bool]
 ) -> tuple[bool, LayoutQuestion | None]:
-    """Whether the first row of a table of links holds names instead of a link.
+    """Whether the first row of a table of links is a header.
 
-    occurs_again  whether a text is an end of a link in any later row
+    occurs_again  whether a text is a link end in a later row
 
-    Nodes may be called like columns (v1, user2): cells that differ from each other only by their
-    number, or from one below, are nodes. Two words that never occur again are a question.
+    Nodes may be named like columns (v1, user2): cells that differ from each other or from a later
+    one only by their number are nodes. Two words that never recur are ambiguous.
     """
     if len(first) < 2 or any(find_decimals([cell]) for cell in first):
         return False, None
@@ -289,7 +288,7 @@ def detect_link_header(
 
 
 def detect_node_header(first: Sequence[str], rest: pd.DataFrame) -> LayoutQuestion | None:
-    """A question where the first row of a table of nodes is numbers like all rows below it."""
+    """Ambiguous if the first row of a node table is numeric like all others."""
     numbered = [str(start + i) for start in (0, 1) for i in range(len(first))]
     if not len(rest) or list(first) in (numbered[: len(first)], numbered[len(first) :]):
         return None

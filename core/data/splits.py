@@ -1,4 +1,4 @@
-"""Splits: which links are hidden, which values are known. Every repeat draws new ones."""
+"""Splits of links and values into hidden and known; every repeat draws a new one."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from core.seeding import Seed
 from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
 
 Evaluation = Literal["uniform", "degree_matched", "distance_2"]
-"""uniform: any non-links; degree_matched: their ends have as many links as those of the hidden
-links; distance_2: withheld links and non-links alike share a neighbour in the visible graph."""
+"""uniform: any non-links; degree_matched: with the end degrees of the hidden links; distance_2:
+both withheld links and non-links share a neighbour in the visible graph."""
 
 Spread = Literal["stratified", "degree", "community"]
-"""Whom an attacker knows: as many of each class; people with many links rather; or everybody of
-some communities, one after the other."""
+"""Known nodes: stratified by class; by degree; or whole communities in turn."""
 
 NUM_NON_LINKS = 20_000
-"""Non-links in all on which rare false positives are told, where the graph has so many."""
+"""Number of non-links for very low false-positive rates, if the graph has as many."""
 
 MAX_STEPS = 20_000_000
-"""Paths of two links that are followed to find pairs at distance two."""
+"""Maximum number of two-link paths followed to find pairs at distance two."""
 
 
 def draw_threats(
@@ -43,13 +42,12 @@ def draw_threats(
     held_back: np.ndarray | None = None,
     known_nodes: np.ndarray | None = None,
 ) -> Threats:
-    """Set up one repeat on the original graph.
+    """Draw the threats of one repeat on the original graph.
 
     hide_links       share of links drawn as sensitive, or None for no link threat
     sensitive_links  (h, 2) the analyst's own choice; replaces the draw
-    test_links       share of the original links held back for link-prediction utility; only
-                     where there is a link threat (the attribute threat sees the whole graph)
-    evaluation       which non-links attacks on links must tell from withheld links: `judge_links`
+    test_links       share of links held back for link-prediction utility; only with a link threat
+    evaluation       kind of non-links for link attacks: `judge_links`
     held_back        (t, 2) links held back for utility; replaces the draw by `test_links`
     known_nodes      (k,) nodes whose private value is known; replaces the draw by `known`
     """
@@ -84,12 +82,12 @@ def draw_attribute_threat(
     spread: Spread = "stratified",
     given: np.ndarray | None = None,
 ) -> AttributeThreat:
-    """A known share of the nodes with a value; the rest is hidden. `spread`: who is known.
+    """A known share of the nodes with a value; the rest is hidden. `spread`: selection rule.
 
     given  (k,) the known nodes; replaces the draw
 
-    Stratified, each class with at least two nodes keeps at least one on either side. InputError
-    where there are fewer than two classes, or the given nodes leave nobody on one side.
+    Stratified; each class with at least two nodes keeps at least one on either side. Raises
+    InputError for fewer than two classes, or if the given nodes leave one side empty.
     """
     attribute = graph.attribute(column)
     present = [c for c in range(attribute.num_classes) if (attribute.codes == c).any()]
@@ -129,7 +127,7 @@ def draw_attribute_threat(
 def _order_known(
     graph: Graph, candidates: np.ndarray, spread: Spread, rng: np.random.Generator
 ) -> np.ndarray:
-    """The candidates, (n,) bool, in the order in which an attacker comes to know them."""
+    """The candidates, (n,) bool, in the order in which they become known."""
     nodes = np.flatnonzero(candidates)
     if spread == "degree":  # without replacement, with chances as degree + 1 (Gumbel's trick)
         keys = np.log1p(graph.degrees[nodes]) + rng.gumbel(size=len(nodes))
@@ -149,7 +147,7 @@ def withhold_links(
 ) -> tuple[np.ndarray, np.ndarray, Graph]:
     """Sensitive links, test links, and the graph without either; arguments as in `draw_threats`.
 
-    A link that is given as both is sensitive.
+    A link given as both is sensitive.
     """
     order = seed.rng("links").permutation(graph.num_edges)
     if given is not None:
@@ -183,11 +181,11 @@ def withhold_links(
 def judge_links(
     graph: Graph, visible: Graph, threat: LinkThreat, evaluation: Evaluation, seed: Seed
 ) -> LinkThreat:
-    """The same secrets with the non-links of an evaluation, and more of them for rare alarms.
+    """The same secrets with the non-links of an evaluation, and more of them for low FPRs.
 
-    distance_2 judges only withheld links whose ends share a neighbour in `visible`, against
-    non-links of `graph` that do: never one side alone. Further non-links come from a stream of
-    their own, so that they leave the others as they are.
+    distance_2 evaluates only withheld links whose ends share a neighbour in `visible`, against such
+    non-links of `graph`. Additional non-links use a separate random stream, so that the others are
+    unchanged.
     """
     rng = seed.rng("more_non_links")
     if evaluation == "uniform":
@@ -227,7 +225,7 @@ def _share_neighbor(graph: Graph, pairs: np.ndarray) -> np.ndarray:
 
 
 def _swap_ends(graph: Graph, links: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """At most `count` distinct non-links that join one end of a link to an end of another one."""
+    """At most `count` distinct non-links that join ends of two different links."""
     found = np.empty(0, np.int64)
     ends = links.ravel()
     for _ in range(50):
@@ -244,10 +242,10 @@ def _swap_ends(graph: Graph, links: np.ndarray, count: int, rng: np.random.Gener
 
 
 MAX_PAIRS = 50_000
-"""Pairs of one sort at most: real links, false links of the release, other pairs."""
+"""Maximum number of pairs per kind: real links, false links of the release, other pairs."""
 
 NUM_OTHERS = 20_000
-"""Pairs that neither graph links, drawn from all of them."""
+"""Uniform sample of pairs linked in neither graph."""
 
 
 def draw_released_threat(
@@ -255,8 +253,8 @@ def draw_released_threat(
 ) -> ReleasedThreat:
     """before: the graph that was defended; released: what its recipients hold.
 
-    Links of weight 0 are no links. Of a sort with more than MAX_PAIRS pairs a sample stands for
-    all, with its weight.
+    Links of weight 0 are no links. Kinds with more than MAX_PAIRS pairs are represented by a
+    weighted sample.
     """
     real, told = (_drop_empty(graph) for graph in (before, released))
     links, link_weight = _sample(real.edges, rng)
@@ -273,7 +271,7 @@ def draw_released_threat(
 
 
 def _drop_empty(graph: Graph) -> Graph:
-    """The same nodes with the links of weight above 0, unweighted and bare."""
+    """The same nodes with the links of weight above 0, unweighted and without attributes."""
     return Graph(edges=graph.present_edges, node_ids=graph.node_ids)
 
 

@@ -1,4 +1,4 @@
-"""A generated social network whose private attributes leak in planted proportions."""
+"""A generated social network whose private attributes leak in known proportions."""
 
 from __future__ import annotations
 
@@ -113,9 +113,9 @@ def _shuffled_codes(
 def _meet(
     degrees: np.ndarray, affiliation: np.ndarray, place: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """(m, 2) sorted links. Link ends inside an affiliation meet near their place, others anywhere.
+    """(m, 2) sorted links. Ends within an affiliation are linked near their place, others anywhere.
 
-    Ends that met themselves or met twice try again, each round in a wider neighbourhood.
+    Self-loops and duplicates are redrawn, each round in a wider neighbourhood.
     """
     n = len(degrees)
     ends = np.repeat(np.arange(n), degrees)

@@ -1,7 +1,7 @@
-"""Bytes and text of untrusted files, and how much they may ask for: checked before memory is taken.
+"""Text of untrusted files, with size limits checked before memory is allocated.
 
-A file that is small and says much is refused by its ratio, a large one by what reading may take
-(see `sandbox`). The numbers leave room for graphs of a million nodes and ten million links.
+Compressed files are limited by their ratio, large ones by the sandbox's limits. The limits allow
+for graphs of a million nodes and ten million links.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from core.errors import FormatError, InputError, ResourceError
 MAX_NODES = 10_000_000
 NODES_WITHOUT_DATA = 100_000
 NODES_PER_ENTRY = 100
-"""Nodes that a file may declare for each link or row that it stores, above the fixed number."""
+"""Nodes a file may declare per stored link or row, above the fixed number."""
 MAX_ID_LENGTH = 1000
 MAX_COLUMNS = 10_000
 MAX_FEATURES = 100_000
@@ -32,7 +32,7 @@ MAX_TEXT_BYTES = 1 << 30
 
 
 def check_num_nodes(what: str, num_nodes: int, num_entries: int) -> None:
-    """ResourceError where the node numbers or a shape declare far more nodes than there is data.
+    """Raise ResourceError if node numbers or a shape declare far more nodes than stored data.
 
     num_entries  links and rows that the file stores
     """
@@ -47,7 +47,7 @@ def check_num_nodes(what: str, num_nodes: int, num_entries: int) -> None:
 
 
 def check_ids(what: str, ids: Sequence[str]) -> None:
-    """ResourceError for an id that is no name: no page, table or log could show it."""
+    """Raise ResourceError for an overlong id."""
     longest = max(map(len, ids), default=0)
     if longest > MAX_ID_LENGTH:
         raise ResourceError(
@@ -59,7 +59,7 @@ def check_ids(what: str, ids: Sequence[str]) -> None:
 
 
 def check_num_features(what: str, num_features: int) -> None:
-    """ResourceError for more features than any graph of people has."""
+    """Raise ResourceError for too many features."""
     if num_features > MAX_FEATURES:
         raise ResourceError(
             what, f"must have at most {MAX_FEATURES:,} features", f"{num_features:,}", "use fewer"
@@ -67,7 +67,7 @@ def check_num_features(what: str, num_features: int) -> None:
 
 
 def check_num_columns(what: str, num_columns: int) -> None:
-    """ResourceError for a table wider than one that can be shown and chosen from."""
+    """Raise ResourceError for a table with too many columns."""
     if num_columns > MAX_COLUMNS:
         raise ResourceError(
             what,
@@ -78,7 +78,7 @@ def check_num_columns(what: str, num_columns: int) -> None:
 
 
 def check_cells(what: str, num_rows: int, num_columns: int, most: int = MAX_TEXT_CELLS) -> None:
-    """ResourceError for a table of too many columns or cells."""
+    """Raise ResourceError for a table with too many columns or cells."""
     check_num_columns(what, num_columns)
     if num_rows * num_columns > most:
         raise ResourceError(
@@ -93,7 +93,7 @@ MAX_FILE_BYTES = 2 << 30
 MAX_JSON_BYTES = 512 << 20
 MAX_LINE_BYTES = 1 << 20
 MAX_RATIO = 100
-"""Times that a gzip file may unpack to its size; tables of links reach about 30."""
+"""Maximum ratio of unpacked to packed size; tables of links reach about 30."""
 _SMALL = 32 << 20
 _CHUNK = 1 << 20
 
@@ -157,7 +157,7 @@ def load_text(path: str | Path, max_line: int | None = MAX_LINE_BYTES) -> str:
 
 
 def load_utf8(path: str | Path, max_line: int | None = MAX_LINE_BYTES) -> bytes:
-    """The same as bytes, which are known to be UTF-8 without zero bytes."""
+    """`load_text` as bytes, known to be UTF-8 without zero bytes."""
     data = load_bytes(path, max_line)
     name = Path(path).name
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -187,8 +187,8 @@ def load_utf8(path: str | Path, max_line: int | None = MAX_LINE_BYTES) -> bytes:
 
 
 def load_json(path: str | Path, remedy: str) -> Any:
-    """What a JSON file of at most MAX_JSON_BYTES holds; FormatError, also where a name is given
-    twice in one object."""
+    """Content of a JSON file of at most MAX_JSON_BYTES; raises FormatError, also for duplicate
+    keys."""
     path = Path(path)
     if path.exists() and path.stat().st_size > MAX_JSON_BYTES:
         raise ResourceError(
@@ -204,7 +204,7 @@ def load_json(path: str | Path, remedy: str) -> Any:
 
 
 def _check_distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; a name given twice would lose its first value."""
+    """Reject duplicate keys, whose first value would be lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -214,7 +214,7 @@ def _check_distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check_lines(path: Path, chunk: bytes, line: int, number: int, limit: int) -> tuple[int, int]:
-    """Length of the open line and number of closed lines after `chunk`, or FormatError."""
+    """Length of the open line and number of complete lines after `chunk`; raises FormatError."""
     ends = np.flatnonzero(np.frombuffer(chunk, np.uint8) == ord("\n"))
     lengths = np.diff(ends, prepend=-1, append=len(chunk)) - 1
     lengths[0] += line
@@ -239,5 +239,5 @@ def escape_cell(text: str) -> str:
 
 
 def unescape_cell(text: str) -> str:
-    """The text that `escape_cell` was given."""
+    """Inverse of `escape_cell`."""
     return text[1:] if _ESCAPED.match(text) else text

@@ -1,9 +1,9 @@
-"""What about a loaded graph changes the meaning of an audit: columns that tell a secret, and more.
+"""Warnings on a loaded graph, foremost columns that reveal a secret.
 
-A telling column is a copy of the secret, inverted or with errors, whatever the links say. Every
-column is compared with every class of the secret by the share of the class's entropy that the
-column removes (Theil's uncertainty coefficient): it is 1 for a copy and for its opposite. No
-model is trained; thousands of columns take seconds.
+A telling column is a copy of the secret, inverted or with errors, whatever the links. Every column
+is compared with every class of the secret by the share of the class's entropy that it explains
+(Theil's uncertainty coefficient), which is 1 for a copy and for its inverse. No model is trained;
+thousands of columns take seconds.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from core.seeding import Seed
 from core.words import count_noun, format_percent
 
 TELLS = 0.4
-"""Least share of a class's entropy: a copy in which one value of eleven is wrong, for two equal
+"""Smallest reported share of a class's entropy: a copy with one error in eleven, for two equal
 classes."""
 SIGNIFICANCE = 0.01
-"""Chance that any column of a graph is named although all are independent of the secret."""
+"""Family-wise false-positive rate over all columns of a graph."""
 FEWEST_KNOWN = 20
 MAX_KNOWN = 10_000
-"""People looked at; of more a sample."""
+"""Maximum number of nodes used; more are sampled."""
 MAX_BINS = 20
 _CHUNK = 128
 _RESAMPLES = 400
@@ -36,14 +36,14 @@ _RESAMPLES = 400
 
 @dataclass(frozen=True)
 class TellingColumn:
-    """A column that tells whether people are of one class of the secret.
+    """A column that reveals a class of the secret.
 
-    strength   share of the class's entropy that the column removes, from 0 to 1
-    low, high  95 % interval over people (bootstrap); independent columns are below `chance`
-    chance     the strength that no column of the graph reaches by chance, at SIGNIFICANCE
-    auc        how well the column ranks people by their chance to be of the class
-    share_right  people whose value of the secret is guessed right from the column alone
-    is_inverted  the column is high where the class is not; None where it has no order
+    strength   share of the class's entropy that the column explains, from 0 to 1
+    low, high  95 % interval over nodes (bootstrap); independent columns are below `chance`
+    chance     strength that no independent column reaches, at SIGNIFICANCE
+    auc        AUC of the column for the class
+    share_right  share of nodes whose secret the column alone predicts correctly
+    is_inverted  the column is negatively related to the class; None if unordered
     """
 
     column: str
@@ -59,7 +59,7 @@ class TellingColumn:
 
     @property
     def remedy(self) -> str:
-        """What the owner of the graph can do."""
+        """Remedy for the graph's owner."""
         return f"leave '{self.column}' out of the release or publish it in coarser classes"
 
     def __str__(self) -> str:
@@ -73,10 +73,10 @@ class TellingColumn:
 
 
 def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]:
-    """Columns that tell a class of `secret`, the strongest first.
+    """Columns that reveal a class of `secret`, strongest first.
 
-    A column is named where the lower end of its interval is at least TELLS, and its strength
-    above what any of all columns reaches by chance (G-test, Bonferroni over columns and classes).
+    Reported if the interval's lower end is at least TELLS and the strength exceeds chance over all
+    columns (G-test, Bonferroni over columns and classes).
     """
     known = np.flatnonzero(secret.known)
     rng = Seed(0).rng("telling columns")
@@ -125,11 +125,11 @@ def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]
 
 
 _Counts = tuple[list[str], np.ndarray, bool]
-"""Names of w columns, people of each bin and class (w, B, C), whether bins are in order."""
+"""Names of w columns, nodes per bin and class (w, B, C), whether bins are ordered."""
 
 
 def _count_attributes(graph: Graph, secret: Attribute, known: np.ndarray) -> Iterator[_Counts]:
-    """Other attributes; nearly distinct classes, which say nothing of others, are left out."""
+    """Other attributes, without nearly distinct ones."""
     for name, attribute in graph.attributes.items():
         if name != secret.name:
             distinct, bins = np.unique(attribute.codes[known], return_inverse=True)
@@ -138,7 +138,7 @@ def _count_attributes(graph: Graph, secret: Attribute, known: np.ndarray) -> Ite
 
 
 def _count_features(graph: Graph, secret: Attribute, known: np.ndarray) -> Iterator[_Counts]:
-    """Features in chunks: distinct numbers where they are few, else bins of as many people."""
+    """Features in chunks: distinct values if few, else quantile bins."""
     if graph.features is None:
         return
     features: Any = graph.features[known]
@@ -164,7 +164,7 @@ def _count_features(graph: Graph, secret: Attribute, known: np.ndarray) -> Itera
 
 
 def _count_binary(features: Any, secret: Attribute, known: np.ndarray) -> np.ndarray:
-    """`_count` of columns of 0 and 1 (k, w) by one product."""
+    """`_count` of binary columns (k, w) by one product."""
     codes, size = secret.codes[known], (secret.num_classes, len(known))
     groups = sparse.csr_array((np.ones(len(known)), (codes, np.arange(len(known)))), size)
     ones = groups @ features
@@ -173,7 +173,7 @@ def _count_binary(features: Any, secret: Attribute, known: np.ndarray) -> np.nda
 
 
 def _count(bins: np.ndarray, secret: Attribute, known: np.ndarray) -> np.ndarray:
-    """(w, B, C) people of each bin (k, w) and class of the secret."""
+    """(w, B, C) nodes of each bin (k, w) and class of the secret."""
     codes, num_classes = secret.codes[known], secret.num_classes
     width, num_bins = bins.shape[1], int(bins.max()) + 1
     cells = (np.arange(width) * num_bins + bins) * num_classes + codes[:, None]
@@ -182,8 +182,8 @@ def _count(bins: np.ndarray, secret: Attribute, known: np.ndarray) -> np.ndarray
 
 
 def _compute_strengths(tables: np.ndarray) -> np.ndarray:
-    """(t, C) Theil's coefficient of each class against the rest, of (t, B, C) counts; less the
-    bias of a sample (Miller 1955)."""
+    """(t, C) Theil's coefficient of each class against the rest, of (t, B, C) counts, minus the
+    sampling bias (Miller 1955)."""
     total = tables.sum(axis=(1, 2))[:, None]
     rows = tables.sum(axis=2)[:, :, None]
     size = tables.sum(axis=1)
@@ -217,7 +217,7 @@ TINY_CLASS = 10
 def find_warnings(
     graph: Graph, report: LoadReport | None, private: str | None, utility: str | None
 ) -> Iterator[str]:
-    """Sentences for the analyst, most important first, on the columns named or on all."""
+    """Sentences for the analyst, most important first, on the named columns or all."""
     chosen = [c for c in (private, utility) if c is not None]
     for name in chosen or graph.attributes:
         attribute = graph.attribute(name)

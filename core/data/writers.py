@@ -1,7 +1,7 @@
-"""Writing a release for its recipient, in common formats, and where it comes from.
+"""Writes a release in common formats, with its provenance.
 
-Features go into NPZ and PyG only. Attributes are left out unless the caller names them, so that the
-private column never leaves by default. Everything written here is read back by `readers`.
+Features are written to NPZ and PyG only. Attributes are omitted unless named by the caller, so that
+the private column is never published by default. `readers` reads all of these formats.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ def write_release(
 ) -> list[Path]:
     """Write the release and `<stem>.provenance.json`; returns the files' paths, that one last.
 
-    stem         file name without suffix; characters that a file name may not have become _
-    provenance   what the caller knows: program, versions, source; the release's own settings,
-                 guarantee, counts, content hash and the files' SHA-256 are added
+    stem         file name without suffix; invalid characters become _
+    provenance   program, versions and source; the release's own settings, guarantee, counts,
+                 content hash and the files' SHA-256 are added
     attributes   names of the attributes to include
-    columns      names of all columns that leave, attributes and features; then the node table
-                 and GraphML hold the features too, and `attributes` is not read
+    columns      names of all published columns, attributes and features; then the node table and
+                 GraphML contain the features too, and `attributes` is ignored
     pseudonyms   a seed: ids are replaced by n1 … nN in an order drawn from it (the order of the
                  nodes changes too). Use `Seed.from_entropy()`; the mapping is not kept.
 
-    CSV is <stem>.csv (source, target, weight) and <stem>.nodes.csv (id, attributes); Parquet is
-    the same two tables; "pt" are PyG's tensors in <stem>.pt, beside the latter.
+    CSV is <stem>.csv (source, target, weight) and <stem>.nodes.csv (id, attributes); Parquet is the
+    same two tables; "pt" are PyG's tensors in <stem>.pt, beside the latter.
     """
     unknown = [f for f in formats if f not in _WRITERS]
     if unknown:
@@ -102,7 +102,7 @@ def write_release(
 
 
 def _tabulate_features(graph: Graph) -> Graph:
-    """Features as attributes, value by value, for formats that hold texts."""
+    """Features as attributes, for text formats."""
     dense = graph.dense_features()
     if dense is None:
         return graph
@@ -115,7 +115,7 @@ def _tabulate_features(graph: Graph) -> Graph:
 
 
 def _format_number(value: np.float32) -> str:
-    """The shortest text that is read back as the same float32."""
+    """Shortest text that round-trips to the same float32."""
     return str(int(value)) if float(value).is_integer() else str(value)
 
 
@@ -185,7 +185,7 @@ def _write_graphml(graph: Graph, folder: Path, stem: str) -> list[Path]:
 
 
 def _clean_ids(graph: Graph) -> list[str]:
-    """Node ids in characters that XML can hold; InputError where two become one."""
+    """Node ids valid in XML; raises InputError if two become equal."""
     ids = [_cleaned(node) for node in graph.node_ids]
     if len(set(ids)) != len(ids):
         raise InputError(
@@ -285,7 +285,7 @@ def _write_pyg(graph: Graph, folder: Path, stem: str) -> list[Path]:
 
 
 def _attribute_values(graph: Graph, name: str) -> list[str]:
-    """One text a node; empty where the value is unknown."""
+    """One text per node; empty if the value is unknown."""
     attribute = graph.attributes[name]
     classes = (*attribute.classes, "")  # code −1 picks the last
     return [classes[code] for code in attribute.codes.tolist()]

@@ -1,12 +1,12 @@
-"""Measures: scores and releases → numbers with their uncertainty.
+"""Measures: scores and releases → figures with their uncertainty.
 
 intervals   repeats of a metric → Estimate
-ranking     what an attack's scores are worth: AUC, TPR at low FPR, odds, margins, ROC
-node_risk   calibrated risk of each person under one attack
-ghratio     homophily: what neighbours and structural peers give away
-structure   what a release does to the shape of the graph
-utility     what a release is still good for
-pair_profile  how near hidden, visible and absent pairs are
+ranking     value of an attack's scores: AUC, TPR at low FPR, odds, margins, ROC
+node_risk   calibrated risk of each node under one attack
+ghratio     homophily with neighbours and structural peers
+structure   structural change by a release
+utility     usefulness of a release for learning
+pair_profile  proximity of hidden, visible and absent pairs
 """
 
 from core.measures.metrics import METRICS, STATISTICS, MetricInfo

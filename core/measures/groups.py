@@ -1,4 +1,4 @@
-"""Whether attackers gain more on some people than on others: advantage by group."""
+"""Differences in advantage between groups of people."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from core.results import Measurement
 from core.seeding import mix_bits
 
 MIN_GROUP = 10
-"""Groups of fewer people at stake are left out, for their privacy and for the noise."""
+"""Smaller groups are omitted, for privacy and because of noise."""
 
 
 def measure_group_gap(
     nodes: np.ndarray, advantage: np.ndarray, columns: Sequence[np.ndarray]
 ) -> Measurement:
-    """group_gap: how much more an attack gains on the group it serves best than on the worst.
+    """group_gap: difference between the largest and the smallest mean advantage over groups.
 
     nodes (k,) at stake and their advantage (k,); columns  (n,) group codes each, −1 unknown
 
-    The largest of many differences is large by chance. So the two groups are chosen on one half
-    of the people, all columns together, and compared on the other half, both ways round.
+    The largest of many differences is biased upwards, so the two groups are selected on one half of
+    the nodes over all columns and compared on the other half, both ways round.
     """
     half = mix_bits(nodes) & np.uint64(1) == 1
     parts = []
@@ -45,7 +45,7 @@ def measure_group_gap(
 def _find_pair(
     nodes: np.ndarray, advantage: np.ndarray, columns: Sequence[np.ndarray], chosen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Masks (k,) of the groups with the highest and lowest mean among the chosen people."""
+    """Masks (k,) of the groups with the highest and lowest mean among the selected nodes."""
     best, found = -np.inf, None
     for column in columns:
         codes = column[nodes]

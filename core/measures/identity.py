@@ -1,4 +1,4 @@
-"""How many people a re-identification finds, and how surely."""
+"""Success and confidence of re-identification."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from core.results import AnonymitySets, Matches, Measurement
 from core.threats import IdentityThreat
 
 SURE = 0.9
-"""Confidence from which on an attacker would act."""
+"""Confidence above which an attacker would act."""
 
 SMALL = 5
-"""Anonymity sets below this are usually not let out."""
+"""Size of anonymity sets usually required for publication."""
 
 
 def measure_anonymity(sets: AnonymitySets, threat: IdentityThreat) -> list[Measurement]:
-    """share_unique, share_below_5, expected_found and k_anonymity, over the people with a link.
+    """share_unique, share_below_5, expected_found and k_anonymity, over non-isolated nodes.
 
-    k_anonymity is the size of the smallest set that contains its person.
+    k_anonymity is the size of the smallest set that contains its node.
 
-    A person whom the release has changed so that what is known fits others only is not found,
-    whatever the size of the set. Exact counts of the graph at hand: no sampling variance.
+    A node whose changed neighbourhood no longer matches the background knowledge is not found,
+    whatever the size of the set. Exact counts of the given graph: no sampling variance.
     """
     at_stake = threat.original.degrees > 0
     sizes, contains = sets.sizes[at_stake], sets.contains[at_stake]
@@ -43,11 +43,11 @@ def measure_anonymity(sets: AnonymitySets, threat: IdentityThreat) -> list[Measu
 
 
 def measure_matches(matches: Matches, threat: IdentityThreat) -> list[Measurement]:
-    """hits_at_1, hits_at_10, mrr, precision_at_0.9_confidence and the share named so surely.
+    """hits_at_1, hits_at_10, mrr, precision_at_0.9_confidence and the share matched at it.
 
-    expected_found is hits_at_1 under the name that all attacks on identities have in common.
-    Over the people of the second graph who are in the release, have links and are no seeds. The
-    reciprocal rank of a person who is not among the ten candidates is 0.
+    expected_found equals hits_at_1, the name shared by all re-identification attacks. Over the
+    nodes of the auxiliary graph that are in the release, have links and are no seeds. The
+    reciprocal rank of a node that is not among the ten candidates is 0.
     """
     wanted = threat.wanted
     count = int(wanted.sum())
@@ -81,15 +81,14 @@ def measure_matches(matches: Matches, threat: IdentityThreat) -> list[Measuremen
 
 
 def compute_anonymity_risk(sets: AnonymitySets, threat: IdentityThreat) -> NodeRisk:
-    """Per person with a link: one over the anonymity set, 0 where it lacks the person."""
+    """Per non-isolated node: one over the size of its anonymity set, 0 if the set lacks it."""
     nodes = np.flatnonzero(threat.original.degrees > 0)
     base = np.full(len(nodes), 1.0 / len(sets.sizes))
     return NodeRisk(nodes, compute_chances(sets)[nodes], base)
 
 
 def compute_match_risk(matches: Matches, threat: IdentityThreat, num_nodes: int) -> NodeRisk:
-    """Per person looked for: the calibrated confidence where the first candidate is right, else
-    0: whoever acts on the match acts against somebody else."""
+    """Per target: calibrated confidence if the first candidate is right, else 0."""
     wanted = np.flatnonzero(threat.wanted)
     people = threat.people[wanted]
     is_right = matches.candidates[wanted, 0] == people
@@ -100,7 +99,7 @@ def compute_match_risk(matches: Matches, threat: IdentityThreat, num_nodes: int)
 
 
 def compute_chances(sets: AnonymitySets) -> np.ndarray:
-    """(n,) chance that a guess within the set is the person."""
+    """(n,) probability that a guess within the set is right."""
     return np.asarray(np.where(sets.contains, 1.0 / np.maximum(sets.sizes, 1), 0.0))
 
 

@@ -1,4 +1,4 @@
-"""Repeats of a metric → one estimate with a 95 % interval; intervals of shares."""
+"""Estimates with 95 % intervals from the repeats of a metric; intervals of shares."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ def combine_measurements(
 ) -> Estimate:
     """Mean over the repeats, and an interval of this level for the metric's expectation.
 
-    With v_r the repeats' values, W the mean of their sampling variances, and B the variance of
-    the v_r over the R repeats,
+    With v_r the repeats' values, W the mean of their sampling variances, and B the variance of the
+    v_r over the R repeats,
 
         Var(mean) = overlap · W + B / R
 
-    `overlap` is the correlation of the sampling errors of two repeats, about the share of
-    pairs or nodes that both evaluate. Repeats on one graph re-use its nodes, so that more
-    repeats do not shrink the sampling error of the graph itself: 1, the default, is right where
-    most nodes are hidden in every repeat and too wide otherwise; 0 means disjoint samples,
-    whose errors B already holds. Quantiles are Student's t with Satterthwaite's degrees of
-    freedom, (R − 1)(Var / (B/R))², as in Rubin's rules (Rubin 1987, §3.3). One repeat: W alone,
-    n − 1 degrees of freedom; what varies between splits is then unknown, and `how` says so.
-    The sampling errors are taken as normal, and pairs as independent although they share
-    nodes. The interval is clipped to the metric's range.
+    `overlap` is the correlation of the sampling errors of two repeats, about the share of pairs or
+    nodes that both evaluate. Repeats share one graph, so that more of them do not reduce the
+    sampling error of the graph itself: the default 1 is right if most nodes are hidden in every
+    repeat and conservative otherwise; 0 means disjoint samples, whose errors B already contains.
+    Quantiles are Student's t with Satterthwaite's degrees of freedom, (R − 1)(Var / (B/R))², as in
+    Rubin's rules (Rubin 1987, §3.3). One repeat: W alone with n − 1 degrees of freedom; the
+    variance between splits is then unknown, as `how` states. Sampling errors are treated as normal,
+    and pairs as independent although they share nodes. The interval is clipped to the metric's
+    range.
 
-    Missing values are left out; if all are missing, so is the estimate, with their reason.
-    Raises ValueError for no items or for items of different metrics.
+    Missing values are dropped; if all are missing, so is the estimate, with their reason. Raises
+    ValueError for no items or for items of different metrics.
     """
     if not items or len({item.metric for item in items}) > 1:
         raise ValueError("combine_measurements takes at least one item, all of one metric")
@@ -78,7 +78,7 @@ def wilson_interval(successes: float, trials: int, level: float = LEVEL) -> tupl
 
 
 def measure_mean(metric: str, values: np.ndarray, reason: str = "") -> Measurement:
-    """Mean of (k,) values with its sampling variance; missing with `reason` where k = 0."""
+    """Mean of (k,) values with its sampling variance; missing with `reason` if k = 0."""
     if not len(values):
         return Measurement(metric, None, reason=reason)
     variance = float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
@@ -92,9 +92,9 @@ def measure_share(metric: str, hits: np.ndarray) -> Measurement:
 
 
 def share_variance(successes: float, trials: float) -> float:
-    """Sampling variance of a share with two pseudo-observations either way.
+    """Sampling variance of a share with two pseudo-observations on either side.
 
-    Agresti & Coull (1998): stays above zero where the plain p(1−p)/n would claim certainty.
+    Agresti & Coull (1998): positive even where p(1−p)/n is 0.
     """
     share = (successes + 2) / (trials + 4)
     return share * (1 - share) / (trials + 4)
@@ -105,11 +105,10 @@ def compare_repeats(
 ) -> Estimate:
     """Paired difference after − before of one metric (repeat → value) on two releases.
 
-    The mean difference over the repeats that both have, with Student's t interval: repeats draw
-    splits and noise independently, so the interval is for the expected difference on this graph,
-    over all splits and all noise. Both releases of a repeat share the split, so that what makes it
-    easy or hard cancels; whether their own intervals overlap says much less. One repeat in common
-    gives a value and no interval, none gives neither. `n` is passed on.
+    Mean difference over common repeats with Student's t interval, for the expected difference on
+    this graph over splits and noise. Both releases of a repeat share the split, whose difficulty
+    cancels; overlap of their own intervals is far less informative. One common repeat gives a value
+    without interval, none gives neither. `n` is copied to the result.
     """
     common = sorted(set(before) & set(after))
     if not common:

@@ -1,10 +1,10 @@
-"""What a defense learned of each link, by degree and by small sub-structure (GPS, Fig. 6).
+"""Learned link scores of a defense, by degree and by small sub-structure (GPS, Fig. 6).
 
-The eight connected graphs of three and four nodes, as induced sub-graphs. There are far too many
-to list, so occurrences are drawn uniformly: a wedge by its centre, a path of three links by its
+The eight connected graphs on three and four nodes, as induced subgraphs. There are too many to
+enumerate, so occurrences are sampled uniformly: a wedge by its centre, a path of three links by its
 middle link (Jha, Seshadhri and Pinar, Path sampling, WWW 2015), a star by its centre. Each
-occurrence of one kind holds the same number of such wedges, paths or stars, so that among the
-draws of that kind all occurrences are equally likely.
+occurrence of one kind contains the same number of such wedges, paths or stars, so that all
+occurrences of a kind are equally likely.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ SUBSTRUCTURES = (
 """The eight kinds, sparse to dense among those of equal size."""
 
 NUM_DRAWS = 100_000
-"""Draws of each of the three ways."""
+"""Number of draws of each of the three kinds."""
 
 MIN_DRAWS = 30
-"""Fewer occurrences of a kind say nothing about its mean."""
+"""Fewest occurrences for a mean to be reported."""
 
 DEGREE_BINS = (1, 2, 3, 6, 11, 21, 51, 101)
 
 
 @dataclass(frozen=True)
 class GroupMean:
-    """Mean score of the links in one group; n: links, or occurrences that were drawn."""
+    """Mean score of the links in one group; n: links, or sampled occurrences."""
 
     group: str
     mean: Estimate
 
 
 def compute_degree_means(graph: Graph, scores: np.ndarray) -> list[GroupMean]:
-    """Mean score of the links at nodes of each degree range; a link counts at both its ends."""
+    """Mean link score per degree range of a node; a link counts at both ends."""
     degrees, values = graph.degrees[graph.edges].ravel(), np.repeat(scores, 2)
     groups = []
     for low, high in zip(DEGREE_BINS, (*DEGREE_BINS[1:], np.inf), strict=True):
@@ -61,10 +61,10 @@ def compute_degree_means(graph: Graph, scores: np.ndarray) -> list[GroupMean]:
 def compute_substructure_means(
     graph: Graph, scores: np.ndarray, rng: np.random.Generator, num_draws: int = NUM_DRAWS
 ) -> list[GroupMean]:
-    """Per kind: over its occurrences, the mean of the mean score of an occurrence's links.
+    """Per kind, the mean over its occurrences of the mean link score.
 
-    scores (m,) in the order of `graph.edges`. The interval is that of drawing occurrences; a
-    kind that was hardly drawn has no value, and its reason says so.
+    scores (m,) in the order of `graph.edges`. The interval covers the sampling of occurrences; a
+    kind with too few draws has no value, and a reason.
     """
     found: dict[str, list[np.ndarray]] = {name: [] for name in SUBSTRUCTURES}
     for nodes, names in (
@@ -109,8 +109,8 @@ def _classify(graph: Graph, scores: np.ndarray, nodes: np.ndarray) -> tuple[np.n
 
 
 def _draw_stars(graph: Graph, leaves: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """(count, 1 + leaves) nodes of uniform stars, their leaves linked or not; none if there is
-    none in the graph."""
+    """(count, 1 + leaves) nodes of uniform stars, leaves linked or not; empty if the graph has
+    none."""
     degrees = graph.degrees.astype(float)
     weights = np.ones(graph.num_nodes)
     for taken in range(leaves):
@@ -128,7 +128,7 @@ def _draw_stars(graph: Graph, leaves: int, count: int, rng: np.random.Generator)
 
 
 def _draw_paths(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
-    """(k ≤ count, 4) nodes of uniform paths of three links; walks that close are left out."""
+    """(k ≤ count, 4) nodes of uniform paths of three links; closed walks are dropped."""
     i, j = graph.edges.T
     room = (graph.degrees[i] - 1.0) * (graph.degrees[j] - 1.0)
     if not room.any():

@@ -1,7 +1,4 @@
-"""What every metric is called, which way is good, and what it means in plain words.
-
-Figures, pages and the report read titles and directions here and nowhere else.
-"""
+"""Title, direction, range and explanation of every metric, used by figures, pages and report."""
 
 from __future__ import annotations
 
@@ -22,10 +19,10 @@ class MetricInfo:
     """key: name in results and scripts.
 
     title, unit         for axes and tables; unit is empty for pure numbers
-    better_for_privacy  which way protects people: lower, higher, or None (no direction)
-    better_for_utility  which way keeps the release useful
+    better_for_privacy  direction that protects people: lower, higher, or None
+    better_for_utility  direction that keeps the release useful
     range               smallest and largest possible value; intervals are clipped to it
-    chance              the value of an attacker who guesses, where it is one number
+    chance              value reached by guessing, if it is one number
     help                one or two plain sentences
     """
 
@@ -40,7 +37,7 @@ class MetricInfo:
 
     @property
     def group(self) -> Literal["attack", "homophily", "utility", "structure", "pairs"]:
-        """Where the metric is shown."""
+        """Page on which the metric is shown."""
         if self.key.startswith("ghratio"):
             return "homophily"
         if self.key.startswith("pair_"):
@@ -453,21 +450,21 @@ PAIR_METRICS = (
         range=(-1.0, 1.0),
     ),
 )
-"""Distance between the ends of withheld links; each is also reported by kind of pair."""
+"""Distance between the ends of withheld links; each is also reported per kind of pair."""
 
 PAIR_KINDS = {
     "visible": "links of the release",
     "hidden": "withheld links",
     "absent": "pairs without a link",
 }
-"""Which pairs a pair metric is about: the ending of its key → in words."""
+"""Suffix of a pair metric → its kind of pair, in words."""
 
 GHRATIO_SETS = {
     "proximity": ("Proximity homophily", "neighbours"),
     "role": ("Role homophily", "nodes with a similar number of links"),
     "combined": ("Combined homophily", "neighbours and nodes with a similar number of links"),
 }
-"""Homophily ratios: key → (title, whose values are compared)."""
+"""Homophily ratios: key → (title, compared set)."""
 
 
 def _list_homophily() -> Iterator[MetricInfo]:
@@ -525,4 +522,4 @@ METRICS: dict[str, MetricInfo] = {
         *_list_pairs(),
     )
 }
-"""Every metric by key, in the order in which tables show them."""
+"""All metrics by key, in the order of tables."""

@@ -1,12 +1,11 @@
-"""Risk of each person: the attacker's calibrated confidence in the truth.
+"""Per-node risk: the attacker's calibrated confidence in the truth.
 
-Raw scores of different attacks do not compare, so they are first turned into probabilities by
-isotonic regression. `calibrate_across_folds` fits it on the truth of the evaluation itself,
-cross-fitted over five folds, so that no case takes part in its own calibration: what scores are
-worth at best, not what the attacker could have known. `calibrate_on_known` fits it on the values
-that the attacker knew and held out: its own forecast. Scores that are clearly inverted leak as much
-as others and are inverted first. Folds come from a hash of the case and are the same for every
-attack and release.
+Raw scores of different attacks are not comparable, so they are converted to probabilities by
+isotonic regression. `calibrate_across_folds` fits it on the evaluation's truth, cross-fitted over
+five folds, so that no case takes part in its own calibration: the best use of the scores, not what
+the attacker could have known. `calibrate_on_known` fits it on known values that the attacker held
+out: its own forecast. Scores clearly below chance leak as much as others and are inverted first.
+Folds come from a hash of the case and are equal for every attack and release.
 """
 
 from __future__ import annotations
@@ -27,22 +26,22 @@ from core.threats import AttributeThreat, LinkThreat
 NUM_FOLDS = 5
 
 ADVANTAGE_LIMIT = 0.2
-"""An attacker who gains more than this over the base rate exposes a person."""
+"""Advantage over the base rate above which a node is exposed."""
 
 MIN_INVERTED = 10
-"""Cases on either side below which no scores count as inverted: the test is a normal one."""
+"""Fewest cases on either side for scores to count as inverted, since the test is a normal one."""
 
 MIN_CLASS = 10
-"""People at stake below which a class has no share of its own."""
+"""Fewest nodes at stake for a class to have its own share."""
 
 
 @dataclass(frozen=True, eq=False)
 class NodeRisk:
-    """Nodes with something at stake; the others are absent: their risk is undefined.
+    """Nodes at stake; the risk of all others is undefined.
 
     nodes  (k,) int64 node numbers, ascending
-    risk   (k,) probability that the attacker puts on the truth
-    base   (k,) the same without the attack
+    risk   (k,) probability that the attacker assigns to the truth
+    base   (k,) base rate
     """
 
     nodes: np.ndarray
@@ -51,16 +50,15 @@ class NodeRisk:
 
     @property
     def advantage(self) -> np.ndarray:
-        """(k,) what the attack adds: risk less base."""
+        """(k,) risk minus base."""
         return np.asarray(self.risk - self.base)
 
 
 def compute_link_node_risk(scores: PairScores, threat: LinkThreat, num_nodes: int) -> NodeRisk:
     """Per node with a withheld link: mean P(link | score) over its withheld links.
 
-    Probabilities are those of the balanced game, withheld links and non-links being equally
-    likely beforehand, so the base is 0.5. The mean, not the highest: the highest grows with the
-    number of a node's links even for an attacker who knows nothing.
+    Probabilities are those of the balanced test, so the base is 0.5. The mean is used because the
+    maximum grows with the degree even for an attacker without knowledge.
     """
     truth = threat.truth
     probability = calibrate_across_folds(
@@ -94,8 +92,8 @@ def calibrate_classes_across_folds(
 ) -> np.ndarray:
     """(k, C) probabilities of the hidden nodes, calibrated on their own true classes.
 
-    Each class is calibrated against the rest, then rows are scaled to sum to one; the class
-    shares where nothing is left of them.
+    Each class is calibrated against the rest, then rows are scaled to sum to one; class shares if
+    all entries vanish.
     """
     nodes = np.flatnonzero(threat.hidden)
     codes, values = threat.attribute.codes[nodes], probabilities.probabilities[nodes]
@@ -110,8 +108,8 @@ def calibrate_on_known(
 ) -> np.ndarray | None:
     """(k, C) the attacker's own forecast for the hidden nodes; None without `held_out`.
 
-    Calibrated on what the attack predicted of known nodes whose values it had held out from
-    itself: nothing that is hidden from the attacker is read.
+    Calibrated on predictions for known nodes whose values the attack had held out; no hidden value
+    is used.
     """
     if probabilities.held_out is None:
         return None
@@ -128,7 +126,7 @@ def calibrate_on_known(
 
 
 def _scale_rows(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """(k, C) rows of sum one; `shares` (C,) where nothing is left of them."""
+    """(k, C) rows summing to one; `shares` (C,) for rows of zeros."""
     total = values.sum(axis=1, keepdims=True)
     return np.asarray(
         np.divide(values, total, out=np.tile(shares, (len(values), 1)), where=total > 0)
@@ -137,7 +135,7 @@ def _scale_rows(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 def measure_margin_gain(calibrated: np.ndarray, threat: AttributeThreat) -> list[Measurement]:
     """margin_gain: mean over the hidden nodes of the calibrated margin of the true class (NetFense
-    §5) less the margin that the class shares alone give the same node; 0 for who guesses.
+    §5) minus the margin by the class shares alone; 0 for guessing.
 
     calibrated: of `calibrate_classes_across_folds`.
     """
@@ -150,8 +148,7 @@ def measure_margin_gain(calibrated: np.ndarray, threat: AttributeThreat) -> list
 
 
 def measure_advantage(risk: NodeRisk, limit: float = ADVANTAGE_LIMIT) -> Measurement:
-    """advantage_share: share of the people at stake whom the attack exposes, that is, on whose
-    truth it puts more than `limit` above the base rate."""
+    """advantage_share: share of the nodes at stake with an advantage above `limit`."""
     if not len(risk.nodes):
         return Measurement("advantage_share", None, reason="nobody is at stake")
     return measure_share("advantage_share", risk.advantage > limit)
@@ -160,11 +157,11 @@ def measure_advantage(risk: NodeRisk, limit: float = ADVANTAGE_LIMIT) -> Measure
 def measure_class_advantage(
     risk: NodeRisk, codes: np.ndarray, limit: float = ADVANTAGE_LIMIT
 ) -> Measurement:
-    """class_advantage_share: the largest share of its own people that a class has exposed.
+    """class_advantage_share: largest share over classes of a class's own nodes exposed.
 
-    codes (n,) class of each node. A class of 91 % is guessed so well that none of its people can
-    gain `limit`; where the other 9 % are all found out, the share of all people hides it and this
-    one does not. Classes of fewer than MIN_CLASS people at stake are left out.
+    codes (n,) class of each node. Nodes of a class with 91 % cannot have an advantage of `limit`;
+    if the other 9 % are all exposed, the overall share hides it and this one does not. Classes with
+    fewer than MIN_CLASS nodes at stake are omitted.
     """
     exposed, own = risk.advantage > limit, codes[risk.nodes]
     classes = [own == c for c in np.unique(own) if (own == c).sum() >= MIN_CLASS]
@@ -178,9 +175,7 @@ def measure_class_advantage(
 def measure_forecast_advantage(
     probabilities: ClassProbabilities, threat: AttributeThreat
 ) -> list[Measurement]:
-    """forecast_advantage_share: `advantage_share` by the attacker's own forecast; nothing where the
-    attack leaves no forecast.
-    """
+    """forecast_advantage_share: `advantage_share` by the attacker's own forecast, if available."""
     forecast = calibrate_on_known(probabilities, threat)
     if forecast is None or not len(forecast):
         return []
@@ -192,9 +187,9 @@ def measure_forecast_advantage(
 def compute_guessing_advantage(
     counts: Sequence[int], num_attacks: int, repeats: int = 1, seed: int = 0
 ) -> np.ndarray:
-    """(num_attacks, n) advantage of attackers whose scores are noise, mean over `repeats`.
+    """(num_attacks, n) advantage of attackers with random scores, mean over `repeats`.
 
-    counts  people in each class, n in all; calibrated as `compute_attribute_node_risk` does
+    counts  nodes in each class, n in all; calibrated as in `compute_attribute_node_risk`
     """
     codes = np.repeat(np.arange(len(counts)), counts)
     everybody = np.ones(len(codes), bool)
@@ -212,11 +207,10 @@ def compute_guessing_advantage(
 def estimate_guessing_share(
     bases: Sequence[float] | np.ndarray, num_attacks: int, repeats: int, limit: float
 ) -> float:
-    """Share of people that the best of `num_attacks` attackers who guess exposes by chance, per
-    person: their scores are noise, calibrated as all others are.
+    """Share of nodes that the best of `num_attacks` guessing attackers per node exposes by chance.
 
-    bases  (n,) base rate of each person; above 400 people a sample of the same shares stands for
-           them, since more only make the calibration less noisy
+    bases  (n,) base rate of each node; above 400 nodes a sample with the same shares, since more
+    only reduce the noise of the calibration
     """
     _, counts = np.unique(np.round(np.asarray(bases, float), 6), return_counts=True)
     most = 400
@@ -244,10 +238,10 @@ def calibrate_across_folds(
     """(k,) P(truth | score), each fold fitted on the truth of the others.
 
     cases     (k,) integers that identify the cases, for the folds
-    balanced  both sides count as equally likely
-    weights   (k,) number of cases that each stands for
+    balanced  weigh both sides equally
+    weights   (k,) number of cases that each represents
 
-    Scores that clearly rank the other folds the wrong way round are inverted.
+    Scores clearly below chance on the other folds are inverted.
     """
     folds = assign_folds(truth, cases)
     ranks = rank_with_ties(scores)  # only the order counts: no scale of scores can overflow
@@ -269,8 +263,7 @@ def _calibrate(
 ) -> np.ndarray:
     """P(truth) at the ranks `asked`, fitted on ranks (k,) of `count` in all.
 
-    One pseudo-case of the other kind beyond either end keeps a few lucky cases from giving
-    probabilities of exactly 0 or 1.
+    One pseudo-case of the other kind beyond either end prevents probabilities of exactly 0 or 1.
     """
     if is_wrong_way(ranks, truth):
         ranks, asked = count + 1.0 - ranks, count + 1.0 - asked
@@ -283,9 +276,9 @@ def _calibrate(
 
 
 def is_wrong_way(ranks: np.ndarray, truth: np.ndarray) -> bool:
-    """Whether the true cases rank below the others beyond chance: Welch's z below −1.96.
+    """Whether the true cases rank significantly below the others: Welch's z below −1.96.
 
-    On ranks, that is a one-sided test, at 2.5 %, of an AUC below one half.
+    On ranks, a one-sided test, at 2.5 %, of an AUC below 0.5.
     """
     sides = ranks[truth], ranks[~truth]
     if min(map(len, sides)) < MIN_INVERTED:
@@ -298,8 +291,8 @@ def is_wrong_way(ranks: np.ndarray, truth: np.ndarray) -> bool:
 def assign_folds(truth: np.ndarray, cases: np.ndarray) -> np.ndarray:
     """(k,) fold of each case, dealt in the order of a hash within each side.
 
-    Dealing keeps the share of positives equal in all folds; folds drawn freely would lower the
-    calibrated probability just where there are more positives.
+    Dealing keeps the share of positives equal in all folds; independent folds would bias the
+    calibration.
     """
     order = np.lexsort((mix_bits(cases), truth))
     folds = np.empty(len(cases), np.int64)
@@ -312,11 +305,11 @@ def assign_folds(truth: np.ndarray, cases: np.ndarray) -> np.ndarray:
 def fit_isotonic(
     places: np.ndarray, values: np.ndarray, weights: np.ndarray, asked: np.ndarray
 ) -> np.ndarray:
-    """(m,) the rising function of `places` (k,) nearest to `values` (k,) in weighted squares,
-    between its steps a straight line and beyond the ends constant, at `asked` (m,).
+    """(m,) isotonic regression of `values` on `places` (k,) with weights, evaluated at `asked` (m,)
+    by linear interpolation, constant beyond the ends.
 
-    As scikit-learn's IsotonicRegression does; an audit fits it thousands of times on few points,
-    where most of that estimator's time goes into checks of its input.
+    As scikit-learn's IsotonicRegression, whose input checks dominate on the few points of the
+    thousands of fits per audit.
     """
     from scipy.optimize import isotonic_regression
 

@@ -1,7 +1,7 @@
-"""How near the ends of visible links, withheld links and non-links are (PPGSL Table I).
+"""Proximity of the ends of visible links, withheld links and non-links (PPGSL Table I).
 
-Withheld links that are as far apart as non-links cannot be told from them; the profile shows by
-which kind of nearness they can, before and after a defense.
+Withheld links as far apart as non-links are indistinguishable from them; the profile shows by which
+kind of proximity they can be told apart, before and after a defense.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from core.results import Measurement
 from core.threats import LinkThreat
 
 MAX_PAIRS, MIN_PAIRS = 2000, 100
-"""Pairs of a kind at most; more are sampled."""
+"""Maximum number of pairs per kind; more are sampled."""
 
 MAX_STEPS = 100_000_000
-"""Links followed for the paths of one kind, about three seconds: large graphs sample fewer."""
+"""Links followed for the paths of one kind, about three seconds; large graphs sample pairs."""
 
 TILE = 20
-"""Pairs between two reports of progress."""
+"""Pairs between two progress reports."""
 
 
 def measure_pair_profile(
@@ -35,13 +35,13 @@ def measure_pair_profile(
     """pair_path_length, pair_disconnected, pair_feature_cosine and pair_embedding_cosine of visible
     links, withheld links and non-links: `pair_path_length_visible` and so on.
 
-    graph    what the adversary sees: the visible graph or a release
-    vectors  (n, d) embeddings of the nodes, made from the release. Similarities of features
-             and embeddings are left out where there are none.
+    graph    the attacker's graph: the visible graph or a release
+    vectors  (n, d) node embeddings of the release. Similarities of features and embeddings are
+    omitted if missing.
 
-    Path lengths are means over connected pairs; links of weight 0 lead nowhere. The paper's
-    attribute similarities (0.011 for links of Cora) are inner products of row-normalised
-    features; here they are cosines.
+    Path lengths are means over connected pairs; links of weight 0 are ignored. The paper's
+    attribute similarities (0.011 for links of Cora) are inner products of row-normalised features;
+    here they are cosines.
     """
     rows = {"feature": graph.features, "embedding": vectors}
     kinds = {"visible": graph.edges, "hidden": threat.hidden, "absent": threat.absent}
@@ -60,7 +60,7 @@ def measure_pair_profile(
 
 
 def compute_path_lengths(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
-    """(k,) steps between the ends of each pair, −1 where no path connects them."""
+    """(k,) distance between the ends of each pair, −1 if unconnected."""
     adjacency = graph.adjacency
     if graph.weights is not None:
         adjacency = adjacency.copy()

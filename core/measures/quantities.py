@@ -1,8 +1,8 @@
-"""Numbers as private values: how far an attacker's estimate is from the truth.
+"""Numeric private values: distance of an attacker's estimate from the truth.
 
-An attack names probabilities of the numbers, or of the intervals that they were cut into. The
-estimate that goes with them is the median of the known numbers, weighted by the probability of the
-class that each is in: it has the least expected absolute error.
+An attack gives probabilities of the numbers or of the intervals they were binned into. The estimate
+is the median of the known numbers, weighted by the probability of each one's class, which minimises
+the expected absolute error.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from core.results import ClassProbabilities, Measurement
 from core.threats import AttributeThreat
 
 POINTS = 25
-"""Numbers that stand for an interval, at most: quantiles of the known ones inside it."""
+"""Maximum number of known numbers per interval: their quantiles."""
 
 CLOSE = 0.25
-"""An estimate is close within this share of the interquartile range of the column."""
+"""An estimate is close within this share of the column's interquartile range."""
 
 MAX_TILE = 1 << 22
-"""Entries of the table of cumulative weights at once."""
+"""Entries of the table of cumulative weights per chunk."""
 
 
 def measure_quantities(found: ClassProbabilities, threat: AttributeThreat) -> list[Measurement]:
-    """absolute_error (in the column's unit), error_reduction and close_share over the hidden
-    nodes; nothing for a column that is not one of numbers.
+    """absolute_error (in the column's unit), error_reduction and close_share over the hidden nodes;
+    empty for a column that is not numeric.
 
-    error_reduction: 1 − Σ|y − ŷ| / Σ|y − m|, m the median of the known numbers, which is what one
-    says of everybody who knows nothing of anybody; its variance by the delta method.
+    error_reduction: 1 − Σ|y − ŷ| / Σ|y − m|, m the median of the known numbers, the estimate
+    without any evidence; its variance by the delta method.
     """
     values = threat.attribute.values
     nodes = np.flatnonzero(threat.hidden)
@@ -42,7 +42,7 @@ def measure_quantities(found: ClassProbabilities, threat: AttributeThreat) -> li
 
 
 def find_tolerance(values: np.ndarray) -> float:
-    """Half the width of the range in which an estimate is close, in the column's unit."""
+    """Largest error of a close estimate, in the column's unit."""
     low, high = np.nanquantile(values, (0.25, 0.75))
     return float(CLOSE * (high - low))
 
@@ -50,8 +50,8 @@ def find_tolerance(values: np.ndarray) -> float:
 def estimate_numbers(probabilities: np.ndarray, threat: AttributeThreat) -> np.ndarray:
     """(k,) numbers for probabilities (k, C) of the intervals of `threat.attribute`.
 
-    Reads known numbers only. Intervals in which nobody is known count for nothing; where all the
-    probability lies in such, the median of the known numbers.
+    Uses known numbers only. Intervals without known numbers are ignored; if all probability is on
+    such, the median of the known numbers.
     """
     values = threat.attribute.values
     assert values is not None

@@ -23,13 +23,13 @@ from core.measures.structure import EXACT_STEPS, TILE_STEPS, prepare_links, shar
 from core.results import Measurement
 
 LEAST = float(np.finfo(np.float64).eps)
-"""Added to both shares within PGB's Kullback–Leibler divergence."""
+"""Added to both shares in PGB's Kullback–Leibler divergence."""
 
 TOP_SHARE = 0.01
-"""Share of the nodes, the most central ones, whose centralities PGB compares."""
+"""Share of most central nodes whose centralities PGB compares."""
 
 BLOCKS = 20
-"""Groups of sampled sources, each left out in turn for the variance of what they say."""
+"""Groups of sampled sources for the jackknife variance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +103,8 @@ def compute_modularity(graph: Graph, communities: np.ndarray) -> float:
 
 
 def compute_centralities(graph: Graph) -> np.ndarray | None:
-    """(n,) eigenvector centralities of unit length, descending: the limit of power iteration from
-    equal values, as in NetworkX. None without links."""
+    """(n,) eigenvector centralities of unit length, descending, by power iteration from equal
+    values as in NetworkX. None without links."""
     from scipy.sparse.linalg import eigsh
 
     n = graph.num_nodes
@@ -207,8 +207,8 @@ def _find_mean(counts: np.ndarray) -> float:
 def _jackknife(
     compute: Callable[[np.ndarray, np.ndarray], float], before: np.ndarray, after: np.ndarray
 ) -> float:
-    """Variance of compute(Σ before, Σ after) over blocks of sources (b, d), drawn apart on either
-    side; 0 where nothing was sampled or nothing is defined."""
+    """Variance of compute(Σ before, Σ after) over blocks of sources (b, d), sampled separately
+    on either side; 0 if nothing was sampled or defined."""
     left, right = before.sum(axis=0), after.sum(axis=0)
     parts = [
         [compute(left - block, right) for block in before] if len(before) > 1 else [],
@@ -230,7 +230,7 @@ def _measure_communities(before: Answers, after: Answers, has_same_nodes: bool) 
 
 
 def _measure_centrality(before: Answers, after: Answers) -> Measurement:
-    """Mean |c − ĉ| over the ranks of the most central nodes, whoever has them."""
+    """Mean |c − ĉ| over the ranks of the most central nodes, whichever nodes have them."""
     if before.centrality is None or after.centrality is None:
         return Measurement(
             "eigenvector_mae", None, reason="a graph without links has no centrality"

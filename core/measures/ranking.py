@@ -1,7 +1,7 @@
-"""What an attack's raw scores are worth: AUC, TPR at a low FPR, odds, margins, ROC.
+"""Quality of an attack's raw scores: AUC, TPR at a low FPR, odds, margins, ROC.
 
-Cases are taken as independent draws; pairs share nodes, so that intervals of very small graphs
-are somewhat too narrow.
+Cases are treated as independent; pairs share nodes, so that intervals of very small graphs are
+somewhat too narrow.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FPR_GRID = np.concatenate([[0.0], np.logspace(-4, 0, 81)])
 """False-positive rates (82,) at which ROC curves are stored: 0, then 20 a decade up to 1."""
 
 LOW_RATES = (0.01, 0.001)
-"""False-positive rates at which a careful attacker is judged."""
+"""False-positive rates at which TPR is reported."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Roc:
     tpr: np.ndarray
 
     def at(self, rate: float | np.ndarray) -> np.ndarray:
-        """TPR at a false-positive rate; between two thresholds the attacker draws lots."""
+        """TPR at a false-positive rate, interpolated between thresholds."""
         last = np.searchsorted(self.fpr, rate, side="right") - 1
         following = np.minimum(last + 1, len(self.fpr) - 1)
         width = self.fpr[following] - self.fpr[last]
@@ -38,8 +38,8 @@ class Roc:
 
 
 def rank_with_ties(scores: np.ndarray) -> np.ndarray:
-    """(k,) ranks from 1, their mean where scores tie: as SciPy's `rankdata` gives them, without
-    the third of a second that its statistics take to import."""
+    """(k,) ranks from 1, averaged over ties: SciPy's `rankdata` without the import time of its
+    statistics."""
     _, place, count = np.unique(scores, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(count) - (count - 1) / 2)[place])
 
@@ -66,9 +66,9 @@ def compute_auc(scores: np.ndarray, truth: np.ndarray) -> tuple[float, np.ndarra
 
 
 def compute_roc(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None = None) -> Roc:
-    """The ROC curve at every distinct score, from (0, 0) to (1, 1); both sides not empty.
+    """ROC curve at every distinct score, from (0, 0) to (1, 1); both sides not empty.
 
-    weights (k,): number of cases that each stands for
+    weights (k,): number of cases that each represents
     """
     true, false = count_above(scores, truth, weights)
     return Roc(np.concatenate([[0.0], false / false[-1]]), np.concatenate([[0.0], true / true[-1]]))
@@ -110,9 +110,8 @@ def measure_class_probabilities(
     """auc, accuracy, balanced_accuracy, margins, and TPRs of an attribute attack.
 
     Over the hidden nodes only. auc: one class against the rest, averaged over the classes that
-    occur (for two classes the ordinary AUC), and so are the TPRs of more than two classes; of
-    two, the rarer one is what the attacker looks for. Differences that only rounding makes are
-    none: an attacker without evidence has an AUC of exactly one half.
+    occur (for two classes the ordinary AUC), and likewise the TPRs; with two classes the rarer one
+    is positive. Rounding differences are removed: without evidence the AUC is exactly 0.5.
     """
     nodes = np.flatnonzero(threat.hidden)
     codes, raw = threat.attribute.codes[nodes], probabilities.probabilities[nodes]
@@ -140,13 +139,13 @@ def measure_class_probabilities(
 
 
 def drop_rounding(values: np.ndarray) -> np.ndarray:
-    """The values to 40 binary digits, so that sums taken in another order rank no one."""
+    """Values rounded to 40 binary digits, so that the order of summation affects no rank."""
     fraction, exponent = np.frexp(values)
     return np.asarray(np.ldexp(np.round(np.ldexp(fraction, 40)), exponent - 40))
 
 
 def compute_margins(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """(k,) probability of the true class less the highest other one (NetFense §5)."""
+    """(k,) probability of the true class minus the highest other one (NetFense §5)."""
     rows = np.arange(len(codes))
     others = values.copy()
     others[rows, codes] = -np.inf
@@ -178,7 +177,7 @@ def compute_attribute_roc(probabilities: ClassProbabilities, threat: AttributeTh
 
 
 def _positive_class(threat: AttributeThreat) -> int:
-    """The rarer of two classes: what singles people out; the second one where they are even."""
+    """The rarer of two classes, the second if equal."""
     shares = threat.attribute.shares
     return int(shares[1] <= shares[0])
 
@@ -205,7 +204,7 @@ def _measure_ranking(scores: np.ndarray, truth: np.ndarray) -> list[Measurement]
 
 
 def _auc_variance(auc: float, influence: np.ndarray, truth: np.ndarray) -> float:
-    """DeLong's variance; a perfect ranking of few cases is no proof of AUC 1."""
+    """DeLong's variance, bounded below for perfect rankings of few cases."""
     smaller = min(int(truth.sum()), int((~truth).sum()))
     variance = float((influence**2).sum())
     return variance if variance > 0 else share_variance(auc * smaller, smaller)
@@ -226,7 +225,7 @@ def _measure_macro_auc(values: np.ndarray, codes: np.ndarray) -> Measurement:
 
 
 def _resolve_rate(truth: np.ndarray, rate: float) -> str:
-    """Why the sample cannot resolve a false-positive rate; empty where it can."""
+    """Reason why the sample cannot resolve a false-positive rate; "" if it can."""
     negatives, needed = int((~truth).sum()), round(1 / rate)
     if not truth.any():
         return "needs cases of both kinds"
@@ -259,7 +258,7 @@ def _measure_tpr(scores: np.ndarray, truth: np.ndarray, rate: float) -> Measurem
 
 
 def _measure_macro_tpr(values: np.ndarray, codes: np.ndarray, rate: float) -> Measurement:
-    """Mean over the classes, one against the rest; classes are taken as independent samples."""
+    """Mean of one-against-rest over the classes, treated as independent samples."""
     metric = f"tpr_at_fpr_{rate:g}"
     parts = [_measure_tpr(values[:, c], codes == c, rate) for c in _ranked_classes(codes)]
     found = [part.value for part in parts if part.value is not None]

@@ -1,7 +1,7 @@
-"""What an attacker knows of the released links a release: which are real, which real ones went in.
+"""Attacks on released links: which are real, and which real links were released.
 
-Pairs come from `core.data.splits` with the number of pairs of the graph that each stands
-for; all rates count with it.
+Pairs come from `core.data.splits` with the number of pairs that each represents, which weighs all
+rates.
 """
 
 from __future__ import annotations
@@ -58,10 +58,9 @@ def compute_released_roc(scores: PairScores, threat: ReleasedThreat) -> Roc:
 
 
 def compute_released_risk(scores: PairScores, threat: ReleasedThreat, num_nodes: int) -> NodeRisk:
-    """Per node with a link: mean calibrated P(link | score) over its links.
+    """Per non-isolated node: mean calibrated P(link | score) over its links.
 
-    At the density of the graph that was defended, which is the base: what anybody would guess
-    of a pair without the release.
+    At the density of the defended graph, which is the base rate.
     """
     truth, pairs = threat.truth, threat.pairs
     codes = pair_codes(pairs, num_nodes)

@@ -1,9 +1,8 @@
-"""What a release does to the shape of the graph (PrivDPR §6; GPS Table 3; NetFense Fig. 10).
+"""Structural change by a release (PrivDPR §6; GPS Table 3; NetFense Fig. 10).
 
-Weights. A weighted release of an unweighted graph gives link probabilities; its statistics are
-those of its heaviest links, as many as the weights sum to (Blink's Hybrid rule), so that the
-number of links is the expected one. Where the original has weights too, every link with a
-weight above zero counts, on both sides.
+A weighted release of an unweighted graph gives link probabilities; its statistics are those of its
+heaviest links, as many as the weights sum to (Blink's Hybrid rule). If the original has weights
+too, every link with positive weight counts on both sides.
 """
 
 from __future__ import annotations
@@ -32,13 +31,14 @@ __all__ = [
 ]
 
 EXACT_STEPS = 500_000_000
-"""Links followed in all searches at most, about two seconds; beyond that sources are sampled."""
+"""Maximum number of links followed in all searches, about two seconds; beyond it sources are
+sampled."""
 
 TILE_STEPS = 20_000_000
-"""Links followed between two reports of progress."""
+"""Links followed between two progress reports."""
 
 MAX_SEARCHES = 200
-"""Searches at most to close the bounds on the diameter."""
+"""Maximum number of searches to close the bounds on the diameter."""
 
 CLUSTERING_SIGMA = 0.1
 """Width of the MMD kernel on clustering coefficients, as in GraphRNN's evaluation."""
@@ -105,13 +105,13 @@ def compute_mmd(left: np.ndarray, right: np.ndarray, sigma: float) -> float:
 
 
 def compute_statistics(graph: Graph, context: Context) -> Shape:
-    """All statistics of the links of `graph`, every link counted alike.
+    """All statistics of the links of `graph`, unweighted.
 
-    triangle_count, wedge_count Σ C(d,2), claw_count Σ C(d,3), edge_entropy
-    −Σ (d/2m) ln(d/2m) / ln n, average_clustering (nodes with fewer than two links: 0),
-    largest_component; path_length and diameter within the largest component: exact where
-    searching from every node follows at most EXACT_STEPS links, else the path length is a mean
-    over sampled sources with its variance, and the diameter the middle of proven bounds.
+    triangle_count, wedge_count Σ C(d,2), claw_count Σ C(d,3), edge_entropy −Σ (d/2m) ln(d/2m) / ln
+    n, average_clustering (degree below two: 0), largest_component; path_length and diameter within
+    the largest component: exact if searching from every node follows at most EXACT_STEPS links,
+    else the path length is a mean over sampled sources with its variance, and the diameter the
+    middle of proven bounds.
     """
     degrees = graph.degrees.astype(np.float64)
     adjacency = graph.adjacency
@@ -250,9 +250,9 @@ def _ratio(metric: str, count: int, total: int) -> Measurement:
 def measure_ghratios(
     ghratios: GHRatios, codes: np.ndarray, shares: np.ndarray
 ) -> list[Measurement]:
-    """Mean of each ratio over the nodes where it is defined, and of its gap to the class share.
+    """Mean of each ratio over nodes where it is defined, and of its difference to the class share.
 
-    `shares` (C,) is P̂(Z = c), the value at which a set gives nothing away.
+    `shares` (C,) is P̂(Z = c), the ratio without homophily.
     """
     result = []
     for name in ("proximity", "role", "combined"):

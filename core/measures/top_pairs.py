@@ -1,8 +1,8 @@
 """Precision at k: the share of withheld links among the pairs that an attacker ranks first.
 
-Over all pairs that the release does not link, except links of the original that were held back to
-test utility: naming one of those is neither a hit nor a mistake. All withheld links are scored; of
-the other pairs those at distance two are, and a uniform sample stands for the rest.
+Over all pairs that the release does not link, except links held back to test utility, which are
+neither hits nor errors. All withheld links are scored; of the other pairs those at distance two,
+and a uniform sample of the rest.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ TOP = (50, 100, 500)
 """Numbers k of ranked pairs at which precision is reported."""
 
 MAX_PAIRS = 2_000_000
-"""Pairs scored by an instant attack; a tenth of them, or a hundredth, by slower ones."""
+"""Pairs scored by an instant attack; a tenth or a hundredth by slower ones."""
 
 NUM_OTHERS, NUM_LAST = 20_000, 200
-"""Pairs without a common neighbour that are drawn; fewer where all of them rank equally."""
+"""Sampled pairs without a common neighbour; fewer if all of them rank equally."""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Pairs that an attacker could name, all of them or a weighted sample.
+    """All pairs that an attacker could name, or a weighted sample.
 
     pairs    (k, 2) node numbers
-    weights  (k,) number of pairs that each stands for
+    weights  (k,) number of pairs that each represents
     truth    (k,) bool: withheld links
-    total    number of pairs that can be named
+    total    number of candidate pairs
     """
 
     pairs: np.ndarray
@@ -51,11 +51,11 @@ def draw_candidates(
     rng: np.random.Generator,
     test_links: np.ndarray | None = None,
 ) -> Candidates:
-    """The pairs that `graph` does not link: all up to `limit`, else nearer ones more densely.
+    """Pairs that `graph` does not link: all up to `limit`, else near ones with higher density.
 
-    is_local    the attack ranks all pairs without a common neighbour last and equally, so that
-                a few stand for all of them
-    test_links  (t, 2) links held back to test utility, which are no candidates
+    is_local    the attack ranks all pairs without a common neighbour last and equally, so that few
+    represent all of them
+    test_links  (t, 2) links held back to test utility, excluded
     """
     n = graph.num_nodes
     hidden, held_back = (
@@ -89,8 +89,8 @@ def draw_candidates(
 def measure_top_pairs(scores: np.ndarray, candidates: Candidates) -> list[Measurement]:
     """precision_at_50, _100, _500: share of withheld links among the pairs of highest score.
 
-    scores (k,) of `candidates.pairs`. Ties are broken at random, in expectation. Where a pair
-    stands for several, the variance includes that of the sample.
+    scores (k,) of `candidates.pairs`. Ties are broken at random, in expectation. If pairs represent
+    several, the variance includes that of the sample.
     """
     order = np.argsort(-scores, kind="stable")
     ordered, weights = scores[order], candidates.weights[order]
@@ -116,7 +116,7 @@ def measure_top_pairs(scores: np.ndarray, candidates: Candidates) -> list[Measur
 
 
 def choose_limit(cost: str) -> int:
-    """Pairs that an attack of that cost ranks."""
+    """Number of pairs ranked by an attack of that cost."""
     return {"instant": MAX_PAIRS, "seconds": MAX_PAIRS // 10}.get(cost, MAX_PAIRS // 100)
 
 

@@ -1,7 +1,7 @@
-"""What a release is still good for (METHODS §2): predicting links and labels from it.
+"""Usefulness of a release (METHODS §2): predicting links and labels from it.
 
-The recipient has the release only: structure, weights and features as published. A release
-without features is used with one free row a node (`core.models.encoders.make_inputs`).
+The recipient has the release only: structure, weights and features as published. Without features
+each node gets one free row (`core.models.encoders.make_inputs`).
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from core.results import ClassProbabilities, Measurement
 from core.threats import AttributeThreat, Threats
 
 HIDDEN, EPOCHS, LR, WEIGHT_DECAY, DROPOUT = 64, 200, 0.01, 5e-4, 0.5
-"""The label classifier: a 2-layer GCN as Kipf and Welling (2017) train it, with 64 hidden units."""
+"""Label classifier: a 2-layer GCN as trained by Kipf and Welling (2017), with 64 hidden units."""
 
 MAX_SIZE = 2_000_000
-"""Nodes and links of a release at most. By its first steps, the auto-encoder of one so large would
-take minutes of a core in each repeat, and more in proportion."""
+"""Largest number of nodes plus links; the auto-encoder of larger releases would take minutes of
+a core per repeat."""
 
 
 def describe_excess(graph: Graph) -> str:
-    """Why nothing is learned from a release as large as this; "" where something is."""
+    """Reason why no model is trained on a release of this size, or ""."""
     size = graph.num_nodes + graph.num_edges
     if size <= MAX_SIZE:
         return ""
@@ -35,9 +35,9 @@ def measure_utility(
     release: Release, threats: Threats, context: Context
 ) -> tuple[list[Measurement], np.ndarray | None]:
     """link_prediction_auc, node_classification_f1 (micro), node_classification_auc (two classes),
-    and the (n,) margins of the label behind the latter two, where there is one.
+    and the (n,) margins of the label behind the latter two, if any.
 
-    Missing with a reason where the audit has no test links or no utility column.
+    Missing with a reason without test links or a utility column.
     """
     labels, margins = measure_labels(release.graph, threats.utility, context)
     return [measure_link_prediction(release.graph, threats, context), *labels], margins
@@ -94,7 +94,7 @@ def measure_labels(
 
 
 def infer_labels(graph: Graph, threat: AttributeThreat, context: Context) -> ClassProbabilities:
-    """Label probabilities (n, C) by a 2-layer GCN; reads `threat.observed` only."""
+    """Label probabilities (n, C) by a 2-layer GCN; uses `threat.observed` only."""
     import torch
 
     from core.models.encoders import Block, Gcn, make_inputs, num_columns
