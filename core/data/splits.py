@@ -15,7 +15,7 @@ from core.seeding import Seed
 from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
 
 Evaluation = Literal["uniform", "degree_matched", "distance_2"]
-"""uniform: any non-links; degree_matched: with the end degrees of the hidden links; distance_2:
+"""uniform: any non-links; degree_matched: with the end degrees of the withheld links; distance_2:
 both withheld links and non-links share a neighbour in the visible graph."""
 
 Spread = Literal["stratified", "degree", "community"]
