@@ -1,3 +1,3 @@
-"""The compute core of the graph privacy audit: usable alone, never imports Streamlit."""
+"""Compute core of the graph privacy audit; usable alone, never imports Streamlit."""
 
 __version__ = "0.1.0"

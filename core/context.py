@@ -1,4 +1,4 @@
-"""What a method may use besides its inputs: device, seed, progress, memory, shared work."""
+"""Resources of a method: device, seed, progress, memory budget, shared work."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from core.seeding import Seed
 T = TypeVar("T")
 
 LEAST_KEPT = 8
-"""Values that are remembered however large they are."""
+"""Number of most recent values kept whatever their size."""
 
 MAX_COUNTED = 100
-"""Entries of a sequence whose arrays are counted; longer ones hold names, not arrays."""
+"""Largest sequence whose arrays are counted; longer ones hold names."""
 
 
 class SharedWork:
-    """Remembers what several attacks of one release need: an embedding, a path count, a replay.
+    """Cache of work shared by attacks on one release: embeddings, path counts, shadow releases.
 
-    The key must name everything that determines the value. `Context.share` seeds the work by
-    its key, never by the cell that happens to ask first. Keeps the `limit` values used last;
-    beyond the last LEAST_KEPT only while the arrays of all take at most `max_bytes`.
+    The key must name everything that determines the value. `Context.share` seeds the work by its
+    key, never by the first caller. Keeps the `limit` most recent values; beyond the last LEAST_KEPT
+    only while all arrays take at most `max_bytes`.
     """
 
     def __init__(self, limit: int = 32, max_bytes: int = 1 << 29) -> None:
@@ -34,7 +34,7 @@ class SharedWork:
         self._limit, self._max_bytes = limit, max_bytes
 
     def get(self, key: tuple[object, ...], compute: Callable[[], T]) -> T:
-        """The value under `key`, computed where it is not remembered."""
+        """The value under `key`, computed if not cached."""
         found = self._values.pop(key, None)
         if found is None:
             value: Any = compute()
@@ -50,12 +50,12 @@ class SharedWork:
         return len(self._values) > LEAST_KEPT and total > self._max_bytes
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Empty the cache."""
         self._values.clear()
 
 
 def count_bytes(value: object, depth: int = 5) -> int:
-    """Bytes of the arrays and tensors in a value, `depth` levels of containers and fields deep."""
+    """Bytes of the arrays and tensors in a value, up to `depth` levels of containers and fields."""
     size = getattr(value, "nbytes", None)
     if isinstance(size, int):
         return size
@@ -70,10 +70,10 @@ def count_bytes(value: object, depth: int = 5) -> int:
 
 @dataclass(frozen=True, eq=False)
 class BasePrediction:
-    """Another attack's cell of the same release, repeat and knowledge.
+    """Another attack's cell of the same release, repeat and knowledge, used as a base model.
 
-    seed    the stream that it runs with
-    arrays  what it left: `scores` and perhaps `held_out`; None where it is not computed
+    seed    its seed
+    arrays  its results: `scores` and possibly `held_out`; None if not computed
     """
 
     seed: Seed
@@ -84,10 +84,10 @@ class BasePrediction:
 class Context:
     """seed: one stream per cell; draw with `context.seed.rng("purpose")`.
 
-    shared_seed   the stream of work that several cells share (one per release and repeat)
-    memory_budget bytes that tiles and batches may take at once
-    is_publishing a publishing run: entropy from the operating system, nothing recorded
-    base_predictions         by key: the attacks that this one is made of, as they run alone
+    shared_seed   stream of work shared by several cells (one per release and repeat)
+    memory_budget bytes for tiles and batches is_publishing publishing run: operating-system
+    entropy, not recorded
+    base_predictions         by key: the base models of this attack
     """
 
     seed: Seed
@@ -100,18 +100,18 @@ class Context:
     base_predictions: Mapping[str, BasePrediction] = field(default_factory=dict)
 
     def rng(self, *names: object) -> np.random.Generator:
-        """A NumPy generator of this purpose."""
+        """A NumPy generator for this purpose."""
         return self.seed.rng(*names)
 
     def child(self, *names: object) -> Context:
-        """The same context with the seed of a part of the work."""
+        """The same context with the seed of a sub-task."""
         return replace(self, seed=self.seed.child(*names))
 
     def share(self, key: tuple[object, ...], compute: Callable[[Context], T]) -> T:
-        """The value of `compute` under `key`, computed once per worker and release.
+        """Value of `compute` under `key`, computed once per worker and release.
 
-        `key` names the work, the release's content hash and all settings. `compute` gets a
-        context whose seed depends on `key` only, so that any cell computes the same value.
+        `key` names the work, the release's content hash and all settings. `compute` gets a context
+        seeded by `key` only, so that any cell computes the same value.
         """
         root = self.shared_seed or replace(self.seed, path=())
         context = replace(self, seed=root.child(*key))

@@ -1,4 +1,4 @@
-"""Which device computes, and how much memory a method may use on it."""
+"""Choice of the device and its memory budget."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Device:
 
 
 def find_device() -> Device:
-    """CUDA where there is one, CPU always; `AUDIT_DEVICE=cpu` forces the CPU."""
+    """CUDA if available, else the CPU; `AUDIT_DEVICE=cpu` forces the CPU."""
     if os.environ.get("AUDIT_DEVICE", "").lower() != "cpu":
         import torch
 
@@ -40,7 +40,7 @@ def cpu_device() -> Device:
 
 
 def compute_memory_budget(device: Device, share: float = 0.25) -> int:
-    """Bytes a method may hold at once for tiles and batches; `AUDIT_MEMORY_MB` overrides."""
+    """Bytes available for tiles and batches; `AUDIT_MEMORY_MB` overrides."""
     if "AUDIT_MEMORY_MB" in os.environ:
         given = os.environ["AUDIT_MEMORY_MB"]
         try:

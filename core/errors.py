@@ -1,13 +1,13 @@
-"""Everything that can go wrong and that a user should read about.
+"""Errors that are shown to the user.
 
 AuditError
 ├── InputError          a file, column, option or setting breaks a rule
-│   ├── FormatError     a file is not what its format demands
+│   ├── FormatError     a file does not follow its format
 │   └── UnsupportedError  a method cannot run on this graph or threat
-├── AccessError         this person may not do that
+├── AccessError         the person has no permission
 ├── OfflineError        a dataset must be downloaded and cannot be
-├── ResourceError       the result would not fit the memory or time allowed
-└── RunCancelled        the user asked for the run to stop
+├── ResourceError       the result would exceed the memory or time allowed
+└── RunCancelled        the user cancelled the run
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 
 
 class AuditError(Exception):
-    """Root of all errors that are shown to the user as one line."""
+    """Root of all errors shown to the user on one line."""
 
 
 class InputError(AuditError):
-    """An input breaks a rule; the message names input, rule, value and remedy in one line."""
+    """An input breaks a rule; the message names input, rule, value and remedy on one line."""
 
     def __init__(self, what: str, rule: str, value: object = None, remedy: str = "") -> None:
         self.what, self.rule, self.value, self.remedy = what, rule, value, remedy
@@ -36,7 +36,7 @@ class InputError(AuditError):
 
 
 class FormatError(InputError):
-    """A file is not what its format demands."""
+    """A file does not follow its format."""
 
 
 class UnsupportedError(InputError):
@@ -44,11 +44,11 @@ class UnsupportedError(InputError):
 
 
 class ResourceError(InputError):
-    """The result would not fit the memory or time allowed; raised before allocating it."""
+    """The result would exceed the memory or time allowed; raised before allocating it."""
 
 
 class AccessError(AuditError):
-    """This person may not do that; the message says who may, in one line."""
+    """The person has no permission; the message names who has, on one line."""
 
 
 class OfflineError(AuditError):
@@ -56,7 +56,7 @@ class OfflineError(AuditError):
 
 
 class RunCancelled(AuditError):
-    """The user asked for the run to stop."""
+    """The user cancelled the run."""
 
     def __init__(self, message: str = "cancelled by the user") -> None:
         super().__init__(message)
@@ -70,5 +70,5 @@ def _shorten(value: object, limit: int = 80) -> str:
 
 
 def describe_unexpected(error: BaseException) -> str:
-    """One short line on an error that no rule foresaw: its type and its text."""
+    """One short line on an unexpected error: its type and its text."""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"

@@ -23,14 +23,14 @@ MISSING = -1
 """Code of an unknown attribute value."""
 
 FEWEST_NUMBERS = 10
-"""Distinct values below which a numeric column is one of classes, not of numbers."""
+"""Distinct values below which a numeric column is categorical."""
 
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
-    """A categorical node attribute: `codes` (n,) int64 into `classes`, MISSING where unknown.
+    """A categorical node attribute: `codes` (n,) int64 into `classes`, MISSING if unknown.
 
-    values  (n,) float64 of a column of numbers, NaN where unknown; None for all other columns
+    values  (n,) float64 of a numeric column, NaN if unknown; None for other columns
     """
 
     name: str
@@ -66,7 +66,7 @@ class Attribute:
         return _freeze(counts / max(counts.sum(), 1))
 
     def take(self, nodes: np.ndarray) -> Attribute:
-        """The same column of some nodes: numbers of nodes, or a mask (n,)."""
+        """The column restricted to some nodes: node numbers, or a mask (n,)."""
         values = None if self.values is None else self.values[nodes]
         return replace(self, codes=self.codes[nodes], values=values)
 
@@ -79,8 +79,8 @@ class Attribute:
     ) -> Attribute:
         """Classes are the sorted distinct values; `unknown` markers and blanks become MISSING.
 
-        A numeric column with more than `max_classes` distinct values is cut into quartiles. The
-        numbers of a column stay beside its classes, unless they are few or count the classes.
+        A numeric column with more than `max_classes` distinct values is binned at its quartiles.
+        Numbers are kept beside the classes unless there are few or they enumerate the classes.
         """
         series = pd.Series(values).reset_index(drop=True)
         text = series.map(_format_value).astype(object)
@@ -107,9 +107,9 @@ class Graph:
     """Undirected simple graph with n nodes and m links.
 
     edges         (m, 2) int64, each link once as i < j, sorted by (i, j)
-    node_ids      n distinct texts, as the owner names the nodes
+    node_ids      n distinct texts
     attributes    name → Attribute; candidates for private and utility columns
-    features      (n, d) float32, dense or CSR, or None; never holds a private column
+    features      (n, d) float32, dense or CSR, or None; never contains a private column
     feature_names d texts
     weights       (m,) float32 ≥ 0, or None for an unweighted graph
     """
@@ -196,18 +196,18 @@ class Graph:
         return replace(self, edges=edges, weights=weights)
 
     def without_edges(self, pairs: np.ndarray) -> Graph:
-        """The same graph less the given links; pairs that are no link are ignored."""
+        """The graph without the given links; other pairs are ignored."""
         return self.select_edges(
             ~is_among(self.edge_codes, np.sort(pair_codes(pairs, self.num_nodes)))
         )
 
     def select_edges(self, is_kept: np.ndarray) -> Graph:
-        """The same nodes with those links only that the mask (m,) keeps."""
+        """The same nodes with the links selected by the mask (m,)."""
         weights = None if self.weights is None else self.weights[is_kept]
         return replace(self, edges=self.edges[is_kept], weights=weights)
 
     def with_private(self, column: str) -> Graph:
-        """A graph in which `column` is an attribute and no longer a feature."""
+        """The graph with `column` as an attribute and not as a feature."""
         if column in self.attributes:
             return self.without_features([column]) if column in self.feature_names else self
         if column not in self.feature_names:
@@ -239,16 +239,16 @@ class Graph:
         )
 
     def with_columns(self, names: Sequence[str]) -> Graph:
-        """The same nodes and links with these columns only, attributes or features."""
+        """The same nodes and links with only these columns, attributes or features."""
         shown = set(names)
         graph = self.without_features([n for n in self.feature_names if n not in shown])
         attributes = {n: a for n, a in self.attributes.items() if n in shown}
         return replace(graph, attributes=attributes)
 
     def subgraph(self, nodes: np.ndarray) -> Graph:
-        """The graph induced on some nodes, with all their data.
+        """Induced subgraph with all data.
 
-        nodes  (k,) distinct positions, in the order that the result shall have, or a mask (n,)
+        nodes  (k,) distinct node numbers, in the order of the result, or a mask (n,)
         """
         nodes = np.asarray(nodes)
         nodes = np.flatnonzero(nodes) if nodes.dtype == bool else nodes.astype(np.int64)
@@ -288,11 +288,11 @@ class Graph:
 
     @cached_property
     def index(self) -> Mapping[str, int]:
-        """Id → position of every node."""
+        """Id → node number."""
         return MappingProxyType({node: position for position, node in enumerate(self.node_ids)})
 
     def find_nodes(self, ids: Iterable[str], what: str = "node") -> np.ndarray:
-        """(k,) int64 positions of ids; InputError about `what` for an id that is not here."""
+        """(k,) int64 node numbers of ids; raises InputError about `what` for an unknown id."""
         try:
             return np.array([self.index[node] for node in ids], np.int64)
         except KeyError as error:
@@ -307,12 +307,12 @@ class Graph:
 
     @property
     def present_edges(self) -> np.ndarray:
-        """(k, 2) links of weight above 0: a link of weight 0 is none."""
+        """(k, 2) links of positive weight."""
         return self.edges if self.weights is None else self.edges[self.weights > 0]
 
     @cached_property
     def degrees(self) -> np.ndarray:
-        """(n,) int64 number of links at each node."""
+        """(n,) int64 degrees."""
         return _freeze(np.bincount(self.edges.ravel(), minlength=self.num_nodes))
 
     @cached_property
@@ -328,8 +328,8 @@ class Graph:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of everything but the name, the order of nodes included, on which results
-        depend: equal graphs have equal hashes anywhere."""
+        """SHA-256 of everything except the name, including the order of nodes, on which results
+        depend."""
         digest = hashlib.sha256()
 
         def add(label: str, array: np.ndarray) -> None:
@@ -358,8 +358,8 @@ class Graph:
 
     @cached_property
     def identity_hash(self) -> str:
-        """SHA-256 of the set of node ids and the set of links between them: the same for every
-        order of rows, and whatever else is known of nodes and links."""
+        """SHA-256 of the sets of node ids and links: independent of the order of rows and of
+        columns."""
         order = sorted(range(self.num_nodes), key=self.node_ids.__getitem__)
         rank = np.empty(self.num_nodes, np.int64)
         rank[order] = np.arange(self.num_nodes)
@@ -374,14 +374,14 @@ class Graph:
         return is_among(pair_codes(pairs, self.num_nodes), self.edge_codes)
 
     def attribute(self, name: str) -> Attribute:
-        """The attribute of this name; raises InputError where there is none."""
+        """The attribute of this name; raises InputError if missing."""
         if name not in self.attributes:
             known = ", ".join(self.attributes) or "none"
             raise InputError("column", "must be an attribute of the graph", name, f"known: {known}")
         return self.attributes[name]
 
     def dense_features(self) -> np.ndarray | None:
-        """(n, d) float32, not copied where already dense; None without features."""
+        """(n, d) float32, not copied if already dense; None without features."""
         features: Any = self.features
         dense: np.ndarray | None = features.toarray() if sparse.issparse(features) else features
         return dense
@@ -429,7 +429,7 @@ def pair_codes(pairs: np.ndarray, num_nodes: int) -> np.ndarray:
 
 
 def find_places(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:
-    """(k,) place of each code (k,) in `ordered`, ascending; −1 where it is not there."""
+    """(k,) index of each code (k,) in `ordered`, ascending; −1 if missing."""
     if not len(ordered):
         return np.full(len(codes), -1)
     places = np.searchsorted(ordered, codes).clip(max=len(ordered) - 1)
@@ -437,8 +437,8 @@ def find_places(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:
 
 
 def is_among(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:
-    """(k,) bool: which codes (k,) are in `ordered`, ascending; `np.isin` hashes, at several times
-    the cost for millions."""
+    """(k,) bool: which codes (k,) are in `ordered`, ascending; faster than `np.isin`, which
+    hashes."""
     return find_places(codes, ordered) >= 0
 
 
@@ -460,14 +460,14 @@ def canonical_edges(
 
 
 def sort_distinct(codes: np.ndarray) -> np.ndarray:
-    """Sorted distinct values of (k,) numbers; `np.unique` hashes, at ten times the cost here."""
+    """Sorted distinct values of (k,) numbers; faster than `np.unique`, which hashes."""
     ordered: np.ndarray = np.sort(codes)
     is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
     return np.asarray(ordered[is_first])
 
 
 def _is_count(ordered: Sequence[str]) -> bool:
-    """Whether ascending values are 0, 1, 2, … or 1, 2, 3, …: names of classes, not quantities."""
+    """Whether ascending values are 0, 1, 2, … or 1, 2, 3, …: class labels, not quantities."""
     numbers = [float(value) for value in ordered]
     return numbers[0] in (0.0, 1.0) and numbers == [numbers[0] + k for k in range(len(numbers))]
 
@@ -480,7 +480,7 @@ def _format_value(value: Any) -> str:
 
 
 def _add_texts(digest: hashlib._Hash, texts: Sequence[str]) -> None:
-    """Texts with their number and lengths: no two lists of texts add the same bytes."""
+    """Hash texts with their number and lengths, so that different lists give different input."""
     encoded = [text.encode() for text in texts]
     lengths = np.array([len(encoded), *map(len, encoded)], "<i8")
     digest.update(lengths.tobytes())
@@ -488,7 +488,7 @@ def _add_texts(digest: hashlib._Hash, texts: Sequence[str]) -> None:
 
 
 def _freeze(array: np.ndarray) -> np.ndarray:
-    """A read-only C-ordered array; copies what the caller could still write to."""
+    """A read-only C-ordered array; copied if the caller could still write to it."""
     array = np.ascontiguousarray(array)
     if array.flags.writeable:
         array = array.copy()

@@ -1,4 +1,4 @@
-"""The folder of all stored work."""
+"""The folder of all stored data."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from core.errors import InputError
 
 
 def find_home(home: str | Path | None = None) -> Path:
-    """The folder of all stored work: the argument, AUDIT_HOME, or ~/.graph-privacy-audit.
+    """The home folder: the argument, AUDIT_HOME, or ~/.graph-privacy-audit.
 
-    It is made for its owner alone. One that is there keeps its mode; InputError where others can
-    write to it.
+    Created with access for its owner only. An existing one keeps its mode; raises InputError if
+    others can write to it.
     """
     chosen = home or os.environ.get("AUDIT_HOME") or Path.home() / ".graph-privacy-audit"
     path = Path(chosen).expanduser().resolve()
@@ -33,7 +33,7 @@ def find_home(home: str | Path | None = None) -> Path:
 
 
 def _check_private(path: Path) -> None:
-    """InputError for a folder that is shared with others."""
+    """Raise InputError for a folder writable by others."""
     status = path.stat()
     if not stat.S_ISDIR(status.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
@@ -47,7 +47,7 @@ def _check_private(path: Path) -> None:
 
 
 def open_private(path: Path, mode: str) -> IO[Any]:
-    """Open a file to write that only its owner can read, whatever the umask."""
+    """Open a file for writing with access for its owner only, whatever the umask."""
 
     def opener(name: str, flags: int) -> int:
         descriptor = os.open(name, flags, 0o600)

@@ -1,11 +1,11 @@
-"""Methods: what every attack and defense is. `core.registry` says which exist.
+"""Base classes of attacks and defenses; `core.registry` lists the methods.
 
 A method is a frozen, keyword-only pydantic model with a class-level `info` and one verb. Its
-fields' bounds, units and help texts are declared once and give the check, the error message,
-the form in the app and the option on the command line.
+fields' bounds, units and help texts are declared once and give the check, the error message, the
+form in the app and the option on the command line.
 
 To add one: write `core/<group>/<key>.py`, its test, and one line in the list of that group's
-`__init__.py`. Method files import torch inside functions only: the app's server lists methods
+`__init__.py`. Method files import torch inside functions only, since the app's server lists methods
 without loading it.
 """
 
@@ -33,16 +33,16 @@ ATTACK_KINDS: tuple[Kind, ...] = ("link_attack", "attribute_attack", "identity_a
 class MethodInfo:
     """key: file name, test name, name in scripts.
 
-    summary   one line: what the attacker or defense does
-    source    citation: authors, title, venue, year, and the equation where it matters
-    cost      how time grows: "instant", "seconds", "minutes"
-    group     heading in the app: "heuristics", "embeddings", … / a defense's promise:
-              "empirical", "edge DP", "link-local DP", "node DP"
-    is_baseline  the baseline attacker that a real attack must beat
-    is_blind  a baseline that reads neither links nor columns, so that it exposes nobody
-    uses_gpu  trains something; gets a GPU worker where there is one
-    version   raise it when results change, so that stored cells are not reused
-    claim_blind_spot  what a check of the promise cannot see in this method's releases
+    summary   one line: what the attack or defense does
+    source    citation: authors, title, venue, year, and the equation if relevant
+    cost      growth of time: "instant", "seconds", "minutes"
+    group     heading in the app: "heuristics", "embeddings", … / guarantee of a defense:
+    "empirical", "edge DP", "link-local DP", "node DP"
+    is_baseline  a baseline attacker
+    is_blind  a baseline that uses neither links nor columns, so that it exposes nobody
+    uses_gpu  trains a model; preferably runs on a GPU worker
+    version   increase when results change, so that stored cells are not reused
+    claim_blind_spot  what a claim check cannot observe in this method's releases
     """
 
     key: str
@@ -61,7 +61,7 @@ class MethodInfo:
 class Method(BaseModel, ABC):
     """Base of all methods: validated settings, no state.
 
-    whole_text: name of the one setting that the whole text behind the key is; "" where settings
+    whole_text: name of the single setting that takes the whole text after the key; "" if settings
     are written name=value.
     """
 
@@ -72,12 +72,12 @@ class Method(BaseModel, ABC):
 
     @property
     def config(self) -> dict[str, Any]:
-        """All settings, as JSON holds them."""
+        """All settings as JSON."""
         return self.model_dump(mode="json")
 
     @property
     def changed(self) -> dict[str, Any]:
-        """The settings that differ from their defaults, as JSON holds them."""
+        """Settings that differ from their defaults, as JSON."""
         usual = {
             name: field.get_default(call_default_factory=True)
             for name, field in type(self).model_fields.items()
@@ -92,18 +92,17 @@ class Method(BaseModel, ABC):
 
     @property
     def remark(self) -> str:
-        """What is worth knowing about just these settings; shown below their form."""
+        """Remark on the current settings, shown below their form."""
         return ""
 
 
 class LinkAttack(Method):
     """Scores pairs by how likely they are withheld links of a release.
 
-    threats: what it is after: "link", links that were withheld from the release, or "included",
-    which links of the release are real and which real ones went in. reads_several: whether it
-    weighs what several releases of one graph say of a pair. is_local: pairs without a common
-    neighbour come last, and alike. is_slow: every pair takes time of its own. describes_score:
-    the first column of `describe` is the score.
+    threats: "link", links withheld from the release, or "included", which links of the release are
+    real and which real links were released. reads_several: combines several releases of one graph.
+    is_local: pairs without a common neighbour rank last and equally. is_slow: time per pair
+    matters. describes_score: the first column of `describe` is the score.
     """
 
     kind: ClassVar[Kind] = "link_attack"
@@ -114,7 +113,7 @@ class LinkAttack(Method):
     describes_score: ClassVar[bool] = True
 
     def supports(self, release: Release, threat: LinkThreat) -> str | None:
-        """None if the attack can run, else the reason, shown to the user."""
+        """None if the attack applies, else the reason, shown to the user."""
         return None
 
     @abstractmethod
@@ -122,8 +121,8 @@ class LinkAttack(Method):
         """Scores of `threat.pairs`; uses nothing of the threat but the pairs' ends."""
 
     def describe(self, release: Release, threat: LinkThreat, context: Context) -> np.ndarray:
-        """(k, c) what the attack makes of each of `threat.pairs`, from which an attacker who
-        knows the defense learns what its secrets look like: the score, and both degrees."""
+        """(k, c) features of each of `threat.pairs`, from which an adaptive attacker learns: the
+        score, and both degrees."""
         scores = self.score(release, threat, context).scores
         degrees = np.sort(release.graph.degrees[threat.pairs], axis=1)
         return np.column_stack([scores, np.log1p(degrees)])
@@ -134,40 +133,40 @@ class AttributeAttack(Method):
 
     kind: ClassVar[Kind] = "attribute_attack"
     holds_out: ClassVar[bool] = False
-    """Whether its usual settings leave `held_out` with the probabilities."""
+    """Whether its default settings return `held_out` with the probabilities."""
     transfers: ClassVar[bool] = False
-    """Whether it can learn from another graph, with `infer_from`."""
+    """Whether it can train on a shadow graph, with `infer_from`."""
     transfer_version: ClassVar[int] = 1
-    """Raise it when what it learns there changes results: what it says alone is kept."""
+    """Increase when results with a shadow graph change; those without it are kept."""
 
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
-        """None if it can run; otherwise the reason, in words for the user."""
+        """None if the attack applies; otherwise the reason, shown to the user."""
         return None
 
     def list_members(self) -> tuple[AttributeAttack, ...]:
-        """The attacks that this one is made of; an audit computes theirs first."""
+        """Base models of this attack; an audit computes them first."""
         return ()
 
     @abstractmethod
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        """Probabilities for all nodes; reads values through `threat.observed` only."""
+        """Probabilities for all nodes; uses values through `threat.observed` only."""
 
     def infer_from(
         self, other: Graph, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        """The same by who also holds another graph whose people's values are known."""
+        """As `infer`, with a shadow graph whose nodes' values are known."""
         raise NotImplementedError(f"{self.info.key} learns from no other graph")
 
 
 class IdentityAttack(Method):
-    """Finds people in a pseudonymous release by what it knows of them."""
+    """Re-identifies nodes of a pseudonymous release from background knowledge."""
 
     kind: ClassVar[Kind] = "identity_attack"
 
     def supports(self, release: Release, threat: IdentityThreat) -> str | None:
-        """None if it can run; otherwise the reason, in words for the user."""
+        """None if the attack applies; otherwise the reason, shown to the user."""
         return None
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Counts, shares and sentences as people write them."""
+"""Formats of counts, shares and sentences."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ def format_percent(share: float) -> str:
 
 
 def _count_decimals(percent: float) -> int:
-    """Of the first digit that is not zero, six at most."""
+    """Position of the first non-zero decimal, at most six."""
     return min(-int(f"{percent:.0e}".rpartition("e")[2]), MAX_PERCENT_DECIMALS)

@@ -1,1 +1,1 @@
-"""Graph algorithms on arrays: no torch, no randomness but what is passed in."""
+"""Graph algorithms on arrays, without torch; randomness only from given generators."""

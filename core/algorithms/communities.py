@@ -9,13 +9,13 @@ from core.algorithms.kernels import move_nodes
 from core.graph import Graph
 
 MAX_ROUNDS = 20
-"""Rounds of local moves a level; gains after that are negligible."""
+"""Rounds of local moves per level; later gains are negligible."""
 
 
 def find_communities(graph: Graph, rng: np.random.Generator) -> np.ndarray:
     """(n,) int64 community of each node, 0 the largest; maximises modularity greedily.
 
-    Near linear in m. Weights count; nodes without links are communities of their own.
+    Near linear in m. Weights count; isolated nodes are communities of their own.
     """
     matrix = sparse.csr_array(graph.adjacency, dtype=np.float64)
     matrix.eliminate_zeros()
@@ -38,7 +38,7 @@ def find_communities(graph: Graph, rng: np.random.Generator) -> np.ndarray:
 
 
 def _move_until_stable(matrix: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
-    """(k,) labels of one level; self-loops are released links a node that has merged already."""
+    """(k,) labels of one level; self-loops are the links inside merged nodes."""
     strengths = np.asarray(matrix.sum(axis=1)).ravel()
     pattern = matrix.copy()
     pattern.setdiag(0)

@@ -1,17 +1,17 @@
-"""Structural fingerprints: what someone who knows a person's neighbourhood can look for.
+"""Structural fingerprints of nodes, at five depths of background knowledge.
 
-Five depths, each telling apart at least what those before it tell apart, but for
-`neighbor_degrees`, which does not see triangles:
+Each depth distinguishes at least what those before it do, except `neighbor_degrees`, which ignores
+triangles:
 
-    degree             number of links
-    degree_triangles   that, and the links among the neighbours
-    neighbor_degrees   own and sorted neighbours' numbers of links (Hay et al., VLDB 2008, H_2)
-    ego                the ego network: the neighbours' numbers of links and who of them are linked
-    colour_refinement  1-dimensional Weisfeiler-Leman, started from the ego networks
+  degree             degree
+  degree_triangles   degree and number of links among the neighbours
+  neighbor_degrees   degree and sorted neighbours' degrees (Hay et al., VLDB 2008, H_2)
+  ego                ego network: the neighbours' degrees and the links among them
+  colour_refinement  1-dimensional Weisfeiler-Leman, started from the ego networks
 
-A fingerprint is 128 bits wide: two sums of independently mixed 64-bit words, which depend on a
-multiset and not on its order. Different fingerprints coincide by chance with probability below
-n² / 2^129, so that equal rows mean equal fingerprints; fingerprints compare across graphs.
+A fingerprint has 128 bits: two sums of independently mixed 64-bit words, which depend on a multiset
+and not on its order. Different fingerprints collide with probability below n² / 2^129, so that
+equal rows mean equal fingerprints, also across graphs.
 """
 
 from __future__ import annotations
@@ -30,19 +30,18 @@ Depth = Literal["degree", "degree_triangles", "neighbor_degrees", "ego", "colour
 DEPTHS: tuple[Depth, ...] = get_args(Depth)
 
 EGO_ROUNDS = 3
-"""Rounds of colour refinement within an ego network; its centre is marked."""
+"""Rounds of colour refinement within an ego network, whose centre is marked."""
 
 
 def compute_fingerprints(graph: Graph, depth: Depth) -> np.ndarray:
-    """(n, 2) uint64; two people have the same fingerprint where their rows are equal."""
+    """(n, 2) uint64; equal rows mean equal fingerprints."""
     return compute_joint_fingerprints([graph], depth)[0]
 
 
 def compute_joint_fingerprints(graphs: Sequence[Graph], depth: Depth) -> list[np.ndarray]:
-    """Fingerprints (n, 2) uint64 of several graphs that compare with each other.
+    """Comparable fingerprints (n, 2) uint64 of several graphs.
 
-    Links of weight 0 are no links. Colours are refined in all graphs for as many rounds as the
-    slowest of them needs to become stable.
+    Links of weight 0 are ignored. Colours are refined in all graphs until the slowest is stable.
     """
     patterns = [list_neighbors(graph) for graph in graphs]
     found = [
@@ -63,13 +62,13 @@ def compute_joint_fingerprints(graphs: Sequence[Graph], depth: Depth) -> list[np
 
 
 def compute_class_sizes(fingerprints: np.ndarray) -> np.ndarray:
-    """(n,) int64 number of people who share each person's fingerprint, oneself included."""
+    """(n,) int64 number of nodes with each node's fingerprint, itself included."""
     _, inverse, counts = _group(fingerprints)
     return np.asarray(counts[inverse])
 
 
 def count_matches(wanted: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """(k,) int64 how many of the rows `present` (n, 2) equal each row `wanted` (k, 2)."""
+    """(k,) int64 number of rows of `present` (n, 2) equal to each row of `wanted` (k, 2)."""
     _, inverse, _ = _group(np.concatenate([wanted, present]))
     counts = np.bincount(inverse[len(wanted) :], minlength=int(inverse.max(initial=-1)) + 1)
     return np.asarray(counts[inverse[: len(wanted)]])
@@ -81,7 +80,7 @@ def count_distinct(fingerprints: np.ndarray) -> int:
 
 
 def count_links_and_triangles(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """(n,) int64 links at each person, and links among the neighbours."""
+    """(n,) int64 degrees, and links among the neighbours."""
     edges = graph.present_edges
     degrees = np.bincount(edges.ravel(), minlength=graph.num_nodes)
     return degrees, compute_triangles(edges, graph.num_nodes)
@@ -90,8 +89,8 @@ def count_links_and_triangles(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
 def list_neighbors(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     """`indptr` (n+1,) int64 and `indices` (2m,) int32, ascending, without links of weight 0.
 
-    Each node's neighbours of lower number are written before those of higher number, in the
-    order of the sorted edges, so that nothing needs to be sorted.
+    Neighbours of lower number are written before those of higher number, in the order of the sorted
+    edges, so that no sorting is needed.
     """
     edges = graph.present_edges
     degrees = np.bincount(edges.ravel(), minlength=graph.num_nodes)
@@ -130,7 +129,7 @@ def _refine(indptr: np.ndarray, indices: np.ndarray, colours: np.ndarray) -> np.
 
 
 def _group(fingerprints: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distinct rows as one value each, the row's index of them, and their counts."""
+    """Distinct rows, each row's index among them, and their counts."""
     rows = np.ascontiguousarray(fingerprints).view([("a", "<u8"), ("b", "<u8")]).ravel()
     order = np.lexsort((rows["b"], rows["a"]))
     ordered = rows[order]
@@ -143,7 +142,7 @@ def _group(fingerprints: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 @numba.njit(nogil=True, cache=True, inline="always")
 def _mix(word: np.uint64, lane: np.uint64) -> np.uint64:
-    """SplitMix64's finaliser (Steele et al. 2014), one stream a lane."""
+    """SplitMix64's finaliser (Steele et al. 2014), one stream per lane."""
     z = word + np.uint64(0x9E3779B97F4A7C15) * (np.uint64(2) * lane + np.uint64(1))
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,4 +1,4 @@
-"""Generalised homophily ratios: what neighbours and structural peers give away (GPS Eq. 3–5)."""
+"""Generalised homophily ratios with neighbours and structural peers (GPS Eq. 3–5)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from core.graph import MISSING, Graph
 
 CHUNK = 1 << 21
-"""Links handled at once: bounds the memory of the temporary arrays."""
+"""Links per chunk, to bound the memory of temporary arrays."""
 
 
 @dataclass(frozen=True, eq=False)
 class GHRatios:
-    """One ratio a node, (n,) float64; NaN where it is undefined.
+    """One ratio per node, (n,) float64; NaN if undefined.
 
-    Undefined: the node's own value is unknown, or nobody with a known value is in its set.
+    Undefined: the node's own value is unknown, or no node of its set has a known value.
     """
 
     proximity: np.ndarray
@@ -27,8 +27,8 @@ class GHRatios:
 def choose_tolerance(graph: Graph) -> int:
     """Half the interquartile range of the degrees, rounded, at least 1.
 
-    Peers of a node with a usual degree are then about half of all nodes, whatever the density
-    of the graph. The paper tunes the tolerance by hand ({0, …, 20}; 45 in the authors' NBA run).
+    About half of all nodes are then peers of a node with a typical degree, at any density. The
+    paper tunes the tolerance by hand ({0, …, 20}; 45 in the authors' NBA run).
     """
     low, high = np.percentile(_degrees(graph), [25, 75])
     return max(round(float(high - low) / 2), 1)
@@ -43,10 +43,10 @@ def compute_ghratios(
     role       share of {j ≠ i : |d_j − d_i| ≤ tolerance} with Z_j = Z_i
     combined   the same over the union of both sets
 
-    over nodes whose value is known. Links of weight 0 do not count, all others count alike.
-    O(n log n + m + nC): the role sets are windows in the list of distinct degrees, of which
-    there are O(√m), counted by class-wise prefix sums; the union comes from inclusion and
-    exclusion, because the intersection holds links only.
+    over nodes with a known value. Links of weight 0 are ignored, all others count equally. O(n log
+    n + m + nC): role sets are windows in the list of O(√m) distinct degrees, counted by class-wise
+    prefix sums; the union follows by inclusion and exclusion, since the intersection holds links
+    only.
     """
     codes = np.asarray(codes)
     known = codes != MISSING
@@ -88,7 +88,7 @@ def _count_neighbors(
 def _count_peers(
     codes: np.ndarray, known: np.ndarray, degrees: np.ndarray, num_classes: int, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(n,) known peers of each known node, itself left out, and those of the same class."""
+    """(n,) known peers of each known node without itself, and those of the same class."""
     distinct, position = np.unique(degrees, return_inverse=True)
     table = np.bincount(
         position[known] * num_classes + codes[known], minlength=len(distinct) * num_classes

@@ -13,10 +13,11 @@ import numpy as np
 def count_directed_triangles(
     indptr: np.ndarray, indices: np.ndarray, start: int, stop: int, counts: np.ndarray
 ) -> None:
-    """Add every u → v → w, u → w of an acyclic orientation, given by its out-links, to its corners.
+    """Count every u → v → w, u → w of an acyclic orientation, given by its out-links, at its
+    corners.
 
-    Those of u in [start, stop). Where links lead to the end of higher degree, no node has over
-    √(2m) of them: O(m^{3/2}), and hubs are never walked through.
+    For u in [start, stop). If links lead to the end of higher degree, out-degrees are at most
+    √(2m): O(m^{3/2}).
     """
     mark = np.zeros(len(indptr) - 1, np.bool_)
     for u in range(start, stop):
@@ -38,7 +39,7 @@ def count_directed_triangles(
 def search_breadth_first(
     indptr: np.ndarray, indices: np.ndarray, source: int, distances: np.ndarray, queue: np.ndarray
 ) -> tuple[int, int]:
-    """Steps from `source` into `distances` (n,), −1 where out of reach; returns (sum, reached)."""
+    """Distances from `source` into `distances` (n,), −1 if unreachable; returns (sum, reached)."""
     distances[:] = -1
     distances[source] = 0
     queue[0] = source
@@ -65,7 +66,7 @@ def sum_distances(
     totals: np.ndarray,
     farthest: np.ndarray,
 ) -> None:
-    """Per source: sum of the steps to all reachable nodes, and the largest of them."""
+    """Per source: sum of the distances to all reachable nodes, and the largest of them."""
     n = len(indptr) - 1
     distances, queue = np.empty(n, np.int32), np.empty(n, np.int32)
     for row in range(len(sources)):
@@ -82,8 +83,8 @@ def count_distances(
     blocks: np.ndarray,
     counts: np.ndarray,
 ) -> None:
-    """Add to `counts` (b, n) in the row of each source's block how many nodes are 0, 1, … steps
-    away from it."""
+    """Add to `counts` (b, n), in the row of each source's block, the number of nodes at distance
+    0, 1, …."""
     n = len(indptr) - 1
     distances, queue = np.empty(n, np.int32), np.empty(n, np.int32)
     for row in range(len(sources)):
@@ -96,10 +97,9 @@ def count_distances(
 def find_pair_distances(
     indptr: np.ndarray, indices: np.ndarray, pairs: np.ndarray, result: np.ndarray
 ) -> None:
-    """Steps between the ends of pairs (k, 2) into `result` (k,), −1 where there is no path.
+    """Distances between the ends of pairs (k, 2) into `result` (k,), −1 if unreachable.
 
-    Two searches, one from either end, the one with fewer links to follow going on a whole level;
-    where they first meet lies a shortest path.
+    Bidirectional breadth-first search, always expanding the side with fewer links.
     """
     n = len(indptr) - 1
     steps = np.full((2, n), -1, np.int32)
@@ -149,11 +149,11 @@ def move_nodes(
     totals: np.ndarray,
     total: float,
 ) -> int:
-    """One round of Louvain's local moves over `order`; returns how many nodes moved.
+    """One round of Louvain's local moves over `order`; returns the number of nodes moved.
 
-    strengths (n,) weighted degree with self-loops,
-    totals (n,) summed strength per community, total = Σ strengths. A node moves to the
-    neighbouring community with the largest gain in modularity, if that is larger than staying.
+    strengths (n,) weighted degree with self-loops, totals (n,) summed strength per community, total
+    = Σ strengths. A node moves to the neighbouring community with the largest positive gain in
+    modularity.
     """
     n = len(indptr) - 1
     links = np.zeros(n)

@@ -1,9 +1,8 @@
-"""Places for all people of a graph in the plane, so that distance on the map follows links.
+"""Layout of all nodes in the plane.
 
-PivotMDS (Brandes & Pich 2006) from shortest paths to a few pivots, then majorization of the
-sparse stress model (Ortmann, Klimenta & Brandes 2017, Eq. 5), in O((n + m) · pivots) time and
-memory O(n · pivots). Links count as one step each, whatever their weight. Components are laid
-out apart and packed by their size: between them a graph has no distance.
+PivotMDS (Brandes & Pich 2006) from shortest paths to a few pivots, then majorization of the sparse
+stress model (Ortmann, Klimenta & Brandes 2017, Eq. 5), in O((n + m) · pivots) time and O(n ·
+pivots) memory. Links have length one. Components are laid out separately and packed by size.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ from core.progress import Progress
 NUM_PIVOTS = 50
 NUM_ROUNDS = 30
 SMALL = 4
-"""Components of up to so many people need no layout: their corners stand on a circle."""
+"""Components up to this size are placed on a circle."""
 
 MARGIN = 0.15
-"""Empty share of each component's square."""
+"""Margin of each component's square, as a share."""
 
 SPREAD = 0.8
-"""In a small world nearly everybody is near the middle, where nobody could be told apart."""
+"""Exponent of the radial rescaling, which gives the dense centre of small worlds more room."""
 
 GATHER_ROUNDS, GATHER_SHARE = 4, 0.4
-"""How often everybody moves so far towards the mean of their neighbours. Stress alone puts the
-many who are equally far from everything on a ring; like this communities stand apart."""
+"""Rounds and step size of moves towards the neighbours' mean. Stress alone puts the many nodes
+at similar distances on a ring; these moves separate communities."""
 
 _JITTER = 0.05
-"""People with equal distances to all pivots start at one point; majorization cannot part them."""
+"""Jitter for nodes with equal distances to all pivots, which majorization cannot separate."""
 
 
 def compute_layout(
@@ -43,8 +42,8 @@ def compute_layout(
     num_rounds: int = NUM_ROUNDS,
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """(n, 2) float64 places within [-1, 1]; every component's area is in proportion to its
-    people, the largest one first. The same generator state gives the same places."""
+    """(n, 2) float64 positions within [-1, 1]; each component's area is proportional to its
+    size, the largest first. Deterministic for a generator state."""
     progress = progress or Progress()
     adjacency = graph.adjacency
     _, labels = connected_components(adjacency, directed=False)
@@ -70,7 +69,7 @@ def lay_out_connected(
     num_rounds: int = NUM_ROUNDS,
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """(n, 2) places of a connected graph, in steps; an unconnected one gives no sense."""
+    """(n, 2) positions of a connected graph."""
     progress = progress or Progress()
     pivots, distances = find_pivots(adjacency, num_pivots, rng, progress)
     places = place_by_pivots(distances)
@@ -89,9 +88,9 @@ def find_pivots(
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(k,) nodes far from each other and (n, k) int32 steps from each node to them.
+    """(k,) nodes far from each other and (n, k) int32 distances of each node to them.
 
-    The first is drawn, each next one is the node furthest from those before (max-min).
+    The first is random, each next one maximises the distance to those before (max-min).
     """
     progress = progress or Progress()
     n = adjacency.shape[0]
@@ -112,7 +111,7 @@ def find_pivots(
 
 
 def place_by_pivots(distances: np.ndarray) -> np.ndarray:
-    """(n, 2) PivotMDS places from (n, k) steps; with all nodes as pivots classical MDS.
+    """(n, 2) PivotMDS positions from (n, k) distances; with all nodes as pivots classical MDS.
 
     The two longest axes of the doubly centred squares, scaled as by classical MDS.
     """
@@ -131,8 +130,8 @@ def place_by_pivots(distances: np.ndarray) -> np.ndarray:
 
 
 def weigh_pivots(distances: np.ndarray) -> np.ndarray:
-    """(n, k) float32 weights of the stress terms between nodes and pivots: a pivot stands for
-    the nodes of its region that are at most half as far from it as the node in question."""
+    """(n, k) float32 weights of the stress terms between nodes and pivots: a pivot represents
+    the nodes of its region at most half as far from it as the node in question."""
     n, k = distances.shape
     region = distances.argmin(axis=1)
     weights = np.zeros((n, k), np.float32)
@@ -153,8 +152,7 @@ def majorize(
     weights: np.ndarray,
     places: np.ndarray,
 ) -> None:
-    """One round, in place: every node moves to where its own terms of the stress are bounded
-    best, its neighbours one step away and the pivots as far as they are."""
+    """One in-place round of majorization: neighbours at distance one, pivots at theirs."""
     for i in range(len(indptr) - 1):
         x, y, total = 0.0, 0.0, 0.0
         for a in range(indptr[i], indptr[i + 1]):
@@ -192,8 +190,8 @@ def gather_neighbors(adjacency: sparse.csr_array, places: np.ndarray) -> np.ndar
 
 
 def spread_out(places: np.ndarray, share: float = SPREAD) -> np.ndarray:
-    """The same directions and order from the middle, with room in the crowd: distance from the
-    mean becomes `share` of the way to what it would be on an evenly filled disc."""
+    """Rescale distances from the mean, keeping directions and order: `share` of the way towards
+    an evenly filled disc."""
     middle = places.mean(axis=0)
     away = places - middle
     radius = np.linalg.norm(away, axis=1)
@@ -205,7 +203,7 @@ def spread_out(places: np.ndarray, share: float = SPREAD) -> np.ndarray:
 
 
 def _place_on_circles(labels: np.ndarray, order: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Every node on its component's circle; one alone in the middle."""
+    """Nodes on their component's circle; singletons in its centre."""
     rank = np.empty(len(labels))
     rank[order] = np.arange(len(labels)) - starts[labels[order]]
     sizes = np.diff(starts)[labels]
@@ -215,7 +213,7 @@ def _place_on_circles(labels: np.ndarray, order: np.ndarray, starts: np.ndarray)
 
 
 def _fit(places: np.ndarray) -> np.ndarray:
-    """Into the square of side 1 around the origin, less the margin."""
+    """Scale into the square of side 1 around the origin, less the margin."""
     low, high = places.min(axis=0), places.max(axis=0)
     return np.asarray(
         (places - (low + high) / 2) * (1 - MARGIN) / max(float((high - low).max()), 1e-9)
@@ -223,7 +221,7 @@ def _fit(places: np.ndarray) -> np.ndarray:
 
 
 def _pack(places: np.ndarray, labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Put the components' squares, side √size, into rows below the largest one."""
+    """Pack the components' squares, side √size, in rows below the largest one."""
     sides = np.sqrt(sizes)
     order = np.argsort(-sizes, kind="stable")
     width = max(float(sides[order[0]]), float(np.sqrt(sizes.sum())))

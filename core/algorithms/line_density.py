@@ -1,4 +1,4 @@
-"""Every link of a graph as a picture: how many lines cross each pixel."""
+"""Density image of all links: number of lines per pixel."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import numba
 import numpy as np
 
 FAINTEST = 0.22
-"""Opacity of a pixel that a single link crosses."""
+"""Opacity of a pixel crossed by a single link."""
 
 BUSIEST = 0.995
-"""Quantile of the crossed pixels from which on they are opaque."""
+"""Quantile of the crossed pixels above which they are opaque."""
 
 
 def count_crossings(
     positions: np.ndarray, edges: np.ndarray, pixels: int, half: float
 ) -> np.ndarray:
-    """(pixels, pixels) int32: lines a pixel; row 0 is the top.
+    """(pixels, pixels) int32: lines per pixel; row 0 is the top.
 
     positions  (n, 2) within [-half, half]
-    edges      (m, 2) numbers of the nodes that a line joins
+    edges      (m, 2) node numbers of each line's ends
     """
     scale = (pixels - 1) / (2 * half)
     places = np.empty(positions.shape, np.float64)
@@ -30,8 +30,7 @@ def count_crossings(
 
 
 def shade_density(counts: np.ndarray, color: tuple[int, int, int]) -> np.ndarray:
-    """(h, w, 4) uint8 RGBA of one colour, the more opaque the more lines, on a logarithmic scale:
-    the densest part is not all that is seen, and a single link is not lost."""
+    """(h, w, 4) uint8 RGBA of one colour, with opacity logarithmic in the number of lines."""
     image = np.zeros((*counts.shape, 4), np.uint8)
     crossed = counts > 0
     if not crossed.any():
@@ -45,7 +44,7 @@ def shade_density(counts: np.ndarray, color: tuple[int, int, int]) -> np.ndarray
 
 @numba.njit(cache=True, nogil=True)
 def _add_lines(counts: np.ndarray, places: np.ndarray, edges: np.ndarray) -> None:
-    """One pixel a step along the longer side of each line, both ends included."""
+    """One pixel per step along the longer side of each line, both ends included."""
     for index in range(len(edges)):
         x0, y0 = places[edges[index, 0]]
         x1, y1 = places[edges[index, 1]]

@@ -1,4 +1,4 @@
-"""Who of one graph is who in another: candidates by the neighbours already matched.
+"""Node matching between two graphs by already matched neighbours.
 
 All take both graphs as `indptr` (n+1,) and `indices` (symmetric, no self-loops).
 """
@@ -11,7 +11,7 @@ import numpy as np
 NOBODY = -1
 
 NUM_CANDIDATES = 10
-"""Whom a matcher names for each person, at most: hits are counted at 1 and at 10."""
+"""Maximum number of candidates per node: hits are counted at 1 and at 10."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -29,20 +29,20 @@ def weigh_witnesses(
     own: np.ndarray,
     possible: np.ndarray,
 ) -> None:
-    """The expected witnesses of (u, w): Σ p(v, x) over neighbours v of u and x of w.
+    """Expected witnesses of (u, w): Σ p(v, x) over neighbours v of u and x of w.
 
-    Each counts 1 / log(2 + d(x)), since hubs are witnesses of everybody (Adamic and Adar 2003); the
-    score is the weighted sum over the geometric mean of what u's and w's neighbours could have
-    given, times √(d_min / d_max) of the two numbers of links: in [0, 1].
+    Each counts 1 / log(2 + d(x)), which reduces the weight of hubs (Adamic and Adar 2003); the
+    score is the weighted sum over the geometric mean of the maxima for u and w, times √(d_min /
+    d_max) of the two degrees: in [0, 1].
 
-    guesses (k, c) nodes of the other graph whom each node is taken for, or NOBODY
-    chances (k, c) how surely; those below `least` are left out
-    near    (k, e) nodes of the other graph that are candidates anyhow, or NOBODY
-    top     (k, t + e) int64 receives the t best by score, best first, then those of `near` that
-            are not among them; NOBODY elsewhere
+    guesses (k, c) candidate nodes of the other graph for each node, or NOBODY chances (k, c) their
+    confidence; those below `least` are ignored
+    near    (k, e) further candidates, or NOBODY
+    top     (k, t + e) int64 receives the t best by score, best first, then those of `near` that are
+    not among them; NOBODY elsewhere
     values  (k, t + e, 3) receives their scores, weighted sums and plain sums
-    own     (k,) receives what u's neighbours could give, weighted
-    possible (m,) receives what w's neighbours could give, weighted
+    own     (k,) receives the maximum for u, weighted
+    possible (m,) receives the maximum for w, weighted
     """
     n, m = len(indptr) - 1, len(other_indptr) - 1
     wide = near.shape[1]
@@ -128,11 +128,12 @@ def extend_by_eccentricity(
     least: float,
     outcome: np.ndarray,
 ) -> int:
-    """One pass of Narayanan and Shmatikov's propagation over `order`; returns what changed.
+    """One pass of Narayanan and Shmatikov's propagation over `order`; returns the number of
+    changes.
 
-    image (n,) and inverse (m,) are the mapping so far, both ways, and are updated; `outcome`
-    (n, 4) receives the best node of the other graph, its score, the next best score and the
-    eccentricity. A pair is taken where both ways it stands out by at least `least`.
+    image (n,) and inverse (m,) are the mapping so far, both ways, and are updated; `outcome` (n, 4)
+    receives the best node of the other graph, its score, the next best score and the eccentricity.
+    A pair is accepted if its eccentricity is at least `least` in both directions.
     """
     n, m = len(indptr) - 1, len(other_indptr) - 1
     size = max(n, m)
@@ -172,8 +173,8 @@ def _stand_out(
     touched: np.ndarray,
     outcome: np.ndarray,
 ) -> None:
-    """Scores Σ 1/√d(w) over the mapped neighbours; how far the best stands above the next,
-    in standard deviations of all scores (nodes that score nothing counted as zeros)."""
+    """Best of the scores Σ 1/√d(w) over the mapped neighbours, and its eccentricity: distance to
+    the next in standard deviations of all scores, zeros included."""
     m = len(other_indptr) - 1
     count = 0
     for e in range(indptr[u], indptr[u + 1]):

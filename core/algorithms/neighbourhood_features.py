@@ -1,4 +1,4 @@
-"""A person's neighbourhood as a few numbers, for knowledge that is not exact."""
+"""Neighbourhood of a node as a few numbers, for approximate background knowledge."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from core.algorithms.fingerprints import Depth, count_links_and_triangles, list_
 from core.graph import Graph
 
 QUANTILES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
-"""Of the neighbours' numbers of links."""
+"""Quantiles of the neighbours' degrees."""
 
 
 def compute_neighbourhood_features(graph: Graph, depth: Depth) -> np.ndarray:
-    """(n, c) float64 log(1 + count): links; triangles; quantiles of the neighbours' links.
+    """(n, c) float64 log(1 + count): degree; triangles; quantiles of the neighbours' degrees.
 
-    degree: the first; degree_triangles: the first two; neighbor_degrees: links and quantiles;
-    ego and colour_refinement: all seven.
+    degree: the first; degree_triangles: the first two; neighbor_degrees: degree and quantiles; ego
+    and colour_refinement: all seven.
     """
     indptr, indices = list_neighbors(graph)
     degrees = np.diff(indptr)
@@ -32,8 +32,8 @@ def compute_neighbourhood_features(graph: Graph, depth: Depth) -> np.ndarray:
 
 
 def compute_wider_neighbourhood_features(graph: Graph) -> np.ndarray:
-    """(n, 28): all seven numbers, their means over the neighbours and over the neighbours'
-    neighbours, and their spread over the neighbours (ReFeX: Henderson et al., KDD 2011)."""
+    """(n, 28): the seven numbers, their means over neighbours and second-order neighbours, and
+    their standard deviation over neighbours (ReFeX: Henderson et al., KDD 2011)."""
     own = compute_neighbourhood_features(graph, "ego")
     indptr, indices = list_neighbors(graph)
     near, spread = _average(indptr, indices, own)
@@ -44,7 +44,7 @@ def compute_wider_neighbourhood_features(graph: Graph) -> np.ndarray:
 def _average(
     indptr: np.ndarray, indices: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation over the neighbours; zeros for a node without any."""
+    """Mean and standard deviation over the neighbours; zeros for isolated nodes."""
     n = len(values)
     links = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(n, n))
     counts = np.maximum(np.diff(indptr), 1)[:, None]

@@ -1,4 +1,4 @@
-"""Adjacency matrices scaled by degrees, and columns scaled to mean 0 and variance 1."""
+"""Degree-normalised adjacency matrices, and standardised columns."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def normalize_adjacency(
 
 
 def standardize(values: np.ndarray) -> np.ndarray:
-    """(n, c) columns of mean 0 and variance 1; constant ones, but for rounding, stay 0."""
+    """(n, c) columns of mean 0 and variance 1; constant ones, up to rounding, are 0."""
     centre, spread = fit_scale(values)
     return np.asarray((values - centre) / spread)
 

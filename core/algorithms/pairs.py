@@ -1,4 +1,4 @@
-"""Pairs without a link, drawn uniformly, and the pairs that an attacker learns from."""
+"""Uniform non-links, and training pairs of attackers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.graph import Graph, is_among, pair_codes, sort_distinct
 
 
 def sample_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
-    """(count, 2) distinct pairs i < j that are no link, uniformly; sparse, no n×n array."""
+    """(count, 2) distinct non-linked pairs i < j, uniform; sparse, no n×n array."""
     n = graph.num_nodes
     available = graph.num_pairs - graph.num_edges
     if count > available:
@@ -47,8 +47,8 @@ def draw_training_pairs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Links of a release (a, 2), at most `limit`, and as many non-links of it (b, 2).
 
-    Links of weight 0 are no links. The attacker cannot know withheld links, so they may be among
-    his non-links.
+    Links of weight 0 are ignored. Withheld links are unknown to the attacker and may be among the
+    non-links.
     """
     links = graph.present_edges
     if len(links) > limit:
@@ -58,9 +58,9 @@ def draw_training_pairs(
 
 
 def draw_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
-    """At most `count` pairs without a link, drawn uniformly with replacement; fast.
+    """At most `count` non-linked pairs, uniform with replacement; fast.
 
-    Draws that hit a link are left out, not repeated: as many as the graph is dense.
+    Draws that hit a link are dropped.
     """
     pairs = rng.integers(0, graph.num_nodes, (count, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
@@ -70,11 +70,10 @@ def draw_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.nda
 def hide_links(
     graph: Graph, share: float, limit: int, rng: np.random.Generator, ratio: float = 1.0
 ) -> tuple[Graph, np.ndarray, np.ndarray]:
-    """An attacker's own secrets: the graph without some of its links, these links, non-links.
+    """Links that an attacker hides for its own training: graph without them, the links, non-links.
 
-    Hides `share` of the links of weight above 0, at most `limit`, and draws `ratio` times as
-    many pairs that `graph` does not link. (a, 2) links are none, or fewer than two, where there
-    is nothing to hide.
+    Hides `share` of the links of positive weight, at most `limit`, and draws `ratio` times as many
+    non-linked pairs. (a, 2) has fewer than two links if there is nothing to hide.
     """
     links, count = _list_hideable(graph, share, limit)
     return _hide(graph, links[np.sort(rng.choice(len(links), count, replace=False))], ratio, rng)
@@ -88,7 +87,7 @@ def hide_in_turn(
     rng: np.random.Generator,
     ratio: float = 1.0,
 ) -> Iterator[tuple[Graph, np.ndarray, np.ndarray]]:
-    """`hide_links` at most `rounds` times, and once at least; no link is hidden twice."""
+    """`hide_links` one to `rounds` times, without hiding a link twice."""
     links, count = _list_hideable(graph, share, limit)
     order = rng.permutation(len(links))
     most = len(links) // count if count else 1
@@ -97,7 +96,7 @@ def hide_in_turn(
 
 
 def _list_hideable(graph: Graph, share: float, limit: int) -> tuple[np.ndarray, int]:
-    """Links of weight above 0, and how many of them are hidden at once."""
+    """Links of positive weight, and the number hidden at once."""
     links = graph.present_edges
     return links, min(max(round(share * len(links)), min(2, len(links) // 2)), limit)
 
@@ -111,7 +110,7 @@ def _hide(
 
 
 def split_by_work(entries: np.ndarray, most: int) -> list[np.ndarray]:
-    """Places of k pairs in consecutive parts of about `most` row entries; parts may be empty.
+    """Split k pairs into consecutive parts of about `most` row entries; parts may be empty.
 
     entries  (k,) row entries that each pair needs
     """
@@ -122,12 +121,11 @@ def split_by_work(entries: np.ndarray, most: int) -> list[np.ndarray]:
 
 
 def find_near_pairs(graph: Graph, limit: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
-    """(k, 2) pairs i < j at distance two, and how many such pairs each stands for.
+    """(k, 2) pairs i < j at distance two, and the number of such pairs each represents.
 
-    All of them, weight 1, where following every path of two links takes at most `limit` steps;
-    else those around a random part of the nodes: each pair is found from either end, so that a
-    pair may come twice and the weights add up to the number of pairs on average. Links of
-    weight 0 lead nowhere.
+    All of them with weight 1 if all two-link paths take at most `limit` steps; else those around a
+    random subset of nodes: each pair is found from either end, so that it may occur twice and the
+    weights are unbiased. Links of weight 0 are ignored.
     """
     links = sparse.csr_array(graph.adjacency != 0, dtype=np.float32)
     degrees = np.diff(links.indptr)
@@ -147,17 +145,17 @@ def find_near_pairs(graph: Graph, limit: int, rng: np.random.Generator) -> tuple
 
 
 ROUNDS = 12
-"""Times that ends are matched anew whose pair was a loop or there already."""
+"""Rounds of re-matching ends whose pair was a loop or a duplicate."""
 
 
 def draw_by_degrees(
     degrees: np.ndarray, rng: np.random.Generator, taken: np.ndarray | None = None
 ) -> np.ndarray:
-    """(k, 2) distinct pairs i < j in which node i occurs `degrees[i]` times, as far as that can be.
+    """(k, 2) distinct pairs i < j in which node i occurs up to `degrees[i]` times.
 
-    The configuration model (Bollobás, 1980): all ends are matched at random. Loops, repeated
-    pairs and pairs whose codes are among `taken` (sorted) are taken apart and matched again, up
-    to `ROUNDS` times; what is left then stays away. O(k) time a round.
+    The configuration model (Bollobás, 1980): ends are matched at random. Loops, duplicates and
+    pairs with codes in `taken` (sorted) are split and matched again, up to `ROUNDS` times, then
+    dropped. O(k) time per round.
     """
     n = len(degrees)
     taken = np.empty(0, np.int64) if taken is None else taken

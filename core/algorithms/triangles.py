@@ -11,7 +11,7 @@ from core.algorithms.kernels import count_directed_triangles
 from core.progress import Progress
 
 TILE_STEPS = 20_000_000
-"""Links followed between two reports of progress."""
+"""Links followed between two progress reports."""
 
 
 def compute_triangles(

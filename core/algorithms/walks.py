@@ -1,7 +1,7 @@
-"""Second-order random walks (Grover and Leskovec, node2vec, 2016, §3.2), compiled.
+"""Compiled second-order random walks (Grover and Leskovec, node2vec, 2016, §3.2).
 
-Also the small generator that compiled kernels draw from: its state is an array of one uint64,
-so that results depend on the seed alone.
+Also the generator of compiled kernels: its state is an array of one uint64, so that results depend
+on the seed only.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from scipy import sparse
 from core.seeding import Seed
 
 STOP = -1
-"""Fills a walk after a node from which no link leads on."""
+"""Padding of a walk after a dead end."""
 
 
 def make_state(seed: Seed) -> np.ndarray:
@@ -59,7 +59,7 @@ def contains(indices: np.ndarray, start: int, stop: int, value: int) -> bool:
 
 @numba.njit(nogil=True)
 def _propose(indptr: np.ndarray, cumulative: np.ndarray, node: int, state: np.ndarray) -> int:
-    """Position of a neighbour drawn by weight; −1 where there is none."""
+    """Index of a neighbour drawn by weight; −1 without any."""
     start, stop = indptr[node], indptr[node + 1]
     if len(cumulative) == 0:
         return start + draw_below(state, stop - start) if stop > start else -1
@@ -86,8 +86,8 @@ def walk(
     """Walks (len(starts), length) int64; STOP after a dead end.
 
     cumulative  (nnz + 1,) float64 running sum of the link weights, or empty without weights
-    A step from v, come from t, goes to x in proportion to w_vx times 1/p if x = t, 1 if x is
-    linked to t, 1/q else; drawn by rejection, so that no table per link is needed.
+    A step from v, coming from t, goes to x in proportion to w_vx times 1/p if x = t, 1 if x is
+    linked to t, 1/q otherwise; by rejection sampling, without a table per link.
     """
     walks = np.full((len(starts), length), STOP, np.int64)
     peak = max(1.0, 1.0 / p, 1.0 / q)
@@ -116,7 +116,7 @@ def walk(
 
 
 def compute_cumulative(adjacency: sparse.csr_array, is_weighted: bool) -> np.ndarray:
-    """What `walk` needs to draw neighbours by weight."""
+    """Running sum of the link weights for `walk`."""
     if not is_weighted:
         return np.empty(0)
     return np.concatenate([[0.0], np.cumsum(adjacency.data, dtype=np.float64)])

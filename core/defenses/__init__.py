@@ -1,4 +1,4 @@
-"""Defenses: one file a method; this list says which exist."""
+"""List of the defenses, one file each."""
 
 from core.defenses.betweenness_deletion import BetweennessDeletion
 from core.defenses.blink import Blink

@@ -1,4 +1,4 @@
-"""Betweenness deletion: publish without the links that most shortest paths use."""
+"""Betweenness deletion: removes the links with the highest betweenness."""
 
 from __future__ import annotations
 

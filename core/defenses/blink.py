@@ -94,7 +94,7 @@ class Blink(LinkLocalDefense):
     def _weigh_pairs(
         self, graph: Graph, beta: np.ndarray, reports: np.ndarray, bits: Bits, context: Context
     ) -> tuple[Graph, dict[str, float]]:
-        """The largest posteriors as weighted links, in two passes over the same drawn bits."""
+        """The largest posteriors as weighted links, in two passes over the same random bits."""
         scan = _PosteriorScan(graph, beta, reports, bits, context)
         limit = int(context.memory_budget // BYTES_PER_LINK)
         wanted = graph.num_pairs if self.variant == "soft" else round(scan.total)
@@ -112,7 +112,7 @@ class Blink(LinkLocalDefense):
 
 def recommend_delta(epsilon: float) -> float:
     """Degree share δ: the authors' choice for hybrid GCN on Cora is 0.7–0.9 up to ε = 3, 0.1–0.3
-    above, where the rows alone carry the structure (Blink §5.2.2)."""
+    above, where the rows alone contain the structure (Blink §5.2.2)."""
     return 0.9 if epsilon <= 3 else 0.1
 
 
@@ -200,10 +200,10 @@ class _PosteriorScan:
 
 
 _CHUNK = 1 << 22
-"""Numbers held at once while the sums are evaluated."""
+"""Numbers held at once while evaluating the sums."""
 
 _BOUND = 25.0
-"""Largest |β|: beyond it a probability is 0 or 1 to rounding error."""
+"""Largest |β|: beyond it a probability is 0 or 1 up to rounding."""
 
 
 def fit_beta_model(

@@ -1,4 +1,4 @@
-"""Settings that private defenses share."""
+"""Settings shared by private defenses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class EdgePrivateDefense(Defense):
 
 
 class LinkLocalDefense(Defense):
-    """ε-link local differential privacy where both ends of a link report it."""
+    """ε-link local differential privacy if both ends of a link report it."""
 
     is_reported_twice: ClassVar[bool] = True
     epsilon: float = Field(

@@ -1,4 +1,4 @@
-"""A defense that the user brings as a command: any program that reads links and writes links."""
+"""A user-supplied defense: any program that reads links and writes links."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from core.release import Guarantee, Release
 from core.threats import Threats
 
 FOLDER = "_AUDIT_COMMANDS"
-"""Variable that names the folder where commands run; without it none does. The command line sets
-it for a defense that was named there, so that the app's server runs no command."""
+"""Variable naming the folder in which commands run; without it none does. Set by the command
+line for a defense named there, so that the app's server runs no command."""
 
 LIMITS = {"AUDIT_COMMAND_MB": 4096, "AUDIT_COMMAND_SECONDS": 600}
 NOTE = "A command of the user made it: no promise of it is known or was tested."
@@ -38,15 +38,14 @@ _NO_MEMORY = ("memoryerror", "cannot allocate memory", "bad_alloc", "out of memo
 
 
 class Command(Defense):
-    """Runs `line` with {in} and {out} in the place of two files, and reads what it wrote.
+    """Runs `line` with {in} and {out} replaced by two files, and reads its output.
 
-    {in}     links as "source,target" below that head, nodes by their numbers from 0
-    {out}    where the command writes its links, in the same form, without weights
-    {nodes}  node table, where the line asks for it: node, id, features, and the private column as
-             far as the publisher knows it
+    {in}     links as "source,target" with this header, nodes by their numbers from 0
+    {out}    output links in the same form, without weights
+    {nodes}  optional node table: node, id, features, and the private column as known
 
-    AUDIT_SEED holds a seed; python is the one that this program runs with. The nodes and their
-    columns leave as they are.
+    AUDIT_SEED holds a seed; python is the interpreter of this program. Nodes and their columns are
+    published unchanged.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -84,8 +83,8 @@ class Command(Defense):
         return f"Command {self.line}"
 
     def identify(self) -> Command:
-        """The same with the hash of the files that the line names, so that a program that was
-        changed is run again."""
+        """The same with the hash of the files named in the line, so that a changed program is
+        rerun."""
         digest = hashlib.sha256()
         for path in _list_files(self.line, Path.cwd()):
             if path.is_file():
@@ -115,7 +114,7 @@ class Command(Defense):
         return self.build_release(graph.with_edges(links), Guarantee(is_known=False, note=note))
 
     def _read_links(self, path: Path, num_nodes: int) -> np.ndarray:
-        """(k, 2) node numbers that the command wrote; InputError where it wrote something else."""
+        """(k, 2) node numbers written by the command; raises InputError for invalid output."""
         what = f"command '{self.line}'"
         remedy = "write 'source,target' and below it the numbers of two nodes in each line"
         if path.is_symlink() or not path.is_file():
@@ -144,7 +143,7 @@ def write_rows(path: Path, head: tuple[str, ...], rows: list[list[object]]) -> N
 
 
 def _write_nodes(path: Path, graph: Graph, threats: Threats) -> None:
-    """Features, and the private values that the publisher knows; no other attribute."""
+    """Features, and the private values known to the publisher; no other attribute."""
     features, threat = graph.dense_features(), threats.attribute
     private = () if threat is None else (threat.attribute.name,)
     rows: list[list[object]] = []
@@ -164,8 +163,8 @@ def _fill(word: str, places: dict[str, Path]) -> str:
 
 
 def _list_files(line: str, folder: Path) -> Iterator[Path]:
-    """The program, with where it was installed if the PATH names it, and what else is a file or
-    folder among the words: what the command may read."""
+    """Readable paths of the command: the program, its installation if found on the PATH, and
+    other files or folders among the words."""
     first, *words = shlex.split(line)
     found = shutil.which(first, path=None if os.sep not in first else str(folder))
     if os.sep not in first and found is not None:
@@ -180,9 +179,9 @@ def _list_files(line: str, folder: Path) -> Iterator[Path]:
 
 
 def _run(text: str, line: list[str], folder: Path, seed: int, context: Context) -> list[str]:
-    """Wait for the command within its limits; returns what stayed open to it.
+    """Wait for the command within its limits; returns the restrictions that could not be applied.
 
-    Raises InputError or ResourceError of one line where it fails or exceeds a limit.
+    Raises InputError or ResourceError on one line if it fails or exceeds a limit.
     """
     memory, seconds = read_limits(LIMITS)
     what, place = f"command '{text}'", Path(os.environ[FOLDER])
@@ -221,8 +220,8 @@ def _run(text: str, line: list[str], folder: Path, seed: int, context: Context) 
 
 
 def _wait(child: subprocess.Popen[bytes], seconds: int, what: str, context: Context) -> int:
-    """The exit status, 128 and its number for a signal; ResourceError after so many seconds.
-    Cancelling ends the wait."""
+    """Exit status, 128 plus its number for a signal; ResourceError on time-out. Cancelling ends
+    the wait."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -236,7 +235,7 @@ def _wait(child: subprocess.Popen[bytes], seconds: int, what: str, context: Cont
 
 
 def _read_last_line(path: Path) -> str:
-    """The last line that a command wrote, printable, at most 200 characters."""
+    """Last line written by a command, printable, at most 200 characters."""
     with path.open("rb") as file:
         file.seek(max(path.stat().st_size - 4096, 0))
         lines = file.read().decode("utf-8", "replace").split("\n")

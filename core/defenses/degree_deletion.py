@@ -1,4 +1,4 @@
-"""Degree deletion: publish without the links between the best-connected nodes."""
+"""Degree deletion: removes the links between nodes of highest degree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deletion of links: at random, or those with the highest score first."""
+"""Deletion of links, at random or by score."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Deletion(Defense):
 
 
 class RankedDeletion(Deletion):
-    """The links of highest score; ties in random order."""
+    """Removes the links of highest score; ties at random."""
 
     def _choose(self, graph: Graph, count: int, context: Context) -> np.ndarray:
         scores = self._score_links(graph, context)

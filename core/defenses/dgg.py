@@ -1,4 +1,4 @@
-"""DGG: noisy degrees, and a graph of dense blocks drawn from them (BTER); ε-edge DP."""
+"""DGG: a block two-level Erdős–Rényi graph (BTER) from noisy degrees; ε-edge DP."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ class Dgg(EdgePrivateDefense):
 def draw_blocks(
     degrees: np.ndarray, density: float, decay: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """Links (k, 2) within blocks of nodes of like degree; nodes of degree 1 or less are in none.
-    O(Σ degrees)."""
+    """Links (k, 2) within blocks of nodes of similar degree; nodes of degree 1 or less are in
+    none. O(Σ degrees)."""
     order = np.argsort(degrees, kind="stable")
     order = order[np.searchsorted(degrees[order], 2) :]
     found = [np.empty((0, 2), np.int64)]

@@ -1,4 +1,4 @@
-"""DICE turned to link privacy: disconnect sensitive nodes, connect the others."""
+"""DICE adapted to link privacy: disconnects sensitive nodes and connects others."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from core.threats import Threats
 
 
 class Dice(Defense):
-    """Removes round(strength · m) links at nodes with a sensitive link, as far as there are so
-    many, and adds as many pairs between nodes without one.
+    """Removes up to round(strength · m) links at nodes with a sensitive link, and adds as many
+    pairs between nodes without one.
 
-    Added links take over the weights of the removed ones.
+    Added links get the weights of the removed ones.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(

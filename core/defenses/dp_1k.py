@@ -22,11 +22,11 @@ from core.threats import Threats
 class Dp1k(EdgePrivateDefense):
     """The dK-1 series with noise, and a graph drawn from it by the configuration model.
 
-    What takes the noise is the number of nodes of degree k or more, for each k: a link raises two
-    of these numbers by one, while it moves two nodes between four bins of the histogram (the
-    paper's sensitivity of 4). That they fall with k is then restored by isotonic regression,
-    which averages the noise of the many k that nobody reaches (Hay, Li, Miklau and Jensen, 2009,
-    on the sorted degrees). Which node gets which degree is drawn at random.
+    Noise is added to the number of nodes of degree k or more, for each k: a link changes two of
+    these numbers by one, but four bins of the histogram (the paper's sensitivity of 4).
+    Monotonicity in k is then restored by isotonic regression, which averages the noise over empty
+    ranges of k (Hay, Li, Miklau and Jensen, 2009, on the sorted degrees). Degrees are assigned to
+    nodes at random.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -55,14 +55,14 @@ class Dp1k(EdgePrivateDefense):
 
 
 def estimate_degrees(degrees: np.ndarray, account: Account, share: Share) -> np.ndarray:
-    """(n,) degrees, the highest first, for a share of a budget of links."""
+    """(n,) degrees, highest first, for a share of an edge budget."""
     n = len(degrees)
     reaching = n - np.searchsorted(np.sort(degrees), np.arange(1, n))
     return compute_degrees(account.add_count_noise(reaching, share, 2.0, "degrees"), n)
 
 
 def compute_degrees(noisy: np.ndarray, num_nodes: int) -> np.ndarray:
-    """(n,) degrees, the highest first, from noisy numbers of nodes of degree ≥ 1, 2, …, n − 1."""
+    """(n,) degrees, highest first, from noisy numbers of nodes of degree ≥ 1, 2, …, n − 1."""
     from scipy.optimize import isotonic_regression
 
     if not len(noisy):

@@ -1,4 +1,4 @@
-"""DP-2K: a random graph of noisy degrees, whose links join them as often; ε-edge DP."""
+"""DP-2K: a random graph of noisy degrees and noisy joint degree counts; ε-edge DP."""
 
 from __future__ import annotations
 
@@ -21,17 +21,16 @@ from core.release import Release
 from core.threats import Threats
 
 ROUNDS = 50
-"""Rounds in which the joint table is fitted to the degrees."""
+"""Rounds of fitting the joint table to the degrees."""
 
 
 class Dp2k(EdgePrivateDefense):
-    """The dK-2 series with noise: how many links join nodes of degree j with nodes of degree k.
+    """The dK-2 series with noise: the number of links between nodes of degree j and of degree k.
 
-    Degrees from a cap on are one class. A link more raises the degree of both ends, and where
-    that is below the cap moves all their other links to another cell: 4 (cap − 1) + 1 in sum. The
-    authors have no cap, and noise of a smooth sensitivity, which costs a δ. Degrees themselves
-    are those of DP-1K; the table is fitted to them, and the ends of each class are matched at
-    random.
+    Degrees from a cap on are one class. One more link raises the degree of both ends and, below the
+    cap, moves all their other links to another cell: 4 (cap − 1) + 1 in sum. The authors use no cap
+    but noise of a smooth sensitivity, which costs a δ. Degrees are those of DP-1K; the table is
+    fitted to them, and the ends of each class are matched at random.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -85,11 +84,11 @@ class Dp2k(EdgePrivateDefense):
 
 
 def fit_table(table: np.ndarray, degrees: np.ndarray) -> np.ndarray:
-    """(c, c) symmetric numbers of ends of class j that are joined to class k, whose rows sum to
-    the ends that the nodes of degree j + 1 have, the last row those of c or more.
+    """(c, c) symmetric numbers of ends of class j joined to class k, with row sums given by the
+    degrees: j + 1, or c and more in the last row.
 
-    Iterative proportional fitting (Deming and Stephan, 1940), both sides at once; a little of
-    what chance matches is added first, so that no row is empty.
+    Iterative proportional fitting (Deming and Stephan, 1940), on both sides at once; a small share
+    of random matching is added first, so that no row is empty.
     """
     cap = len(table)
     ends = np.bincount(np.minimum(degrees, cap), degrees, cap + 1)[1:]
@@ -103,8 +102,8 @@ def fit_table(table: np.ndarray, degrees: np.ndarray) -> np.ndarray:
 
 
 def match_classes(degrees: np.ndarray, table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """(k, 2) distinct pairs whose ends are matched at random within each cell of the table; loops
-    and pairs that come again are left out, and so is what is left of a class's ends."""
+    """(k, 2) distinct pairs whose ends are matched at random within each cell of the table;
+    loops, duplicates and leftover ends are dropped."""
     cap, n = len(table), len(degrees)
     classes = np.minimum(degrees, cap)
     members = [np.flatnonzero(classes == k) for k in range(1, cap + 1)]

@@ -1,4 +1,4 @@
-"""DPGGAN: a generator of links trained against a discriminator with edge-level privacy."""
+"""DPGGAN: a link generator trained against a discriminator with edge-level privacy."""
 
 from __future__ import annotations
 

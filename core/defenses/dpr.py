@@ -1,4 +1,4 @@
-"""DPR: a synthetic graph from deep PageRank vectors, without any privacy."""
+"""DPR: a synthetic graph from deep PageRank vectors, without privacy."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Dpr(Defense):
-    """PrivDPR less its noise: what the model could do if privacy were no concern.
+    """PrivDPR without noise: its usefulness if privacy were no concern.
 
-    The synthetic graph has the same nodes and entirely new links. A directed input is used with
-    its links in both directions, as `Graph` holds them.
+    The synthetic graph has the same nodes and entirely new links. A directed input is used with its
+    links in both directions, as `Graph` stores them.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -86,7 +86,7 @@ class Dpr(Defense):
         return None if graph.num_nodes >= 2 else "A synthetic graph needs at least two nodes."
 
     def make_plan(self, num_nodes: int) -> Plan:
-        """Sizes and noise of the training run that these settings ask for."""
+        """Sizes and noise of the training run for these settings."""
         from core.models.synthesis.deep_pagerank import Plan
 
         names = {field.name for field in fields(Plan)} & type(self).model_fields.keys()
@@ -97,7 +97,7 @@ class Dpr(Defense):
         return None
 
     def make_guarantee(self, account: Account, plan: Plan) -> Guarantee:
-        """What the training run promises."""
+        """Guarantee of the training run."""
         return account.make_guarantee()
 
     def _choose_num_links(self, graph: Graph, account: Account | None) -> int:

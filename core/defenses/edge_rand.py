@@ -20,8 +20,8 @@ from core.threats import Threats
 class EdgeRand(EdgePrivateDefense):
     """Flips each pair independently with probability 1/(1+e^ε).
 
-    The draw does not look at the threats: a withheld pair is as likely to appear by chance as
-    any other. Weights are not published.
+    Independent of the threats: a withheld pair may appear by chance like any other. Weights are not
+    published.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(

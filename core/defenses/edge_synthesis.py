@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class EdgeSynthesis(Defense):
-    """Node vectors learnt with edge-level privacy, and new links made of them."""
+    """Node vectors learned with edge-level privacy, and new links drawn from them."""
 
     epsilon: float = Field(
         3.2,
@@ -78,7 +78,8 @@ class EdgeSynthesis(Defense):
     def _synthesize(
         self, data: Graph, wanted: int, account: Account, context: Context
     ) -> tuple[np.ndarray, str]:
-        """New links (k, 2), for what is left on the account, and the accountant in words."""
+        """New links (k, 2), for the remaining budget of the account, and the accountant in
+        words."""
 
 
 class LinkSgdSynthesis(EdgeSynthesis):
@@ -109,4 +110,4 @@ class LinkSgdSynthesis(EdgeSynthesis):
 
     @abstractmethod
     def _train(self, data: Graph, plan: LinkSgd, context: Context) -> np.ndarray:
-        """Node vectors (n, r) that only the plan's noisy steps let know of links."""
+        """Node vectors (n, r) that depend on links only through the plan's noisy steps."""

@@ -1,4 +1,4 @@
-"""A release that was made elsewhere: whoever made it, it is attacked as if made here."""
+"""A release made elsewhere, attacked like one made here."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ EXTERNAL_FIELDS: dict[str, Any] = {
     "adaptive": False,
     "hold_every_defense": False,
 }
-"""Fields of an AuditSpec that a release made elsewhere fixes."""
+"""Fields of an AuditSpec fixed by an external release."""
 
 NOT_TESTED = (
     "The guarantee of a release made elsewhere is not known: no claim of it was tested, and "
     "attackers who reckon with its ε did without",
     "Adaptive attackers were not tested: a defense that is not known cannot be rehearsed",
 )
-"""What stays open about a release made elsewhere, whatever the attacks find."""
+"""What cannot be tested on a release made elsewhere."""
 
 
 def list_not_tested(match: str) -> tuple[str, ...]:
-    """`NOT_TESTED`, and how people were found where nobody knows whose pseudonyms are whose."""
+    """`NOT_TESTED`, and how nodes were matched if their identity is unknown."""
     return (*NOT_TESTED, match) if match else NOT_TESTED
 
 
@@ -44,9 +44,9 @@ ONE_RELEASE = (
 
 
 class External(Defense):
-    """Returns the first of `threats.external`, the release that an audit was given.
+    """Returns the first of `threats.external`, the release given to the audit.
 
-    Not in the list of defenses: nobody can choose it without bringing a release.
+    Not in the list of defenses, since it needs a release.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -69,7 +69,7 @@ class External(Defense):
         return self._build(graph, threats.external[0])
 
     def publish_more(self, threats: Threats, count: int, context: Context) -> list[Release]:
-        """The releases that the adversary holds beside the one that is judged."""
+        """Further releases that the adversary holds."""
         return [self._build(threats.visible, given) for given in threats.external[1 : count + 1]]
 
     def _build(self, graph: Graph, given: Graph) -> Release:

@@ -16,11 +16,11 @@ from core.privacy.budget import Account, GaussianNoise
 
 
 class Gap(EdgeSynthesis):
-    """Each hop adds up the neighbours' unit vectors, adds Gaussian noise and scales to unit norm.
+    """Each hop sums the neighbours' unit vectors, adds Gaussian noise and normalises.
 
-    The features are random and public. One link changes two rows of a sum by a unit vector each,
-    so a hop has sensitivity √2. That is edge-level: on undirected graphs one node's links change
-    any number of rows, and no bound on its degree makes that few.
+    The features are random and public. One link changes two rows of a sum by a unit vector each, so
+    a hop has sensitivity √2. This is edge-level: on undirected graphs one node's links change any
+    number of rows, and no degree bound makes them few.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -59,5 +59,5 @@ class Gap(EdgeSynthesis):
 
 
 def _scale_rows(x: np.ndarray) -> np.ndarray:
-    """Rows of norm 1, and never above by rounding."""
+    """Rows of norm 1, never above by rounding."""
     return np.asarray(x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True) * (1 + 1e-12), 1e-12))

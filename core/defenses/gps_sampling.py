@@ -1,4 +1,4 @@
-"""GPS learnable sampling: keep each link with a learned probability."""
+"""GPS learnable sampling: keeps each link with a learned probability."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 
 
 class GpsSampling(Defense):
-    """Yuan et al.'s data publishing, with a bounded adversary and a chosen release.
+    """Learnable sampling of Yuan et al. with a bounded adversary and a selected release.
 
-    Trained against the GPS attack (L_adv), for even homophily ratios (L_dis), and for keeping
-    links (L_reg). Of the private attribute it sees what the adversary sees; the other nodes
-    count with calibrated guesses. Where this differs from the paper,
-    because the authors' training is unstable: no gain from making the attacker worse than
-    guessing, several steps of the attacker for one of the sampler, and the release is chosen
-    among checkpoints of all restarts by the strongest of several attacks on a draw, turned
-    round where they are wrong, judged by the guesses; while none passes, it is trained again.
+    Trained against the GPS attack (L_adv), for GHRatios near the class shares (L_dis), and for
+    keeping links (L_reg). It uses the private values known to the adversary, and calibrated
+    imputations for all other nodes. It differs from the paper because the authors' training is
+    unstable: making the attacker worse than guessing is not rewarded, the attacker takes several
+    steps per step of the sampler, and the release is selected among checkpoints of all restarts by
+    the strongest of several attacks on a draw, inverted if below chance, evaluated on the
+    imputations; while none passes, training is repeated.
 
-    What privacy costs is a curve of the release: the attack AUC of the strongest attack on each
-    state that all of them were run on, by the share of links that it keeps. Where none of these
-    reaches both goals, the facts name the nearest to each; `prefer` takes the other one.
+    The cost of privacy is a curve of the release: AUC of the strongest attack on each fully
+    evaluated state, against the share of links it keeps. If none reaches both goals, the facts name
+    the nearest to each; `prefer` selects between them.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -181,8 +181,8 @@ class GpsSampling(Defense):
     def _search(
         self, graph: Graph, threats: Threats, trace: _Trace, context: Context
     ) -> tuple[Choice, list[np.ndarray]]:
-        """What to publish, and the shares (m,) of all states: trains until one is near the
-        target."""
+        """The release, and the keep probabilities (m,) of all states: trains until one is near
+        the target."""
         threat, trials = threats.attribute, self.restarts + self.further
         assert threat is not None
 
@@ -260,7 +260,7 @@ class GpsSampling(Defense):
 
 
 class _Trace:
-    """Curves, kept for the release and shown while they grow, and the number of trainings."""
+    """Curves, stored with the release and shown during training, and the number of trainings."""
 
     def __init__(self, curves: dict[str, list[tuple[float, float]]], context: Context) -> None:
         self.curves, self._progress, self.restarts = curves, context.progress, 0
@@ -270,14 +270,14 @@ class _Trace:
         self._progress.record(name, step, value)
 
     def add_rough(self, states: list[np.ndarray], rough: list[dict[str, float]]) -> None:
-        """What quick attacks reach on the latest states, by the share of links that they keep."""
+        """AUC of quick attacks on the latest states, by the share of links kept."""
         for state, found in zip(states, rough, strict=True):
             self._progress.record(f"quick {FRONTIER}", float(state.mean()), max(found.values()))
 
     def make_report(
         self, number: int, epochs: int, progress: PartProgress
     ) -> Callable[[str, int, float], None]:
-        """What a training tells its curves to."""
+        """Callback that records the curves of a training."""
 
         def report(curve: str, step: int, value: float) -> None:
             self.add(f"{curve}, restart {number + 1}", step, value)
@@ -289,6 +289,6 @@ class _Trace:
 
 
 def _measure_isolated(graph: Graph, release: Graph) -> float:
-    """Of the nodes with links, the share that has none in the release."""
+    """Share of non-isolated nodes that are isolated in the release."""
     is_linked = graph.degrees > 0
     return float((release.degrees[is_linked] == 0).mean()) if is_linked.any() else 0.0

@@ -1,4 +1,4 @@
-"""Imputation of private values that a defense may not see."""
+"""Imputation of private values that a defense may not use."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from core.threats import AttributeThreat
 POWERS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 FOLDS = 10
 LEARNED_FOLDS = 3
-"""Fewer where every one takes a second."""
+"""Smaller than usual, since time matters here."""
 LEARNED = {"trees": 50, "rounds": 2, "folds": 3}
-"""A third of the classifier's usual time, and guesses that are as good."""
+"""A third of the classifier's usual time with equally good predictions."""
 FEWEST = 10
-"""Known nodes below which nothing is learned from them."""
+"""Smallest number of known nodes for training."""
 
 
 def impute_values(graph: Graph, threat: AttributeThreat, context: Context) -> np.ndarray:
-    """(n, C) probabilities: one-hot for the known nodes, calibrated predictions for all others.
+    """(n, C) probabilities: one-hot for known nodes, calibrated predictions for all others.
 
     Label propagation and the neighbourhood classifier, pooled with the weights of lowest held-out
-    log-loss: a defense blind to roles and features would protect nobody from attacks on them.
-    Reads `threat.observed` only.
+    log-loss: a defense blind to roles and features would not protect against attacks on them. Uses
+    `threat.observed` only.
     """
     observed, certain = threat.observed, np.eye(threat.num_classes)
     if threat.known.all():
@@ -59,9 +59,9 @@ def _pool_imputations(graph: Graph, threat: AttributeThreat, context: Context) -
 
 
 def _choose_power(logits: np.ndarray, prior: np.ndarray, truth: np.ndarray) -> float:
-    """Of values (h, C) in relation to the class shares: the sharpest power whose log-loss is
-    within one standard error of the lowest. A defense does better to believe too much than too
-    little."""
+    """Power for values (h, C) relative to the class shares: the sharpest one whose log-loss is
+    within one standard error of the lowest, since overconfidence is the safer error for a
+    defense."""
     if not len(truth):
         return 1.0
     rows = np.arange(len(truth))
@@ -80,9 +80,9 @@ def _learn_values(graph: Graph, threat: AttributeThreat, context: Context) -> np
 
 
 def _propagate_values(graph: Graph, threat: AttributeThreat, context: Context) -> np.ndarray:
-    """(n, C) of label propagation, which says who is likelier than others to be of a class, but
-    whose values huddle around one number: centred on the class shares (class mass normalisation,
-    Zhu, Ghahramani and Lafferty, ICML 2003) and sharpened."""
+    """(n, C) label propagation, whose values are well ranked but close together: centred on the
+    class shares (class mass normalisation, Zhu, Ghahramani and Lafferty, ICML 2003) and
+    sharpened."""
     observed, prior = threat.observed, threat.observed_shares
     logits = np.zeros((0, threat.num_classes))
     truth = np.zeros(0, np.int64)

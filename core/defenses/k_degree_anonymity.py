@@ -1,4 +1,4 @@
-"""k-degree anonymity: nobody stands out by the number of links."""
+"""k-degree anonymity: every degree is shared by at least k nodes."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from core.release import Release
 from core.threats import Threats
 
 MAX_TRIES = 200
-"""Draws for one link, or one exchange, before another way is taken."""
+"""Draws for one link or one exchange before another way is tried."""
 
 
 class KDegreeAnonymity(Defense):
-    """Adds links until every number of links is that of at least k people.
+    """Adds links until every degree is shared by at least k nodes.
 
-    The degrees to reach are those of least sum; people who lack links are joined, those who
-    lack most first. Where two of them cannot be joined, a link between others is taken apart
-    and each of its ends joined to one of the two, which changes nobody else's number. Where
-    nothing helps, a link to somebody else is added and the degrees are planned anew.
+    Target degrees have minimum total increase; nodes that lack links are joined, largest deficit
+    first. If two of them cannot be joined, a link between others is removed and each of its ends is
+    joined to one of the two, which changes no other degree. If that fails, a link to another node
+    is added and the targets are recomputed.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -64,7 +64,7 @@ class KDegreeAnonymity(Defense):
         return links.make_release(self, rng)
 
     def _plan(self, degrees: np.ndarray) -> np.ndarray:
-        """Target degrees with an even sum: if need be, a class of odd size goes one higher."""
+        """Target degrees with an even sum: if needed, a class of odd size is raised by one."""
         targets = compute_group_degrees(degrees, self.k)
         if targets.sum() % 2:
             values, counts = np.unique(targets, return_counts=True)
@@ -75,7 +75,7 @@ class KDegreeAnonymity(Defense):
 
 
 class Links:
-    """The links of a graph while they change; withheld ones are never added."""
+    """The links of a graph under change; withheld ones are never added."""
 
     def __init__(self, graph: Graph, withheld: set[tuple[int, int]]) -> None:
         self.graph = graph
@@ -89,7 +89,7 @@ class Links:
         self._withheld = withheld
 
     def is_free(self, i: int, j: int) -> bool:
-        """Whether the pair may be linked: two nodes, not linked, not withheld."""
+        """Whether the pair may be linked: distinct, not linked, not withheld."""
         return i != j and j not in self.neighbors[i] and _order(i, j) not in self._withheld
 
     def add(self, i: int, j: int) -> None:
@@ -114,7 +114,7 @@ class Links:
         self.degrees[[i, j]] += by
 
     def make_release(self, defense: Defense, rng: np.random.Generator) -> Release:
-        """Added links get weights of the graph's, drawn at random."""
+        """Release in which added links get random weights of the graph."""
         graph = self.graph
         added = np.array(sorted(self.added), np.int64).reshape(-1, 2)
         removed = np.array(sorted(self.removed), np.int64).reshape(-1, 2)
@@ -125,7 +125,7 @@ class Links:
 
 
 def _satisfy(links: Links, lacking: np.ndarray, rng: np.random.Generator, context: Context) -> bool:
-    """Add what is lacking (n,), counted down; False where it stops halfway."""
+    """Add the lacking links (n,), counted down; False if it gets stuck."""
     while lacking.any():
         context.progress.check()
         u = int(np.argmax(lacking))
@@ -147,7 +147,7 @@ def _satisfy(links: Links, lacking: np.ndarray, rng: np.random.Generator, contex
 
 
 def _exchange(links: Links, u: int, v: int, rng: np.random.Generator) -> bool:
-    """Take a link (a, b) apart and join u with a and v with b."""
+    """Remove a link (a, b) and join u with a and v with b."""
     nodes = np.flatnonzero(links.degrees)
     for _ in range(MAX_TRIES):
         a = int(rng.choice(nodes))
@@ -162,7 +162,7 @@ def _exchange(links: Links, u: int, v: int, rng: np.random.Generator) -> bool:
 
 
 def _add_anywhere(links: Links, lacking: np.ndarray, rng: np.random.Generator) -> bool:
-    """Join one who lacks a link, else anybody, with anybody of few links."""
+    """Join a node that lacks a link, else any node, with a node of low degree."""
     order = np.lexsort((rng.random(len(lacking)), links.degrees))
     for u in [*np.flatnonzero(lacking).tolist(), *order.tolist()]:
         for w in order.tolist():

@@ -1,4 +1,4 @@
-"""L-DpGCN: Laplace noise on every entry of every list, the pairs with the largest sums are kept."""
+"""L-DpGCN: Laplace noise on every entry of every list; the pairs with the largest sums are kept."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from core.threats import Threats
 
 
 class LocalDpGcn(LinkLocalDefense):
-    """Every node sends its noisy degree and its list with Laplace noise on each entry.
+    """Every node sends its noisy degree and its adjacency list with Laplace noise on each entry.
 
-    The server keeps as many pairs as the noisy degrees say, half their sum: those with the
-    largest ã_ij + ã_ji. As in DpGCN a small share of ε pays for that number. The sum of all
-    entries, which would be free, cannot be drawn together with the largest ones without drawing
-    all n² of them.
+    The server keeps as many pairs as half the sum of the noisy degrees: those with the largest ã_ij
+    + ã_ji. As in DpGCN a small share of ε pays for that number. The sum of all entries would be
+    free but cannot be sampled together with the largest ones without drawing all n² entries.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(

@@ -1,4 +1,4 @@
-"""LapGraph: Laplace noise on every pair, the largest m̃ become the release; ε-edge DP."""
+"""LapGraph: Laplace noise on every pair; the m̃ largest are published; ε-edge DP."""
 
 from __future__ import annotations
 
@@ -50,12 +50,11 @@ class NoisyPairs(EdgePrivateDefense):
     def _draw(
         self, graph: Graph, wanted: int, scale: float, context: Context
     ) -> tuple[np.ndarray, int]:
-        """A mask (m,) over the links, and how many other pairs are published."""
+        """A mask (m,) over the links, and the number of other published pairs."""
 
 
 class LapGraph(NoisyPairs):
-    """The m̃ largest values. Like EdgeRand it does not look at the threats, and publishes no
-    weights."""
+    """Publishes the m̃ largest values, independently of the threats and without weights."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
         key="lap_graph",

@@ -1,4 +1,4 @@
-"""Links that a defense takes out of a graph, and pairs that it puts in."""
+"""Removal and addition of links by a defense."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def change_links(
 ) -> Graph:
     """`graph` without the links numbered `drop`, and with the pairs `added` (k, 2).
 
-    In a weighted graph an added link gets the weight of the link that `donors` (k,) numbers; by
-    default those of the dropped links, in their order.
+    In a weighted graph added links get the weights of the links numbered by `donors` (k,); by
+    default those of the dropped links, in order.
     """
     keep = np.ones(graph.num_edges, bool)
     keep[drop] = False
@@ -33,7 +33,7 @@ def change_links(
 
 
 def draw_donors(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
-    """(count,) random links whose weights added links get; none are drawn without weights."""
+    """(count,) random links whose weights added links get; empty without weights."""
     if graph.weights is None:
         return np.empty(0, np.int64)
     return rng.integers(0, max(graph.num_edges, 1), count)
@@ -42,10 +42,10 @@ def draw_donors(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarra
 def sample_candidates(
     graph: Graph, threats: Threats, count: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Up to `count` distinct pairs i < j, uniform among those that the graph does not link.
+    """Up to `count` distinct pairs i < j, uniform among non-linked ones.
 
-    Sensitive links are never among them: their owner wants them out of the release, even by
-    chance. Fewer than `count` come back only where the graph has no more.
+    Sensitive links are excluded, so that they are not added by chance. Fewer than `count` are
+    returned only if the graph has no more.
     """
     withheld = np.empty((0, 2), np.int64) if threats.link is None else threats.link.hidden
     blocked = graph.with_edges(np.concatenate([graph.edges, withheld])) if len(withheld) else graph

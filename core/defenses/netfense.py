@@ -1,4 +1,4 @@
-"""NetFense: flip a few links so that the private class of a node can no longer be told."""
+"""NetFense: flips few links so that the private class of a node cannot be inferred."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class FlipDefense(Defense):
         context: Context,
         **what: bool,
     ) -> Release:
-        """The release after up to `budget` flips at each target, until `flip_once` makes none.
+        """The release after up to `budget` flips per target, until `flip_once` makes none.
 
         what  structure and features, as `Flipper` takes them
         """
@@ -73,14 +73,13 @@ class FlipDefense(Defense):
 class NetFense(FlipDefense):
     """Per target, greedy flips that lower gap^{a_d} / p^{a_m} (Eq. 7).
 
-    gap is the distance between the two largest private-class probabilities, which generalises
-    |p₁ − p₂| to more than two classes; p is the probability of the class that is predicted for
-    the label. Both come from a few GCNs, scored exactly, or as in the paper from a linear one,
-    whose ties leave more of the gap of a GCN. A gap below the tolerance counts as none: Eq. 7
-    would pay any price in the label for the last of it, which another training undoes.
-    Probabilities stand for the paper's raw scores, whose sign would turn the ratio over. The gap
-    is brought towards zero and not below: a node that is surely misjudged is found out by
-    inversion. All classifiers are trained on known nodes.
+    gap is the difference of the two largest private-class probabilities, which generalises |p₁ −
+    p₂| to more than two classes; p is the probability of the class predicted for the label. Both
+    come from a few GCNs, scored exactly, or as in the paper from a linear one, whose ties leave
+    more of a GCN's gap. A gap below the tolerance counts as zero: Eq. 7 would pay any price in the
+    label for the last of it, which another training undoes. Probabilities replace the paper's raw
+    scores, whose sign could invert the ratio. The gap is reduced to zero and not below, since
+    confident errors leak by inversion. All classifiers are trained on known nodes.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -158,7 +157,7 @@ class NetFense(FlipDefense):
     def flip_once(
         self, flipper: Flipper, v: int, ranks: PageRankEffect, rng: np.random.Generator
     ) -> bool:
-        """One flip at v; False where none is allowed or none helps."""
+        """One flip at v; False if none is allowed or none helps."""
         from core.models.flips.perturbation import compute_gap
 
         if self.choice == "random":
@@ -186,7 +185,7 @@ class NetFense(FlipDefense):
 
 
 def check_flips(graph: Graph, threats: Threats, with_features: bool) -> str | None:
-    """Why links and features of a graph cannot be flipped, or None."""
+    """Reason why links and features of a graph cannot be flipped, or None."""
     if threats.attribute is None:
         return "needs a private attribute to protect"
     if graph.num_edges == 0:

@@ -21,8 +21,8 @@ from core.defenses.netfense import FlipDefense, check_flips
 class Nettack(FlipDefense):
     """Per target, greedy flips that lower the score of its predicted private class.
 
-    It drives the margin below zero, where inverting the classifier's answer finds the truth:
-    shown for comparison with NetFense.
+    It drives the margin below zero, where inversion reveals the truth: for comparison with
+    NetFense.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -47,7 +47,7 @@ class Nettack(FlipDefense):
         return self.flip_around_targets(graph, threats, surrogates, self.flip_once, context)
 
     def flip_once(self, flipper: Flipper, v: int) -> bool:
-        """One flip at v; False where none is allowed or none helps."""
+        """One flip at v; False if none is allowed or none helps."""
         count = flipper.surrogates.num_private
         predicted = int(flipper.original_scores[v, :count].argmax())
 

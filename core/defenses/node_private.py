@@ -1,4 +1,4 @@
-"""Node private: a mechanism for links, run so that it protects a node with all its links."""
+"""Node private: an edge-DP mechanism calibrated to protect a node with all its links."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from core.threats import Threats
 
 
 class NodePrivate(Defense):
-    """Degrees clipped to a privately chosen maximum, then an edge-DP mechanism for a group.
+    """Degrees clipped to a privately chosen maximum, then an edge-DP mechanism with group privacy.
 
-    What one node changes is a group of links: a mechanism that spends ε/k on one link spends ε on
-    k of them. Without clipping k is n − 1. As in N2E the graph is first clipped to a maximum
-    degree D that is estimated with noise, so that k follows D; unlike there, the links that
-    clipping moves are not bounded for all graphs but tested for this one, which costs a δ. Where
-    the test does not pass, the mechanism runs for n − 1 links.
+    One node changes a group of k links: a mechanism that spends ε/k per link spends ε on k of them.
+    Without clipping k is n − 1. As in N2E the graph is first clipped to a maximum degree D
+    estimated with noise, so that k depends on D; unlike there, the bound on links moved by clipping
+    is tested for this graph, which costs a δ. If the test fails, the mechanism runs for n − 1
+    links.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -37,7 +37,7 @@ class NodePrivate(Defense):
         cost="seconds",
     )
     members: ClassVar[dict[str, type[EdgePrivateDefense]]] = {}
-    """Mechanisms that it runs, by key; the list of defenses fills it in."""
+    """Supported mechanisms by key, set by the list of defenses."""
 
     epsilon: float = Field(
         6.0,
@@ -73,7 +73,7 @@ class NodePrivate(Defense):
 
     @model_validator(mode="after")
     def check_mechanism(self) -> NodePrivate:
-        """Raises where the mechanism is none with edge-level privacy."""
+        """Raise for a mechanism without edge-level privacy."""
         if self.mechanism not in self.members:
             known = ", ".join(self.members)
             raise ValueError(f"mechanism '{self.mechanism}' must be one of {known}")

@@ -1,4 +1,4 @@
-"""PPGSL: learn the weights of the graph against a surrogate attacker on the sensitive links."""
+"""PPGSL: learns link weights against a surrogate attacker on the sensitive links."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from core.models.surrogate import Surrogate
 
 FGP_MAX_NODES = 3000
-"""All pairs are learned up to here (4.5 million weights); beyond, the time would be hours."""
+"""Largest graph for which all pairs are learned (4.5 million weights), beyond which it takes
+hours."""
 
 ADV_UPDATES = 8
 """Surrogate updates per learner step of the ADV protocol (the paper: 4,000 for 500)."""
 
 MIN_WEIGHT = 0.01
-"""Weighted releases leave out what weighs less than this share of the heaviest link."""
+"""Weighted releases omit weights below this share of the largest one."""
 
 
 class Ppgsl(Defense):
@@ -254,7 +255,7 @@ class Ppgsl(Defense):
         trace: _Trace,
         context: Context,
     ) -> Iterator[Surrogate]:
-        """The frozen surrogate of each learner step, trained on the weights as they then are."""
+        """Frozen surrogate of each learner step, trained on the current weights."""
         from core.models.surrogate import NodeInputs, Surrogate
 
         device = context.device.torch_name
@@ -278,7 +279,7 @@ class Ppgsl(Defense):
 
 
 class _Trace:
-    """Loss curves, kept for the release and shown while they grow."""
+    """Loss curves, stored with the release and shown during training."""
 
     def __init__(self, curves: dict[str, list[tuple[float, float]]], context: Context) -> None:
         self._curves, self._progress = curves, context.progress

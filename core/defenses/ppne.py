@@ -19,10 +19,10 @@ from core.release import Release
 from core.threats import Threats
 
 CHANGES_AT_ONCE = 2048
-"""Between two reports of progress."""
+"""Changes between two progress reports."""
 
 SEARCHED = 8
-"""A row this many times longer than the other is searched, not walked."""
+"""Ratio of row lengths above which the longer row is searched instead of walked."""
 
 
 class Ppne(Defense):
@@ -83,14 +83,14 @@ class Ppne(Defense):
 
 
 def _find_exposed(graph: Graph, hidden: np.ndarray) -> np.ndarray:
-    """Links with an end at a sensitive link: only these can matter to its similarity."""
+    """Links adjacent to a sensitive link, the only ones that affect its similarity."""
     mask = np.zeros(graph.num_nodes, bool)
     mask[hidden] = True
     return np.asarray(graph.edges[mask[graph.edges].any(axis=1)])
 
 
 class _Neighborhoods:
-    """Closed neighbourhoods that change, and what a change does to the similarities."""
+    """Mutable closed neighbourhoods, and the effect of changes on similarities."""
 
     def __init__(self, graph: Graph, hidden: np.ndarray) -> None:
         self.graph, n = graph, graph.num_nodes
@@ -108,16 +108,15 @@ class _Neighborhoods:
         self.is_exposed[hidden] = True
 
     def change(self, candidates: np.ndarray) -> None:
-        """Flip the best pair of each row of (k, c, 2) candidates, one after the other."""
+        """Flip the best pair of each row of (k, c, 2) candidates, sequentially."""
         room = np.bincount(candidates.ravel(), minlength=self.graph.num_nodes)
         self._starts, self._columns = make_room(self._starts, self._sizes, self._columns, room)
         make_changes(self._starts, self._sizes, self._columns, *self._secrets, candidates)
 
     def compute_effect(self, u: int, v: int) -> tuple[float, float]:
-        """(gain, loss) of removing (u, v) where it is a link, of adding it where not.
+        """(gain, loss) of removing (u, v) if linked, else of adding it.
 
-        Links through which nothing but the flipped pair changes are the pairs at u and at v;
-        the flipped pair itself counts for neither.
+        Only pairs at u and at v are affected; the flipped pair itself counts for neither.
         """
         mark = np.zeros(self.graph.num_nodes, bool)
         effect: tuple[float, float] = compute_effect(
@@ -126,7 +125,7 @@ class _Neighborhoods:
         return effect
 
     def to_graph(self) -> Graph:
-        """The graph of the neighbourhoods; links that were added have the median weight."""
+        """Graph of the neighbourhoods; added links have the median weight."""
         rows = np.repeat(np.arange(self.graph.num_nodes), self._sizes)
         offsets = np.cumsum(self._sizes) - self._sizes
         places = np.arange(len(rows)) - offsets[rows] + self._starts[rows]
@@ -147,7 +146,7 @@ class _Neighborhoods:
 def make_room(
     starts: np.ndarray, sizes: np.ndarray, columns: np.ndarray, room: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Starts and columns of the same rows with `room` (n,) free places at the end of each."""
+    """Copy the rows with `room` (n,) free places at the end of each."""
     begins = np.zeros(len(sizes) + 1, np.int64)
     for i in range(len(sizes)):
         begins[i + 1] = begins[i] + sizes[i] + room[i]
@@ -166,9 +165,9 @@ def make_changes(
     secrets: np.ndarray,
     candidates: np.ndarray,
 ) -> None:
-    """Flip in turn, of each row of `candidates` (k, c, 2), the pair with the best gain per loss.
+    """Flip, for each row of `candidates` (k, c, 2) in turn, the pair with the best gain per loss.
 
-    secret_starts, secrets  CSR of the sensitive links. Nothing is flipped where no pair gains.
+    secret_starts, secrets  CSR of the sensitive links. Nothing is flipped without a gain.
     """
     mark = np.zeros(len(sizes), np.bool_)
     for turn in range(len(candidates)):
@@ -195,8 +194,7 @@ def compute_effect(
     v: int,
     mark: np.ndarray,
 ) -> tuple[float, float]:
-    """(gain, loss) of removing (u, v) where it is a link, of adding it where not; `mark` (n,)
-    all False."""
+    """(gain, loss) of removing (u, v) if linked, else of adding it; `mark` (n,) all False."""
     gain = loss = 0.0
     is_link = contains(columns, starts[u], starts[u] + sizes[u], v)
     sign = -1 if is_link else 1
@@ -226,7 +224,7 @@ def _change(
     sign: int,
     mark: np.ndarray,
 ) -> float:
-    """Δ s_ax when b enters (sign 1) or leaves (−1) N[a], which is marked; N[x] stays."""
+    """Δ s_ax when b enters (sign 1) or leaves (−1) the marked N[a]; N[x] is unchanged."""
     first, size, own = starts[x], sizes[x], sizes[a]
     common = 0
     if size > SEARCHED * own:
@@ -241,7 +239,7 @@ def _change(
 
 @numba.njit(nogil=True, cache=True)
 def _flip(starts: np.ndarray, sizes: np.ndarray, columns: np.ndarray, a: int, b: int) -> None:
-    """Take b out of N[a] or put it in, the row kept sorted."""
+    """Remove b from N[a] or insert it, keeping the row sorted."""
     first, size = starts[a], sizes[a]
     place = first
     while place < first + size and columns[place] < b:

@@ -1,4 +1,4 @@
-"""PrivGraph: noisy communities, degrees and counts, from which a graph is drawn; ε-edge DP."""
+"""PrivGraph: a graph drawn from noisy communities, degrees and counts; ε-edge DP."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.threats import Threats
 
 MAX_GROUPS = 2000
 ROUNDS = 12
-"""Rounds in which drawn links that coincide are drawn again."""
+"""Rounds of redrawing duplicate links."""
 
 
 class PrivGraph(EdgePrivateDefense):

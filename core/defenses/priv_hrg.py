@@ -1,4 +1,4 @@
-"""PrivHRG: a dendrogram of the nodes, drawn by how well it explains the links; ε-edge DP."""
+"""PrivHRG: a graph drawn from a private dendrogram of the nodes; ε-edge DP."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ CONVERGENCE = (
 class PrivHrg(EdgePrivateDefense):
     """A hierarchical random graph with noise.
 
-    In a dendrogram two nodes are linked with a chance that belongs to their lowest common
-    ancestor. The dendrogram is drawn by the exponential mechanism on its log-likelihood, by a
-    Markov chain; the number of links at each ancestor then takes noise, and links are drawn.
+    In a dendrogram two nodes are linked with the probability of their lowest common ancestor. The
+    dendrogram is drawn by the exponential mechanism on its log-likelihood, by a Markov chain; the
+    number of links at each ancestor then gets noise, and links are drawn.
 
-    A link more changes one of those numbers by one, and of N pairs there the log-likelihood by
-    N ln N − (N − 1) ln(N − 1) at most, with N ≤ n²/4. It may rise or fall: hence twice that.
+    One more link changes one of those numbers by one, and the log-likelihood of N pairs by at most
+    N ln N − (N − 1) ln(N − 1), with N ≤ n²/4, in either direction: hence twice that.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -86,6 +86,6 @@ class PrivHrg(EdgePrivateDefense):
 
 
 def compute_sensitivity(num_nodes: int) -> float:
-    """By how much one link changes the log-likelihood of a dendrogram of n ≥ 3 nodes at most."""
+    """Sensitivity of a dendrogram's log-likelihood to one link, for n ≥ 3 nodes."""
     pairs = num_nodes**2 // 4
     return pairs * math.log(pairs) - (pairs - 1) * math.log(pairs - 1)

@@ -1,4 +1,4 @@
-"""PrivSKG: a stochastic Kronecker graph fitted to noisy counts of small shapes; (ε, δ)-edge DP."""
+"""PrivSKG: a stochastic Kronecker graph fitted to noisy subgraph counts; (ε, δ)-edge DP."""
 
 from __future__ import annotations
 
@@ -21,18 +21,17 @@ from core.release import Release
 from core.threats import Threats
 
 TILE_ENTRIES = 5_000_000
-"""Pairs with a common neighbour that are counted at once."""
+"""Pairs with a common neighbour per chunk."""
 
 
 class PrivSkg(EdgePrivateDefense):
-    """Four numbers with noise, three parameters that expect them, and a graph of these.
+    """Four noisy counts, three parameters fitted to them, and a graph of these.
 
-    Links, pairs of links at a node and triples of links at a node follow from noisy degrees (those
-    of DP-1K, half of ε); the number of triangles takes noise of its smooth sensitivity (the other
-    half, and δ). The initiator [[a, b], [b, c]] is that whose expected counts are nearest, each
-    relative to its size. Its graph has 2^k ≥ n nodes, of which the n with most links stay, in
-    random order. PGB's implementation adds no noise to one of the counts of degrees and takes the
-    local sensitivity of triangles for a smooth one.
+    Links, wedges and claws follow from noisy degrees (those of DP-1K, half of ε); the number of
+    triangles gets noise of its smooth sensitivity (the other half, and δ). The initiator [[a, b],
+    [b, c]] minimises the relative errors of the expected counts. Its graph has 2^k ≥ n nodes, of
+    which the n with most links are kept, in random order. PGB's implementation adds no noise to one
+    of the degree counts and uses the local sensitivity of triangles as a smooth one.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -76,7 +75,7 @@ class PrivSkg(EdgePrivateDefense):
 
 
 def count_stars(degrees: np.ndarray) -> tuple[float, float, float]:
-    """Numbers of links, pairs of links at a node and triples of links at a node, each ≥ 1."""
+    """Numbers of links, wedges and claws, each ≥ 1."""
     d = degrees
     counts = d.sum() / 2, (d * (d - 1)).sum() / 2, (d * (d - 1) * (d - 2)).sum() / 6
     links, pairs, triples = (max(float(count), 1.0) for count in counts)
@@ -84,8 +83,8 @@ def count_stars(degrees: np.ndarray) -> tuple[float, float, float]:
 
 
 def find_most_shared(graph: Graph, context: Context) -> int:
-    """The most neighbours that any two nodes have in common, linked or not: by so much can one
-    link change the number of triangles."""
+    """Largest number of common neighbours of any two nodes: the local sensitivity of the
+    triangle count."""
     pattern = graph.adjacency.copy()
     pattern.data[:] = 1.0
     steps = np.cumsum(pattern @ graph.degrees)
@@ -102,8 +101,8 @@ def find_most_shared(graph: Graph, context: Context) -> int:
 
 
 def expect_counts(a: float, b: float, c: float, power: int) -> np.ndarray:
-    """(4,) expected links, pairs and triples of links at a node, and triangles, of the k-th
-    Kronecker power of [[a, b], [b, c]], less loops (after Gleich and Owen, 2012, §3)."""
+    """(4,) expected links, wedges, claws and triangles of the k-th Kronecker power of [[a, b],
+    [b, c]], without loops (after Gleich and Owen, 2012, §3)."""
     k = power
     plain, loops = (a + 2 * b + c) ** k, (a + c) ** k
     squares, loop_squares = (a * a + 2 * b * b + c * c) ** k, (a * a + c * c) ** k
@@ -130,7 +129,8 @@ def expect_counts(a: float, b: float, c: float, power: int) -> np.ndarray:
 
 
 def fit_initiator(counts: np.ndarray, power: int) -> tuple[float, float, float]:
-    """(a, b, c) in [0, 1], a ≥ c, with the least sum of squared relative errors of the counts."""
+    """(a, b, c) in [0, 1], a ≥ c, with the smallest sum of squared relative errors of the
+    counts."""
     from scipy.optimize import minimize
 
     def compute_error(parameters: np.ndarray) -> float:
@@ -149,8 +149,8 @@ def fit_initiator(counts: np.ndarray, power: int) -> tuple[float, float, float]:
 def draw_kronecker(
     initiator: tuple[float, float, float], power: int, wanted: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """(k, 2) distinct pairs of 2^power nodes, `wanted` of them where as many are to be had; each
-    drawn by `power` choices of a quadrant, in proportion to the initiator's entries."""
+    """(k, 2) distinct pairs of 2^power nodes, up to `wanted`; each drawn by `power` choices of a
+    quadrant, in proportion to the initiator's entries."""
     a, b, c = initiator
     size, total = 1 << power, a + 2 * b + c
     codes = np.empty(0, np.int64)
@@ -173,8 +173,8 @@ def draw_kronecker(
 def keep_busiest(
     links: np.ndarray, size: int, num_nodes: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """The links (k, 2) among the `num_nodes` of `size` nodes with most links, which are numbered
-    anew at random."""
+    """Links (k, 2) among the `num_nodes` of `size` nodes with highest degree, renumbered at
+    random."""
     degrees = np.bincount(links.ravel(), minlength=size)
     kept = np.argsort(-degrees, kind="stable")[:num_nodes]
     place = np.full(size, -1)

@@ -23,14 +23,14 @@ from core.defenses.dpr import Dpr
 class PrivDpr(Dpr):
     """Deep PageRank with Gaussian noise on the gradient of the node vectors (Algorithm 2).
 
-    Where the accounting differs from the paper's, it is because the promise has to hold: the
-    sensitivity counts both neighbouring graphs (factor 2) and all pairs of a batch; σ is
-    calibrated exactly and composed tightly instead of by √(2 ln(1.25/δ))/ε and a split of ε;
-    the number of links costs a share of ε unless it is public. The sigmoid's slope of ¼ per
-    layer, which the paper leaves out, lowers the noise.
+    The accounting differs from the paper's where the guarantee requires it: the sensitivity covers
+    both neighbouring graphs (factor 2) and all pairs of a batch; σ is calibrated exactly and
+    composed tightly instead of by √(2 ln(1.25/δ))/ε and a split of ε; the number of links costs a
+    share of ε unless it is public. The sigmoid's slope of ¼ per layer, which the paper omits,
+    lowers the noise.
 
-    The gradient is still many orders of magnitude below the noise. Compare every release with
-    its data-independent baseline: only what it does better is owed to the data.
+    The gradient is still many orders of magnitude below the noise. Compare every release with its
+    data-independent baseline: only the difference comes from the data.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -101,8 +101,8 @@ class PrivDpr(Dpr):
 
 
 def estimate_num_links(graph: Graph, account: Account, share: Share, degree_cap: int) -> int:
-    """Number of links for a share of a budget of nodes, between 0 and all pairs; too low by what
-    the cap cuts off."""
+    """Number of links for a share of a node budget, between 0 and all pairs; biased downwards by
+    the cap."""
     count = select_capped_links(graph.edges, graph.num_nodes, degree_cap).sum(keepdims=True)
     noisy = account.add_count_noise(count, share, degree_cap, NUMBER_OF_LINKS)[0]
     return int(np.clip(noisy, 0, graph.num_pairs))

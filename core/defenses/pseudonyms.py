@@ -1,4 +1,4 @@
-"""Pseudonyms alone: the names are replaced and everything else is published."""
+"""Pseudonyms only: ids are replaced and everything else is published."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from core.threats import Threats
 
 
 class Pseudonyms(Defense):
-    """The graph as it is; ids are replaced by numbers in random order where it is written.
+    """The unchanged graph; ids are replaced by numbers in random order when it is written.
 
-    Attacks on identities see no ids of any release, so that this one shows what hiding names,
-    and nothing else, is worth.
+    Attacks on identities never use ids, so that this release shows the effect of hiding names
+    alone.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(

@@ -9,10 +9,10 @@ from core.methods import MethodInfo
 
 
 class Rabv(SymRR):
-    """Randomised response on one bit a pair; the other bit of the pair copies it.
+    """Randomised response on one bit per pair; the other bit copies it.
 
-    The whole budget goes to the bits: the graph is published as collected, without LF-GDPR's
-    degree query and calibration, as the GPS paper uses it. What is left has the law of SymRR.
+    The whole budget is spent on the bits: the graph is published as collected, without LF-GDPR's
+    degree query and calibration, as the GPS paper uses it. Equal in distribution to SymRR.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(

@@ -1,4 +1,4 @@
-"""Random deletion: publish a random share of the links."""
+"""Random deletion: publishes a random share of the links."""
 
 from __future__ import annotations
 

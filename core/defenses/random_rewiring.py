@@ -1,4 +1,4 @@
-"""Random rewiring: replace a random share of the links by random pairs."""
+"""Random rewiring: replaces a random share of the links by random pairs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.threats import Threats
 class RandomRewiring(Defense):
     """Removes round(strength · m) random links and adds as many random non-links.
 
-    Added links take over the weights of the removed ones.
+    Added links get the weights of the removed ones.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(

@@ -19,7 +19,7 @@ from core.threats import Threats
 
 
 class RandomizedResponse(LinkLocalDefense):
-    """Publishes what the server receives; the weight of a pair is the share of its two ends
+    """Publishes the reports received by the server; a pair's weight is the share of its ends
     that reported a link."""
 
     info: ClassVar[MethodInfo] = MethodInfo(

@@ -1,4 +1,4 @@
-"""Which of several sampled releases to publish: attacks on a draw of each, judged by beliefs."""
+"""Selection among sampled releases by attacks on a draw of each, evaluated on imputed values."""
 
 from __future__ import annotations
 
@@ -15,24 +15,23 @@ from core.release import Release
 from core.threats import AttributeThreat
 
 MAX_TRIALS = 4
-"""States on which the learned attacks are run before one is chosen."""
+"""Number of states on which the learned attacks are run before one is selected."""
 SLACK = 0.03
-"""An estimate this far above the target may be within it: the noise of an AUC over some hundred
-people."""
+"""Excess of an estimate over the target that noise can explain for some hundred nodes."""
 
 FRONTIER = "attack AUC by share of links kept"
-"""Curve of the states that every attack was run on; its steps are shares."""
+"""Curve of the fully evaluated states; its steps are shares."""
 
 KNOWS_MOST = 0.5
-"""A publisher who knows a larger share of the values verifies with attackers who know less."""
+"""Known share above which the publisher verifies with attackers who know less."""
 ATTACKER_SHARES = (0.1, 0.3)
-"""Of the values that such a publisher knows, the shares that simulated attackers know."""
+"""Shares of the publisher's known values given to simulated attackers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Keep probabilities (m,) and the attack AUC estimated on a draw, of the strongest attack and
-    of each. AUCs below one half count inverted."""
+    """Keep probabilities (m,) and the attack AUC estimated on a draw, of the strongest attack
+    and of each. AUCs below 0.5 count inverted."""
 
     attack: float
     probabilities: np.ndarray
@@ -46,11 +45,10 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The state that was chosen, and what it was chosen from.
+    """The selected state, and the alternatives.
 
-    rough  AUC of each state without the learned attacks: their spread shows how unstable the
-           training is
-    tried  states that every attack was run on: the frontier of links kept against the attack
+    rough  AUC of each state without the learned attacks, whose spread shows the instability
+    tried  fully evaluated states: the frontier of links kept against the attack
     """
 
     attack: float
@@ -60,7 +58,7 @@ class Choice:
     tried: tuple[Judged, ...] = ()
 
     def is_near(self, target: float) -> bool:
-        """Whether the estimate may be within the target, as far as its noise tells."""
+        """Whether the estimate may be within the target given its noise."""
         return self.attack <= target + SLACK
 
 
@@ -76,7 +74,7 @@ def judge_quickly(
 ) -> list[dict[str, float]]:
     """AUC of label propagation and of the degree on a draw of each state (m,).
 
-    first  number of the first state among those to be chosen from, as `choose_state` counts
+    first  number of the first state, as `choose_state` counts
     """
     from core.attacks.attribute.label_propagation import LabelPropagation
 
@@ -104,16 +102,15 @@ def choose_state(
 ) -> Choice:
     """The state (m,) that keeps most links with an estimated attack AUC within the target.
 
-    Label propagation and the degree judge every state; some of those that pass also the attacks
-    of the usual ensemble: the one with most links, then halfway between one that is too weak and
-    one that is not. If none passes, the attacks judge the least leaking in turn, and the one with
-    the lowest estimate is taken. `beliefs` (n, C) stand for the truth, so that nothing hidden is
-    read.
+    Label propagation and the degree evaluate every state; some of those that pass are evaluated by
+    the attacks of the default ensemble too: the one with most links, then by bisection. If none
+    passes, the least leaking states are evaluated in turn, and the lowest estimate is used.
+    `beliefs` (n, C) replace the truth, so that no hidden value is used.
 
-    rough         what `judge_quickly` found; by default it is asked
-    least_kept    where no state tried is within the target and keeps this share of the links,
-                  the least leaking of those that keep it is tried as well
-    max_isolated  as `draw_links` takes it
+    rough         results of `judge_quickly`; computed by default
+    least_kept    if no tried state is within the target and keeps this share of the links, the
+    least leaking one that keeps it is tried too
+    max_isolated  as in `draw_links`
     """
     attackers = draw_attackers(threat, context)
     learned = _make_verifiers()
@@ -160,7 +157,7 @@ class Offers:
 
 
 def find_releases(tried: Iterable[Judged], target: float, least_kept: float) -> Offers:
-    """Of the states tried, at least one:
+    """Of the tried states, at least one:
 
     private  within the target, with most links; else the one with the lowest attack AUC
     useful   keeps `least_kept` of the links, with the lowest attack AUC; else most links
@@ -173,7 +170,7 @@ def find_releases(tried: Iterable[Judged], target: float, least_kept: float) -> 
 
 
 def choose_better(one: Choice, other: Choice, target: float) -> Choice:
-    """Of two choices the one within the target, or near it, with more links; else the lower."""
+    """Of two choices the one within or near the target with more links; else the lower AUC."""
     rough, tried = [*one.rough, *other.rough], (*one.tried, *other.tried)
     if one.is_near(target) and other.is_near(target):
         better = max(one, other, key=lambda choice: float(choice.probabilities.mean()))
@@ -185,10 +182,10 @@ def choose_better(one: Choice, other: Choice, target: float) -> Choice:
 def draw_links(
     graph: Graph, probabilities: np.ndarray, rng: np.random.Generator, max_isolated: float = 1.0
 ) -> Graph:
-    """One Bernoulli draw a link (GPS Eq. 12); weights of kept links stay.
+    """One Bernoulli draw per link (GPS Eq. 12); weights of kept links are unchanged.
 
-    max_isolated  of the nodes that have links, the share that may lose all of them. Where the
-                  draw leaves more without any, likely links of such nodes are kept after all.
+    max_isolated  largest share of non-isolated nodes that may become isolated. Beyond it, likely
+    links of such nodes are kept.
     """
     keep = rng.random(graph.num_edges) < probabilities
     degrees = np.bincount(graph.edges[keep].ravel(), minlength=graph.num_nodes)
@@ -209,8 +206,8 @@ def draw_links(
 
 
 def draw_attackers(threat: AttributeThreat, context: Context) -> list[AttributeThreat]:
-    """Whom a release is verified against: the attacker who knows what the publisher knows, or,
-    where the publisher knows most values, attackers who know a stratified part of them."""
+    """Attackers for verification: with the publisher's knowledge or, if the publisher knows most
+    values, with stratified parts of it."""
     known = np.flatnonzero(threat.known)
     if len(known) <= KNOWS_MOST * len(threat.known):
         return [threat]
@@ -226,7 +223,7 @@ def draw_attackers(threat: AttributeThreat, context: Context) -> list[AttributeT
 
 
 def _make_verifiers() -> dict[str, AttributeAttack]:
-    """The attacks of the usual ensemble that learn something, without their slow tuning."""
+    """Learning attacks of the default ensemble without their slow tuning."""
     from core.attacks.attribute.ai_deepwalk import AiDeepwalk
     from core.attacks.attribute.attri_infer import AttriInfer
     from core.attacks.attribute.gcn import Gcn
@@ -247,7 +244,7 @@ def _estimate_all(
     beliefs: np.ndarray,
     context: Context,
 ) -> dict[str, float]:
-    """AUC of each attack over the nodes it must guess, against beliefs, by its best attacker."""
+    """AUC of each attack over its hidden nodes against beliefs, by its best attacker."""
     from core.models.gps.sampler_training import compute_believed_auc
 
     result = {}

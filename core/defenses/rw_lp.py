@@ -1,4 +1,4 @@
-"""RW-LP: a link becomes the shortcut of a random walk that starts with it."""
+"""RW-LP: replaces links by shortcuts of random walks that start with them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ ATTEMPTS = 10
 class RwLp(Defense):
     """Replaces the link (u, v) by (u, z), z the end of a walk u → v → … → z.
 
-    Walks run on the graph as given. A walk that ends in u, in a link of the release or in a
-    sensitive link is drawn again. Substitutes take over the weights of their links.
+    Walks use the original graph. A walk that ends in u, in a link of the release or in a sensitive
+    link is redrawn. Substitutes get the weights of their links.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -76,7 +76,7 @@ class RwLp(Defense):
         return self.build_release(change_links(graph, chosen, added, chosen[found]))
 
     def _walk(self, graph: Graph, nodes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Where walks of `walk_length` − 1 uniform steps from `nodes` end."""
+        """Ends of walks of `walk_length` − 1 uniform steps from `nodes`."""
         adjacency, degrees = graph.adjacency, graph.degrees
         for _ in range(self.walk_length - 1):
             step = (rng.random(len(nodes)) * degrees[nodes]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""SymRR: randomised response where each pair is reported by one end only."""
+"""SymRR: randomised response with each pair reported by one end only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TmF: noise on every pair, of which those above a threshold are published; ε-edge DP."""
+"""TmF: publishes the pairs above a threshold after noise on every pair; ε-edge DP."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from core.privacy.top_pairs import draw_pairs_above
 class Tmf(NoisyPairs):
     """The top-m filter: a noisy number m̃ of links, then A_ij + Laplace above a threshold.
 
-    The threshold is that which m̃ pairs are expected to exceed. The authors then fill up with
-    exactly m̃ less the surviving links from the other pairs. That number depends on how many links
-    survived, and the ratio of the chances of a release under two neighbouring graphs is not
-    bounded by e^ε. Here every pair passes on its own, as the noise on it has it: the number of
-    links is m̃ in expectation. Non-links that pass are drawn as a Binomial count and positions,
-    so that time and memory are linear in m + m̃.
+    The threshold is exceeded by m̃ pairs in expectation. The authors then fill up to exactly m̃
+    links from the other pairs. That number depends on how many links survived, and the likelihood
+    ratio of neighbouring graphs is not bounded by e^ε. Here pairs pass independently by their
+    noise: the number of links is m̃ in expectation. Passing non-links are drawn as a Binomial count
+    and positions, so that time and memory are linear in m + m̃.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -53,7 +52,7 @@ class Tmf(NoisyPairs):
 
 
 def find_threshold(wanted: int, num_pairs: int, scale: float) -> float:
-    """θ that `wanted` of `num_pairs` pairs are expected to exceed, `wanted` of them being links:
+    """θ exceeded by `wanted` of `num_pairs` pairs in expectation, `wanted` of them being links:
     (N − m̃) P(noise > θ) + m̃ P(1 + noise > θ) = m̃, with Laplace noise of this scale."""
     from scipy.optimize import brentq
 

@@ -1,4 +1,4 @@
-"""Uniqueness-aware change: the budget is spent on links of people who stand out."""
+"""Uniqueness-aware change: changes links of structurally unique nodes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from core.release import Release
 from core.threats import Threats
 
 NUM_ROUNDS = 20
-"""Times that it is looked up anew who stands out, as the budget is spent."""
+"""Number of times uniqueness is recomputed while the budget is spent."""
 
 
 class UniquenessAware(Defense):
-    """Takes away the links that most unique people feel, and adds others between unique people.
+    """Removes links that affect most unique nodes, and adds others between unique nodes.
 
-    A link is felt by its ends and by their common neighbours: their numbers of links, or of
-    links among their neighbours, change. Unique is whoever has a combination of the two that
-    nobody else has. Of all states on the way, the one with fewest unique people is published.
+    A link affects its ends and their common neighbours: their degree, or the links among their
+    neighbours. A node is unique if no other has its combination of the two. The intermediate state
+    with fewest unique nodes is published.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -79,7 +79,7 @@ class UniquenessAware(Defense):
 
 
 def _find_unique(graph: Graph) -> np.ndarray:
-    """(n,) bool: alone with their links and the links among their neighbours."""
+    """(n,) bool: unique by degree and links among the neighbours."""
     return np.asarray(compute_class_sizes(compute_fingerprints(graph, "degree_triangles")) == 1)
 
 
@@ -93,8 +93,8 @@ def _take_away(graph: Graph, is_unique: np.ndarray, count: int, rng: np.random.G
 def _choose_additions(
     graph: Graph, threats: Threats, is_unique: np.ndarray, count: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """(≤ count, 2) pairs that are no links, the most unique ends first, among four times as
-    many drawn between unique people and from all."""
+    """(≤ count, 2) non-linked pairs with most unique ends, among four times as many drawn
+    between unique nodes and from all."""
     if not count:
         return np.empty((0, 2), np.int64)
     drawn = sample_candidates(graph, threats, 4 * count, rng)

@@ -1,4 +1,4 @@
-"""Without columns: the links are published, alone or defended, and no column with them."""
+"""Without columns: publishes the links, unchanged or defended, without any column."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from core.threats import Threats
 
 
 class WithoutColumns(Defense):
-    """What another defense makes of the links, less all features.
+    """Another defense's release without its features.
 
-    The other defense sees the columns and may use them; the recipient gets none. What a promise
-    left open because of the features is then covered by there being none.
+    The other defense may use the columns; the recipient gets none, so that a guarantee that
+    excludes features covers the whole release.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -30,7 +30,7 @@ class WithoutColumns(Defense):
         cost="minutes",
     )
     members: ClassVar[dict[str, type[Defense]]] = {}
-    """Defenses that it combines with, by key; the list of defenses fills it in."""
+    """Supported defenses by key, set by the list of defenses."""
 
     defense: str = Field("", description="Key of the defense of the links; empty: none.")
     settings: str = Field(
@@ -39,7 +39,7 @@ class WithoutColumns(Defense):
 
     @model_validator(mode="after")
     def check_defense(self) -> WithoutColumns:
-        """Raises where the defense or one of its settings is unknown."""
+        """Raise for an unknown defense or setting."""
         if self.defense and self.defense not in self.members:
             raise ValueError(f"'{self.defense}' must be one of " + ", ".join(self.members))
         if self.settings and not self.defense:

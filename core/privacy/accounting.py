@@ -1,9 +1,9 @@
-"""What T noisy steps cost together, and how much noise a budget asks for.
+"""Composition of Gaussian mechanisms, and the noise that a budget requires.
 
 A Gaussian step has noise multiplier z = standard deviation / ℓ₂ sensitivity. T such steps are
 exactly one Gaussian mechanism with μ = √T / z (Dong, Roth and Su, Gaussian differential privacy,
-2022, Corollary 3.3), so their tight total has a closed form. Steps on a random sample of the
-links have none: dp-accounting's privacy loss distributions give it, rounded to the safe side.
+2022, Corollary 3.3), so that their tight total has a closed form. For steps on random samples of
+the links dp-accounting's privacy loss distributions are used, rounded conservatively.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from functools import lru_cache
 from scipy.special import log_ndtr
 
 _PRECISION = 1e-9
-"""Relative width at which a search stops; the safe end is returned."""
+"""Relative tolerance of a search; the safe end is returned."""
 
 _INTERVAL = 1e-3
-"""Grid of the privacy loss distribution at z = 1, in proportion to the losses; rounds upwards."""
+"""Grid of the privacy loss distribution at z = 1, proportional to the losses; rounds upwards."""
 
 
 def compute_gaussian_delta(epsilon: float, mu: float) -> float:
@@ -41,7 +41,7 @@ def compute_gaussian_epsilon(mu: float, delta: float) -> float:
 
 
 def calibrate_gaussian(epsilon: float, delta: float, steps: int = 1) -> float:
-    """Least noise multiplier of each of `steps` Gaussian steps, (ε, δ)-DP in all; rounded up."""
+    """Smallest noise multiplier of `steps` Gaussian steps for a total (ε, δ); rounded up."""
     one = _find_boundary(lambda z: compute_gaussian_delta(epsilon, 1.0 / z) <= delta)
     return one * math.sqrt(steps)
 
@@ -72,7 +72,7 @@ def compute_sampled_epsilon(
 
 @lru_cache(maxsize=256)
 def calibrate_sampled(epsilon: float, delta: float, sampling_rate: float, steps: int) -> float:
-    """Least noise multiplier at which sampled Gaussian steps are (ε, δ)-DP in all; within 1 %."""
+    """Smallest noise multiplier of sampled Gaussian steps for a total (ε, δ); within 1 %."""
     # Without the sampling the same noise is enough: a start from above.
     safe = calibrate_gaussian(epsilon, delta, steps) * (1 + 1e-3)
     return _find_boundary(
@@ -89,7 +89,7 @@ def _find_boundary(
     low: float = 0.0,
     precision: float = _PRECISION,
 ) -> float:
-    """The smallest x > `low`, to relative precision and from above, from which `is_safe` holds."""
+    """Smallest x > `low`, to relative precision and rounded up, from which `is_safe` holds."""
     while not is_safe(high):
         low, high = high, 2 * high
     while high - low > precision * high:

@@ -1,10 +1,9 @@
-"""The budget of one release: every mechanism takes its noise from an account, and the guarantee
-is what the account recorded.
+"""Privacy budget of one release: mechanisms draw their noise from an account.
 
-A defense opens an `Account` with its ε (and δ), spends shares of it, and gets in return a noise
-scale, a flip probability or noise itself. Nothing else in a defense knows ε, so that what is
-promised cannot differ from what was spent. The accounting itself is pure: `core.privacy.
-accounting` for Gaussians, basic composition for all others.
+A defense opens an `Account` with its ε (and δ), spends shares of it, and gets a noise scale, a flip
+probability or noise. The guarantee is built from what the account recorded, so that claim and
+spending cannot differ. Accounting is pure: `core.privacy.accounting` for Gaussians, basic
+composition otherwise.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     import torch
 
 _ROUNDING = 1e-9
-"""By how much shares may exceed 1, as they are added up in floating point."""
+"""Tolerance for shares that sum to 1 in floating point."""
 
 Share = float | Fraction
 
@@ -44,9 +43,9 @@ NUMBER_OF_LINKS = "number of links"
 class Spending:
     """One entry of an account.
 
-    what     what the budget was spent on
-    share    part of the whole budget;  epsilon, delta  what that is
-    naive    ε that naive composition would name for the same noise
+    what     purpose
+    share    part of the whole budget;  epsilon, delta  its value
+    naive    ε of the same noise under naive composition
     """
 
     what: str
@@ -65,9 +64,9 @@ class GaussianNoise:
         self._stream: Any = None
 
     def draw_for(self, values: Values, sensitivity: float) -> Values:
-        """Noise to be added to sums that one unit changes by ≤ `sensitivity` in ℓ₂ norm.
+        """Noise for sums that one unit changes by ≤ `sensitivity` in ℓ₂ norm.
 
-        Has the shape and kind of `values`: an array, or a tensor on the same device.
+        Has the shape and type of `values`: an array, or a tensor on the same device.
         """
         if isinstance(values, np.ndarray):
             return self._draw(values.shape) * self.multiplier * sensitivity
@@ -84,18 +83,18 @@ class GaussianNoise:
         return noise * (self.multiplier * sensitivity)
 
     def _draw(self, shape: tuple[int, ...]) -> np.ndarray:
-        """Standard normal numbers. What they are added to never leaves: only links do, so no low
-        bits of a noisy number can be read (Mironov, 2012)."""
+        """Standard normal numbers. Noisy values are never published, only links, so that
+        low-order bits cannot leak (Mironov, 2012)."""
         if self._stream is None:
             self._stream = self._context.rng("noise")
         return np.asarray(self._stream.standard_normal(shape))
 
 
 class Account:
-    """A budget (ε, δ) of one unit, and what has been spent of it.
+    """A budget (ε, δ) of one unit, and what was spent of it.
 
-    kind     what is protected: EDGE, NODE, LINK_ONCE, LINK_TWICE
-    epsilon  for a local kind: the budget of one report; both ends of a link may spend it
+    kind     protected unit: EDGE, NODE, LINK_ONCE, LINK_TWICE
+    epsilon  for a local kind the budget of one report; both ends of a link may spend it
     """
 
     def __init__(self, kind: Kind, epsilon: float, context: Context, delta: float = 0.0) -> None:
@@ -108,8 +107,8 @@ class Account:
         return 1 - sum(spending.share for spending in self.spendings)
 
     def spend(self, share: Share = 1, sensitivity: float = 1.0, what: str = "noise") -> float:
-        """Scale b of Laplace noise, of either kind, on values that one unit changes by at most
-        `sensitivity` in sum: ε = sensitivity / b (Dwork et al., 2006)."""
+        """Scale b of Laplace noise for values that one unit changes by at most `sensitivity` in
+        sum: ε = sensitivity / b (Dwork et al., 2006)."""
         return sensitivity / self._take(share, what)
 
     def spend_bits(self, share: Share = 1, what: str = "bits") -> Bits:
@@ -119,23 +118,23 @@ class Account:
     def spend_choice(self, share: Share, sensitivity: float, what: str = "choices") -> float:
         """Factor c of an exponential mechanism that draws ∝ e^(c · score).
 
-        One unit raises scores by at most `sensitivity` in sum over all draws, and lowers none:
-        for such monotone scores ε = c · sensitivity (McSherry and Talwar, 2007; no factor 2).
+        One unit raises scores by at most `sensitivity` in sum over all draws and lowers none: for
+        such monotone scores ε = c · sensitivity (McSherry and Talwar, 2007; no factor 2).
         """
         return self._take(share, what) / sensitivity
 
     def spend_either(
         self, share: Share, sensitivities: tuple[float, ...], what: str
     ) -> tuple[float, ...]:
-        """Laplace scales of tables of which any unit is in one only, so that each may spend the
+        """Laplace scales of tables such that any unit affects one of them only; each spends the
         same share (parallel composition, McSherry, 2009)."""
         amount = self._take(share, what)
         return tuple(sensitivity / amount for sensitivity in sensitivities)
 
     def spend_rest_on_sums(self, steps: int, rate: float | None = None) -> GaussianNoise:
-        """Gaussian noise for `steps` sums, for all that is left of ε and all of δ.
+        """Gaussian noise for `steps` sums, for the remaining ε and the whole δ.
 
-        rate  chance of each record to be in a step's Poisson sample; None: all are
+        rate  inclusion probability of each record in a step's Poisson sample; None: all
         """
         share = self.share_left
         amount = self.epsilon - sum(spending.epsilon for spending in self.spendings)
@@ -166,10 +165,10 @@ class Account:
     def add_smooth_noise(
         self, value: float, local: float, limit: float, share: Share, what: str
     ) -> float:
-        """A number with Laplace noise of its smooth sensitivity S, for `share` of ε and all of δ.
+        """A number with Laplace noise of its smooth sensitivity S, for `share` of ε and the whole
+        δ.
 
-        local  bound on how much one unit changes the value here; one unit changes the bound by 1
-               at most, and it is never above `limit`
+        local  local sensitivity here; one unit changes it by at most 1, and it never exceeds `limit`
         With β = ε / (2 ln(2/δ)), S = max over s of e^(−βs) min(local + s, limit) and the scale is
         2S/ε (Nissim, Raskhodnikova and Smith, STOC 2007, Corollary 2.4).
         """
@@ -182,21 +181,21 @@ class Account:
         return float(add_laplace(np.array([value]), scale, self._context, what)[0])
 
     def find_test_threshold(self, share: Share) -> int:
-        """Smallest t that discrete Laplace noise which spends `share` reaches with chance δ or
-        less: P(Z ≥ t) = e^(−t/b) / (1 + e^(−1/b)) for its scale b."""
+        """Smallest t that discrete Laplace noise of `share` reaches with probability at most δ:
+        P(Z ≥ t) = e^(−t/b) / (1 + e^(−1/b)) for its scale b."""
         scale = 1.0 / (self.epsilon * float(share))
         bound = scale * -math.log(self.delta * (1.0 + math.exp(-1.0 / scale)))
         return max(math.ceil(bound), 1)
 
     def test_distance(self, distance: int, share: Share, what: str) -> bool:
-        """Whether a distance ≥ 0 that one unit changes by 1 at most is above 0; a wrong yes has
-        chance δ (propose-test-release, Dwork and Lei, STOC 2009)."""
+        """Whether a distance ≥ 0 of sensitivity 1 is above 0, with false-positive probability δ
+        (propose-test-release, Dwork and Lei, STOC 2009)."""
         noisy = self.add_count_noise(np.array([distance]), share, 1.0, what)[0]
         self.spendings[-1] = replace(self.spendings[-1], delta=self.delta)
         return bool(noisy >= self.find_test_threshold(share))
 
     def make_guarantee(self, accountant: str = "", note: str = "") -> Guarantee:
-        """The promise of what was spent; basic composition, the Gaussians' total exact.
+        """Guarantee of the spent budget: basic composition, exact total for Gaussians.
 
         accountant  in words; by default from the number of mechanisms
         """

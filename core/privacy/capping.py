@@ -1,5 +1,4 @@
-"""Links and triangles that are counted where no node may count for more than a cap: what changes
-with all links of one node is then bounded by the cap, on any graph."""
+"""Link and triangle counts with a cap per node, which bounds their node sensitivity."""
 
 from __future__ import annotations
 
@@ -12,15 +11,13 @@ from core.graph import Graph, is_among, pair_codes
 
 
 def select_capped_links(edges: np.ndarray, num_nodes: int, cap: int) -> np.ndarray:
-    """Mask (m,) of the links (m, 2) that remain when they are added one by one, in their order,
-    to ends with room for `cap` links each.
+    """Mask (m,) of links (m, 2) kept when added in order, at most `cap` per node.
 
-    With D the cap, changing all links of one node changes their number by at most D, and the
-    number of them at the other nodes by at most 2D in sum. The graph without the node is common
-    to both sides. Each of the node's at most D accepted links leaves its other end one link
-    fuller; a later link that is refused for that takes the mark away there and leaves its own
-    other end one link emptier, and so on, so that D marks at most are ever left (after Day, Li
-    and Lyu, SIGMOD 2016, §4).
+    With D the cap, changing all links of one node changes their number by at most D, and the number
+    at other nodes by at most 2D in sum. The graph without the node is common to both sides. Each of
+    the node's at most D accepted links fills its other end by one; a later link refused for that
+    moves this difference to its own other end, and so on, so that at most D differences remain
+    (after Day, Li and Lyu, SIGMOD 2016, §4).
     """
     return np.asarray(_select(edges, num_nodes, cap))
 
@@ -39,13 +36,13 @@ def _select(edges: np.ndarray, num_nodes: int, cap: int) -> np.ndarray:
 
 
 def count_capped_triangles(graph: Graph, cap: int) -> float:
-    """Largest sum of weights in [0, 1] of the triangles, of which each node bears `cap` at most.
+    """Largest sum of triangle weights in [0, 1] with at most `cap` per node.
 
-    The number of triangles where no node is in more than `cap`. Changing all links of one node
-    changes it by at most `cap`: without the node's triangles the other weights are still allowed,
-    and those bear no more than `cap` in sum (Kasiviswanathan, Nissim, Raskhodnikova and Smith,
-    TCC 2013, §4.2). Only nodes in more than `cap` triangles bind, and triangles with the same
-    such nodes share a variable.
+    Equals the number of triangles if no node is in more than `cap`. Changing all links of one node
+    changes it by at most `cap`: without the node's triangles the other weights remain feasible, and
+    its own sum to at most `cap` (Kasiviswanathan, Nissim, Raskhodnikova and Smith, TCC 2013, §4.2).
+    Only nodes in more than `cap` triangles bind, and triangles with the same such nodes share a
+    variable.
     """
     at_node = compute_triangles(graph.edges, graph.num_nodes)
     busy = np.flatnonzero(at_node > cap)
@@ -65,8 +62,8 @@ def count_capped_triangles(graph: Graph, cap: int) -> float:
 def _group_triangles(
     graph: Graph, busy: np.ndarray, at_node: np.ndarray
 ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Triangles by which busy nodes are in them: (place in `busy`, group) of each membership, and
-    the number (g,) of triangles in each group; those with no busy node are left out."""
+    """Triangles grouped by their busy nodes: (place in `busy`, group) of each membership, and
+    the number (g,) of triangles per group; those without busy nodes are omitted."""
     h, links = len(busy), sparse.csr_array(graph.adjacency != 0, dtype=np.int64)
     is_calm = np.ones(graph.num_nodes, bool)
     is_calm[busy] = False

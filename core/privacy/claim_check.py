@@ -1,16 +1,15 @@
-"""Does a guarantee hold? The distinguishing game on two neighbouring graphs.
+"""Empirical check of a guarantee by the distinguishing game on two neighbouring graphs.
 
-The defense runs many times on either graph. An attacker who may choose one rule "statistic at
-least (at most) t" says which graph it was. If the rule accuses the first graph with probability
-P under it and Q under the other, (ε, δ)-DP promises P ≤ e^ε Q + δ, so that
+The defense runs many times on either graph. An attacker chooses one rule "statistic at least (at
+most) t" that says which graph it was. If the rule accuses the first graph with probability P under
+it and Q under the other, (ε, δ)-DP requires P ≤ e^ε Q + δ, so that
 
-    ε ≥ ln((P − δ) / Q).
+  ε ≥ ln((P − δ) / Q).
 
-Clopper–Pearson bounds on P and Q turn error counts into a lower bound on ε that holds with 95 %
-confidence. The rule is chosen on the first quarter of the trials and judged on the others only,
-so that the choice costs no correction; the judged part is looked at three times, to stop early,
-and shares the 5 % among the looks. A bound above the claim refutes it. A bound below proves
-nothing more: the attacker may be weak, or the trials too few.
+Clopper–Pearson bounds on P and Q turn error counts into a lower bound on ε at 95 % confidence. The
+rule is chosen on the first quarter of the trials and evaluated on the rest, so that the choice
+needs no correction; there are three looks, for early stopping, which share the 5 %. A bound above
+the claim refutes it. A bound below proves nothing: the attacker may be weak, or the trials too few.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ CONFIDENCE = 0.95
 MIN_TRIALS = 40
 DEFAULT_TRIALS = 2000
 MOST_TRIALS = 20_000
-"""Trials that a check chooses by itself: at least and at most so many."""
+"""Smallest and largest number of trials chosen by default."""
 
 LOOKS = (0.5, 0.75, 1.0)
-"""Shares of the trials after which the bound is taken; the first quarter chooses the rule."""
+"""Shares of the trials at which the bound is computed; the first quarter chooses the rule."""
 
 CHOICE_ALPHAS = (0.001, 0.02, 0.2, 0.9)
-"""Error rates at which rules are compared: the first one that any rule stands up to. Small, as
-the best of many looks good by luck; laxer where so few trials show nothing at a small one."""
+"""Error rates at which rules are compared, the first with any valid rule being used. Small,
+since the best of many rules is biased; larger ones for few trials."""
 
 Statistic = Callable[[Release], Sequence[float]]
 Describe = Callable[[Release], Mapping[str, Any]]
@@ -49,7 +48,7 @@ Describe = Callable[[Release], Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Rule:
-    """Accuse `accused` (0 or 1) where sign · statistic ≥ threshold."""
+    """Accuse `accused` (0 or 1) if sign · statistic ≥ threshold."""
 
     statistic: int
     sign: float
@@ -57,7 +56,7 @@ class Rule:
     accused: int
 
     def judge(self, statistics: np.ndarray) -> np.ndarray:
-        """(t,) whether each trial's statistic lies on the rule's side of its threshold."""
+        """(t,) whether each trial's statistic satisfies the rule."""
         return self.sign * statistics[:, self.statistic] >= self.threshold
 
 
@@ -66,12 +65,11 @@ class ClaimCheck:
     """Outcome of one game.
 
     claimed      ε that the release may not exceed between these two graphs
-    lower_bound  ε that the attacker has shown with 95 % confidence, ≥ 0
-    resolution   largest bound that as many trials could have shown: claims above it cannot be
-                 refuted by this game
-    trials       runs of the defense on both graphs together;  planned  how many were allowed
-    roc          (k, 2) false and true accusation rates of the chosen statistic, judged trials
-    statistic    what the attacker looked at
+    lower_bound  lower bound on ε with 95 % confidence, ≥ 0
+    resolution   largest bound possible with as many trials; larger claims cannot be refuted
+    trials       runs of the defense on both graphs together;  planned  maximum allowed
+    roc          (k, 2) false and true accusation rates of the chosen statistic, evaluation trials
+    statistic    name of the statistic
     num_claims   checks that shared the error rate
     """
 
@@ -91,12 +89,12 @@ class ClaimCheck:
 
     @property
     def is_testable(self) -> bool:
-        """Whether as many trials could have refuted the claim at all."""
+        """Whether as many trials could have refuted the claim."""
         return self.resolution > self.claimed
 
     @property
     def outcome(self) -> str:
-        """For tables: "refuted", "not refuted", or "not testable with 2,000 trials"."""
+        """Table entry: "refuted", "not refuted", or "not testable with 2,000 trials"."""
         if self.is_refuted:
             return "refuted"
         return "not refuted" if self.is_testable else f"not testable with {self.trials:,} trials"
@@ -119,7 +117,7 @@ class ClaimCheck:
         return f"The claim ε = {self.claimed:g} was not refuted: the game shows {shown}."
 
     def describe(self) -> dict[str, Any]:
-        """Everything as JSON holds it, for the store and the report."""
+        """Everything as JSON, for the store and the report."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {**fields, "roc": self.roc.tolist(), "verdict": self.verdict}
 
@@ -142,19 +140,17 @@ def check_claim(
     describe: Describe | None = None,
     num_claims: int = 1,
 ) -> ClaimCheck:
-    """Play the game for `defense` with its settings, as a publishing run would make its releases.
+    """Play the game for the configured `defense`, drawing noise as in a publishing run.
 
     trials      by default as many as can refute the claim, see `choose_trials`
-    describe    Release ↦ what is written beside the graph; its numbers are read as well
-    num_claims  checks that are made together: each is held to a share of the error rate
-                (Bonferroni), so that all of them keep the confidence
+    describe    Release ↦ published metadata, whose numbers are used as statistics too
+    num_claims  simultaneous checks, each held to a share of the error rate (Bonferroni)
 
-    neighbors  two graphs on the same nodes that the guarantee's relation calls neighbours;
-               by default a tiny pair: a guarantee must hold for every pair, so also for one on
-               which runs are cheap and one link or node weighs most
-    statistic  Release ↦ numbers, the same each time; the rule picks one of them. Default: links
-               of the release where the graphs differ, links at those nodes, links in all
-    Raises UnsupportedError where the defense promises nothing or declines the graphs.
+    neighbors  two neighbouring graphs on the same nodes; by default a tiny pair: a guarantee must hold
+    for every pair, so also for one on which runs are cheap and one link or node has most weight
+    statistic  Release ↦ numbers, deterministic; the rule picks one of them. Default: links of the
+    release where the graphs differ, links at those nodes, links in all Raises UnsupportedError for
+    a defense without guarantee or that does not support the graphs.
     """
     if trials is not None and trials < MIN_TRIALS:
         raise InputError("number of trials", f"must be at least {MIN_TRIALS}", trials)
@@ -207,13 +203,14 @@ def check_claim(
 
 
 def compute_resolution(count: int, delta: float, alpha: float) -> float:
-    """Largest bound that `count` judged trials a side can show: all of one, none of the other."""
+    """Largest bound that `count` evaluation trials per side can give: all of one, none of the
+    other."""
     return float(compute_lower_bound(count, count, 0, count, delta, alpha))
 
 
 def choose_trials(guarantee: Guarantee, num_claims: int = 1) -> int:
-    """Trials that can refute the claim: DEFAULT_TRIALS to MOST_TRIALS, doubled until the largest
-    bound that they could show is ½ above it. DEFAULT_TRIALS where none of them can."""
+    """Number of trials able to refute the claim: DEFAULT_TRIALS to MOST_TRIALS, doubled until
+    the largest possible bound is ½ above it. DEFAULT_TRIALS if none is enough."""
     alpha, claimed = (1 - CONFIDENCE) / len(LOOKS) / num_claims, guarantee.epsilon_received or 0.0
     trials = DEFAULT_TRIALS
     while trials <= MOST_TRIALS:
@@ -234,7 +231,7 @@ def compute_lower_bound(
 ) -> np.ndarray:
     """Lower bound on ε with confidence 1 − alpha from two error counts, ≥ 0; of any shape.
 
-    Each rate has its one-sided Clopper–Pearson bound at alpha/2: both hold together.
+    Each rate has a one-sided Clopper–Pearson bound at alpha/2, so that both hold together.
     """
     from scipy.stats import beta
 
@@ -246,10 +243,10 @@ def compute_lower_bound(
 
 
 def make_neighbors(unit: str, num_nodes: int | None = None) -> tuple[Graph, Graph]:
-    """A ring with chords, 2 links a node, with and without one more link, or a hub's links.
+    """A ring with chords, 2 links per node, with and without one more link, or a hub's links.
 
-    150 nodes for a link: sparse, so that a link stands out where only the largest noisy values
-    are published; 24 for a node, where runs are dear.
+    150 nodes for a link: sparse, so that a link matters where only the largest noisy values are
+    published; 24 for a node, for which runs are expensive.
     """
     n = num_nodes or (24 if unit == "node" else 150)
     nodes = np.arange(1, n)
@@ -285,7 +282,7 @@ def make_statistic(left: Graph, right: Graph) -> Statistic:
 def _publish_first(
     defense: Defense, context: Context, neighbors: tuple[Graph, Graph] | None
 ) -> Release:
-    """A first release with its promise, which is not counted as a trial."""
+    """A first release with its guarantee, not counted as a trial."""
     graph = (neighbors or make_neighbors("edge"))[0]
     reason = defense.supports(graph, Threats(graph))
     if reason:
@@ -303,7 +300,7 @@ def _describe(release: Release) -> dict[str, Any]:
 
 
 class _WrittenNumbers:
-    """The numbers of what is written beside a graph, by the names that the first release has."""
+    """Numbers in the published metadata, by the names of the first release."""
 
     def __init__(self, describe: Describe, first: Release) -> None:
         self._describe = describe
@@ -334,7 +331,7 @@ def _choose_rule(left: np.ndarray, right: np.ndarray, delta: float) -> Rule:
 def _list_best_rules(
     left: np.ndarray, right: np.ndarray, delta: float, alpha: float
 ) -> Iterator[tuple[float, Rule]]:
-    """For each statistic, direction and accused graph the best threshold and its bound."""
+    """Best threshold and bound per statistic, direction and accused graph."""
     for index in range(left.shape[1]):
         for sign in (1.0, -1.0):
             values = [np.sort(sign * part[:, index]) for part in (left, right)]
@@ -377,7 +374,7 @@ def _compute_roc(rule: Rule, left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 class _Inner(Progress):
-    """Lets a run be cancelled; its own progress is not worth showing."""
+    """Progress that only allows cancelling."""
 
     def __init__(self, outer: Progress) -> None:
         self._outer = outer

@@ -1,12 +1,11 @@
-"""Degrees clipped so that graphs that differ in one node stay near each other in links, tested
-before it is relied upon.
+"""Degree clipping with a tested bound on the node sensitivity of the links.
 
-Each node keeps its first D links in an order that is public, and a link stays where both its
-ends keep it. If one node gets any other links, at most 2D links of its own differ; and each
-other node that had D links or more may lose or gain one (Blocki, Blum, Datta and Sheffet, ITCS
-2013, §4). So two such graphs differ in 3D links at most if one of them has no more than D nodes
-of D links or more. How many nodes would have to change until that fails is a distance that one
-node changes by 1, and can be tested with little noise (Dwork and Lei, STOC 2009).
+Each node keeps its first D links in a public order, and a link is kept if both ends keep it. If one
+node changes its links, at most 2D links of its own differ; and each other node with D links or more
+may lose or gain one (Blocki, Blum, Datta and Sheffet, ITCS 2013, §4). Two such graphs differ in at
+most 3D links if one of them has no more than D nodes with D links or more. The number of nodes that
+must change until that fails has sensitivity 1 and is tested with little noise (Dwork and Lei, STOC
+2009).
 """
 
 from __future__ import annotations
@@ -22,24 +21,24 @@ from core.privacy.mechanisms import draw_by_score
 from core.seeding import mix_bits
 
 GROWTH = 1.25
-"""Ratio of degrees among which the clipping is chosen."""
+"""Ratio between candidate degrees."""
 
 MARGIN = 4.0
-"""Log-odds at which a degree whose test has an even chance is preferred to one with none."""
+"""Log-odds of preferring a degree whose test passes with probability ½ to one that never passes."""
 
 
 @dataclass(frozen=True)
 class Clipping:
-    """max_degree: D, or None where nothing is clipped; group: links in which any two graphs that
-    differ in one node may differ then."""
+    """max_degree: D, or None without clipping; group: bound on the links in which graphs that
+    differ in one node differ after clipping."""
 
     max_degree: int | None
     group: int
 
 
 def clip_degrees(graph: Graph, max_degree: int) -> Graph:
-    """The graph with the links that are among the first `max_degree` of both their ends, in the
-    order of a public hash of the pair; O(m log m)."""
+    """Keep links among the first `max_degree` of both ends, in the order of a public hash of the
+    pair; O(m log m)."""
     order = mix_bits(graph.edge_codes)
     ends = np.concatenate([graph.edges[:, 0], graph.edges[:, 1]])
     by_node = np.lexsort((np.tile(order, 2), ends))
@@ -51,11 +50,11 @@ def clip_degrees(graph: Graph, max_degree: int) -> Graph:
 
 
 def compute_stability(degrees: np.ndarray, max_degree: int) -> int:
-    """How many nodes would have to get other links until more than D = `max_degree` nodes have D
-    links or more; 0 where they have now.
+    """Number of nodes that must change until more than D = `max_degree` nodes have D links or more;
+    0 if that is so already.
 
-    A lower bound, and one that itself changes by 1 at most with one node: after k changes no
-    more nodes have D links than had D − k before, and the k nodes.
+    A lower bound of sensitivity 1: after k changes the number of nodes with at least D links is at
+    most the former number with at least D − k, plus the k nodes.
     """
     changed = np.arange(max_degree + 1)
     reaching = len(degrees) - np.searchsorted(np.sort(degrees), max_degree - changed)
@@ -65,10 +64,10 @@ def compute_stability(degrees: np.ndarray, max_degree: int) -> int:
 def choose_clipping(
     graph: Graph, account: Account, choice_share: Share, test_share: Share, context: Context
 ) -> Clipping:
-    """A clipping for a group of less than n − 1 links, which no node exceeds, or none.
+    """A clipping for a group of less than n − 1 links, or none.
 
-    The exponential mechanism prefers a degree just stable enough for the test to pass; whether it
-    is, is then tested, and where the test does not pass nothing is clipped.
+    The exponential mechanism prefers a degree just stable enough to pass the test; if the test then
+    fails nothing is clipped.
     """
     n = graph.num_nodes
     steps = GROWTH ** np.arange(np.log(max(n, 2)) / np.log(GROWTH))

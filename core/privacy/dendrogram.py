@@ -1,8 +1,8 @@
-"""Binary trees over the nodes of a graph, drawn by how well they explain its links.
+"""Dendrograms of a graph's nodes, sampled by their likelihood.
 
 Every pair of nodes belongs to its lowest common ancestor. With E links among the N pairs of an
-ancestor the log-likelihood of the tree is Σ E ln(E/N) + (N − E) ln(1 − E/N) (Clauset, Moore and
-Newman, Nature 453, 2008).
+ancestor the log-likelihood is Σ E ln(E/N) + (N − E) ln(1 − E/N) (Clauset, Moore and Newman, Nature
+453, 2008).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from core.context import Context
 from core.graph import Graph, sort_distinct
 
 CHUNK = 200_000
-"""Steps of the Markov chain between two reports of progress."""
+"""Steps of the Markov chain between two progress reports."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Dendrogram:
 
     @staticmethod
     def build(graph: Graph, nodes: np.ndarray) -> Dendrogram:
-        """The balanced tree with these nodes as its leaves; n ≥ 2."""
+        """Balanced tree with these nodes as its leaves; n ≥ 2."""
         n = graph.num_nodes
         ancestors = np.arange(n - 1)
         children = np.stack([2 * ancestors + 1, 2 * ancestors + 2], axis=1)
@@ -92,11 +92,10 @@ class Dendrogram:
 
 
 def draw_dendrogram(graph: Graph, factor: float, steps: int, context: Context) -> Dendrogram:
-    """A tree drawn ∝ e^(factor · log-likelihood), as far as `steps` of a Markov chain lead there.
+    """Sample a tree ∝ e^(factor · log-likelihood) by `steps` of a Markov chain.
 
-    The chain starts at the balanced tree of the nodes in random order. Each step takes an
-    ancestor below the root, and exchanges one of the two trees below it with the one beside it;
-    it is accepted by Metropolis' rule.
+    The chain starts at a balanced tree of the nodes in random order. Each step exchanges a random
+    subtree with its parent's sibling, accepted by Metropolis' rule.
     """
     rng, n = context.rng("dendrogram"), graph.num_nodes
     tree = Dendrogram.build(graph, rng.permutation(n))

@@ -1,4 +1,4 @@
-"""What a promise is about, in one wording; what a data-independent baseline is told."""
+"""Kinds of guarantees in one wording, and the input of data-independent baselines."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ NOT_COVERED = (*LOCAL_NOT_COVERED, "links withheld from the release")
 
 @dataclass(frozen=True)
 class Kind:
-    """What is protected, between which neighbours, from whom.
+    """Protected unit, neighbouring relation and trust model.
 
     unit, relation, trust, not_covered  as in `Guarantee`
-    reports  how many ends of a link report it: with both, whoever holds the reports gets 2ε
+    reports  number of ends that report a link: with both, the recipient of the reports gets 2ε
     """
 
     unit: Literal["edge", "link", "node"]
@@ -46,7 +46,7 @@ class Kind:
         epsilon_naive: float | None = None,
         note: str = "",
     ) -> Guarantee:
-        """The guarantee of a total (ε, δ); an account states it, from what was spent."""
+        """Guarantee of a total (ε, δ) recorded by an account."""
         is_twice = self.reports == 2
         if self.trust == "local" and not note:
             note = (
@@ -70,10 +70,10 @@ class Kind:
 
 
 EDGE = Kind("edge", EDGE_RELATION, "central", NOT_COVERED)
-"""One link, under a trusted curator."""
+"""One link, trusted curator."""
 
 NODE = Kind("node", NODE_RELATION, "central", NOT_COVERED)
-"""All links of one node, bounded: the node set is public."""
+"""All links of one node, bounded; the node set is public."""
 
 LINK_ONCE = Kind("link", LIST_RELATION, "local", LOCAL_NOT_COVERED)
 """One bit of a node's own list; each pair is reported by one end."""
@@ -83,8 +83,8 @@ LINK_TWICE = Kind("link", LIST_RELATION, "local", LOCAL_NOT_COVERED, reports=2)
 
 
 def describe_data_use(data_free: bool, is_count_public: bool, otherwise: str = "") -> str:
-    """Note on a synthesis: what of the data it used, where it is a baseline or was told the number
-    of links; `otherwise` is what its own releases say."""
+    """Note on a synthesis that is a baseline or was given the number of links; `otherwise`
+    applies to its own releases."""
     used = otherwise
     if data_free:
         used = (

@@ -1,11 +1,10 @@
-"""What all published releases of a graph have spent together.
+"""Total budget of all published releases of a graph.
 
-Whoever collects every release gets the sum of their budgets (basic composition, Dwork et al.,
-2006, Theorem 1). Units imply one another: graphs that differ in one link also differ in the links
-of one node, so that ε-node DP is ε-edge DP; and a link whose ends report it under link-local DP is
-protected from whoever reads all reports by ε, or by 2ε where both ends report it
-(`Guarantee.epsilon_received`). So every promise counts for one link, and those about nodes count
-for one node as well; what promises nothing of a unit leaves its sum without an upper limit.
+Whoever collects every release gets the sum of their budgets (basic composition, Dwork et al., 2006,
+Theorem 1). Units imply one another: ε-node DP is ε-edge DP; and link-local DP protects a link from
+a reader of all reports by ε, or by 2ε if both ends report it (`Guarantee.epsilon_received`). So
+every guarantee counts for one link, node guarantees also for one node; a run without a guarantee
+for a unit makes its sum unbounded.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from core.release import Guarantee, Unit
 Protected = Literal["edge", "node"]
 
 COUNTED: dict[Protected, tuple[Unit, ...]] = {"edge": ("edge", "link", "node"), "node": ("node",)}
-"""What is protected, one link or one node → units whose promises cover it."""
+"""Unit, one link or one node → units whose guarantees cover it."""
 
 NOT_COVERED = (
     "Settings that were chosen by auditing this graph are not covered by these sums: the choice "
@@ -29,7 +28,7 @@ NOT_COVERED = (
 )
 
 _ROUNDING = 1e-9
-"""By how much a sum may exceed a budget in floating point."""
+"""Tolerance of sums against a budget in floating point."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Entry:
     """One publishing run.
 
     run      its id: a run counts once, however often its file is downloaded
-    epsilon  what the recipient gets; None without a promise: nothing bounds it
+    epsilon  as received; None without a guarantee
     """
 
     run: str
@@ -50,7 +49,7 @@ class Entry:
 
     @staticmethod
     def of(run: str, made: str, release: str, guarantee: Guarantee) -> Entry:
-        """The entry of a release with this guarantee."""
+        """Entry of a release with this guarantee."""
         return Entry(
             run,
             made,
@@ -62,17 +61,17 @@ class Entry:
         )
 
     def covers(self, unit: Protected) -> bool:
-        """Whether its promise bounds what is learned of one such unit."""
+        """Whether its guarantee covers this unit."""
         return self.epsilon is not None and self.unit in COUNTED[unit]
 
 
 @dataclass(frozen=True)
 class Total:
-    """Sum over the publishing runs that promise something of one unit.
+    """Sum over the publishing runs with a guarantee for one unit.
 
     unit       "edge": of one link; "node": of one node with all its links
-    runs       whose ε are summed
-    unbounded  runs that promise nothing of this unit: with any, the sum is "at least"
+    runs       number of summed runs
+    unbounded  runs without a guarantee for this unit: with any, the sum is "at least"
     """
 
     unit: Protected
@@ -83,7 +82,7 @@ class Total:
 
 
 def compute_totals(entries: Iterable[Entry]) -> tuple[Total, ...]:
-    """A total for each unit that some run protects; each run counts once."""
+    """One total per covered unit; each run counts once."""
     runs = {entry.run: entry for entry in entries}.values()
     totals = []
     for unit in COUNTED:
@@ -96,7 +95,7 @@ def compute_totals(entries: Iterable[Entry]) -> tuple[Total, ...]:
 
 
 def check_budget(entries: Iterable[Entry], new: Entry, budget: float) -> None:
-    """Raise InputError where `new` would take a sum that it counts for above `budget`."""
+    """Raise InputError if `new` would take a sum above `budget`."""
     if not budget > 0:
         raise InputError("budget", "must be above 0", budget)
     if new.epsilon is None:

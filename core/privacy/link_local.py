@@ -1,10 +1,9 @@
-"""What an untrusted server receives under link-local DP, drawn without an n×n array.
+"""The server's view under link-local DP, sampled without an n×n array.
 
-Every node flips each bit of its own adjacency row with probability p, so the server holds two
-bits for each undirected pair. Which of the two ends reported a one never matters to a server
-that treats both alike, so a pair is described by its number of received ones c ∈ {0, 1, 2}:
-Binomial(2, 1−p) for a link, Binomial(2, p) for any other pair. Everything here has exactly the
-distribution of the plain protocol on n² bits; only what the server keeps is ever built.
+Every node flips each bit of its own adjacency row with probability p, so the server holds two bits
+per undirected pair. For a server that treats both ends alike a pair is described by its number of
+received ones c ∈ {0, 1, 2}: Binomial(2, 1−p) for a link, Binomial(2, p) otherwise. The distribution
+equals that of the protocol on n² bits; only what the server keeps is built.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class PairBand:
     def draw_non_links(
         self, graph: Graph, links_inside: int, share: float, rng: np.random.Generator
     ) -> np.ndarray:
-        """(k, 2): each pair of the band that is no link, independently with probability `share`."""
+        """(k, 2): each non-linked pair of the band, independently with probability `share`."""
         available = self.count - links_inside
         count = int(rng.binomial(available, share)) if share < 1 else available
         if count == 0:
@@ -115,9 +114,9 @@ def draw_noisy_rows(
 ) -> np.ndarray:
     """(k, 2) directed ones (reporter, other) of rows that keep and add bits independently.
 
-    keep (n,) chance of a node to report a true link; add (n,) chance to report any other pair.
-    The number of added bits of a row is Binomial and their places are uniform without
-    replacement, so nothing of size n² is drawn.
+    keep (n,) probability that a node reports a true link; add (n,) probability for any other pair.
+    The number of added bits of a row is Binomial and their places are uniform without replacement,
+    so nothing of size n² is drawn.
     """
     n = graph.num_nodes
     both = np.concatenate([graph.edges, graph.edges[:, ::-1]])
@@ -139,7 +138,7 @@ def draw_noisy_rows(
 
 
 def merge_reports(graph: Graph, ones: np.ndarray) -> Graph:
-    """The undirected graph of directed ones: weight 1 where both ends report a link, else ½."""
+    """Undirected graph of directed ones: weight 1 if both ends report a link, else ½."""
     n = graph.num_nodes
     codes, counts = np.unique(pair_codes(ones, n), return_counts=True)
     return replace(graph, edges=np.stack([codes // n, codes % n], axis=1), weights=counts / 2.0)

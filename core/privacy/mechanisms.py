@@ -1,9 +1,9 @@
-"""Noise of differential privacy: randomised response on pairs, Laplace on numbers.
+"""Noise mechanisms: randomised response on pairs, Laplace on numbers.
 
-Audit runs are seeded and repeatable. In publishing runs (`context.is_publishing`) the root seed
-comes from the operating system and additive noise on counts is OpenDP's, whose samplers are
-free of floating-point artefacts. Flipped pairs are published as bare sets, so that no low-order
-bits of a noisy number ever leave.
+Audit runs are seeded and reproducible. In publishing runs (`context.is_publishing`) the root seed
+comes from the operating system and additive noise on counts is OpenDP's, whose samplers are free of
+floating-point artefacts. Flipped pairs are published as sets, so that no low-order bits of a noisy
+number leak.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from core.errors import ResourceError
 from core.graph import Graph
 
 BYTES_PER_LINK = 128
-"""Peak memory of one link while a release is drawn, sorted and checked."""
+"""Peak memory per link while a release is drawn, sorted and checked."""
 
 
 def compute_flip_probability(epsilon: float) -> float:
@@ -29,7 +29,7 @@ def compute_flip_probability(epsilon: float) -> float:
 
 @dataclass(frozen=True)
 class Bits:
-    """Randomised response on bits: chance to flip one, and ε = ln((1 − flip) / flip)."""
+    """Randomised response on bits: flip probability, and ε = ln((1 − flip) / flip)."""
 
     flip: float
     epsilon: float
@@ -41,7 +41,7 @@ class Bits:
 
 
 def check_release_fits(method: str, expected_links: float, context: Context, remedy: str) -> None:
-    """Raise ResourceError, before anything is allocated, where a release would not fit."""
+    """Raise ResourceError before allocating a release that would not fit."""
     limit = context.memory_budget // BYTES_PER_LINK
     if expected_links > limit:
         raise ResourceError(
@@ -55,7 +55,8 @@ def check_release_fits(method: str, expected_links: float, context: Context, rem
 def expect_flipped_links(
     num_nodes: int, num_links: int, epsilon: float, num_reports: int = 1
 ) -> float:
-    """Expected pairs with a link in any of their reports, each flipped with chance 1/(1+e^ε)."""
+    """Expected number of pairs with a link in any report, each flipped with probability
+    1/(1+e^ε)."""
     flip = compute_flip_probability(epsilon)
     num_others = num_nodes * (num_nodes - 1) // 2 - num_links
     return num_links * (1 - flip**num_reports) + num_others * (1 - (1 - flip) ** num_reports)
@@ -103,7 +104,7 @@ def add_laplace(values: np.ndarray, scale: float, context: Context, purpose: str
 
 
 def draw_by_score(scores: np.ndarray, factor: float, context: Context, purpose: str) -> int:
-    """A place of `scores` (k,), drawn ∝ e^(factor · score) (McSherry and Talwar, 2007)."""
+    """An index of `scores` (k,), drawn ∝ e^(factor · score) (McSherry and Talwar, 2007)."""
     noise = context.rng(purpose).gumbel(size=len(scores))  # the largest sum is such a draw
     return int(np.argmax(factor * scores + noise))
 

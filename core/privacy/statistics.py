@@ -1,13 +1,12 @@
-"""Counts of a graph with node-level differential privacy, and intervals that hold the noise.
+"""Node-private statistics of a graph, with intervals that include the noise.
 
-Each statistic is a table of whole numbers that changes by at most a known amount in sum when one
-node has any other links, and takes discrete Laplace noise of that sensitivity. No count is
-clipped unless a public maximum degree says so: on a graph that keeps to it nothing is cut off and
-the intervals cover the truth; where it is wrong the promise still holds, the intervals do not.
+Each statistic is a table of integers with a known node sensitivity, and gets discrete Laplace
+noise. Counts are clipped only by a public maximum degree: on graphs that respect it nothing is cut
+off and the intervals cover the truth; if it is wrong the guarantee holds, the intervals do not.
 
 Without such knowledge no private interval can be much shorter: of two graphs that differ in one
-node, an interval of the one that covers its own truth with 95 % must cover the other's with
-1 − 0.05 e^ε, and one node may have n − 1 links.
+node, an interval that covers the truth of one with 95 % must cover the other's with 1 − 0.05 e^ε,
+and one node may have n − 1 links.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ from core.release import Guarantee
 Statistic = Literal["degree_distribution", "num_links", "triangles", "mixing"]
 
 LEVEL = 0.95
-"""Confidence with which all intervals of a table hold together."""
+"""Simultaneous confidence of all intervals of a table."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One count: what of, as a text; with its interval, in whole numbers."""
+    """One count: label, value and interval, as integers."""
 
     statistic: str
     of: str
@@ -50,9 +49,9 @@ class Counts:
     """Counts before noise.
 
     values       (k,) int64
-    sensitivity  by how much all links of one node change them in sum
-    most         (k,) int64, the largest that they can be
-    is_falling   whether no count can be larger than the one before
+    sensitivity  change by all links of one node, in sum
+    most         (k,) int64 upper bounds
+    is_falling   whether the counts are non-increasing
     """
 
     of: tuple[str, ...]
@@ -121,8 +120,8 @@ def count_links(graph: Graph, cap: int) -> Counts:
 def count_degrees(graph: Graph, cap: int) -> Counts:
     """Nodes (k,) with at least 1, 2, … links, on a grid of degrees that gets coarser.
 
-    A link more at a node moves it over one place of the grid at most. The changed node passes
-    all places; the others change by 2 `cap` links in sum, or by one each where nothing is capped.
+    One more link at a node moves it by at most one grid point. The changed node passes all points;
+    the others change by 2 `cap` links in sum, or by one each without a cap.
     """
     n = graph.num_nodes
     degrees = np.bincount(
@@ -138,8 +137,8 @@ def count_degrees(graph: Graph, cap: int) -> Counts:
 
 
 def count_triangles(graph: Graph, cap: int) -> Counts:
-    """Number of triangles (1,); a node of `cap` links is in cap (cap − 1) / 2 at most. Where
-    those are capped, rounding the sum of weights may add one."""
+    """Number of triangles (1,); a node with `cap` links is in at most cap (cap − 1) / 2. With
+    capping, rounding the sum of weights may add one."""
     each = cap * (cap - 1) // 2
     is_rounded = cap < graph.num_nodes - 1
     count = math.floor(count_capped_triangles(graph, each) + 0.5)
@@ -148,10 +147,10 @@ def count_triangles(graph: Graph, cap: int) -> Counts:
 
 
 def count_mixing(graph: Graph, cap: int, column: Attribute) -> Counts:
-    """Links (k,) within each class and between each two of a public column.
+    """Links (k,) within each class and between each two classes of a public column.
 
-    The links of each pair of classes are capped on their own: a node of class a changes those of
-    a with b by at most min(cap, size of b).
+    The links of each pair of classes are capped separately: a node of class a changes those of a
+    with b by at most min(cap, size of b).
     """
     num = column.num_classes
     codes = np.where(column.codes == MISSING, num, column.codes)
@@ -172,7 +171,7 @@ def count_mixing(graph: Graph, cap: int, column: Attribute) -> Counts:
 
 
 def _bound(name: str, table: Counts, noisy: np.ndarray, bound: int) -> list[Row]:
-    """Rows within what the counts can be; where they fall, all intervals are used for each."""
+    """Restrict rows to feasible values; for non-increasing counts all intervals are combined."""
     low, high = (np.clip(noisy + sign * bound, 0, table.most) for sign in (-1, 1))
     estimate = np.clip(noisy, 0, table.most)
     if table.is_falling and len(noisy):

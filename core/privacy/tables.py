@@ -1,5 +1,5 @@
-"""Noisy tables of a graph without their empty cells: counts between groups, choices of groups;
-and noisy numbers that keep their sum."""
+"""Noisy tables without their empty cells: counts between groups, choices of groups, and noisy
+numbers with a preserved sum."""
 
 from __future__ import annotations
 

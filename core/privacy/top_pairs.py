@@ -1,5 +1,4 @@
-"""Which pairs have the largest values after Laplace noise on every one of them, drawn without a
-number for each pair: noise from a curator, once, or from both ends of a pair."""
+"""Pairs with the largest values after Laplace noise on every pair, without a number per pair."""
 
 from __future__ import annotations
 
@@ -15,12 +14,12 @@ from core.privacy.mechanisms import compute_laplace_tail, draw_laplace_above
 def draw_top_pairs(
     num_links: int, num_pairs: int, wanted: int, scale: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, int]:
-    """Which pairs are among the `wanted` largest of A_ij + Laplace(scale).
+    """The `wanted` largest of A_ij + Laplace(scale).
 
-    Returns a mask (m,) over the links and the number of non-links; given it, their positions
-    are uniform. The law is exactly that of noise on all pairs, in O(m + wanted): non-links are
-    drawn in layers from the top, each layer a Binomial count of values between two thresholds,
-    until enough values are known. Values below the last threshold cannot be among the largest.
+    Returns a mask (m,) over the links and the number of non-links; given it, their positions are
+    uniform. Equivalent to noise on all pairs, in O(m + wanted): non-links are drawn in layers from
+    the top, each layer a Binomial count of values between two thresholds, until enough values are
+    known.
     """
     links = 1.0 + rng.laplace(0.0, scale, num_links)
     remaining = num_pairs - num_links
@@ -54,10 +53,10 @@ def draw_top_pairs(
 def draw_pairs_above(
     graph: Graph, threshold: float, scale: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, int]:
-    """Which pairs have A_ij + Laplace(scale) above a threshold that was chosen without the pairs.
+    """Pairs with A_ij + Laplace(scale) above a data-independent threshold.
 
     Returns a mask (m,) over the links and the number of non-links; given it, their positions are
-    uniform. Every pair passes on its own, so that number is Binomial; O(m) time.
+    uniform. Pairs pass independently, so that number is Binomial; O(m) time.
     """
     kept = rng.random(graph.num_edges) < compute_laplace_tail(threshold - 1.0, scale)
     others = graph.num_pairs - graph.num_edges
