@@ -168,7 +168,7 @@ class Account:
         """A number with Laplace noise of its smooth sensitivity S, for `share` of ε and the whole
         δ.
 
-        local  local sensitivity here; one unit changes it by at most 1, and it never exceeds `limit`
+        local  local sensitivity here; one unit changes it by at most 1; never above `limit`
         With β = ε / (2 ln(2/δ)), S = max over s of e^(−βs) min(local + s, limit) and the scale is
         2S/ε (Nissim, Raskhodnikova and Smith, STOC 2007, Corollary 2.4).
         """

@@ -146,8 +146,8 @@ def check_claim(
     describe    Release ↦ published metadata, whose numbers are used as statistics too
     num_claims  simultaneous checks, each held to a share of the error rate (Bonferroni)
 
-    neighbors  two neighbouring graphs on the same nodes; by default a tiny pair: a guarantee must hold
-    for every pair, so also for one on which runs are cheap and one link or node has most weight
+    neighbors  two neighbouring graphs on the same nodes; by default a tiny pair: a guarantee must
+    hold for every pair, so also for one with cheap runs and much weight of one link or node
     statistic  Release ↦ numbers, deterministic; the rule picks one of them. Default: links of the
     release where the graphs differ, links at those nodes, links in all Raises UnsupportedError for
     a defense without guarantee or that does not support the graphs.
