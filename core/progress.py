@@ -1,4 +1,4 @@
-"""Progress of one piece of work: how far, what is known so far, and whether to stop."""
+"""Progress of a task, with cancellation."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from core.errors import RunCancelled
 class Progress:
     """Receives progress and raises `RunCancelled` when the run was cancelled.
 
-    Methods call `update` at least every half second of work (each epoch, each tile) and
-    `record` for curves worth showing while they grow (loss, surrogate loss).
-    This base class ignores what it is told: a run with nobody watching.
+    Methods call `update` at least every half second of work (each epoch, each tile) and `record`
+    for curves shown during training. This base class ignores both.
     """
 
     def update(self, done: float, total: float, message: str = "") -> None:
@@ -28,7 +27,7 @@ class Progress:
 
 
 class PartProgress(Progress):
-    """One of `count` equal parts of a longer piece of work, told to the whole's progress."""
+    """Progress of one of `count` equal sub-tasks, reported to the parent."""
 
     def __init__(self, whole: Progress, index: int, count: int) -> None:
         self._whole, self._index, self._count = whole, index, count
@@ -41,7 +40,7 @@ class PartProgress(Progress):
 
 
 class FlaggedProgress(Progress):
-    """Reports every quarter of a second at most; a flag file, if it appears, cancels."""
+    """Reports at most every quarter of a second; a flag file cancels."""
 
     REPORT_EVERY_S = 0.25
     CHECK_EVERY_S = 0.05
@@ -58,7 +57,7 @@ class FlaggedProgress(Progress):
             self.report(min(max(done / total, 0.0), 1.0) if total else 0.0, message)
 
     def report(self, share: float, message: str) -> None:
-        """Tell whoever watches; `share` done is in [0, 1]."""
+        """Report the share done, in [0, 1]."""
         raise NotImplementedError
 
     def check(self) -> None:

@@ -1,10 +1,10 @@
-"""Which methods exist: found by key, made from settings, described for scripts.
+"""Registry of methods: found by key, made from settings, described for scripts.
 
-Installed packages bring more by entry points of the group `graph_audit.methods`: the name is the
-method's key, the object its class. They are code of this program then, and run without a sandbox.
+Installed packages add methods by entry points of the group `graph_audit.methods`: the name is the
+method's key, the object its class. They run as part of this program, without a sandbox.
 
-Stands above the methods, so that nothing below looks one up: what is made of other methods is
-given their classes.
+Stands above the methods, so that nothing below looks one up: methods that combine others are given
+their classes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 GROUP = "graph_audit.methods"
 
 UNLISTED: tuple[type[Method], ...] = (External, Command)
-"""Methods that an audit may have and nobody is offered."""
+"""Methods that audits may contain but that are not offered."""
 
 
 def _list_built_in() -> list[type[Method]]:
@@ -48,7 +48,7 @@ def _list_built_in() -> list[type[Method]]:
 
 @cache
 def load_plug_ins() -> tuple[tuple[type[Method], ...], dict[str, InputError]]:
-    """Methods that installed packages bring, and by key why others cannot be used."""
+    """Methods of installed packages, and by key why others cannot be used."""
     found: list[type[Method]] = []
     broken: dict[str, InputError] = {}
     for point in entry_points(group=GROUP):
@@ -67,7 +67,7 @@ def load_plug_ins() -> tuple[tuple[type[Method], ...], dict[str, InputError]]:
 
 
 def _check_plug_in(key: str, method: Any) -> type[Method]:
-    """The class, if it is a method of this key that no other has; else InputError."""
+    """The class, if it is a method with this unused key; else raises InputError."""
     what, remedy = f"plug-in '{key}'", "see tests/examples/own_defense"
     bases = (LinkAttack, AttributeAttack, IdentityAttack, Defense)
     if not (isinstance(method, type) and issubclass(method, bases)) or isabstract(method):

@@ -1,4 +1,4 @@
-"""What gets published, and what its defense promises."""
+"""Releases and their guarantees."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Unit = Literal["none", "edge", "link", "node"]
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A differential-privacy promise, or none ("empirical only").
+    """A differential-privacy guarantee, or none ("empirical only").
 
-    unit        none: empirical only; edge: one link under a trusted curator; link: one link
-                under link-local DP; node: one node with all its links
+    unit        none: empirical only; edge: one link under a trusted curator; link: one link under
+                link-local DP; node: one node with all its links
     relation    the neighbouring relation in words ("graphs that differ in one link")
     epsilon     total budget of the release under `accountant`
-    epsilon_transcript  where both ends report the same link: what an observer of all reports
-                gets for that link (2ε), else None
+    epsilon_transcript  if both ends report the same link: budget of that link for an observer of
+                all reports (2ε), else None
     trust       central (a curator sees the graph) or local (nobody does)
-    not_covered what the promise leaves open: features, node set, labels …
-    is_known    False where somebody else made the release and may have promised anything
+    not_covered what the guarantee excludes: features, node set, labels …
+    is_known    False if an external release may have an unknown guarantee
     """
 
     unit: Unit = "none"
@@ -49,13 +49,12 @@ class Guarantee:
 
     @property
     def epsilon_received(self) -> float | None:
-        """What the recipient of the release gets of its unit: 2ε where both ends report it."""
+        """ε for the recipient of the release: 2ε if both ends report a link."""
         return self.epsilon if self.epsilon_transcript is None else self.epsilon_transcript
 
     @property
     def label(self) -> str:
-        """Short text for tables: "edge DP, ε = 6", "empirical only" or "not known"; ε is the
-        recipient's."""
+        """Table entry: "edge DP, ε = 6", "empirical only" or "not known"; ε is the recipient's."""
         if not self.is_private:
             return "empirical only" if self.is_known else "not known"
         names = {"edge": "edge DP", "link": "link-local DP", "node": "node DP"}
@@ -70,13 +69,13 @@ EMPIRICAL = Guarantee()
 class Release:
     """A graph to be published.
 
-    graph      same nodes as the original; weights in [0, 1] where the method weighs links
+    graph      same nodes as the original; weights in [0, 1] for methods that weigh links
     defense    key of the defense, ORIGINAL for the undefended graph
-    config     the defense's settings
+    config     settings of the defense
     curves     named training curves, [(step, value), …] each
-    facts      single figures worth showing: links removed, links added, …
-    link_scores (m,) float64 for the links of the graph that was defended, in its order: the
-               learned chance of each to be published; None where a method learns none
+    facts      single figures: links removed, links added, …
+    link_scores (m,) float64 for the links of the defended graph, in its order: the learned
+                probability of publishing each; None without
     """
 
     graph: Graph
@@ -88,13 +87,12 @@ class Release:
     link_scores: np.ndarray | None = None
 
     def strip(self) -> Release:
-        """Less everything that a mechanism did not pay for: true counts, curves and scores would
-        undo the promise that they lie beside."""
+        """Remove everything not covered by the budget: true counts, curves and scores."""
         return replace(self, curves={}, facts={}, link_scores=None)
 
 
 def check_release(release: object, graph: Graph, label: str) -> Release:
-    """The release that a defense made of `graph`; InputError where it is none."""
+    """The release of `graph` by a defense; raises InputError if it is invalid."""
     what, remedy = f"defense '{label}'", "see tests/examples/own_defense"
     if not isinstance(release, Release):
         raise InputError(what, "must return a Release", type(release).__name__, remedy)

@@ -1,4 +1,4 @@
-"""What attacks and measures return: raw scores, and numbers with their uncertainty."""
+"""Results of attacks and measures: raw scores, and figures with their uncertainty."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Literal
 import numpy as np
 
 RELEASE = "release"
-"""In place of an attack: the measures of a release itself."""
+"""Method id of the measures of a release itself."""
 
 
 @dataclass(frozen=True, eq=False)
 class PairScores:
     """Scores (k,) float64 for the k pairs of a LinkThreat, higher = more likely a link.
 
-    facts: figures worth recording with the result, such as what an attacker learned from.
+    facts: figures recorded with the result.
     """
 
     scores: np.ndarray
@@ -32,9 +32,9 @@ class PairScores:
 class ClassProbabilities:
     """Probabilities (n, C) float64 for every node, rows sum to one.
 
-    facts     figures worth recording with the result, such as the choice that tuning made
-    held_out  (n, C) what the attack says of known nodes where it was not told of them, NaN in
-              other rows; None where finding its settings did not take that
+    facts     figures recorded with the result, such as tuned settings
+    held_out  (n, C) out-of-fold predictions of known nodes, NaN in other rows; None if tuning did
+              not produce them
     """
 
     probabilities: np.ndarray
@@ -52,10 +52,10 @@ class ClassProbabilities:
 
 @dataclass(frozen=True, eq=False)
 class AnonymitySets:
-    """Whom an attacker cannot tell from each person, by what is known of them.
+    """Anonymity set of each node under given background knowledge.
 
-    sizes     (n,) int64 how many of the release fit what is known of person i
-    contains  (n,) bool whether the person is one of them
+    sizes     (n,) int64 number of nodes of the release that match the knowledge about node i
+    contains  (n,) bool whether node i is among them
     """
 
     sizes: np.ndarray
@@ -68,10 +68,10 @@ class AnonymitySets:
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """Whom an attacker takes each person of the second graph for.
+    """Candidates of an attacker for each node of the auxiliary graph.
 
-    candidates  (k, c) int64 nodes of the release, the likeliest first, −1 where there are fewer
-    confidence  (k,) float64 the attacker's own probability that the first one is right
+    candidates  (k, c) int64 nodes of the release, likeliest first, −1 if fewer
+    confidence  (k,) float64 the attacker's probability that the first one is right
     """
 
     candidates: np.ndarray
@@ -86,10 +86,10 @@ class Matches:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its interval. No bare number reaches a page or the report.
+    """A number with its interval.
 
-    value, low, high   point and 95 % interval; all None where the sample cannot resolve it
-    n       what was counted (pairs or nodes per repeat);  seeds  number of repeats
+    value, low, high   point and 95 % interval; all None if the sample cannot resolve it
+    n       number counted (pairs or nodes per repeat);  seeds  number of repeats
     how     method of the interval in a few words, or the reason for a missing value
     """
 
@@ -105,7 +105,7 @@ class Estimate:
         return self.value is not None
 
     def __format__(self, spec: str) -> str:
-        """`f"{e:.2f}"` → "0.84 [0.80, 0.88]"; the reason where there is no value."""
+        """`f"{e:.2f}"` → "0.84 [0.80, 0.88]"; the reason if there is no value."""
         if self.value is None:
             return self.how or "not resolved"
         spec = spec or ".2f"
@@ -118,10 +118,10 @@ class Estimate:
 class Measurement:
     """One metric of one repeat; `combine_measurements` turns repeats into an Estimate.
 
-    value     None where it cannot be computed; `reason` says why
+    value     None if it cannot be computed; `reason` states why
     variance  sampling variance of `value` over pairs or nodes within the repeat, 0 if exact
     n         pairs or nodes counted
-    population  whose secrets: "released", or "control" for people who were left out
+    population  "released", or "control" for control nodes
     """
 
     metric: str

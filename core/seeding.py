@@ -1,7 +1,7 @@
 """Random generators: always explicit, one independent stream per named purpose.
 
-A stream is the SHA-256 of its path of names below a root seed, so that adding a method or
-a repeat never shifts the numbers that another one draws.
+A stream is the SHA-256 of its path of names below a root seed, so that adding a method or a repeat
+never changes the numbers that another one draws.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Seed:
         return Seed(secrets.randbits(256), is_secret=True)
 
     def child(self, *names: object) -> Seed:
-        """The seed of a part of the work, named by any values."""
+        """The seed of a sub-task, named by any values."""
         return replace(self, path=self.path + tuple(str(name) for name in names))
 
     def to_int(self) -> int:
@@ -43,10 +43,10 @@ class Seed:
         return int.from_bytes(self._digest()[:8], "big")
 
     def rng(self, *names: object) -> np.random.Generator:
-        """A NumPy generator of this purpose.
+        """A NumPy generator for this purpose.
 
-        That of a secret seed reads the ChaCha20 key stream (RFC 8439) of a key of this purpose:
-        whoever sees part of a release's noise cannot compute the rest of it.
+        With a secret seed it is the ChaCha20 key stream (RFC 8439) of a key for this purpose:
+        observing part of a release's noise does not reveal the rest.
         """
         seed = self.child(*names)
         if not self.is_secret:
@@ -56,9 +56,9 @@ class Seed:
         return np.random.Generator(ChaCha(key=int.from_bytes(seed._derive_key(), "little")))
 
     def torch(self, *names: object, device: str = "cpu") -> torch.Generator:
-        """A torch generator of this purpose on `device`.
+        """A torch generator for this purpose on `device`.
 
-        On a CPU it keeps 32 bits of its seed: noise that protects anybody comes from `rng`.
+        On a CPU it keeps 32 bits of its seed: protective noise comes from `rng`.
         """
         import torch
 

@@ -1,4 +1,4 @@
-"""Who attacks what, knowing what. A threat is drawn per seed on the original graph."""
+"""Threat models, drawn per seed on the original graph: secrets and attackers' knowledge."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class LinkThreat:
 
 @dataclass(frozen=True, eq=False)
 class ReleasedThreat(LinkThreat):
-    """Which links of a release are real, and which real ones went into it.
+    """Which links of a release are real, and which real links were released.
 
-    hidden   (h, 2) links of the graph that was defended, in the release or not
-    absent   (a, 2) pairs that it does not link: those of the release, and of the others a sample
-    prior    share of links among all pairs of the graph that was defended
-    weights  (h + a,) how many pairs of the graph each pair of `pairs` stands for
+    hidden   (h, 2) links of the defended graph, in the release or not
+    absent   (a, 2) pairs it does not link: those of the release, and a sample of the others
+    prior    share of links among all pairs of the defended graph
+    weights  (h + a,) number of pairs of the graph that each pair of `pairs` represents
     released (h + a,) bool: in the release
     """
 
@@ -81,33 +81,32 @@ class AttributeThreat:
 
     @property
     def observed(self) -> np.ndarray:
-        """(n,) int64 codes of the known nodes, MISSING (−1) elsewhere: what the adversary has."""
+        """(n,) int64 codes of the known nodes, MISSING (−1) elsewhere: the adversary's
+        knowledge."""
         return np.where(self.known, self.attribute.codes, -1)
 
     @property
     def observed_shares(self) -> np.ndarray:
-        """(C,) class shares among the known nodes, with one pseudo-count a class."""
+        """(C,) class shares among the known nodes, with one pseudo-count per class."""
         counts = np.bincount(self.attribute.codes[self.known], minlength=self.num_classes) + 1.0
         return np.asarray(counts / counts.sum())
 
 
 @dataclass(frozen=True, eq=False)
 class IdentityThreat:
-    """Re-identification: whose node of a pseudonymous release is whose.
+    """Re-identification: matching the nodes of a pseudonymous release.
 
-    original  the people by name: what the attacker knows about a person is what this graph says
-              of them; node i is node i of every release
-    known     a second graph of the same people, by name: an older copy, another network. Its
-              nodes are in an order of their own
-    people    (k,) int64 the release's node of each node of `known`, −1 where they are not in
-              it (evaluation only!)
-    seeds     (s, 2) int64 people whom the attacker has found already: node of `known`, node of
-              the release
-    source    where `known` comes from, in words
-    columns   names of the attributes that are published; features always are
+    original  the attacker's knowledge of each node; node i is node i of every release
+    known     an auxiliary graph of the same nodes by id: an older copy, another network. Its nodes
+              are in an order of their own
+    people    (k,) int64 the release's node of each node of `known`, −1 if not in it
+              (evaluation only!)
+    seeds     (s, 2) int64 known matches: node of `known`, node of the release
+    source    origin of `known`, in words
+    columns   names of the published attributes; features always are
 
-    The order of a release's nodes is that of the original here, and random where it leaves the
-    house: attacks must not use it.
+    A release's nodes are in the original's order here, and in random order when published: attacks
+    must not use the order.
     """
 
     original: Graph
@@ -119,8 +118,8 @@ class IdentityThreat:
 
     @property
     def wanted(self) -> np.ndarray:
-        """(k,) bool: people of `known` who are in the release, have links there as the original
-        has them, and are no seeds: those whom finding would be news of."""
+        """(k,) bool: targets: nodes of `known` that are in the release, have links there and in
+        the original, and are no seeds."""
         present = self.people >= 0
         present[present] = self.original.degrees[self.people[present]] > 0
         present[self.seeds[:, 0]] = False
@@ -129,7 +128,7 @@ class IdentityThreat:
 
 @dataclass(frozen=True, eq=False)
 class Control:
-    """People of whom no link and no private value went into a release.
+    """Control nodes, of which no link and no private value is in a release.
 
     people     (n,) bool
     links      (l, 2) the graph's links that touch one of them

@@ -38,7 +38,7 @@ def find_communities(graph: Graph, rng: np.random.Generator) -> np.ndarray:
 
 
 def _move_until_stable(matrix: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
-    """(k,) labels of one level; self-loops are the links inside merged nodes."""
+    """(k,) labels of one level; self-loops are the links within merged nodes."""
     strengths = np.asarray(matrix.sum(axis=1)).ravel()
     pattern = matrix.copy()
     pattern.setdiag(0)

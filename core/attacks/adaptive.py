@@ -1,9 +1,8 @@
-"""Adaptive attacks: they run the known defense again, learn what it does to secrets, and use that.
+"""Adaptive attacks: attackers who know the defense and train on shadow releases of it.
 
-One mode for every attack instead of a list of adapted ones. The attacker defends the release once
-more with links or values of its own choice as secrets (a shadow release), runs the attack on the
-result, fits a small model from the attack's output to the truth, and applies it to the attack's
-output on the release itself.
+One mode for every attack. The attacker defends the release once more with links or values of its
+own choice as secrets (a shadow release), runs the attack on the result, fits a small model from the
+attack's output to the truth, and applies it to the attack's output on the release itself.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from core.results import ClassProbabilities, PairScores
 from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
 
 FLOOR = 1e-4
-"""Probabilities below this count as this in logarithms."""
+"""Lower bound of probabilities in logarithms."""
 
 PLAIN: dict[str, float | str] = {"form": "plain: found its own secrets no worse"}
-"""Recorded where an adaptive attacker falls back on the attack as it is."""
+"""Recorded if an adaptive attacker falls back on the standard attack."""
 
 PULL = 1.0
-"""Ridge weight towards leaving an attack's probabilities as they are, in units of a case."""
+"""Ridge weight towards unchanged probabilities, in units of a case."""
 
 
 def score_adaptive(
@@ -47,9 +46,9 @@ def score_adaptive(
 ) -> PairScores:
     """Log odds that a pair is a withheld or a released link, learned on a shadow release.
 
-    Raises UnsupportedError where the defense or the attack cannot run on the shadow release. There
-    the release takes the place of the defended graph. Of released links the odds are those of the
-    pairs of a graph, not of the sample that the judge learns from.
+    The shadow release's input is the release itself. For released links the odds refer to the pairs
+    of a graph, not to the training sample. Raises UnsupportedError if the defense or the attack
+    cannot run on the shadow release.
     """
     played = share_shadow_release(defense, release, threats, context)
     own = LinkThreat(played.hidden, played.absent, threat.prior)
@@ -80,8 +79,8 @@ def _check_support(attack: LinkAttack | AttributeAttack, reason: str | None) -> 
 def _learn(
     attack: LinkAttack, played: ShadowRelease, own: LinkThreat, context: Context
 ) -> tuple[Judge, bool]:
-    """A classifier of what the attack makes of the attacker's own secrets, and whether it finds
-    them better than the attack does alone, by more than a standard error of the difference."""
+    """A classifier of the attack's output on the attacker's own secrets, and whether it beats
+    the standard attack by more than a standard error of the difference."""
     inner = context.child("replay")
     columns = attack.describe(played.release, own, inner)
     judge = fit_judge(_add_linked(columns, played.release, own), own.truth, context)
@@ -103,7 +102,7 @@ def infer_adaptive(
     threats: Threats,
     context: Context,
 ) -> ClassProbabilities:
-    """Probabilities of the attack, corrected by what it got wrong on values that it knew.
+    """Probabilities of the attack, corrected by its errors on known values.
 
     Half of the known values are the secrets of a shadow release; a linear map of the attack's log
     probabilities is fitted to them, with a ridge towards the identity.
@@ -125,7 +124,8 @@ def infer_adaptive(
 def _share_guess(
     attack: AttributeAttack, release: Release, threat: AttributeThreat, context: Context
 ) -> ClassProbabilities:
-    """An attack's predictions on a shadow release, computed once also for attacks made of it."""
+    """An attack's predictions on a shadow release, shared with attacks that use it as a base
+    model."""
 
     def run(shared: Context) -> ClassProbabilities:
         base_predictions = {}
@@ -148,7 +148,7 @@ def fit_correction(
     """p ↦ softmax(W log p + b), by maximum likelihood with a ridge towards W = I, b = 0.
 
     probabilities (k, C), codes (k,); vector scaling (Guo et al., On calibration of modern neural
-    networks, ICML 2017) with a full matrix, so that classes that a defense swapped swap back.
+    networks, ICML 2017) with a full matrix, which can undo a swap of classes by a defense.
     """
     from scipy.optimize import minimize
 
@@ -179,7 +179,7 @@ def fit_correction(
 
 
 def _take_logs(probabilities: np.ndarray) -> np.ndarray:
-    """Log probabilities, each row with mean 0: only their differences count."""
+    """Log probabilities, each row with mean 0."""
     logs: np.ndarray = np.log(np.maximum(probabilities, FLOOR))
     logs -= logs.mean(axis=1, keepdims=True)
     return logs

@@ -1,4 +1,4 @@
-"""Network alignment of a release whose pseudonyms nobody can resolve with its original."""
+"""Network alignment of a pseudonymous release with its original."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from core.threats import IdentityThreat
 from core.words import format_percent
 
 ATTACKS: tuple[type[IdentityAttack], ...] = (StructuralAlignment, SupervisedMatcher)
-"""Those that need nobody who is known beforehand."""
+"""Attacks that need no seeds."""
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """Whose node each of a release's nodes is, as an attack has it.
+    """Mapping of a release's nodes to the original's by one attack.
 
-    nodes     (k,) node of the original of each node of the release, all different
-    correct   edge correctness: share of the release's links that join two who are linked in the
-              original; low, high: its 95 % interval (Wilson, 1927)
-    baseline  the same where the attack is given as many links drawn at random
+    nodes     (k,) distinct node of the original for each node of the release
+    correct   edge correctness: share of the release's links mapped to links of the original; low,
+              high: its 95 % interval (Wilson, 1927)
+    baseline  the same for as many random links
     """
 
     attack: str
@@ -58,11 +58,11 @@ class Alignment:
 def align_networks(
     original: Graph, release: Graph, context: Context, attacks: Sequence[IdentityAttack] = ()
 ) -> list[Alignment]:
-    """An alignment by each attack (`ATTACKS` if none is given), the most correct first.
+    """One alignment per attack (`ATTACKS` by default), best first.
 
-    Nobody knows who is right: the links that a mapping explains are all that it can be scored by
-    (edge correctness; Patro and Kingsford, Global network alignment using multiscale spectral
-    signatures, Bioinformatics 2012). InputError where the release has more nodes, or no links.
+    Without ground truth a mapping is scored by the links it explains (edge correctness; Patro and
+    Kingsford, Global network alignment using multiscale spectral signatures, Bioinformatics 2012).
+    Raises InputError if the release has more nodes, or no links.
     """
     if release.num_nodes > original.num_nodes or not release.num_edges:
         raise InputError(
@@ -98,8 +98,8 @@ def _run_attack(
 
 
 def assign_people(matches: Matches, original: Graph, release: Graph) -> np.ndarray:
-    """(k,) a person of the original for each node of the release, none twice: the surest claims
-    first, then who is left over by number of links."""
+    """(k,) distinct node of the original for each node of the release: highest confidence first,
+    the rest by degree."""
     nodes = np.full(release.num_nodes, -1)
     best = matches.candidates[:, 0]
     for person in np.argsort(-matches.confidence, kind="stable"):

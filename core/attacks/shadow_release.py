@@ -1,4 +1,5 @@
-"""Runs a defense again on its own release, with secrets that the attacker chose and so knows."""
+"""Shadow releases: the defense run again on its own release, with secrets chosen by the
+attacker."""
 
 from __future__ import annotations
 
@@ -18,22 +19,22 @@ from core.threats import AttributeThreat, LinkThreat, Threats
 from core.words import format_percent
 
 SHARE, MAX_LINKS, RATIO = 0.1, 5000, 4.0
-"""Links of the release that the attacker hides, and non-links for each."""
+"""Maximum number of hidden links, and non-links per hidden link."""
 
 MAX_SHADOW_LINKS = 20_000
-"""Links of a release on which a costly defense is run again; of larger ones a part is taken."""
+"""Number of links above which a costly defense is rerun on a part only."""
 
 MAX_SHADOW_LINKS_CHEAP = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class ShadowRelease:
-    """What a defense made of a release, or of a part of it.
+    """Output of a defense on a release, or on a part of it.
 
-    before   what was defended: the release less the attacker's own secrets
-    release  what came out
+    before   its input: the release without the attacker's own secrets
+    release  its output
     hidden, absent  (a, 2), (b, 2) the attacker's own secret links, and non-links
-    note     non-empty where only a part of the release was defended again
+    note     non-empty if only a part of the release was defended again
     """
 
     before: Graph
@@ -61,13 +62,12 @@ def share_shadow_release(
 def make_shadow_release(
     defense: Defense, release: Release, threats: Threats, context: Context
 ) -> ShadowRelease:
-    """Hide links of the release and known values, and defend what is left once more.
+    """Hide links of the release and known values, and defend the rest once more.
 
-    threats  what the attacker's secrets are like: links where there is a link threat, values of
-             nodes whose value the attacker knows where there is an attribute threat; nothing
-             that is hidden from the attacker is read
+    threats  kinds of secrets: links with a link threat, values of known nodes with an attribute
+             threat; nothing hidden from the attacker is used
 
-    Raises UnsupportedError where the defense cannot run on its own release.
+    Raises UnsupportedError if the defense cannot run on its own release.
     """
     context.progress.check()
     graph, nodes, note = _take_part(defense, release.graph, context)
@@ -93,9 +93,9 @@ def make_shadow_release(
 
 
 def _draw_defended(release: Release, context: Context) -> Graph:
-    """A graph that the release may have been made of: its links where the release has no noise of
-    known probability, else each of them with its probability of being real. Defended once more,
-    it is as noisy as the release, and the attacker's secrets are links rather than noise."""
+    """A plausible input of the release: its links if it has no noise of known probability, else
+    each of them with its probability of being real. Defended once more it is as noisy as the
+    release, and the attacker's secrets are links rather than noise."""
     if describe_obstacle(release):
         return release.graph
     found = share_denoised(release, context)
@@ -104,7 +104,7 @@ def _draw_defended(release: Release, context: Context) -> Graph:
 
 
 def _take_part(defense: Defense, graph: Graph, context: Context) -> tuple[Graph, np.ndarray, str]:
-    """The graph, or where defending it takes long the neighbourhoods of a few of its nodes."""
+    """The graph or, if defending it takes long, the neighbourhoods of some nodes."""
     limit = MAX_SHADOW_LINKS if defense.info.cost == "minutes" else MAX_SHADOW_LINKS_CHEAP
     everyone = np.arange(graph.num_nodes)
     if graph.num_edges <= limit:
@@ -131,7 +131,7 @@ def _take_part(defense: Defense, graph: Graph, context: Context) -> tuple[Graph,
 def _hide_values(
     threat: AttributeThreat | None, nodes: np.ndarray, context: Context
 ) -> AttributeThreat | None:
-    """Half of the values that the attacker knows play the secret, class by class."""
+    """Half of the known values become secrets, stratified by class."""
     if threat is None:
         return None
     codes, known = threat.observed[nodes], np.zeros(len(nodes), bool)
@@ -143,7 +143,7 @@ def _hide_values(
 
 
 def _conceal(threat: AttributeThreat | None, nodes: np.ndarray) -> AttributeThreat | None:
-    """A threat of which nothing but the known values is left."""
+    """The threat reduced to its known values."""
     if threat is None:
         return None
     codes = threat.observed[nodes]

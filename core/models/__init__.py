@@ -1,1 +1,1 @@
-"""Encoders, embeddings and the one training loop; torch is imported at the top here."""
+"""Encoders, embeddings and the training loop; imports torch."""

@@ -1,4 +1,4 @@
-"""Attention of any number of heads over one graph, differentiable, compiled on a CPU."""
+"""Multi-head attention over one graph, differentiable, compiled on a CPU."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Links = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 def attend_by_torch(
     values: torch.Tensor, to_source: torch.Tensor, to_target: torch.Tensor, links: Links
 ) -> torch.Tensor:
-    """(t, K, w) of values (s, K, w), to_source (s, K) and to_target (t, K) by torch's own calls:
-    on a GPU, and where the links' weights need a gradient."""
+    """(t, K, w) of values (s, K, w), to_source (s, K) and to_target (t, K) by torch operations:
+    on a GPU, and if link weights need a gradient."""
     target, source, weight = links
     logits = torch.nn.functional.leaky_relu(to_source[source] + to_target[target], SLOPE)
     shape = to_target.shape
@@ -92,7 +92,7 @@ class _Attend(torch.autograd.Function):
 
 
 SLOPE = 0.2
-"""Of the leaky rectifier on the logits (Veličković et al., 2018, §3.1)."""
+"""Negative slope of the leaky rectifier on the logits (Veličković et al., 2018, §3.1)."""
 
 
 @numba.njit(nogil=True, cache=True, fastmath=True)

@@ -1,9 +1,9 @@
-"""Stochastic block models with latent blocks, fitted by belief propagation and EM.
+"""Stochastic block models, fitted by belief propagation and EM.
 
 Links between i and j in blocks a and b: Poisson of mean θ_i θ_j ω_ab. Decelle, Krzakala, Moore and
-Zdeborová, Asymptotic analysis of the stochastic block model, Phys. Rev. E 2011; with degrees,
-θ_i = d_i: Yan et al., Model selection for degree-corrected block models, J. Stat. Mech. 2014.
-Blocks may meet themselves more than others, or less. Weights of links are not read.
+Zdeborová, Asymptotic analysis of the stochastic block model, Phys. Rev. E 2011; with degrees, θ_i =
+d_i: Yan et al., Model selection for degree-corrected block models, J. Stat. Mech. 2014. Blocks may
+be assortative or disassortative. Link weights are ignored.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from core.graph import Graph
 from core.progress import Progress
 
 PSEUDO = 1.0
-"""Pseudo-count of links and nodes, shared by all blocks, so that no block is empty."""
+"""Pseudo-counts of links and nodes over all blocks, so that none is empty."""
 
 LEAST = 1e-200
-"""Threshold below which products are rescaled to avoid underflow."""
+"""Threshold below which products are rescaled."""
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Block model fitted to a graph of n nodes.
+    """A fitted block model of a graph of n nodes.
 
-    chances   (n, B) probabilities of the blocks
+    chances   (n, B) block probabilities
     rates     (B, B) symmetric ω
     shares    (B,) of the nodes
-    evidence  log-likelihood of the links by the Bethe approximation (exact on a forest), less
-              that of a single block
+    evidence  log-likelihood of the links by the Bethe approximation (exact on a forest), minus that
+              of a single block
     """
 
     chances: np.ndarray
@@ -42,8 +42,7 @@ class Blocks:
 
     @property
     def gain(self) -> float:
-        """The evidence less ½ log n a parameter more than a single block has (BIC; Schwarz,
-        1978)."""
+        """Evidence minus ½ log n per parameter beyond a single block's (BIC; Schwarz, 1978)."""
         n, count = self.chances.shape
         more = count * (count + 1) / 2 + count - 2
         return self.evidence - 0.5 * float(np.log(n)) * float(more)
@@ -72,9 +71,10 @@ class BlockModel:
         tolerance: float = 1e-3,
         progress: Progress | None = None,
     ) -> Blocks:
-        """The blocks that EM reaches from (n, B) positive chances, `sweeps` of messages a round.
+        """Blocks reached by EM from (n, B) positive probabilities, with `sweeps` of messages per
+        round.
 
-        Stops where a round changes nodes by no more than `tolerance` on average. O(m B²) a sweep.
+        Stops when a round changes nodes by at most `tolerance` on average. O(m B²) per sweep.
         """
         progress = progress or Progress()
         chances = np.array(start, np.float64)
@@ -109,14 +109,14 @@ class BlockModel:
         return Blocks(chances, rates, shares, evidence)
 
     def _compute_rates(self, links: np.ndarray, chances: np.ndarray) -> np.ndarray:
-        """(B, B) of expected link ends between blocks, over all pairs, weighed by θ."""
+        """(B, B) of expected link ends between blocks, over all pairs, weighted by θ."""
         mass = self._theta @ chances
         mass += PSEUDO * mass.sum() / max(self._degrees.sum(), 1.0) / len(mass)
         ends = (links + links.T) / 2 + PSEUDO / links.size
         return np.asarray(ends / np.outer(mass, mass))
 
     def _compute_evidence(self, logs: float, chances: np.ndarray, rates: np.ndarray) -> float:
-        """Σ_i log Z_i − Σ_links log Z_ij + ½ θᵀωθ, less the same of a single block."""
+        """Σ_i log Z_i − Σ_links log Z_ij + ½ θᵀωθ, minus the same of a single block."""
         mass = self._theta @ chances
         ends = self._degrees.sum() + PSEUDO
         total = self._theta.sum() * (1.0 + PSEUDO / max(self._degrees.sum(), 1.0))

@@ -1,5 +1,4 @@
-"""Blocks of a graph, and how many, from its links alone; and which class the people of a block
-are of, from few known people and the class shares."""
+"""Blocks of a graph by model selection, and their classes from known nodes and class shares."""
 
 from __future__ import annotations
 
@@ -16,30 +15,28 @@ from core.models.evidence import compute_spectrum
 from core.progress import PartProgress
 
 SIZES = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64)
-"""Numbers of blocks that are tried, until two in a row are no better."""
+"""Numbers of blocks tried, until two in a row do not improve."""
 SURE = 0.8
-"""How sure the start is of the block that it puts a node in."""
+"""Initial probability of a node's starting block."""
 LARGEST_SAMPLE = 20_000
-"""Nodes on which the centres of the start are found."""
+"""Nodes used to find the starting centres."""
 
 PURITIES = (0.95, 0.8, 0.5)
-"""Share of a block that has its class, if it has one; the rest follows the class shares."""
+"""Share of a block with its class, if it has one; the rest follows the class shares."""
 CERTAINTIES = (1.0, 4.0, 16.0)
 """Pseudo-counts of the prior of a block that has a class."""
 CAUTIONS = (0.3, 1.0, 3.0, 10.0, 100.0)
-"""Pseudo-counts of the prior where blocks are independent of classes beforehand."""
+"""Pseudo-counts of the prior if blocks are independent of classes."""
 TOLERANCE = 0.05
 """Standard deviation of block sizes around the class shares, if blocks are classes."""
 MOST_NAMINGS = 20_000
-"""Assignments of classes to blocks up to which all are enumerated."""
+"""Number of class assignments up to which all are enumerated."""
 
 
 def find_blocks(graph: Graph, max_blocks: int, context: Context) -> list[Blocks]:
-    """The best degree-corrected and the best uncorrected block model; those that explain the
-    links no better than chance are left out.
+    """The best degree-corrected and the best uncorrected block model, if better than chance.
 
-    Blocks may or may not differ in their degrees; the links alone do not say which of the two
-    models follows the class.
+    The links alone do not show which of the two follows the class.
     """
     sizes = [size for size in SIZES if size <= min(max_blocks, graph.num_nodes - 1)]
     if not sizes or not graph.num_edges:
@@ -66,8 +63,8 @@ def find_blocks(graph: Graph, max_blocks: int, context: Context) -> list[Blocks]
 
 
 def _start(spectrum: np.ndarray, degrees: np.ndarray, size: int, context: Context) -> np.ndarray:
-    """(n, B) chances by k-means on the rows of (n, d) main directions, each of unit length (Qin
-    and Rohe, 2013), nodes of many links counting more."""
+    """(n, B) probabilities by k-means on the rows of (n, d) principal directions, each of unit
+    length (Qin and Rohe, 2013), weighted by degree."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
@@ -90,7 +87,8 @@ def _start(spectrum: np.ndarray, degrees: np.ndarray, size: int, context: Contex
 
 @dataclass(frozen=True, eq=False)
 class Naming:
-    """table (B, C) chances of the classes in each block; evidence: log-chance of what is known."""
+    """table (B, C) class probabilities of each block; evidence: log-probability of the known
+    values."""
 
     table: np.ndarray
     evidence: float
@@ -99,11 +97,11 @@ class Naming:
 def label_blocks(
     chances: np.ndarray, observed: np.ndarray, shares: np.ndarray, spread: float = 0.0
 ) -> Naming:
-    """Bayesian model average over what blocks may stand for, by their known nodes and sizes.
+    """Bayesian model average over the classes of blocks, by their known nodes and sizes.
 
     chances  (n, B) blocks, found without the known values
-    observed (n,) codes, MISSING where unknown
-    shares   (C,) of the classes, above 0, and the standard error at which they are known
+    observed (n,) codes, MISSING if unknown
+    shares   (C,) of the classes, above 0, and their standard error
 
     A block is either independent of the class or mostly of one class, with unknown purity. Each
     hypothesis is weighted by its Dirichlet-multinomial evidence on the known nodes and, if blocks

@@ -1,4 +1,4 @@
-"""Pair network on both end nodes, their common neighbours and pair-level columns."""
+"""A pair network on both ends, their common neighbours, and pair features."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.seeding import Seed
 
 HIDDEN, OUT, JUDGE = 64, 32, 64
 LENGTH = 3.0
-"""Length of an embedding, so that products of two start of order one."""
+"""Norm of an embedding, so that initial products of two are of order one."""
 
 DROPOUT, PAIR_DROPOUT = 0.5, 0.3
 PATIENCE = 6
@@ -27,10 +27,10 @@ PATIENCE = 6
 
 @dataclass(frozen=True, eq=False)
 class PairBatch:
-    """k pairs and the graph they are scored on.
+    """k pairs with their graph.
 
     block    what the encoder aggregates over
-    ends     (2, k) int64;  columns  (k, c) float32, what else is known of each pair
+    ends     (2, k) int64;  columns  (k, c) float32 pair features
     common   x (n, d) ↦ (k, d), the sum over each pair's common neighbours
     """
 
@@ -43,7 +43,7 @@ class PairBatch:
     def of_pairs(
         graph: Graph, pairs: np.ndarray, columns: np.ndarray, device: str, block: Block | None
     ) -> PairBatch:
-        """Build the batch; `block` is the graph's own block if already available."""
+        """`block` is that of the graph, if available."""
         links = sparse.csr_array(graph.adjacency, dtype=np.float32)
         common = sparse.csr_array(links[pairs[:, 0]].multiply(links[pairs[:, 1]]))
         return PairBatch(

@@ -15,18 +15,18 @@ from core.algorithms.walks import draw_below
 from core.context import Context
 
 MAX_LABEL = 63
-"""Labels of nodes farther away share the last one."""
+"""Label shared by all nodes farther away."""
 PAIRS_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
 class Subgraphs:
-    """k subgraphs one after another: N nodes, E directed links in all, the target link left out.
+    """k subgraphs one after another: N nodes, E directed links in all, without the target links.
 
     sizes, num_entries  (k,) nodes and directed links of each
-    labels      (N,) double-radius labels: 1 for the pair, 0 where one end cannot be reached
-    row_counts  (N,) links of each node;  columns, values  (E,) their other ends, counted from
-    the subgraph's first node, and weights
+    labels      (N,) double-radius labels: 1 for the pair, 0 if one end is unreachable
+    row_counts  (N,) links of each node;  columns, values  (E,) their other ends, counted from the
+                subgraph's first node, and weights
     """
 
     sizes: np.ndarray
@@ -105,7 +105,7 @@ def _concatenate_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 @numba.njit(nogil=True)
 def _measure(row_starts: np.ndarray, columns: np.ndarray, source: int, removed: int) -> np.ndarray:
-    """Shortest-path distances from `source` with `removed` deleted; −1 if unreachable."""
+    """Distances from `source` in the subgraph without node `removed`; −1 if unreachable."""
     distances = np.full(len(row_starts) - 1, -1, np.int64)
     queue = np.empty(len(distances), np.int64)
     queue[0], head, tail = source, 0, 1

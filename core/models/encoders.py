@@ -164,9 +164,9 @@ def multiply(x: Inputs, weight: torch.Tensor) -> torch.Tensor:
 
 
 class Dropout(torch.nn.Module):
-    """Inverted dropout whose masks come from its own generator, made where the data lies.
+    """Inverted dropout with masks from its own generator, on the data's device.
 
-    Sparse inputs pass as they are.
+    Sparse inputs are unchanged.
     """
 
     def __init__(self, rate: float, seed: Seed) -> None:

@@ -21,13 +21,13 @@ SHARES = (0.99, 0.8)
 """Weights of the neighbours' values in the two diffusions of known values."""
 ROUNDS = 40
 WEIGHTS = (1.0, 5.0, 0.02)
-"""Known neighbours, second neighbours, and share of three-step walks that the class prior counts
-for."""
+"""Pseudo-counts of the class prior among known neighbours, second neighbours, and three-step
+walks."""
 
 INFERRED = 0.1
-"""Neighbours, or paths of two links, that the class prior counts for beside inferred values."""
+"""Pseudo-counts of the class prior among inferred neighbours and two-link paths."""
 FLOOR = 1e-3
-"""Lower bound on inferred probabilities."""
+"""Lower bound of inferred probabilities."""
 
 
 def describe_nodes(graph: Graph, width: int, seed: int) -> dict[str, np.ndarray]:
@@ -54,7 +54,7 @@ def describe_nodes(graph: Graph, width: int, seed: int) -> dict[str, np.ndarray]
 
 
 def describe_roles(graph: Graph) -> np.ndarray:
-    """(n, d) `compute_roles` standardised; constant columns are left out."""
+    """(n, d) `compute_roles` standardised, without constant columns."""
     return _standardize(compute_roles(graph))
 
 
@@ -89,7 +89,7 @@ def compute_spectrum(graph: Graph, width: int, seed: int) -> np.ndarray:
 
 
 def count_shares(observed: np.ndarray, num_classes: int) -> np.ndarray:
-    """(C,) class shares among the known nodes, with one pseudo-count a class."""
+    """(C,) class shares among the known nodes, with one pseudo-count per class."""
     counts = np.bincount(observed[observed != MISSING], minlength=num_classes) + 1.0
     return np.asarray(counts / counts.sum())
 
@@ -97,9 +97,9 @@ def count_shares(observed: np.ndarray, num_classes: int) -> np.ndarray:
 def count_labels(graph: Graph, observed: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """(n, 5 C) log-odds against the class prior (C,) of the known values around each node.
 
-    Shares among neighbours, among second neighbours by the number of paths, and along walks of
-    three steps; and two diffusions. A known node sees its own value two steps away: whoever
-    learns from its row must leave that value out of `observed` (n,).
+    Shares among neighbours, among second neighbours by the number of paths, and along three-step
+    walks; and two diffusions. A known node sees its own value two steps away: exclude it from
+    `observed` (n,) when training on its row.
     """
     walk, _ = normalize_walk(graph)
     known = observed != MISSING
@@ -136,7 +136,8 @@ def count_inferred(graph: Graph, chances: np.ndarray, prior: np.ndarray) -> np.n
 
 
 def find_quartiles(graph: Graph, values: np.ndarray) -> np.ndarray:
-    """(n, 5) least, quartiles and greatest of the neighbours' values (n,), by rank; 0 without."""
+    """(n, 5) minimum, quartiles and maximum of the neighbours' values (n,), by rank; 0 without
+    any."""
     adjacency = graph.adjacency
     counts = np.diff(adjacency.indptr)
     rows = np.repeat(np.arange(graph.num_nodes), counts)
@@ -165,15 +166,15 @@ def _smooth(graph: Graph, features: np.ndarray) -> np.ndarray:
 
 
 def _reduce(matrix: Any, width: int, seed: int) -> np.ndarray:
-    """At most `width` columns: the matrix itself, standardised, or its main directions scaled
-    together."""
+    """At most `width` columns: the standardised matrix itself, or its principal directions
+    scaled together."""
     if matrix.shape[1] <= width:
         return _standardize(matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix))
     return _find_directions(matrix, width, seed, 3)
 
 
 def _find_directions(matrix: Any, width: int, seed: int, rounds: int) -> np.ndarray:
-    """At most `width` main left directions, each as long as its singular value, of unit scale
+    """At most `width` principal left directions, scaled by their singular values, of unit scale
     together."""
     from sklearn.utils.extmath import randomized_svd
 

@@ -23,7 +23,7 @@ Head = Literal["cosine", "inner", "mlp"]
 
 HIDDEN, OUT = 128, 64
 BATCH = 131_072
-"""Links per epoch at most; larger releases train on a fresh sample each epoch."""
+"""Maximum number of links per epoch; larger releases train on a fresh sample each epoch."""
 SCORED_AT_ONCE = 65_536
 
 
@@ -78,7 +78,7 @@ class GraphAutoEncoder:
 def share_gae(
     graph: Graph, context: Context, head: Head = "cosine", epochs: int = 100
 ) -> GraphAutoEncoder:
-    """Auto-encoder shared by all attacks on the same release, seed and settings."""
+    """One auto-encoder per release, seed and settings, shared between attacks."""
     return context.share(
         ("gae", graph.content_hash, head, epochs),
         lambda shared: compute_gae(graph, shared, head=head, epochs=epochs),

@@ -1,6 +1,6 @@
-"""Multi-hop classifiers, MixHop and H2GCN, with all trials trained together.
+"""MixHop and H2GCN, which aggregate over several hops, with all trials trained together.
 
-Shapes: S settings, F folds, n nodes, d input columns, k nodes asked for, C classes.
+Shapes: S settings, F folds, n nodes, d input columns, k target nodes, C classes.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from core.models.trials import Setting, Trials
 from core.seeding import Seed
 
 POWERS = 3
-"""Of the adjacency in a MixHop layer: 0, 1 and 2."""
+"""Powers of the adjacency in a MixHop layer: 0, 1 and 2."""
 ROUNDS = 7
-"""Blocks that H2GCN joins: 1 + 2 + 4."""
+"""Blocks joined by H2GCN: 1 + 2 + 4."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +154,7 @@ class HopFamily:
     device: str = "cpu"
 
     def make_field(self, nodes: np.ndarray | None) -> HopField:
-        """Field of all inputs, since four hops reach nearly all nodes."""
+        """All inputs: four steps reach nearly everybody."""
         n = self.hops[0].source.shape[0]
         rows = np.arange(n) if nodes is None else nodes
         picks = sparse.csr_array(sparse.eye_array(n, format="csr", dtype=np.float32)[rows])
@@ -182,7 +182,7 @@ class HopFamily:
 
 
 def compute_two_hops(graph: Graph, memory_budget: int) -> sparse.csr_array:
-    """(n, n) pairs at distance two exactly; ResourceError where they may not fit the budget."""
+    """(n, n) pairs at distance exactly two; raises ResourceError beyond the budget."""
     degrees = graph.degrees.astype(np.int64)
     bound = int(min((degrees * (degrees - 1)).sum(), graph.num_nodes**2))
     if 40 * bound > memory_budget:

@@ -1,7 +1,7 @@
-"""Attackers beside PPGSL's surrogate whose answers can be differentiated in the graph's weights.
+"""Further surrogate attackers of PPGSL, differentiable in the graph's weights.
 
-Both read a weighted graph of fixed pattern: one compares features, one is a logistic regression
-on what a supervised attacker of pairs goes by, trained on links that it hides from itself.
+Both use a weighted graph of fixed pattern: one compares features, one is a logistic regression on
+the features of a supervised pair attack, trained on links that it hides from itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch.nn.functional import normalize
 from core.models.pair_matrix import PairMatrix, compute_pair_dots
 
 SKETCH = 128
-"""Random directions in which walks of a few steps are compared: errors of about 1/√128."""
+"""Random directions for comparing walks of a few steps: errors of about 1/√128."""
 
 HIDDEN_SHARE = 0.1
 RIDGE, STEPS = 1e-3, 200
@@ -24,7 +24,7 @@ RIDGE, STEPS = 1e-3, 200
 class PairTriangles:
     """Sums over the common neighbours of fixed pairs, differentiable in the weights (E,).
 
-    Common neighbours are those of the pattern: whatever the learned graph can hold.
+    Common neighbours are those of the pattern.
     """
 
     def __init__(self, matrix: PairMatrix, pairs: np.ndarray) -> None:
@@ -97,7 +97,7 @@ class Committee:
         self._judges = [_fit_regression(table, truth) for table in tables]
 
     def compute_losses(self, weights: torch.Tensor) -> list[torch.Tensor]:
-        """Of each attacker Σ over the sensitive links of CE(score, 0)."""
+        """Per attacker Σ over the sensitive links of CE(score, 0)."""
         if not self._judges:
             return []
         tables = self._describe(weights, self._targets, self._target_triangles)
@@ -137,7 +137,7 @@ class Committee:
 
 
 def _compress(rows: sparse.csr_array, rng: np.random.Generator) -> torch.Tensor:
-    """(n, d) float32 rows, in random directions where columns are many: cosines stay."""
+    """(n, d) float32 rows, projected on random directions if wide, which preserves cosines."""
     if rows.shape[1] > 4 * SKETCH:
         size = 2 * SKETCH
         rows = rows @ (rng.normal(size=(rows.shape[1], size)) / np.sqrt(size))

@@ -24,9 +24,9 @@ from core.context import Context
 from core.graph import Graph
 
 UPDATES_AT_ONCE = 1_000_000
-"""Vector updates between two reports of progress: about a tenth of a second."""
+"""Vector updates between two progress reports: about a tenth of a second."""
 CLIP = 8.0
-"""Clipping bound of the logits (σ(8) = 0.9997), as in word2vec."""
+"""Logits beyond this are clipped (σ(8) = 0.9997), as in word2vec."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Walks:
 
 
 def share_node2vec(graph: Graph, context: Context, settings: Walks = Walks()) -> np.ndarray:
-    """Embedding (n, dimensions) shared by all attacks with equal release, seed, settings."""
+    """One embedding (n, dimensions) per release, seed and settings, shared between attacks."""
     return context.share(
         ("node2vec", graph.content_hash, *astuple(settings)),
         lambda shared: compute_node2vec(graph, shared, settings),
@@ -60,10 +60,10 @@ def compute_node2vec(
     negatives: int = 5,
     lr: float = 0.025,
 ) -> np.ndarray:
-    """Embeddings (n, dimensions) float32; zero for nodes without links.
+    """Embeddings (n, dimensions) float32; zero for isolated nodes.
 
     negatives  noise nodes per context, drawn in proportion to degree^¾
-    lr       falls linearly to nearly zero
+    lr       decreases linearly to nearly zero
     O(n · walks_per_node · walk_length · window · negatives · dimensions) time, O(n · dimensions)
     memory.
     """

@@ -1,9 +1,9 @@
-"""Products with a symmetric sparse matrix whose values are learned, one value a pair.
+"""Products with a symmetric sparse matrix of learned values, one per pair.
 
-The pattern is fixed: n nodes and E pairs i < j, plus the diagonal. The values are a vector
-(E + n,), pairs first, then the diagonal. Both kernels that the gradient needs work on the list
-of pairs: dL/dv_ij = g_i·x_j + g_j·x_i for the product, and the product itself for dL/dx. So
-time and memory are linear in E, and nothing of size E × d is ever held.
+The pattern is fixed: n nodes and E pairs i < j, plus the diagonal. The values are a vector (E +
+n,), pairs first, then the diagonal. Both gradient kernels work on the list of pairs: dL/dv_ij =
+g_i·x_j + g_j·x_i for the product, and the product itself for dL/dx. Time and memory are linear in
+E, and nothing of size E × d is held.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 from scipy import sparse
 
 TILE = 1 << 16
-"""Pairs handled at once where whole rows must be gathered (GPU)."""
+"""Pairs per chunk when whole rows are gathered (GPU)."""
 
 
 class PairMatrix:
@@ -53,7 +53,7 @@ class PairMatrix:
     def look_up(
         self, weights: torch.Tensor, left: torch.Tensor, right: torch.Tensor
     ) -> torch.Tensor:
-        """(k,) weight of each given pair, 0 where it is not in the pattern."""
+        """(k,) weight of each given pair, 0 outside the pattern."""
         if not self.num_pairs:
             return torch.zeros(len(left), device=weights.device)
         codes = torch.minimum(left, right) * self.num_nodes + torch.maximum(left, right)

@@ -6,20 +6,20 @@ import numpy as np
 from scipy.special import softmax
 
 FLOOR = 1e-3
-"""Lower bound on probabilities, so that no single model excludes a class."""
+"""Lower bound of probabilities, so that no single model excludes a class."""
 EVENNESS = (1.0, 10.0, 100.0)
 """Penalties towards equal weights tried by `choose_evenness`."""
 FEWEST = 10
-"""Minimum number of held-out nodes for choosing the penalty."""
+"""Fewest held-out nodes for choosing the penalty."""
 
 
 def combine(
     values: np.ndarray, held_out: np.ndarray, truth: np.ndarray, evenness: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pool (n, C) and weights (K,) of K members.
+    """Pool (n, C) and weights (K,) of K models.
 
     values    (K, n, C) probabilities to pool
-    held_out  (K, h, C) predictions for h known nodes that the members had not seen
+    held_out  (K, h, C) out-of-fold predictions for h known nodes
     truth     (h,) their classes
     """
     weights = fit_weights(held_out, truth, evenness)
@@ -33,8 +33,8 @@ def pool(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def choose_evenness(held_out: np.ndarray, truth: np.ndarray) -> float:
-    """The pull that does best, by log-loss, on each fifth of the nodes when fitted to the rest;
-    a middle one where they are few."""
+    """The penalty with the lowest five-fold cross-validated log-loss; a middle one for few
+    nodes."""
     if len(truth) < FEWEST:
         return EVENNESS[len(EVENNESS) // 2]
     part, losses = np.arange(len(truth)) % 5, []
@@ -52,7 +52,7 @@ def choose_evenness(held_out: np.ndarray, truth: np.ndarray) -> float:
 def fit_weights(held_out: np.ndarray, truth: np.ndarray, evenness: float) -> np.ndarray:
     """(K,) weights, of either sign: the least −Σ_i log pool_i(truth_i) + evenness Σ_k (w_k − 1/K)².
 
-    A convex problem; even weights where nothing was held out.
+    A convex problem; equal weights without held-out nodes.
     """
     from scipy.optimize import minimize
 

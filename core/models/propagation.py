@@ -1,4 +1,4 @@
-"""Sparse propagation over an undirected graph, with a backward pass that knows A = Aᵀ."""
+"""Sparse propagation over an undirected graph, with a backward pass that uses A = Aᵀ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.graph import Graph
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
 
 _DENSE_LIMIT = 1 << 26
-"""Maximum number of entries of a dense matrix (256 MiB)."""
+"""Maximum number of entries of a dense matrix: 256 MiB."""
 
 
 class _SparseMatmul(torch.autograd.Function):
@@ -48,13 +48,13 @@ class Propagation:
 
     @cached_property
     def transpose(self) -> torch.Tensor:
-        """Transposed matrix, built on the first backward pass."""
+        """Built when a gradient is first needed."""
         if self._is_symmetric:
             return self.matrix
         return to_torch_matrix(sparse.csr_array(self.source.T), str(self.matrix.device))
 
     def select_rows(self, rows: np.ndarray) -> Propagation:
-        """Propagation restricted to the given output `rows`."""
+        """The product's `rows` only."""
         return Propagation(sparse.csr_array(self.source[rows]), False, str(self.matrix.device))
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
@@ -73,7 +73,7 @@ class Propagation:
 
 
 def to_torch_matrix(matrix: sparse.csr_array, device: str = "cpu") -> torch.Tensor:
-    """Dense where at least a tenth is filled and it is small (weighted releases), else CSR."""
+    """Dense if at least a tenth is filled and it is small (weighted releases), else CSR."""
     size = matrix.shape[0] * matrix.shape[1]
     if size <= _DENSE_LIMIT and matrix.nnz * 10 >= size:
         return torch.from_numpy(matrix.toarray().astype(np.float32)).to(device)

@@ -95,9 +95,9 @@ class Dgcnn(torch.nn.Module):
 
 @dataclass(frozen=True, eq=False)
 class SealModel:
-    """A trained network and how it looks at a pair; without one every pair scores 0.
+    """A trained network with its subgraph extraction; without one every pair scores 0.
 
-    seed  of the samples of large neighbourhoods, so that a pair looks the same whoever asks
+    seed  for sampling large neighbourhoods, so that a pair's subgraph is always the same
     """
 
     graph: Graph
@@ -107,7 +107,7 @@ class SealModel:
     max_per_hop: int
 
     def score(self, pairs: np.ndarray, context: Context) -> np.ndarray:
-        """(k,) float64 logits of (k, 2) pairs, independent of the other pairs in the call."""
+        """(k,) float64 logits of (k, 2) pairs, independent of which others are scored."""
         if self.network is None:
             return np.zeros(len(pairs))
         # Every pair once and in one order: a score then depends on nothing but the pair itself.
@@ -139,10 +139,10 @@ def fit_seal(
     epochs: int = 10,
     lr: float = 1e-3,
 ) -> SealModel:
-    """Train on at most `max_pairs` pairs, half of them links of the release, the target link
-    taken out of each subgraph; a tenth of them chooses the epoch. Node features are not used.
+    """Train on at most `max_pairs` pairs, half of them links of the release without their target
+    link; a tenth of them selects the epoch. Node features are not used.
 
-    Without a network where the release has no link or no non-link to learn from.
+    Without a network if the release has no link or no non-link.
     """
     untrained = SealModel(graph, None, context.seed, hops, max_per_hop)
     links, absent = draw_training_pairs(graph, max_pairs // 2, context.rng("pairs"))

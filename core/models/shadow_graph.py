@@ -1,9 +1,9 @@
-"""A release and a shadow graph in one feature space, so that what is learned on one transfers; and
-how sure its predictions may be.
+"""A release and a shadow graph in one feature space, for transfer of trained models, and the
+calibration of transferred predictions.
 
-Nodes held out at random are neighbours of training nodes and share their local structure; nodes
-of another graph do not. So the shadow graph is split into two parts of whole communities, each is
-predicted by a model of the other, and the temperature with the lowest log-loss there is taken.
+Held-out nodes of one graph are neighbours of training nodes and share their local structure; nodes
+of another graph do not. The shadow graph is therefore split into two parts of whole communities,
+each predicted by a model of the other, and the temperature with the lowest log-loss there is used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from core.models.evidence import compute_roles, count_inferred, normalize_walk
 from core.models.pooling import FEWEST, fit_weights, pool
 
 MOST_SHARED = 128
-"""Maximum number of shared columns used, those with the highest variance first."""
+"""Maximum number of columns common to both graphs, by variance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +31,8 @@ class Union:
     """The disjoint union of a release and a shadow graph, the release's nodes first.
 
     graph     both, links unweighted, no columns
-    observed  (n + k,) classes of the release's known nodes and of everybody elsewhere, MISSING
-              where unknown, and where the release has no such class
+    observed  (n + k,) classes of the release's known nodes and of all shadow nodes, MISSING if
+              unknown or if the release lacks the class
     blocks    by name: (n + k, d) evidence, each column standardised within each graph
     """
 
@@ -66,7 +66,7 @@ def join_graphs(release: Graph, observed: np.ndarray, other: Graph, private: Att
 
 
 def translate_codes(column: Attribute, classes: tuple[str, ...]) -> np.ndarray:
-    """(n,) the codes of a column among classes of the same names; MISSING where there is none."""
+    """(n,) codes of a column in terms of classes with the same names; MISSING for others."""
     places = {name: place for place, name in enumerate(classes)}
     table = np.array([places.get(name, MISSING) for name in column.classes] + [MISSING])
     return np.asarray(table[column.codes])
@@ -79,12 +79,12 @@ def learn_from_neighbours(
     neighbours, weighted to predict the observed classes.
 
     chances  (N, C) out-of-fold probabilities
-    told     (N,) nodes whose value is told to their neighbours; nobody elsewhere, or what is
-             learned would count on more than a release tells
+    told     (N,) nodes whose value is given to their neighbours; none in the shadow graph, or the
+             model would rely on more than a release contains
     prior    (C,)
 
-    One weight a kind of evidence, of either sign, shared by all classes: more freedom would learn
-    positions of classes in one graph, which do not transfer to the other.
+    One weight per kind of evidence, of either sign, shared by all classes: more parameters would
+    learn class positions of one graph, which do not transfer.
     """
     size, classes = chances.shape
     shown = chances.copy()
@@ -122,15 +122,15 @@ def _standardize(columns: np.ndarray) -> np.ndarray:
 
 
 SURENESS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""Candidate exponents (inverse temperatures); never 0, so that nodes stay ranked."""
+"""Candidate exponents (inverse temperatures), positive so that ranks are kept."""
 
 MOST_CUTS = 3
-"""Random splits that are tried: with few communities a single one may be easy by chance."""
+"""Random splits tried: with few communities a single one may be easy by chance."""
 MANY = 20_000
-"""Nodes in all splits together above which no further split is made: chance evens out."""
+"""Total number of nodes in splits above which no further split is made."""
 
 Infer = Callable[[Graph, np.ndarray, Graph], tuple[np.ndarray, np.ndarray]]
-"""From a graph, its observed codes (n,) and the graph that teaches: (n, C), and the prior (C,)."""
+"""From a graph, its observed codes (n,) and the shadow graph: (n, C), and the prior (C,)."""
 Rehearsed = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Predictions (h, C), the prior (C,) and the truth (h,)."""
 
@@ -138,11 +138,11 @@ Rehearsed = tuple[np.ndarray, np.ndarray, np.ndarray]
 def find_sureness(
     other: Graph, private: Attribute, share: float, infer: Infer, rng: np.random.Generator
 ) -> float:
-    """The exponent for predictions of `infer`, by log-loss on each part of the shadow graph; 1
-    where its parts are too small to tell.
+    """Exponent for predictions of `infer`, by log-loss on each part of the shadow graph; 1 if its
+    parts are too small.
 
-    private  the release's column: its name and classes count, its codes are not read
-    share    of the nodes whose value is known in the release, and hence in the predicted part
+    private  the release's column: its name and classes are used, its codes are not
+    share    of the nodes with a known value in the release, and hence in the predicted part
     """
     codes = translate_codes(other.attribute(private.name), private.classes)
     rehearsed: list[Rehearsed] = []
@@ -160,12 +160,12 @@ def find_sureness(
 
 
 def count_cuts(other: Graph) -> int:
-    """Number of splits for a graph of the given size."""
+    """Number of splits for a graph of this size."""
     return int(np.clip(MANY // other.num_nodes, 1, MOST_CUTS))
 
 
 def split_places(graph: Graph, rng: np.random.Generator) -> np.ndarray:
-    """(n,) bool: one of two parts about as large, each of whole communities."""
+    """(n,) bool: one of two parts of similar size, each of whole communities."""
     labels = find_communities(graph, rng)
     sizes = np.bincount(labels)
     # The largest first, or the parts would be uneven, but not always the same ones together.
@@ -178,7 +178,7 @@ def split_places(graph: Graph, rng: np.random.Generator) -> np.ndarray:
 
 
 def choose_sureness(rehearsed: Sequence[Rehearsed]) -> float:
-    """The exponent with the lowest log-loss over all splits; 1 without any."""
+    """Exponent with the lowest log-loss over all splits; 1 without any."""
     if not rehearsed:
         return 1.0
     losses = []
@@ -199,6 +199,6 @@ def temper(chances: np.ndarray, prior: np.ndarray, sureness: float) -> np.ndarra
 
 
 def _take(graph: Graph, part: np.ndarray) -> Graph:
-    """Subgraph induced by the nodes of a mask (n,) bool."""
+    """The graph among some of its people, (n,) bool."""
     others = np.flatnonzero(~part)
     return leave_out_people(graph, [graph.node_ids[node] for node in others])

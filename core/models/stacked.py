@@ -1,9 +1,8 @@
-"""Two-layer classifiers trained side by side: every setting on every fold in one pass.
+"""Two-layer classifiers trained together: every setting on every fold in one pass.
 
-Alone each is too small for a processor: on 400 nodes most of a training goes into calls. Side
-by side they share the inputs, the propagation and the masks of dropout, which also makes their
-comparison fairer: settings differ by what they are, not by their draws. Only what the known
-nodes' scores depend on is computed, their neighbours within two steps.
+Each alone is too small for a processor: on 400 nodes most of the time is call overhead. Together
+they share inputs, propagation and dropout masks, which also makes their comparison fairer. Only
+what the known nodes' scores depend on is computed, their neighbours within two steps.
 
 Shapes: S settings, F folds, n nodes, d input columns, h hidden, C classes, t targets of a layer.
 """
@@ -32,10 +31,10 @@ from core.seeding import Seed
 StackBackbone = Literal["gcn", "sage", "gat", "mlp"]
 
 TERMS: dict[StackBackbone, str] = {"gcn": "A", "sage": "IA", "gat": "I", "mlp": "I"}
-"""What a layer adds up: I, a node's own row; A, the normalised sum of its neighbours' rows."""
+"""Terms of a layer: I, a node's own row; A, the normalised sum of its neighbours' rows."""
 
 HEADS = 4
-"""Of GAT's layers whose width can be divided by it; else one."""
+"""Number of heads of GAT layers whose width is divisible by it; else one."""
 
 
 class Layer:
@@ -74,7 +73,7 @@ def make_field(
     nodes: np.ndarray | None = None,
     device: str = "cpu",
 ) -> Field:
-    """What the scores of `nodes` (sorted, distinct; None: all) depend on."""
+    """Rows and layers that the scores of `nodes` (sorted, distinct; None: all) depend on."""
     assert not isinstance(inputs, tuple)
     norm, self_loops = NORMS[backbone]
     matrix, n = normalize_adjacency(graph.adjacency, norm, self_loops), graph.num_nodes
@@ -155,14 +154,14 @@ class Stack(Trials):
         return scores
 
     def _mix_sparse(self, inputs: Propagation, layer: Layer) -> torch.Tensor:
-        """(t, S, F, h): weights first, so that what is propagated is narrow."""
+        """(t, S, F, h): weights first, so that narrow rows are propagated."""
         products = [
             inputs(weight.flatten(1)).unflatten(1, weight.shape[1:]) for weight in self._weigh(0)
         ]
         return self._combine(0, products, layer)
 
     def _mix_dense(self, field: Field, layer: Layer) -> torch.Tensor:
-        """(t, S, F, h): inputs first, as they need no gradient and are alike in all folds."""
+        """(t, S, F, h): inputs first, as they need no gradient and are equal in all folds."""
         assert isinstance(field.inputs, torch.Tensor)
         if self.training:
             aggregated = self._aggregate(self.drop_inputs(field.inputs), layer)
@@ -190,7 +189,7 @@ class Stack(Trials):
         return spread
 
     def _weigh(self, layer: int) -> torch.Tensor:
-        """Weights (terms, in, S, F, out); 0 for own features that a setting leaves out."""
+        """Weights (terms, in, S, F, out); 0 for own features that a setting excludes."""
         weight: torch.Tensor = self.weights[layer]
         return weight if self._used is None else weight * self._used
 
@@ -227,11 +226,11 @@ class EncoderFamily:
     device: str = "cpu"
 
     def make_field(self, nodes: np.ndarray | None) -> Field:
-        """Receptive field of `nodes`."""
+        """Rows that the scores of `nodes` depend on."""
         return make_field(self.graph, self.backbone, self.inputs, nodes, self.device)
 
     def make(self, settings: Sequence[Setting], seeds: Sequence[Seed], masks: Seed) -> Stack:
-        """Untrained trials, one per setting and seed."""
+        """Every setting with every seed, untrained."""
         dropouts, roots = [s.dropout for s in settings], [s.root for s in settings]
         return Stack(self.backbone, self.sizes, dropouts, roots, seeds, masks, self.device)
 

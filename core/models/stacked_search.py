@@ -1,4 +1,4 @@
-"""Tuning by cross-validation among the known nodes, all trials in one pass."""
+"""Cross-validated tuning on the known nodes, with all trials trained together."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from core.seeding import Seed
 CHECK_EVERY = 5
 """Epochs between two evaluations of the held-out loss while tuning."""
 TEMPERATURES = (1.0, 0.5, 0.7, 1.5, 2.0, 3.0, 5.0, 8.0)
-"""Divisors of the logits tried with each look; the first serves where nothing is held out."""
+"""Temperatures tried at each evaluation; the first is used if nothing is held out."""
 
 _COPIES = 8
-"""Number of hidden-layer-sized tensors held during a step."""
+"""Tensors of a hidden layer's size that a step holds."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Probabilities (n, C), and what the search chose and saw.
+    """Probabilities (n, C), the chosen setting, and held-out predictions.
 
-    held_out  (n, C) what was said of each known node by the trial of the chosen setting that had
-              not seen it, NaN for others; None where nothing was held out
+    held_out  (n, C) out-of-fold predictions of known nodes by the chosen setting, NaN for others;
+              None if nothing was held out
     """
 
     probabilities: np.ndarray
@@ -41,7 +41,7 @@ class Fit:
 
     @property
     def facts(self) -> dict[str, float | str]:
-        """Chosen settings and losses, for the result's facts."""
+        """Chosen setting and held-out loss, as facts of the result."""
         facts: dict[str, float | str] = {
             "dropout": self.setting.dropout,
             "weight_decay": self.setting.weight_decay,
@@ -58,8 +58,8 @@ class Fit:
 class StackedSearch:
     """Finds setting, epochs and temperature, then trains on all known nodes.
 
-    The choice is that of `choose_cell`. Trials that do not fit the memory together run in
-    groups, with the same result.
+    The choice is that of `choose_cell`. Trials that exceed the memory budget run in groups, with
+    the same result.
     """
 
     def __init__(
@@ -75,7 +75,8 @@ class StackedSearch:
         self._field = family.make_field(self._known)
 
     def fit(self, folds: Sequence[np.ndarray], settings: Sequence[Setting]) -> Fit:
-        """`folds` split the known nodes; none of them: the first setting and all epochs."""
+        """`folds` split the known nodes; without folds the first setting and all epochs are
+        used."""
         usable = [fold for fold in folds if 0 < len(fold) < len(self._known)]
         setting, epochs, temperature, loss, held_out = settings[0], self._epochs, 1.0, None, None
         if usable:
@@ -97,7 +98,7 @@ class StackedSearch:
     def _try_all(
         self, settings: Sequence[Setting], fold_of: np.ndarray, num_folds: int, steps: list[int]
     ) -> np.ndarray:
-        """(S, steps, k, C) scores of the known nodes by the trials that had not seen them."""
+        """(S, steps, k, C) out-of-fold scores of the known nodes."""
         shape = (len(settings), len(steps), len(self._known), self._family.sizes[2])
         said = np.zeros(shape, np.float32)
         groups = list(self._split(len(settings), num_folds))
@@ -146,7 +147,7 @@ class StackedSearch:
         return np.stack(looks).transpose(2, 0, 1, 3)
 
     def _split(self, num_settings: int, num_folds: int) -> Iterator[tuple[range, range]]:
-        """Settings and folds to be trained together: all, unless the memory is too small."""
+        """Groups of settings and folds that fit the memory budget."""
         each = 4 * _COPIES * self._family.count_values(self._field)
         at_once = max(1, self._context.memory_budget // max(each, 1))
         folds = min(num_folds, at_once)
@@ -180,7 +181,7 @@ class StackedSearch:
         return self._family.make(settings, seeds, self._context.seed.child("masks")).train()
 
     def _make_loss(self, stack: Trials, is_seen: np.ndarray) -> Callable[[int], torch.Tensor]:
-        """The sum over trials of the mean cross-entropy of the nodes that each is shown."""
+        """Sum over trials of the mean cross-entropy of each trial's training nodes."""
         shares = torch.from_numpy((is_seen / is_seen.sum(axis=0)).astype(np.float32))
         shares = shares[:, None].to(self._device)
         truth = torch.from_numpy(self._truth).to(self._device)[:, None, None, None]
@@ -195,7 +196,7 @@ class StackedSearch:
 
 
 def list_steps(epochs: int) -> list[int]:
-    """The epochs after which held-out nodes are looked at."""
+    """Epochs after which held-out nodes are evaluated."""
     return [epoch for epoch in range(epochs) if (epoch + 1) % CHECK_EVERY == 0] or [epochs - 1]
 
 
@@ -213,12 +214,14 @@ def measure_looks(said: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def choose_cell(means: np.ndarray, squares: np.ndarray, count: int) -> tuple[int, int, int]:
-    """The (setting, step, temperature) to trust: of those within a standard error of the lowest
-    mean loss (Hastie et al., 2009, §7.10) the latest step, there the first setting, and there the
-    lowest loss. On forty known nodes the lowest loss is often chance. Without a temperature (Guo
-    et al., 2017, §4.2) a network that ranks well but is too sure loses to one hardly trained.
+    """The (setting, step, temperature) to use: of those within a standard error of the lowest mean
+    loss (Hastie et al., 2009, §7.10) the latest step, there the first setting, and there the lowest
+    loss.
 
-    means    (settings, steps, temperatures) mean of the losses of `count` held-out nodes
+    With few known nodes the lowest loss is often chance. Without a temperature (Guo et al., 2017,
+    §4.2) a well-ranking but overconfident network loses to a hardly trained one.
+
+    means    (settings, steps, temperatures) mean losses of `count` held-out nodes
     squares  the same of their squares
     """
     best = np.unravel_index(int(np.argmin(means)), means.shape)

@@ -16,7 +16,7 @@ from core.models.propagation import Propagation
 Head = Literal["cosine", "inner", "mlp"]
 HIDDEN = (128, 64)
 BATCH = 1 << 17
-"""Links per training step at most; larger graphs train on a fresh sample each time."""
+"""Maximum number of links per training step; larger graphs train on a fresh sample each time."""
 
 WINDOW, TOLERANCE = 10, 0.005
 

@@ -1,4 +1,4 @@
-"""Base classes of classifiers whose trials are trained together.
+"""Common base of classifiers trained together.
 
 Shapes: S settings, F folds, n nodes.
 """
@@ -18,8 +18,8 @@ from core.seeding import Seed
 
 @dataclass(frozen=True)
 class Setting:
-    """One point of the search: dropout share, AdamW's weight decay, and whether GraphSAGE
-    looks at a node's own features."""
+    """One point of the search: dropout share, AdamW's weight decay, and whether GraphSAGE uses a
+    node's own features."""
 
     dropout: float
     weight_decay: float
@@ -29,8 +29,8 @@ class Setting:
 class Trials(torch.nn.Module):
     """S × F classifiers of one kind; called with a field: scores (t, S, F, C) of its targets.
 
-    seeds  F: of the initial weights, which are alike in all settings
-    masks  of what is dropped, alike in all S × F but for the share
+    seeds  F: of the initial weights, equal in all settings
+    masks  of dropout, equal in all S × F except for the share
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Trials(torch.nn.Module):
         return torch.nn.Parameter(torch.zeros(*self.shape, size, device=self.device))
 
     def drop_inputs(self, inputs: torch.Tensor) -> torch.Tensor:
-        """(n, S or 1, d): what dropout leaves of (n, d)."""
+        """(n, S or 1, d): (n, d) after dropout."""
         if not self.training:
             return inputs[:, None]
         return (inputs * self._draw_mask(*inputs.shape)).transpose(0, 1)
@@ -78,7 +78,7 @@ class Trials(torch.nn.Module):
 
 
 class Family(Protocol):
-    """Classifier family on one graph, as used by the search."""
+    """Classifiers of one kind on one graph, for a search."""
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -90,7 +90,7 @@ class Family(Protocol):
         ...
 
     def make(self, settings: Sequence[Setting], seeds: Sequence[Seed], masks: Seed) -> Trials:
-        """Untrained trials, one per setting and seed."""
+        """Every setting with every seed, untrained."""
         ...
 
     def count_values(self, field: Any) -> int:

@@ -1,4 +1,4 @@
-"""Selection of settings by cross-validation among the known nodes only."""
+"""Cross-validated choice of settings, using known nodes only."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from core.context import Context
 from core.graph import MISSING, Graph
 
 PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0)
-"""Inverse penalties tried by `fit_logistic`, the strongest first."""
+"""Inverse penalties tried by `fit_logistic`, strongest penalty first."""
 
 
 def draw_folds(observed: np.ndarray, num_folds: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Disjoint stratified parts of the known nodes, as even as the classes allow.
 
-    A class with a single known node falls into one fold; the others then train with it.
+    A class with a single known node is in one fold; the others train with it.
     """
     order: list[int] = []
     for code in np.unique(observed[observed != MISSING]):
@@ -63,10 +63,10 @@ def fit_logistic(
     context: Context,
     num_folds: int = 5,
 ) -> tuple[np.ndarray, float, np.ndarray]:
-    """Class probabilities (n, C) of a logistic regression, the inverse penalty chosen, and (n, C)
-    what it says of known nodes from the rest of them, NaN in other rows.
+    """Class probabilities (n, C) of a logistic regression with a cross-validated penalty, and (n,
+    C) out-of-fold predictions of known nodes, NaN in other rows.
 
-    The penalty with the lowest cross-validated log-loss among the known nodes wins.
+    The penalty with the lowest cross-validated log-loss among the known nodes is used.
     """
     known = observed != MISSING
     folds = draw_folds(observed, num_folds, context.rng("folds"))
@@ -119,7 +119,7 @@ def _predict(
 
 
 def smooth_absent(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Give classes that no known node has the weight of one observation each."""
+    """Give classes without known nodes the weight of one observation each."""
     absent = counts == 0
     if not absent.any():
         return values
@@ -135,11 +135,11 @@ Predict = Callable[[Any], np.ndarray]
 Learn = Callable[[np.ndarray, np.ndarray], Predict]
 """From a table (n, d) and observed codes (n,), MISSING where unknown, to a prediction."""
 Runs = Sequence[np.ndarray]
-"""One table (n, d) per run."""
+"""A table (n, d) a run."""
 
 
 class CrossFit:
-    """One run for each fold of known values left out, and a last run with all of them.
+    """One run per fold of held-out known values, and a last run with all of them.
 
     parts  observed codes (n,) without a fold, and the nodes of the fold
     seen   (n,) observed codes of each run
@@ -152,7 +152,7 @@ class CrossFit:
         self.truth = observed[self._concatenate([fold for _, fold in self.parts])]
 
     def mix(self, tables: Runs) -> list[np.ndarray]:
-        """One table a run: rows of its known nodes from the run that held them out, all other
+        """One table per run: rows of its known nodes from the run that held them out, all other
         rows from the run itself."""
         untold = tables[-1].copy()
         for (_, fold), table in zip(self.parts, tables, strict=False):
@@ -163,8 +163,8 @@ class CrossFit:
         ]
 
     def untell(self, said: np.ndarray) -> np.ndarray:
-        """(n, C) out-of-fold predictions of (R, n, C): known nodes from the run that held them out,
-        all others from the last run."""
+        """(n, C) out-of-fold predictions of (R, n, C): known nodes from the run that held them
+        out, all others from the last run."""
         untold: np.ndarray = said[-1].copy()
         for run, (_, fold) in enumerate(self.parts):
             untold[fold] = said[run][fold]
@@ -176,7 +176,7 @@ class CrossFit:
         return np.array([learn(table, codes)(slice(None)) for table, codes in runs])
 
     def choose(self, learners: Sequence[Learn], tables: Runs) -> np.ndarray:
-        """(R, n, C) of the learner with the lowest held-out log-loss; the first where nothing is
+        """(R, n, C) of the learner with the lowest held-out log-loss; the first if nothing is
         held out."""
         if not self.parts:
             return self.run(learners[0], tables)

@@ -1,4 +1,4 @@
-"""Attribute inference attacks: one file a method; the lists say which exist."""
+"""Lists of the attribute inference attacks, one file each."""
 
 from core.attacks.attribute.best_single import BestSingle
 from core.attacks.attribute.ensemble import Ensemble

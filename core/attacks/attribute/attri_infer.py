@@ -20,14 +20,14 @@ from core.threats import AttributeThreat
 
 PULLS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 COUPLINGS = (*PULLS, *(-pull for pull in PULLS))
-"""Pulls between linked nodes that the search tries, then pushes: some links, and releases whose
-defense took the links between people alike, tell by opposites."""
+"""Couplings tried, positive ones first: some links join unlike nodes, and some defenses remove
+links between like ones."""
 LOG_ODDS = float(np.log(9.0))
 """Log-odds of a known value, 0.9 as in the source."""
 
 
 class AttriInfer(AttributeAttack):
-    """Linked nodes tend to be alike, or unlike; which, and how much, cross-validation finds."""
+    """Linked nodes tend to be alike or unlike; sign and strength are cross-validated."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
         key="attri_infer",
@@ -79,10 +79,10 @@ class AttriInfer(AttributeAttack):
 
 
 def choose_coupling(losses: np.ndarray) -> int:
-    """The row of the least mean, of (couplings, k) log-losses of k known nodes held out.
+    """Row with the smallest mean, of (couplings, k) log-losses of k held-out known nodes.
 
-    A negative coupling only where it beats the best positive one by more than a standard error of
-    the difference: with few known nodes, noise would otherwise choose the sign.
+    A negative coupling only if it beats the best positive one by more than a standard error of the
+    difference, since with few known nodes noise would determine the sign.
     """
     means = losses.mean(axis=1) if losses.size else np.zeros(len(losses))
     best, pull = int(np.argmin(means)), int(np.argmin(means[: len(PULLS)]))
@@ -94,9 +94,9 @@ def choose_coupling(losses: np.ndarray) -> int:
 
 
 def make_log_prior(observed: np.ndarray, num_classes: int) -> np.ndarray:
-    """(n, C): known nodes are 0.9 sure, in the rarest class, and less in larger ones.
+    """(n, C): 0.9 for known nodes of the rarest class, less in larger classes.
 
-    Each class pulls alike in all, and unknown nodes not at all: otherwise the beliefs would
+    Evidence of all classes is balanced and unknown nodes contribute none: otherwise beliefs would
     follow the degree, since every neighbour would repeat the class shares.
     """
     known = np.flatnonzero(observed != MISSING)
@@ -108,10 +108,9 @@ def make_log_prior(observed: np.ndarray, num_classes: int) -> np.ndarray:
 
 
 class BeliefPropagation:
-    """Belief propagation on one graph: its links are sorted once for any number of runs.
+    """Belief propagation on one graph, whose links are sorted once for any number of runs.
 
-    Arrays hold a row a class, so that what is done for each link goes over its neighbours in
-    memory: with a row a link, two classes at a time, NumPy spends most of a round on calls.
+    Arrays have one row per class, so that the work per link is contiguous in memory.
     """
 
     def __init__(self, graph: Graph) -> None:

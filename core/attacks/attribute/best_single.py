@@ -1,4 +1,4 @@
-"""Best single attack: the attacker who tries several and keeps the one that proves right."""
+"""Best single attack: the base model with the lowest held-out log-loss."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from core.threats import AttributeThreat
 
 
 class BestSingle(Committee):
-    """The member with the lowest log-loss on known values held out, run on all of them.
+    """The base model with the lowest log-loss on held-out known values, run on all of them.
 
-    What an adversary can do who does not know beforehand which attack works. The best attack
-    named with hindsight, from the hidden values, is at least as good; nobody can choose it.
+    The realistic choice of an adversary who does not know beforehand which attack works; the best
+    attack in hindsight is at least as good but cannot be chosen.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -37,7 +37,7 @@ class BestSingle(Committee):
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        """The probabilities of the member with the lowest log-loss on the known nodes."""
+        """Probabilities of the base model with the lowest log-loss on the known nodes."""
         members, values, untold = self._ask_all(release, threat, context)
         losses = compute_losses(*select_judged(untold, threat.observed))
         chosen = int(np.argmin(losses))
@@ -50,7 +50,7 @@ class BestSingle(Committee):
 
 
 def compute_losses(held_out: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """(K,) mean −log p(truth) of K members on h nodes, from (K, h, C) and (h,); 0 for h = 0."""
+    """(K,) mean −log p(truth) of K base models on h nodes, from (K, h, C) and (h,); 0 for h = 0."""
     if len(truth) == 0:
         return np.zeros(len(held_out))
     nodes = np.arange(len(truth))

@@ -1,4 +1,4 @@
-"""Block model: finds who meets whom alike without any label, and names the blocks afterwards."""
+"""Block model: unsupervised blocks of nodes with similar link patterns, then labelled."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from core.threats import AttributeThreat
 
 
 class BlockModelAttack(AttributeAttack):
-    """Blocks from the links alone, alike or unlike ones; then what a block stands for.
+    """Blocks from the links alone, assortative or disassortative; then their classes.
 
-    The known people and the class shares name the blocks: every naming counts by how well it
-    predicts them, so that where they are few or the blocks are unrelated to the classes, the
+    Known nodes and class shares label the blocks: every labelling is weighted by how well it
+    predicts them, so that with few known nodes, or blocks unrelated to the classes, the
     probabilities stay near the shares. The number of blocks is chosen by model evidence.
     """
 
@@ -47,7 +47,7 @@ class BlockModelAttack(AttributeAttack):
     @field_validator("class_shares")
     @classmethod
     def check_shares(cls, value: str) -> str:
-        """The text of the shares; raises where it is not numbers above 0 that sum to 1."""
+        """Validate the text of the shares: positive numbers that sum to 1."""
         if value:
             parse_shares(value)
         return value
@@ -83,10 +83,11 @@ class BlockModelAttack(AttributeAttack):
 def format_all(
     models: list[np.ndarray], observed: np.ndarray, num_classes: int, given: np.ndarray | None
 ) -> np.ndarray:
-    """(n, C) by several models' (n, B) blocks, each as far as it predicts the known people.
+    """(n, C) probabilities by several models' (n, B) blocks, each weighted by its prediction of
+    known nodes.
 
-    given  (C,) class shares from elsewhere; None: those of the known people, with one
-           pseudo-count a class and the error of so small a sample
+    given  (C,) external class shares; None: those of the known nodes, with one pseudo-count per
+    class and their standard error
     """
     from core.models.blocks import label_blocks
 

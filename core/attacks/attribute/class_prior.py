@@ -1,4 +1,4 @@
-"""Class prior: the baseline attacker who knows the class shares only."""
+"""Class prior: baseline attacker that knows the class shares only."""
 
 from __future__ import annotations
 

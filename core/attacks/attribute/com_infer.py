@@ -1,4 +1,4 @@
-"""ComInfer: people of one community are alike."""
+"""ComInfer: predicts the class shares of a node's community."""
 
 from __future__ import annotations
 

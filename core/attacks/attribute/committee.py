@@ -1,7 +1,7 @@
-"""Attackers made of other attacks: the best single one, and an ensemble.
+"""Attacks that combine base models: the best single one, and an ensemble.
 
-In an audit the members' own cells come first and what they left is used; a member that is not in
-the audit is run with the seeds that its cell would have had, so that it makes no difference.
+In an audit the base models' own cells are computed first and reused; one that is not in the audit
+is run with the seeds that its cell would have, so that results are the same.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from core.threats import AttributeThreat
 MEMBERS: dict[str, type[AttributeAttack]] = {
     attack.info.key: attack for attack in (*SINGLE_ATTACKS, *BASELINE_ATTACKS)
 }
-"""The attacks that may take part, by key."""
+"""Available base models by key."""
 
 
 class Committee(AttributeAttack):
-    """Evaluates each member on known nodes whose values it was not given."""
+    """Evaluates each base model on held-out known nodes."""
 
     members: str = Field(
         "label_propagation+attri_infer+block_model+gcn+gps+ai_deepwalk",
@@ -43,7 +43,7 @@ class Committee(AttributeAttack):
     @field_validator("members")
     @classmethod
     def check_members(cls, value: str) -> str:
-        """The text of the members' keys; raises where one is unknown or named twice."""
+        """Validate base-model keys: known, without duplicates."""
         keys = value.split("+")
         if len(set(keys)) != len(keys):
             raise ValueError("must name distinct attacks")
@@ -73,7 +73,7 @@ class Committee(AttributeAttack):
     def _ask_all(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> tuple[list[AttributeAttack], list[np.ndarray], list[np.ndarray]]:
-        """The members that can run, and what `_ask` returns of each."""
+        """Applicable base models, and the result of `_ask` for each."""
         members = self._make_members(release, threat)
         predicted = [self._ask(m, release, threat, context, step) for step, m in enumerate(members)]
         return members, [values for values, _ in predicted], [untold for _, untold in predicted]
@@ -86,11 +86,11 @@ class Committee(AttributeAttack):
         context: Context,
         step: int,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(n, C) a member's predictions, and (n, C) those of known nodes without their values, NaN
-        in other rows: the same as in the member's own cell of the audit.
+        """(n, C) predictions of a base model, and (n, C) out-of-fold predictions of known nodes,
+        NaN in other rows; equal to those of its own cell.
 
-        Members that choose settings on known nodes held out have the latter from that search;
-        others are run on parts of the known nodes.
+        Base models tuned by cross-validation provide the latter; others are run on folds of the
+        known nodes.
         """
         base = context.base_predictions.get(member.info.key)
         whole = PartProgress(context.progress, step, self._num_members)
@@ -113,8 +113,7 @@ class Committee(AttributeAttack):
     def _run_parts(
         self, member: AttributeAttack, release: Release, threat: AttributeThreat, context: Context
     ) -> np.ndarray:
-        """(n, C) a member's predictions of each known node when run on the other parts; shared by
-        all that ask the same of this release."""
+        """(n, C) out-of-fold predictions of a base model, shared within this release."""
         observed = threat.observed
         digest = hashlib.sha256(observed.tobytes()).hexdigest()
 
@@ -139,8 +138,8 @@ class Committee(AttributeAttack):
 def select_judged(
     held_out: Sequence[np.ndarray], observed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(K, h, C) of K members' (n, C) at the h known nodes that all were asked about untold, and
-    (h,) their classes."""
+    """(K, h, C) of K base models' (n, C) at the h known nodes with out-of-fold predictions of
+    all, and (h,) their classes."""
     given = np.isnan(np.array([predicted[:, 0] for predicted in held_out])).any(axis=0)
     nodes = np.flatnonzero((observed != MISSING) & ~given)
     return np.array([predicted[nodes] for predicted in held_out]), observed[nodes]

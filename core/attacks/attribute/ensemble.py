@@ -1,4 +1,4 @@
-"""Ensemble of attacks: the attacker who trusts each as far as it proved right before."""
+"""Ensemble: base models pooled with weights chosen on known values."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from core.threats import AttributeThreat
 
 
 class Ensemble(Committee):
-    """Π_k p_k^w_k, normalised: a logarithmic pool of the members.
+    """Π_k p_k^w_k, normalised: a logarithmic pool of the base models.
 
-    The weights are those under which the pool predicts known nodes best of which the members were
-    not given, drawn to an even share. A member that is too sure of itself gets a
-    small exponent, so that no calibration is needed before; one that is wrong a negative one,
-    so that a defense that inverts homophily does not help.
+    Weights minimise the log-loss on held-out known nodes, shrunk towards equal ones. An
+    overconfident model gets a small exponent, so that no prior calibration is needed; one below
+    chance a negative one, so that a defense that inverts homophily does not help.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -42,7 +41,7 @@ class Ensemble(Committee):
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        """The members' pooled probabilities, by weights chosen on the known nodes."""
+        """Pooled probabilities with weights fitted on the known nodes."""
         members, values, untold = self._ask_all(release, threat, context)
         held_out, truth = select_judged(untold, threat.observed)
         probabilities, weights = combine(np.array(values), held_out, truth, self.evenness)

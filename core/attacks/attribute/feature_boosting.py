@@ -1,4 +1,4 @@
-"""Feature boosting: the stronger baseline attacker who has the features and ignores the links."""
+"""Feature boosting: boosted-tree baseline on features without links."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from core.threats import AttributeThreat
 
 NUM_FOLDS = 3
 MAX_ENTRIES = 1 << 26
-"""Largest feature table, in entries, that trees are grown on."""
+"""Largest feature table, in entries, for growing trees."""
 
 
 class FeatureBoosting(AttributeAttack):
-    """Gradient-boosted trees on X: finds what a linear model cannot, such as interactions.
+    """Gradient-boosted trees on X, which capture interactions.
 
-    The number of trees is chosen by the log-loss on known nodes held out, none among the
-    choices: then the class shares remain.
+    The number of trees, possibly none, is chosen by the log-loss on held-out known nodes; with none
+    the class shares remain.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -105,8 +105,8 @@ class FeatureBoosting(AttributeAttack):
 def find_splittable(table: np.ndarray, least: int) -> np.ndarray:
     """(c,) whether a threshold on a column of (k, c) can leave `least` rows on both sides.
 
-    On the side without the median lie no more rows than differ from it. Of a bag of words few
-    columns are left, and the trees are the same. O(k c) time.
+    The side without the median has at most the rows that differ from it. Leaves few columns of a
+    bag of words, with identical trees. O(k c) time.
     """
     median = np.partition(table, len(table) // 2, axis=0)[len(table) // 2]
     return np.asarray((table != median).sum(axis=0) >= least)

@@ -1,4 +1,4 @@
-"""Feature regression: the baseline attacker who has the features and ignores the links."""
+"""Feature regression: linear baseline on features without links."""
 
 from __future__ import annotations
 

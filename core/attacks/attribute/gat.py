@@ -1,4 +1,4 @@
-"""Graph attention network: learns which neighbours to listen to."""
+"""Graph attention network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graph convolutional network: the plain neural attacker."""
+"""Graph convolutional network."""
 
 from __future__ import annotations
 

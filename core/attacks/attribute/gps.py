@@ -1,4 +1,4 @@
-"""GPS attack: proximity and structural role, routed per node by homophily ratios."""
+"""GPS attack: proximity and structural role, routed per node by GHRatios."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""H2GCN: made for graphs in which links join unlike nodes."""
+"""H2GCN: a graph network for heterophilous graphs."""
 
 from __future__ import annotations
 

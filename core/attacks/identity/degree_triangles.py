@@ -1,4 +1,4 @@
-"""Links and triangles: the attacker who knows a person's links and those among the neighbours."""
+"""Degree and triangles: the attacker knows a node's degree and the links among its neighbours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.methods import MethodInfo
 
 
 class DegreeTriangles(CountedAttack):
-    """Anonymity sets of people with as many links and links among their neighbours."""
+    """Anonymity sets by degree and number of links among the neighbours."""
 
     depth: ClassVar[Depth] = "degree_triangles"
     info: ClassVar[MethodInfo] = MethodInfo(

@@ -1,4 +1,4 @@
-"""Ego network: the attacker who knows the links among a person's neighbours."""
+"""Ego network: the attacker knows the links among a node's neighbours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.methods import MethodInfo
 
 
 class Ego(CountedAttack):
-    """Anonymity sets of people whose ego networks look the same after three refinements."""
+    """Anonymity sets by ego networks, up to three rounds of colour refinement."""
 
     depth: ClassVar[Depth] = "ego"
     info: ClassVar[MethodInfo] = MethodInfo(

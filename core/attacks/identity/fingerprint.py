@@ -1,4 +1,4 @@
-"""Attackers who know a person's neighbourhood: sets of those who look the same."""
+"""Anonymity sets of attackers who know a node's neighbourhood."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.threats import IdentityThreat
 
 
 class FingerprintAttack(IdentityAttack):
-    """Knows each person's fingerprint on the original and looks for it in the release."""
+    """Searches the release for each node's fingerprint on the original."""
 
     depth: ClassVar[Depth]
 
@@ -29,7 +29,7 @@ class FingerprintAttack(IdentityAttack):
 
 
 class CountedAttack(FingerprintAttack):
-    """The same where the counts may be a little off, in what is known or in the release."""
+    """The same with approximate counts, in the knowledge or in the release."""
 
     error: float = Field(
         0.0,

@@ -1,4 +1,4 @@
-"""A course of rounds in which a matcher learns on its own pairs of graphs, beside the real one."""
+"""Rounds of a matcher trained on simulated pairs of graphs, in step with the real pair."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from core.graph import Graph, is_among, pair_codes
 from core.measures.node_risk import fit_isotonic
 
 ENOUGH = 2000
-"""People to learn from: a small graph is rehearsed several times."""
+"""Minimum number of training nodes: small graphs are simulated several times."""
 MOST_REHEARSALS = 8
 MOST_LEARNED = 2000
-"""People whose candidates one classifier learns from."""
+"""Nodes whose candidates train one classifier."""
 LEAST_CASES = 8
-"""Right and wrong pairs below which nothing is learned."""
+"""Fewest right and wrong pairs for training."""
 NUM_DIMENSIONS = 12
 PERCOLATION = 3
-"""Rounds from one percolation to the next."""
+"""Rounds between two percolations."""
 STARTS = (0.5, 0.05)
-"""Chances from which on mutual best pairs may start a percolation."""
+"""Probabilities above which mutual best pairs may start a percolation."""
 
 Model = Any
-"""A fitted classifier, or the chance that it gives everybody."""
+"""A fitted classifier, or a constant probability."""
 
 
 class Course:
-    """The real pair of graphs `real`, and rehearsed ones of assumed `overlap`, in step.
+    """The real pair of graphs `real`, and simulated ones of assumed `overlap`, in step.
 
-    asked  (k,) bool whom to look for: people with links, seeds excepted
+    asked  (k,) bool: targets, non-isolated and not seeds
     """
 
     def __init__(
@@ -58,8 +58,8 @@ class Course:
             board.find_near(projection)
 
     def hold(self, number: int, total: int) -> None:
-        """Round `number`: judge all candidates anew, by classifiers that learn what is right in
-        the rehearsals; nobody there is judged by one that has learned from them."""
+        """Round `number`: rescore all candidates by classifiers trained on the simulations,
+        cross-fitted over their nodes."""
         boards = [self._real, *self._own]
         given = [board.describe() for board in boards]
         models = []
@@ -81,13 +81,13 @@ class Course:
             self._percolate()
 
     def compare(self) -> float:
-        """Logarithm of the mean chance in the real release over that in the rehearsed ones."""
+        """Log ratio of the mean probability in the real release to that in the simulated ones."""
         own = np.mean([board.best[1][self._asked].mean() for board in self._own])
         real = self._real.best[1][self._asked].mean()
         return float(np.log(max(real, 1e-9) / max(own, 1e-9)))
 
     def calibrate(self) -> np.ndarray:
-        """(k,) how often the likeliest candidate was right in the rehearsals at this chance."""
+        """(k,) accuracy of the best candidate in the simulations at this probability."""
         chances, right = [], []
         for board, truth in zip(self._own, self._truths, strict=True):
             best, chance = board.best
@@ -98,8 +98,8 @@ class Course:
         return fit_isotonic(places, values, weights, self._real.best[1]).clip(0.0, 1.0)
 
     def _percolate(self) -> None:
-        """Let mappings grow from mutual best pairs; where more people of a rehearsal are found
-        so, they are believed as far as they are right there."""
+        """Grow mappings from mutual best pairs; if they find more nodes of a simulation, use
+        them with their accuracy there."""
         is_seed = np.zeros(len(self._asked), bool)
         is_seed[self._real.seeds[:, 0]] = True
 
@@ -148,7 +148,7 @@ class Course:
 
 
 def predict(model: Model, columns: np.ndarray) -> np.ndarray:
-    """(p,) chance of each pair, by its columns (p, f), to be right."""
+    """(p,) probability of each pair, by its features (p, f), to be right."""
     if isinstance(model, float) or not len(columns):
         return np.full(len(columns), model if isinstance(model, float) else 0.0)
     return np.asarray(model.predict_proba(columns)[:, 1])
@@ -157,8 +157,8 @@ def predict(model: Model, columns: np.ndarray) -> np.ndarray:
 def learn_projection(
     boards: list[Board], truths: list[np.ndarray], asked: np.ndarray
 ) -> np.ndarray:
-    """(c, d) the directions of shape in which people differ most beside what one person differs
-    by in the two graphs (Fisher's linear discriminant)."""
+    """(c, d) directions of the structural features with most variance between nodes relative to
+    that between the two graphs (Fisher's linear discriminant)."""
     from scipy.linalg import eigh
 
     size = boards[0].shape_here.shape[1]
@@ -175,13 +175,12 @@ def learn_projection(
 def rehearse(
     known: Graph, published: Graph, overlap: float, rng: np.random.Generator
 ) -> tuple[Graph, np.ndarray]:
-    """A release of `known` that looks like `published` and holds `overlap` of the known links,
-    and (k,) int64 its node of each known node.
+    """A simulated release of `known` with the structure of `published` and `overlap` of the known
+    links, and (k,) int64 its node of each known node.
 
-    The other links, as many as the release has more, end where the known ones do: a share of
-    them close triangles, such that there are as many triangles as in the release, and the
-    others lead three links away. Nothing but the release's numbers of links and of triangles
-    is used, so that the order of its nodes does not matter.
+    Further links, up to the release's number, end where known ones do: a share of them closes
+    triangles so that their number equals the release's, the others lead three links away. Only the
+    release's numbers of links and triangles are used, so that its order of nodes does not matter.
     """
     links, wanted = known.present_edges, len(published.present_edges)
     share = min(overlap, wanted / max(len(links), 1))
@@ -202,8 +201,8 @@ def rehearse(
 
 
 def draw_ends(graph: Graph, length: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """At most `count` new pairs (c, 2), the ends of random walks of `length` links, which start
-    at random ends of random links."""
+    """At most `count` new pairs (c, 2): ends of random walks of `length` links from random ends
+    of random links."""
     indptr, indices = list_neighbors(graph)
     if not len(indices):
         return np.empty((0, 2), np.int64)

@@ -1,4 +1,4 @@
-"""Narayanan and Shmatikov's propagation: who stands out among all who could be a person."""
+"""Narayanan and Shmatikov's propagation by eccentricity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_PASSES = 20
 
 
 class NarayananShmatikov(IdentityAttack):
-    """Maps a person where the best score is eccentric both ways; passes until nothing changes."""
+    """Maps a node if the best score is eccentric both ways, until nothing changes."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
         key="narayanan_shmatikov",

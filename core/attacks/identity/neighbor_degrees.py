@@ -1,4 +1,4 @@
-"""Neighbours' links: the attacker who knows the neighbours' numbers of links."""
+"""Neighbour degrees: the attacker knows the degrees of a node's neighbours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.methods import MethodInfo
 
 
 class NeighborDegrees(CountedAttack):
-    """Anonymity sets of people with equal own and sorted neighbours' numbers of links."""
+    """Anonymity sets by own and sorted neighbours' degrees."""
 
     depth: ClassVar[Depth] = "neighbor_degrees"
     info: ClassVar[MethodInfo] = MethodInfo(

@@ -1,4 +1,4 @@
-"""What speaks for a candidate being the person looked for: one row of numbers a pair."""
+"""Features of candidate pairs, one row per pair."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from core.algorithms.normalize import standardize
 from core.graph import Graph
 
 LEAST = 0.02
-"""Chance below which a guess is no witness."""
+"""Probability below which a match is no witness."""
 NUM_NEAR = 8
-"""Candidates by the shape of their neighbourhood, and as many by their witnesses."""
+"""Number of candidates by structure, and by witnesses."""
 NUM_WITNESSED = 8
 
 
 class Board:
-    """Two graphs, and whom each person of the first is taken for as matching goes on.
+    """Two graphs, and the current candidate matches of each node of the first.
 
-    guesses, chances  (k, c) nodes of the second graph or NOBODY, and how surely
+    guesses, chances  (k, c) nodes of the second graph or NOBODY, and their probabilities
     """
 
     def __init__(self, known: Graph, published: Graph, seeds: np.ndarray) -> None:
@@ -33,19 +33,19 @@ class Board:
         self.reset()
 
     def reset(self) -> None:
-        """Nobody is taken for anybody, but for the seeds."""
+        """Remove all matches except the seeds."""
         nobody = np.full((self.known.num_nodes, 1), NOBODY)
         self.image = nobody[:, 0]
         self.guess(nobody, np.zeros(nobody.shape))
 
     @property
     def best(self) -> tuple[np.ndarray, np.ndarray]:
-        """(k,) the likeliest candidates and (k,) their chances."""
+        """(k,) best candidates and (k,) their probabilities."""
         every, place = np.arange(len(self.chances)), self.chances.argmax(axis=1)
         return self.guesses[every, place], self.chances[every, place]
 
     def guess(self, guesses: np.ndarray, chances: np.ndarray) -> None:
-        """Take people for these; seeds stay what they are."""
+        """Set the candidates; seeds stay."""
         guesses, chances = guesses.copy(), chances.copy()
         nodes, images = self.seeds.T
         taken = np.isin(guesses, images)
@@ -55,8 +55,8 @@ class Board:
         self.guesses, self.chances = guesses, chances
 
     def believe(self, image: np.ndarray, chance: float) -> None:
-        """Take those whom the mapping (k,) places for their images with this chance at least,
-        and for others the less."""
+        """Raise the probability of the nodes placed by the mapping (k,) to at least this,
+        lowering others."""
         self.image, is_placed = image, image != NOBODY
         own = np.maximum(self._look_up(np.arange(len(image)), image), chance) * is_placed
         same = (self.guesses == image[:, None]) & is_placed[:, None]
@@ -65,7 +65,7 @@ class Board:
         self.guess(np.column_stack([image, guesses]), np.column_stack([own, others]))
 
     def find_near(self, projection: np.ndarray) -> None:
-        """Candidates by shape: the nearest under a linear map of the neighbourhood."""
+        """Structural candidates: nearest under a linear map of the neighbourhood features."""
         from scipy.spatial import cKDTree
 
         self.place_here = (self.shape_here @ projection).astype(np.float32)
@@ -75,7 +75,7 @@ class Board:
         self.near = rows.reshape(len(self.place_here), width).astype(np.int64)
 
     def describe(self) -> Evidence:
-        """All candidates with what speaks for them."""
+        """All candidates with their features."""
         k, n = self.known.num_nodes, self.published.num_nodes
         shape = (k, NUM_WITNESSED + self.near.shape[1])
         top, values = np.empty(shape, np.int64), np.empty((*shape, 3))
@@ -116,12 +116,12 @@ class Board:
         return Evidence(top, rows, places, np.column_stack(columns).astype(np.float32))
 
     def _look_up(self, rows: np.ndarray, found: np.ndarray) -> np.ndarray:
-        """The chance so far of each pair, 0 where it was no candidate."""
+        """Current probability of each pair, 0 if it is no candidate."""
         same = self.guesses[rows] == found[:, None]
         return np.asarray((same * self.chances[rows]).max(axis=1))
 
     def list_clear(self, least: float) -> np.ndarray:
-        """(k,) the mapping of those who are each other's likeliest, at least so likely."""
+        """(k,) mapping of mutual best pairs above a probability."""
         image, chance = self.best
         image = np.where(chance >= least, image, NOBODY)
         order = np.argsort(chance, kind="stable")
@@ -135,7 +135,7 @@ class Board:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Candidates (k, c) or NOBODY, and for each that is one its row, place and columns (p, f)."""
+    """Candidates (k, c) or NOBODY, and for each pair its row, position and features (p, f)."""
 
     candidates: np.ndarray
     rows: np.ndarray
@@ -144,12 +144,12 @@ class Evidence:
 
     @property
     def found(self) -> np.ndarray:
-        """(p,) the candidates, one a pair."""
+        """(p,) the candidates, one per pair."""
         return np.asarray(self.candidates[self.rows, self.places])
 
     def spread(self, chances: np.ndarray) -> np.ndarray:
-        """(k, c) the pairs' chances (p,) where the candidates are, after competition: each
-        person is one of the candidates or none, and each candidate one person or none."""
+        """(k, c) probabilities of the pairs (p,) after competition: each node is one candidate
+        or none, and each candidate one node or none."""
         odds = chances / np.maximum(1.0 - chances, 1e-6)
         found = self.found
         by_row = np.bincount(self.rows, odds)[self.rows]
@@ -160,7 +160,7 @@ class Evidence:
 
 
 def exceed_others(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """(p,) by how much each value exceeds the largest of the others of its group; NaN alone."""
+    """(p,) excess of each value over the largest other one of its group; NaN if alone."""
     order = np.lexsort((-values, groups))
     ordered, group = values[order], groups[order]
     is_first = np.ones(len(order), bool)

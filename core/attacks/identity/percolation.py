@@ -1,4 +1,4 @@
-"""Matchers that let a mapping grow along links, and how sure they are of each person."""
+"""Matching by percolation along links, with confidences."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Neighbors = tuple[np.ndarray, np.ndarray]
 MAX_ROUNDS = 60
 
 SHARPNESS = 8.0
-"""Power of the scores' ratio that their odds are taken for: neighbours share neighbours, so
-that witnesses are not independent. Found on sampled pairs of Cora, NBA and Facebook pages."""
+"""Exponent of the ratio of scores used as odds: witnesses are not independent. Chosen on sampled
+pairs of Cora, NBA and Facebook pages."""
 
 
 def percolate(
     known: Graph, published: Graph, image: np.ndarray, is_fixed: np.ndarray, context: Context
 ) -> np.ndarray:
-    """(k,) the mapping that grows from `image` (k,), NOBODY where there is none.
+    """(k,) mapping grown from `image` (k,), NOBODY if unmatched.
 
-    Round by round, every pair is matched that both sides rank first, with at least two
-    witnesses (one, as long as hardly anybody is matched). All but the fixed pairs are judged
-    anew in each round, so that early mistakes are taken back.
+    In each round every mutual best pair with at least two witnesses is matched (one while few nodes
+    are matched). All but the fixed pairs are reconsidered in each round, so that early errors are
+    corrected.
     """
     here, there = list_neighbors(known), list_neighbors(published)
     fixed_images = image[is_fixed]
@@ -52,7 +52,7 @@ def percolate(
 
 
 def judge(known: Graph, published: Graph, image: np.ndarray) -> Matches:
-    """Candidates by their witnesses under a mapping, and the odds of the first.
+    """Candidates by witnesses under a mapping, and the odds of the first.
 
     Confidence is score^SHARPNESS over its sum over the candidates, times 1 − 2^−witnesses.
     """
@@ -63,7 +63,7 @@ def judge(known: Graph, published: Graph, image: np.ndarray) -> Matches:
 
 
 def place_first(matches: Matches, nodes: np.ndarray, images: np.ndarray) -> Matches:
-    """The same with what is known for certain: seeds are not guessed."""
+    """The same with the seeds as certain."""
     candidates, confidence = matches.candidates.copy(), matches.confidence.copy()
     candidates[nodes] = NOBODY
     candidates[nodes, 0], confidence[nodes] = images, 1.0
@@ -84,7 +84,7 @@ def rank(
 
 
 def invert(image: np.ndarray, size: int) -> np.ndarray:
-    """(size,) the mapping the other way round."""
+    """(size,) the inverse mapping."""
     inverse = np.full(size, NOBODY)
     matched = np.flatnonzero(image != NOBODY)
     inverse[image[matched]] = matched
@@ -92,12 +92,12 @@ def invert(image: np.ndarray, size: int) -> np.ndarray:
 
 
 def count_matched(image: np.ndarray) -> int:
-    """Number of people that the mapping places."""
+    """Number of matched nodes."""
     return int((image != NOBODY).sum())
 
 
 def start_from_seeds(seeds: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The mapping (size,) that holds the seeds (s, 2) only, and which nodes they are."""
+    """The mapping (size,) of the seeds (s, 2), and a mask of them."""
     image, is_seed = np.full(size, NOBODY), np.zeros(size, bool)
     image[seeds[:, 0]] = seeds[:, 1]
     is_seed[seeds[:, 0]] = True

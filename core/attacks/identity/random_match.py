@@ -1,4 +1,4 @@
-"""Random match: the baseline attacker who points at anybody."""
+"""Random match: baseline attacker with random candidates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.threats import IdentityThreat
 
 
 class RandomMatch(IdentityAttack):
-    """Candidates in random order, the same number for each person."""
+    """Random candidates, the same number for each node."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
         key="random_match",

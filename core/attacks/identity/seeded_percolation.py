@@ -1,4 +1,4 @@
-"""Seeded percolation: a few people found by hand give away their neighbours, and so on."""
+"""Seeded percolation: known matches identify their neighbours, and so on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.threats import IdentityThreat
 
 
 class SeededPercolation(IdentityAttack):
-    """Pairs that enough matched neighbours bear witness to are matched, round by round."""
+    """Matches pairs with enough matched neighbours, round by round."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
         key="seeded_percolation",

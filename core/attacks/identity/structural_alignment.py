@@ -1,4 +1,4 @@
-"""Structural alignment: people are found by the shape of their neighbourhood, without seeds."""
+"""Structural alignment: seedless matching by structural features."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class StructuralAlignment(IdentityAttack):
 
 
 def find_nearest(wanted: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(k, c) distances and rows of the c nearest of `present`, at least two columns."""
+    """(k, c) distances and rows of the c nearest of `present`; needs at least two columns."""
     from scipy.spatial import cKDTree
 
     width = min(NUM_CANDIDATES, len(present))

@@ -1,4 +1,4 @@
-"""Supervised matcher: learns on a release of its own making what a right match looks like."""
+"""Supervised matcher: classifiers of matches trained on simulated releases."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from core.results import Matches
 from core.threats import IdentityThreat
 
 TRIALS = 4
-"""Overlaps that are tried."""
+"""Candidate overlaps."""
 FIRST_OVERLAP = 0.85
 LEAST_OVERLAP = 0.2
 STEEPNESS = 4.5
-"""By how much the logarithm of found over expected falls as the assumed overlap grows by 1."""
+"""Decrease of log(found / expected) per unit of assumed overlap."""
 LEAST_STEP = 0.02
-"""Of the overlap."""
+"""Tolerance of the overlap."""
 MODESTY, BOLDNESS = 0.3, 0.1
-"""How much more or less may be found than expected, as that logarithm: who assumes too much
-names the wrong people, and who assumes too little names too few."""
+"""Tolerance of log(found / expected): too large an overlap gives wrong matches, too small a one
+too few."""
 LEAST_GAIN = 0.03
-"""Of the mean chance from one percolation to the next; where it is less, no more rounds follow."""
+"""Improvement of the mean probability between percolations below which rounds end."""
 
 
 class SupervisedMatcher(IdentityAttack):
-    """A cascade of classifiers on pairs, each learned where the attacker knows who is who.
+    """A cascade of classifiers of pairs, trained on simulated releases with known matches.
 
-    The attacker makes a release of the graph that he holds, matched to the real one by its numbers
-    of links and triangles, and works on both alike: candidates by shape and by witnesses, boosted
-    trees that estimate how likely each is right, rounds in which everybody is a witness as far as
-    the last round believed in them, and percolation where it finds more in his own release. How
-    much the two graphs overlap he finds out by trying: where he assumes too much, less is found in
-    the real release than in his own. Confidence is how often he was right in his own.
+    The attacker simulates a release of its auxiliary graph with the real one's numbers of links and
+    triangles and processes both alike: candidates by structure and witnesses, boosted trees that
+    estimate the probability of each, rounds in which matches are witnesses with the last round's
+    probability, and percolation where it finds more in the simulation. The overlap of the two
+    graphs is found by trial: if it is assumed too large, less is found in the real release than in
+    the simulated one. Confidence is the accuracy in the simulation.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -71,7 +71,7 @@ class SupervisedMatcher(IdentityAttack):
         return place_first(Matches(candidates, confidence), *threat.seeds.T)
 
     def _match(self, real: Board, asked: np.ndarray, context: Context) -> Course:
-        """The finished course of the overlap that fits best."""
+        """The finished course of the best fitting overlap."""
         overlap, low, high = FIRST_OVERLAP, LEAST_OVERLAP, 1.0
         for trial in range(TRIALS):
             course = Course(real, asked, overlap, self.trees, context)
@@ -89,9 +89,9 @@ class SupervisedMatcher(IdentityAttack):
         return course
 
     def _run(self, course: Course, real: Board, asked: np.ndarray, is_last: bool) -> float:
-        """The result of `Course.compare`, at the end or as soon as the overlap proves wrong.
+        """Result of `Course.compare`, at the end or as soon as the overlap is rejected.
 
-        Too small an overlap is found out at once or never: it makes the attacker modest, no more.
+        Too small an overlap is rejected at once or never, and only makes the attack conservative.
         """
         reached, excess = 0.0, 0.0
         for number in range(self.rounds):

@@ -1,4 +1,4 @@
-"""Link inference attacks: one file a method; this list says which exist."""
+"""List of the link inference attacks, one file each."""
 
 from core.attacks.link.adamic_adar import AdamicAdar
 from core.attacks.link.common_neighbors import CommonNeighbors

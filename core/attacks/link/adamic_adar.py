@@ -1,4 +1,4 @@
-"""Adamic–Adar: a shared neighbour with few links says more than one with many."""
+"""Adamic–Adar: common neighbours weighted by inverse log degree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Common neighbours: friends of friends are friends."""
+"""Common neighbours."""
 
 from __future__ import annotations
 

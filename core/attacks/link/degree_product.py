@@ -1,4 +1,4 @@
-"""Degree product: the baseline attacker who knows the degrees only."""
+"""Degree product: baseline attacker that knows the degrees only."""
 
 from __future__ import annotations
 

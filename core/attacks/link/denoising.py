@@ -1,4 +1,4 @@
-"""Denoising: which links of a randomised release are real, and what real links look like."""
+"""Denoising: estimates which links of a randomised release are real, and learns from them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from core.results import PairScores
 from core.threats import LinkThreat, ReleasedThreat
 
 FLIPPED = ("edge_rand", "randomized_response", "sym_rr", "rabv", "dprr", "blink")
-"""Defenses that flip every pair of nodes, or every report of one, with a known probability."""
+"""Defenses that flip every pair, or every report of it, with a known probability."""
 
 MAX_LINKS = 250_000
-"""Links of a release beyond which each of them takes too long to be described."""
+"""Largest number of links of a release, since each is described."""
 
 MAX_LEARNED = 1500
-"""Links of a part to learn from at most, beside as many other pairs."""
+"""Maximum number of training links per fold, beside as many other pairs."""
 
 BOUNDS = (0.002, 0.998)
-"""Smallest and largest probability that a link is taken to be real with."""
+"""Bounds on the probability that a link is real."""
 
 
 class Denoising(LinkAttack):
@@ -72,13 +72,13 @@ class Denoising(LinkAttack):
 
 @dataclass(frozen=True, eq=False)
 class Denoised:
-    """Links of a release with their probabilities of being real, and what was learned.
+    """Links of a release with their probabilities of being real, and the trained model.
 
-    links, chances  (m, 2) and (m,): released links of weight above 0
-    parts           (m,) fold in which each link is left out
-    graph           the links weighted by the probabilities that `judge` learned with
-    balance         log odds of a link among the cases that `judge` learned from
-    density         share of the pairs that are links of the defended graph
+    links, chances  (m, 2) and (m,): released links of positive weight
+    parts           (m,) fold in which each link is held out
+    graph           links weighted by the probabilities used to train `judge`
+    balance         log odds of a link in the training sample of `judge`
+    density         share of linked pairs in the defended graph
     """
 
     graph: Graph
@@ -109,7 +109,7 @@ class Denoised:
 
 
 def describe_obstacle(release: Release) -> str | None:
-    """Why a release cannot be denoised; None where it can."""
+    """Reason why a release cannot be denoised, or None."""
     if release.defense not in FLIPPED or not release.guarantee.epsilon:
         return "needs a release whose links were flipped with a known probability"
     if release.graph.num_edges > MAX_LINKS:

@@ -1,4 +1,4 @@
-"""Feature cosine: the baseline attacker who knows the node features only."""
+"""Feature cosine: baseline attacker that knows the node features only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.threats import LinkThreat
 
 
 class FeatureCosine(LinkAttack):
-    """Score cos(x_i, x_j); no change of links removes this channel."""
+    """Score cos(x_i, x_j), which no change of links affects."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
         key="feature_cosine",

@@ -1,4 +1,4 @@
-"""Feature neighbourhood: does a node resemble the other one and those that it is linked to?"""
+"""Feature neighbourhood: similarity of each node to the other one's closed neighbourhood."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.results import PairScores
 from core.threats import LinkThreat
 
 COMMON = 0.5
-"""Share of filled entries from which features are read as measurements, not as marks."""
+"""Share of non-zero entries above which features are measurements instead of indicators."""
 
 
 class FeatureNeighbourhood(LinkAttack):
@@ -45,7 +45,7 @@ class FeatureNeighbourhood(LinkAttack):
 
 @dataclass(frozen=True, eq=False)
 class NeighbourhoodCosines:
-    """Cosines of pairs (i, j), each (k,) float64; 0 where a side has no features.
+    """Cosines of pairs (i, j), each (k,) float64; 0 without features on a side.
 
     own     cos(x_i, x_j)
     across  cos(x_i, s_j) + cos(x_j, s_i)
@@ -60,10 +60,9 @@ class NeighbourhoodCosines:
 def compute_neighbourhood_cosines(
     graph: Graph, pairs: np.ndarray, context: Context
 ) -> NeighbourhoodCosines:
-    """Features of the ends and of their closed neighbourhoods s, tile by tile.
+    """Cosines of the ends and of their closed neighbourhoods s, tile by tile.
 
-    Neither end is in the other's neighbourhood: a link between the two says nothing here, so
-    that links of the release can be judged as well.
+    Neither end is in the other's neighbourhood, so that released links can be scored too.
     """
     x = weigh_features(graph)
     links = sparse.csr_array(graph.adjacency, dtype=np.float64)
@@ -92,10 +91,9 @@ def compute_neighbourhood_cosines(
 
 
 def weigh_features(graph: Graph) -> sparse.csr_array:
-    """(n, d) rows of unit length or zero; each column counts by how much it singles out.
+    """(n, d) rows of unit length or zero; columns weighted by specificity.
 
-    Marks, mostly empty, weigh log(n / number of nodes with the mark); measurements are brought
-    to mean 0 and deviation 1.
+    Sparse indicators weigh log(n / number of nodes with it); measurements are standardised.
     """
     features = sparse.csr_array(graph.features, dtype=np.float64)
     n, d = features.shape
@@ -116,6 +114,6 @@ def _dot(left: sparse.csr_array, right: sparse.csr_array, nodes: np.ndarray) -> 
 
 
 def _divide(dots: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """dots / √squares; 0 where one side has nothing but rounding errors."""
+    """dots / √squares; 0 if one side is zero up to rounding."""
     lengths = np.sqrt(np.maximum(squares, 0.0))
     return np.asarray(np.divide(dots, lengths, out=np.zeros_like(dots), where=squares > 1e-9))

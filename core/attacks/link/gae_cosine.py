@@ -1,4 +1,4 @@
-"""GAE + cosine: a graph auto-encoder learns from the release which pairs are links."""
+"""GAE + cosine: similarity of graph auto-encoder embeddings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.threats import LinkThreat
 
 
 class GaeCosine(LinkAttack):
-    """Score of the head on two nodes' embeddings; the head that PPGSL's defender expects."""
+    """Score of the head on two nodes' embeddings; the surrogate of PPGSL's defender."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
         key="gae_cosine",

@@ -1,5 +1,4 @@
-"""Scores by common neighbours and degrees; the sums over common neighbours are computed once for
-all of them."""
+"""Scores by common neighbours and degrees, whose sums are computed once for all of them."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from core.results import PairScores
 from core.threats import LinkThreat
 
 TILE = 2_000_000
-"""Row entries looked at between two reports of progress: a fraction of a second."""
+"""Row entries between two progress reports: a fraction of a second."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Katz: all walks between two nodes, long ones counting less."""
+"""Katz: walks between two nodes, discounted by length."""
 
 from __future__ import annotations
 

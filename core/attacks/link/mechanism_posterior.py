@@ -1,4 +1,4 @@
-"""Mechanism posterior: Bayes on what the noise allows and how many links a node has."""
+"""Mechanism posterior: Bayes' rule with the noise model and a degree prior."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from core.results import PairScores
 from core.threats import LinkThreat
 
 PSEUDO = 10.0
-"""Expected links of a pair of communities that count for independence of the communities."""
+"""Expected links of a pair of communities used as pseudo-count for independence."""
 
 
 MAX_LINKS = 500_000
-"""Links of a release beyond which communities are not looked for."""
+"""Largest number of links for which communities are computed."""
 
 
 class MechanismPosterior(LinkAttack):
@@ -67,7 +67,7 @@ def compute_prior_logits(release: Release, pairs: np.ndarray, context: Context) 
 
 
 def estimate_degrees(release: Release) -> np.ndarray:
-    """(n,) expected true degrees: flips taken off, then shrunk to the mean by their variance."""
+    """(n,) expected true degrees: noise subtracted, then shrunk to the mean by their variance."""
     graph, flip = release.graph, _compute_flip(release)
     n = graph.num_nodes
     seen = np.asarray(graph.adjacency.sum(axis=1), dtype=np.float64).ravel()
@@ -87,7 +87,7 @@ def _compute_flip(release: Release) -> float:
 
 
 def _find_groups(graph: Graph, context: Context) -> np.ndarray:
-    """(n,) communities of the release, the smallest ones taken together."""
+    """(n,) communities of the release, the smallest ones merged."""
     context.progress.check()
     if graph.num_edges > MAX_LINKS or not graph.num_edges:
         return np.zeros(graph.num_nodes, np.int64)
@@ -95,7 +95,7 @@ def _find_groups(graph: Graph, context: Context) -> np.ndarray:
 
 
 def _compute_group_factors(release: Release, degrees: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """(g, g) links between two communities over those that the degrees alone would have."""
+    """(g, g) links between two communities relative to those expected from the degrees."""
     graph, flip = release.graph, _compute_flip(release)
     count = int(labels.max(initial=0)) + 1
     i, j = graph.edges.T

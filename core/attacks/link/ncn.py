@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 RATIO = 3.0
-"""Non-links for each link that is learned from."""
+"""Non-links per training link."""
 
 
 LEAST_LINKS = 16
@@ -44,7 +44,7 @@ COUNT_COLUMNS = (
 
 
 TILE = 4_000_000
-"""Row entries handled at once, unless the memory budget asks for fewer."""
+"""Row entries per chunk, unless the memory budget is smaller."""
 
 
 class Ncn(LinkAttack):
@@ -85,7 +85,7 @@ class Ncn(LinkAttack):
         return np.column_stack([logits, describe_pairs(graph, pairs, context, False)])
 
     def _share(self, graph: Graph, context: Context) -> PairNetworks:
-        """Networks trained once a release, for whoever knows the defense and who does not."""
+        """Networks trained once per release, for standard and adaptive attackers."""
         key = ("ncn", graph.content_hash, *self.config.values())
         return context.share(key, lambda shared: self._train(graph, shared))
 
@@ -135,7 +135,7 @@ class Ncn(LinkAttack):
 
 
 class PairNetworks:
-    """Trained networks on the graph that is attacked; none where there was nothing to learn."""
+    """Networks trained on the attacked graph; empty without training data."""
 
     def __init__(
         self,
@@ -213,10 +213,9 @@ def compute_distance_counts(graph: Graph, pairs: np.ndarray, context: Context) -
 
 
 def find_strong_links(graph: Graph) -> np.ndarray:
-    """(m,) bool: links that weigh at least half of what a unit of weight meets, Σw² / Σw.
+    """(m,) bool: links of at least half the weight-averaged weight, Σw² / Σw.
 
-    All links of a graph without weights; of a release that weighs every pair by its chance to be
-    a link, about those that are more likely than not.
+    All links of an unweighted graph; for link probabilities about those above ½.
     """
     if graph.weights is None:
         return np.ones(graph.num_edges, bool)
@@ -234,7 +233,7 @@ def _make_adjacency(n: int, links: np.ndarray) -> sparse.csr_array:
 def _find_rings(
     links: sparse.csr_array, nodes: np.ndarray
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """(k, n) marks of the nodes at distance 1, and at distance 2, of each of k nodes."""
+    """(k, n) marks of the nodes at distance 1 and at distance 2 of each of k nodes."""
     near = links[nodes]
     far = sparse.csr_array(near @ links)
     far.data[:] = 1.0

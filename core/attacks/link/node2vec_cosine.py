@@ -1,4 +1,4 @@
-"""node2vec + cosine: nodes that random walks visit together are likely linked."""
+"""node2vec + cosine: similarity of random-walk embeddings."""
 
 from __future__ import annotations
 

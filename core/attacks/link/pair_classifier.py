@@ -1,4 +1,4 @@
-"""Pair classifier: learns from links that it hides itself what a withheld link looks like.
+"""Pair classifier: trained on links that it hides itself.
 
 Its classifiers are pooled by their cross-validated predictions; other attacks use them too.
 """
@@ -24,7 +24,7 @@ from core.results import PairScores
 from core.threats import LinkThreat
 
 ENOUGH = 4000
-"""Links beyond which no further round is begun."""
+"""Number of links above which no further round is started."""
 
 
 class PairClassifier(LinkAttack):
@@ -84,15 +84,15 @@ class PairClassifier(LinkAttack):
 FOLDS = 4
 MAX_TREES = 150
 EVENNESS = 10.0
-"""Penalty on a classifier's squared distance to an even share."""
+"""Penalty on the classifiers' squared distance to equal weights."""
 LEAST = 8
-"""Cases of either kind below which nothing is learned."""
+"""Fewest cases of either kind for training."""
 
 
 def fit_judge(columns: np.ndarray, truth: np.ndarray, context: Context) -> Judge:
-    """A logistic regression and boosted trees, weighed by their cross-validated predictions.
+    """A logistic regression and boosted trees, weighted by their cross-validated predictions.
 
-    columns (k, c), truth (k,) bool. With fewer than LEAST cases of a kind nothing is learned.
+    columns (k, c), truth (k,) bool. Nothing is trained with fewer than LEAST cases of a kind.
     """
     if min(truth.sum(), (~truth).sum()) < LEAST or not columns.shape[1]:
         nothing = np.zeros(columns.shape[1])
@@ -121,7 +121,7 @@ def fit_judge(columns: np.ndarray, truth: np.ndarray, context: Context) -> Judge
 class Judge:
     """Fitted classifiers and their `weights`.
 
-    held_out  (k,) cross-validated log odds of the cases that it learned from, and their mean
+    held_out  (k,) cross-validated log odds of the training cases, and their mean
     loss      log-loss in nats
     """
 
@@ -139,7 +139,7 @@ class Judge:
 
     @property
     def name(self) -> str:
-        """Its classifiers and how far each is trusted."""
+        """The classifiers with their weights."""
         names = [
             f"{type(model).__name__} {weight:.2f}"
             for model, weight in zip(self._models, self.weights, strict=True)
@@ -147,7 +147,7 @@ class Judge:
         return ", ".join(names) or "none"
 
     def compute_logits(self, columns: np.ndarray) -> np.ndarray:
-        """(k,) float64 log odds of a link; zeros where nothing was learned."""
+        """(k,) float64 log odds of a link; zeros if nothing was trained."""
         odds = np.zeros(len(columns))
         if not len(columns):
             return odds

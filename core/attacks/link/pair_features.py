@@ -1,4 +1,4 @@
-"""Columns that describe pairs of nodes, for attackers that learn."""
+"""Features of node pairs for trained attacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Likeness of the two ends of a pair, and of each end and its neighbours, by node features."""
+"""Feature similarity of the two ends of a pair, and of each end to its neighbours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.context import Context
 from core.graph import Graph
 
 WIDTH = 64
-"""Main directions that features are reduced to."""
+"""Principal directions that features are reduced to."""
 
 LATENT_COLUMNS = (
     "latent cosine",
@@ -34,10 +34,10 @@ CLUSTER_COLUMNS = tuple(f"link density between {count} feature clusters" for cou
 
 
 def describe_likeness(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
-    """(k, 8) LIKENESS_COLUMNS: how like each end is to its own neighbours.
+    """(k, 8) LIKENESS_COLUMNS: similarity of each end to its own neighbours.
 
-    A defense that removes links between like nodes, or adds links between unlike ones, at the ends
-    of secret links shows in these. The smaller value of a pair comes first.
+    Reveals defenses that remove links between similar nodes, or add links between dissimilar ones,
+    at the ends of secret links. The smaller value of a pair comes first.
     """
     nodes = context.share(
         ("likeness", graph.content_hash), lambda shared: _compare_neighbours(graph, shared)
@@ -47,8 +47,8 @@ def describe_likeness(graph: Graph, pairs: np.ndarray, context: Context) -> np.n
 
 
 def _compare_neighbours(graph: Graph, context: Context) -> np.ndarray:
-    """(n, 4) sum and mean cosine with the neighbours, number and share of unlike ones, by the main
-    directions of the features."""
+    """(n, 4) sum and mean cosine with the neighbours, number and share of unlike ones, by the
+    principal directions of the features."""
     weights = np.ones(graph.num_edges) if graph.weights is None else graph.weights.astype(float)
     cosines = compute_cosines(share_latent(graph, context)[0], graph.edges)
     total = _sum_at_ends(graph, weights)
@@ -61,15 +61,15 @@ def _compare_neighbours(graph: Graph, context: Context) -> np.ndarray:
 
 
 def _sum_at_ends(graph: Graph, values: np.ndarray) -> np.ndarray:
-    """(n,) sum over the links of each node of values (m,)."""
+    """(n,) sum of values (m,) over each node's links."""
     return np.asarray(
         np.bincount(graph.edges.ravel(), np.repeat(values, 2), minlength=graph.num_nodes)
     )
 
 
 def describe_clusters(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
-    """(k, 2) CLUSTER_COLUMNS: log of the links between the ends' clusters, found by k-means on the
-    main directions of the features, over those that the degrees alone would have."""
+    """(k, 2) CLUSTER_COLUMNS: log of the links between the ends' feature clusters (k-means)
+    relative to those expected from the degrees."""
     tables = context.share(
         ("feature clusters", graph.content_hash), lambda shared: _find_densities(graph, shared)
     )
@@ -107,7 +107,7 @@ def describe_latent(graph: Graph, pairs: np.ndarray, context: Context) -> np.nda
 
 
 def share_latent(graph: Graph, context: Context) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(n, w) main directions of the features, and these averaged over one and two steps."""
+    """(n, w) principal directions of the features, and these averaged over one and two steps."""
     return context.share(
         ("latent features", graph.content_hash), lambda shared: _blur_features(graph, shared)
     )

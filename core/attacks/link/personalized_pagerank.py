@@ -1,4 +1,4 @@
-"""Personalised PageRank: where a walker who keeps returning home spends his time."""
+"""Personalised PageRank."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.results import PairScores
 from core.threats import LinkThreat
 
 BREATH_S = 0.1
-"""Time between two reports of progress."""
+"""Time between two progress reports."""
 
 
 class PersonalizedPagerank(LinkAttack):

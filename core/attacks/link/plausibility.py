@@ -1,4 +1,4 @@
-"""Plausibility: would this link be there, going by the rest of the release?"""
+"""Plausibility: probability of a link given the rest of the release."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.results import PairScores
 from core.threats import LinkThreat
 
 MAX_EMBEDDED = 200_000
-"""Links of a release up to which auto-encoders are trained: beyond, minutes a part."""
+"""Number of links up to which auto-encoders are trained; beyond, a fold takes minutes."""
 
 
 class Plausibility(LinkAttack):

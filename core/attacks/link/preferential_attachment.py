@@ -1,4 +1,4 @@
-"""Preferential attachment: links go to those who have many."""
+"""Preferential attachment: the product of the degrees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.threats import LinkThreat
 
 
 class PreferentialAttachment(LinkAttack):
-    """Score s_i · s_j of the weighted degrees; the degree product where links have no weights."""
+    """Score s_i · s_j of the weighted degrees; the degree product without weights."""
 
     info: ClassVar[MethodInfo] = MethodInfo(
         key="preferential_attachment",

@@ -1,4 +1,4 @@
-"""Which links of a release are real: by what its noise allows, and by the rest of the release."""
+"""Evidence of released links by the noise of the release and by its rest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from core.release import Release
 
 CERTAIN = math.log(999.0)
-"""Evidence of a link in a release without a promise: one in a thousand is taken as wrong."""
+"""Evidence of a link in a release without a guarantee: one in a thousand is taken as wrong."""
 
 MAX_EVIDENCE = 100.0
 
@@ -17,8 +17,8 @@ MAX_EVIDENCE = 100.0
 def compute_evidence(release: Release, pairs: np.ndarray) -> np.ndarray:
     """(k,) log likelihood ratio of each pair's weight in the release.
 
-    Several releases come as one with weights: the share of them that has the link.
-    Weights of a single one are read as probabilities, and are evidence of at most ε either.
+    Several releases come as one with weights: the share of them that has the link. Weights of a
+    single one are read as probabilities, and are evidence of at most ε either way.
     """
     if not len(pairs):
         return np.zeros(0)
@@ -34,7 +34,7 @@ def compute_evidence(release: Release, pairs: np.ndarray) -> np.ndarray:
 
 
 def find_evidence(release: Release) -> float:
-    """ε of what a recipient of one release gets on one link; CERTAIN without a promise."""
+    """ε that a recipient of one release gets on one link; CERTAIN without a guarantee."""
     promise = release.guarantee
     if not promise.is_private or promise.epsilon is None:
         return CERTAIN

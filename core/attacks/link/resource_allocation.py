@@ -1,4 +1,4 @@
-"""Resource allocation: what one node would receive of a unit sent by the other."""
+"""Resource allocation: common neighbours weighted by inverse degree."""
 
 from __future__ import annotations
 

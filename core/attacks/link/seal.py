@@ -1,4 +1,4 @@
-"""SEAL: a graph network that judges a pair by the links around it."""
+"""SEAL: a graph network on each pair's enclosing subgraph."""
 
 from __future__ import annotations
 

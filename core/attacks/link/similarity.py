@@ -1,4 +1,4 @@
-"""Scores by likeness: features or embeddings compared, or a linear classifier on both ends."""
+"""Scores by cosine similarity of features or embeddings, or by a linear classifier on both ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.methods import LinkAttack
 from core.release import Release
 
 MAX_LINKS = 10_000
-"""Links that a classifier trains on at most, beside as many non-links: seconds of liblinear."""
+"""Maximum number of training links, beside as many non-links: seconds of liblinear."""
 
 
 def compute_svc_scores(
@@ -21,9 +21,8 @@ def compute_svc_scores(
 ) -> np.ndarray:
     """(k,) decision values of a linear SVM on [z_i, z_j], trained on the release's links.
 
-    A pair has no direction: every training pair counts in both orders. The best weights are
-    then the same for both ends, so the SVM is trained on z_i + z_j, half as wide. Constant
-    where the release has no link or no non-link to learn from.
+    Every training pair counts in both orders, so that the best weights are equal for both ends, and
+    the SVM is trained on z_i + z_j, half as wide. Constant without links or non-links to train on.
     """
     from sklearn.svm import LinearSVC
 
@@ -53,7 +52,7 @@ class Node2vecAttack(LinkAttack):
     q: float = Field(1.0, ge=0.05, le=20, description="In-out parameter: low values wander off.")
 
     def embed(self, release: Release, context: Context) -> np.ndarray:
-        """(n, dimensions) node2vec vectors, shared by all attacks that need them."""
+        """(n, dimensions) node2vec vectors, shared between attacks."""
         from core.models.node2vec import Walks, share_node2vec
 
         return share_node2vec(release.graph, context, Walks(**self.config))

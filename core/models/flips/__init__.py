@@ -1,1 +1,1 @@
-"""Effect of link flips on graph neural networks, fast enough for thousands of flips."""
+"""Effect of flipped links on graph networks, fast enough for thousands of candidates."""

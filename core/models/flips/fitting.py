@@ -1,7 +1,7 @@
-"""Training of the target classifiers of the flips: linear GCNs and GCNs.
+"""Training of the classifiers that flips should mislead: linear GCNs, and GCNs.
 
 Sizes as in NetFense §5.1. A fifth of the known nodes is held out, and the weights with the lowest
-loss there are kept: margins of an overfitted classifier say little about those of the attacker's.
+loss there are kept, since margins of an overfitted classifier differ from the attacker's.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from core.models.tuning import draw_folds
 
 HIDDEN, EPOCHS, LR, WEIGHT_DECAY, DROPOUT = 16, 200, 0.01, 5e-4, 0.5
 PATIENCE = 40
-"""Epochs without a lower held-out loss after which a GCN's training stops."""
+"""Epochs without a lower held-out loss after which training stops."""
 
 CHECK_EVERY = 5
 """Epochs between two evaluations of the held-out loss."""
 
 MIN_TO_HOLD_OUT = 50
-"""Known nodes from which on a fifth is held out; fewer are all needed for training."""
+"""Number of known nodes from which on a fifth is held out."""
 
 
 class LinearGcn(torch.nn.Module):
@@ -111,8 +111,8 @@ class _Fitting:
     def fit(
         self, model: torch.nn.Module, read: Callable[[], Any], number: int, patience: float = np.inf
     ) -> Any:
-        """What `read` gives of the trained model, at its lowest loss on fold `number`; of the
-        last epoch where few nodes are known and all train."""
+        """`read` of the trained model with the lowest loss on fold `number`, or of the last
+        epoch if few nodes are known and all train."""
         inputs, block = self._inputs, self._block
         held_out = self._folds[number % len(self._folds)]
         rest, truth = self._select(np.setdiff1d(self._known, held_out))

@@ -1,4 +1,4 @@
-"""Effect of removing single links on a trained GCN's prediction for a node."""
+"""Effect of removing links on a trained GCN's prediction of a node."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ HIDDEN, EPOCHS, LR = 64, 200, 0.01
 DROPOUT, WEIGHT_DECAY = 0.5, 5e-4
 
 SHORTLIST = 16
-"""Number of links proposed by the first-order estimate and then evaluated exactly."""
+"""Number of links proposed by the first-order estimate and then evaluated."""
 
 
 @dataclass(frozen=True)
 class LinkEffect:
-    """link: position in the graph's list; both numbers are changes of the log-odds of the
-    node's class when the link goes: the first-order estimate, and what the GCNs really say."""
+    """link: index in the graph's list; both numbers are changes of the log-odds of the node's
+    class without the link: the first-order estimate, and the GCNs' actual change."""
 
     link: int
     estimate: float
@@ -33,12 +33,11 @@ class LinkEffect:
 
 
 class LinkEffects:
-    """The log-odds of a node's class as a function of the weights of the graph's links.
+    """Log-odds of a node's class as a function of the graph's link weights.
 
-    A mean over GCNs (Kipf and Welling 2017), each trained on its own set of known nodes, with
-    the normalisation D^-½ (A + I) D^-½ following the weights. Log-odds rather than
-    probabilities: a certain attacker's probabilities hardly move, and neither does their
-    gradient.
+    A mean over GCNs (Kipf and Welling 2017), each trained on its own set of known nodes, with the
+    normalisation D^-½ (A + I) D^-½ following the weights. Log-odds are used because probabilities
+    of a confident attacker saturate.
     """
 
     def __init__(self, graph: Graph, num_classes: int, context: Context) -> None:
@@ -86,10 +85,10 @@ class LinkEffects:
         return total / len(self._encoders)
 
     def estimate_removals(self, node: int, code: int, hidden: Sequence[int] = ()) -> np.ndarray:
-        """(m,) first-order change of the log-odds when each link goes: −w ∂/∂w.
+        """(m,) first-order change of the log-odds without each link: −w ∂/∂w.
 
-        `hidden` links are gone already; their entries are 0, as are those of all links that
-        the node does not see.
+        0 for `hidden` links, which are removed already, and for links outside the node's receptive
+        field.
         """
         weights = self._hide(hidden).requires_grad_()
         value = self.compute_log_odds(node, code, weights)
@@ -102,10 +101,10 @@ class LinkEffects:
             return float(self.compute_log_odds(node, code, self._hide(hidden)))
 
     def choose_links(self, node: int, code: int, count: int) -> list[LinkEffect]:
-        """Up to `count` links, one after the other: each lowers the log-odds most.
+        """Greedily up to `count` links, each lowering the log-odds most.
 
-        The first-order estimate proposes a few, the GCNs are asked about each of these. Of
-        equal estimates the node's own links come first. Fewer where nothing more helps.
+        The first-order estimate proposes a few, which the GCNs evaluate. Ties go to the node's own
+        links. Fewer if nothing more helps.
         """
         chosen: list[LinkEffect] = []
         hidden: list[int] = []

@@ -19,15 +19,15 @@ from core.models.tuning import scale_features
 from core.threats import AttributeThreat, Threats
 
 Loss = Callable[[np.ndarray], np.ndarray]
-"""Loss (r,) of class scores (r, k), minimised by the flips."""
+"""Loss (r,) of class scores (r, k) to be minimised by flips."""
 
 
 @dataclass(frozen=True, eq=False)
 class Surrogates:
-    """Classifiers of the private attribute and, behind them, of the label.
+    """Classifiers of the private attribute and of the label.
 
     weights       W (d, k) of linear ones, or those of several GCNs of either kind
-    num_classes   C of the private attribute and L of the label, 0 where the audit has none
+    num_classes   C of the private attribute and L of the label, 0 without one
     num_members   classifiers of each kind
     """
 
@@ -38,7 +38,7 @@ class Surrogates:
 
     @property
     def num_private(self) -> int:
-        """Columns of scores that belong to the private attribute."""
+        """Score columns of the private attribute."""
         return self.num_members * self.num_classes[0]
 
     def split(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -47,7 +47,7 @@ class Surrogates:
         return self._average(scores[:, :end], 0), self._average(scores[:, end:], 1)
 
     def open_graph(self, graph: Graph) -> FlippedGraph:
-        """The graph in a form whose scores follow flips quickly."""
+        """The graph in a form whose scores are updated quickly after flips."""
         if isinstance(self.weights, GcnWeights):
             return FlippedGcn(graph, self.features, self.weights)
         return FlippedGraph(graph, self.features, self.weights)
@@ -70,8 +70,8 @@ def has_binary_features(graph: Graph) -> bool:
 def fit_surrogates(
     graph: Graph, threats: Threats, context: Context, num_gcns: int = 0
 ) -> Surrogates:
-    """Trained on the known nodes of `graph`: a linear classifier of each kind, or `num_gcns`
-    GCNs. The label's are left out where the audit has none."""
+    """Surrogates trained on the known nodes: one linear classifier of each kind, or `num_gcns`
+    GCNs. The label's are omitted without a label."""
     assert threats.attribute is not None
     features = _prepare_features(graph)
     chosen = [("private", threats.attribute)]
@@ -121,7 +121,7 @@ class Flipper:
     def find_partners(self, v: int) -> np.ndarray:
         """(n,) bool: the u for which (v, u) may be flipped; each link at v only once.
 
-        Nodes of degree 1 are left alone, so that none is cut off (NetFense §4.1).
+        Nodes of degree 1 are excluded, so that none becomes isolated (NetFense §4.1).
         """
         state, n = self.state, self.graph.num_nodes
         allowed = state.degrees > 1
@@ -154,7 +154,7 @@ class Flipper:
         )
 
     def flip_best(self, v: int, partners: np.ndarray, loss: Loss) -> bool:
-        """Make the flip of lowest loss; False, and no flip, where none lowers it."""
+        """Make the flip of lowest loss; False if none lowers it."""
         state = self.state
         best = float(loss(state.compute_scores(v)[None])[0])
         link = feature = None
@@ -190,7 +190,7 @@ class Flipper:
 
 
 def find_withheld(graph: Graph, threats: Threats) -> np.ndarray:
-    """Codes of the sensitive links, which no defense may add again."""
+    """Codes of the sensitive links, which must not be added."""
     if threats.link is None:
         return np.zeros(0, np.int64)
     pairs = threats.link.hidden
@@ -200,7 +200,7 @@ def find_withheld(graph: Graph, threats: Threats) -> np.ndarray:
 def draw_targets(threat: AttributeThreat, count: int, rng: np.random.Generator) -> np.ndarray:
     """(t,) nodes to protect in random order: `count` of them, or all for 0.
 
-    Those whose value the publisher does not know; where it knows every value, all that have one.
+    Nodes with a value unknown to the publisher or, if it knows all, any node with a value.
     """
     unknown = threat.hidden if threat.hidden.any() else threat.known
     order = rng.permutation(np.flatnonzero(unknown))
@@ -208,7 +208,7 @@ def draw_targets(threat: AttributeThreat, count: int, rng: np.random.Generator) 
 
 
 def compute_gap(probabilities: np.ndarray) -> np.ndarray:
-    """(r,) the largest probability of each row less the second largest."""
+    """(r,) difference of the two largest probabilities of each row."""
     if probabilities.shape[1] < 2:
         return np.ones(len(probabilities))
     two = np.partition(probabilities, -2, axis=1)[:, -2:]

@@ -22,13 +22,13 @@ from core.graph import Graph
 
 
 class FlippedGraph:
-    """A graph that links and features are flipped in, with its scores kept up to date.
+    """A graph in which links and features are flipped, with its scores kept up to date.
 
-    features (n, d) as the classifier reads them; W (d, k) may hold several classifiers'
-    columns side by side. The given graph is left as it is.
+    features (n, d) as the classifier reads them; W (d, k) may hold several classifiers' columns
+    side by side. The given graph is not modified.
 
-    flipped   links and non-links (i, j), i < j, that are not as they were
-    partners  node → the nodes with which it was ever flipped
+    flipped   changed links and non-links (i, j), i < j
+    partners  node → nodes with which it was ever flipped
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class FlippedGraph:
 
     @property
     def adjacency(self) -> sparse.csr_array:
-        """(n, n) as it is now."""
+        """(n, n) in its current state."""
         ends = np.concatenate([[0], np.cumsum(self.degrees)])
         values = np.ones(ends[-1])
         shape = (self.num_nodes, self.num_nodes)
@@ -68,17 +68,17 @@ class FlippedGraph:
         return self._start.with_edges(np.concatenate([kept, pairs[~is_link]]))
 
     def compute_scores(self, v: int) -> np.ndarray:
-        """(k,) scores of v as the graph is now."""
+        """(k,) current scores of v."""
         around = np.append(self.neighbors[v], v)
         return np.asarray(self._scale[v] * (self._scale[around] ** 2 @ self._sums[around]))
 
     def compute_all_scores(self) -> np.ndarray:
-        """(n, k) scores of all nodes as the graph is now."""
+        """(n, k) current scores of all nodes."""
         weighted = (self._scale**2)[:, None] * self._sums
         return np.asarray(self._scale[:, None] * (np.asarray(self.adjacency @ weighted) + weighted))
 
     def score_link_flips(self, v: int) -> np.ndarray:
-        """(n, k) scores of v after flipping (v, u), for every u; row v is as it is now."""
+        """(n, k) scores of v after flipping (v, u), for every u; row v is the current one."""
         near, s = self.neighbors[v], self._scale
         is_near = np.zeros(self.num_nodes, bool)
         is_near[near] = True
@@ -111,7 +111,7 @@ class FlippedGraph:
         return np.asarray(self.compute_scores(v) + to_itself * signs[:, None] * self._weights)
 
     def read_features(self, v: int) -> np.ndarray:
-        """(d,) features of v as they are now."""
+        """(d,) current features of v."""
         row: Any = self._features[[v]]
         values = np.array(row.toarray() if sparse.issparse(row) else row, np.float64).ravel()
         for node, column in self.flipped_features:
@@ -120,7 +120,7 @@ class FlippedGraph:
         return values
 
     def flip_link(self, v: int, u: int) -> None:
-        """Add or remove the link v–u and correct what follows from it."""
+        """Add or remove the link v–u and update the scores."""
         pair = (min(u, v), max(u, v))
         self.flipped.symmetric_difference_update({pair})
         self.partners[u].add(v)
@@ -138,14 +138,14 @@ class FlippedGraph:
             self._refresh(a)
 
     def flip_feature(self, v: int, column: int) -> None:
-        """Turn the binary feature `column` of v round."""
+        """Flip the binary feature `column` of v."""
         sign = 1.0 - 2.0 * self.read_features(v)[column]
         self.flipped_features.symmetric_difference_update({(v, column)})
         self._projected[v] += sign * self._weights[column]
         self._refresh(v)
 
     def _refresh(self, a: int) -> None:
-        """Carry a new scale or projection of a to itself and its neighbours."""
+        """Propagate a new scale or projection of a to itself and its neighbours."""
         value = self._scale[a] * self._projected[a]
         around = np.append(self.neighbors[a], a)
         self._sums[around] += value - self._scaled[a]

@@ -1,4 +1,4 @@
-"""Flips with little effect on personalised PageRank and on the degree distribution."""
+"""Unnoticeable flips, by personalised PageRank and by the degree distribution."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class PageRankEffect:
 def passes_degree_test(
     start: np.ndarray, degrees: np.ndarray, v: int, change: np.ndarray
 ) -> np.ndarray:
-    """(n,) whether flipping (v, u) leaves the degrees' power law as it was (Nettack, Eq. 6–11).
+    """(n,) whether flipping (v, u) preserves the degrees' power law (Nettack, Eq. 6–11).
 
-    start    (n,) degrees of the original graph;  degrees (n,) as they are now
-    change   (n,) +1 where (v, u) would be added, −1 where it would be removed
+    start    (n,) degrees of the original graph;  degrees (n,) current ones
+    change   (n,) +1 if (v, u) would be added, −1 if removed
 
     The likelihood ratio compares one power law for both degree sequences with one for each.
     """

@@ -1,1 +1,1 @@
-"""The GPS attacker and the sampler that defends against it."""
+"""The GPS attacker, and the sampler that defends against it."""

@@ -40,12 +40,12 @@ from core.models.training import train
 from core.seeding import Seed
 
 EMBEDDING = 16
-"""Embedding width of the two role features."""
+"""Dimensions of the embedded role features."""
 
 
 @dataclass(frozen=True)
 class GpsSettings:
-    """Settings of a GPS attacker."""
+    """Architecture and training of a GPS attacker."""
 
     branches: Literal["both", "proximity", "role"] = "both"
     routing: Literal["ghratio", "equal"] = "ghratio"
@@ -128,7 +128,7 @@ class EgoBlocks:
 
 
 class GpsModel(torch.nn.Module):
-    """Both encoders with their heads; unused branches are not built."""
+    """Both encoders with their heads; unused ones are not built."""
 
     def __init__(
         self,
@@ -199,7 +199,7 @@ class GpsAttacker:
         self.routing = torch.full((graph.num_nodes, 2), 0.5, device=self.device)
 
     def fit(self) -> float:
-        """The last loss (GPS Eq. 9)."""
+        """Train; returns the last loss (GPS Eq. 9)."""
         s = self.settings
         return train(
             self.model.parameters(),
@@ -262,7 +262,7 @@ class GpsAttacker:
         return mix(proximity, role, self.routing)
 
     def _iterate_egos(self) -> Iterator[EgoBlocks]:
-        """The ego networks of all nodes; kept if they fit, else built anew each time."""
+        """The ego networks of all nodes; kept if they fit, else rebuilt each time."""
         if self.all_egos:
             yield from self.all_egos
             return
@@ -277,8 +277,8 @@ class GpsAttacker:
     def _compute_routing(self) -> torch.Tensor:
         """(n, 2) shares of proximity and role, from the GHRatios of pseudo-labels (Eq. 4, 5).
 
-        Known nodes keep their true value. A ratio that is undefined counts 0; a node with
-        neither is routed evenly.
+        Known nodes keep their true value. Undefined ratios count 0; nodes with neither are routed
+        evenly.
         """
         guessed = self._infer().argmax(dim=1).cpu().numpy()
         codes = np.where(self.observed != MISSING, self.observed, guessed)

@@ -20,7 +20,7 @@ from core.models.encoders import NORMS, Backbone, Block
 from core.models.propagation import Propagation
 
 HUB = 8
-"""A member with more than this many links per member of the network is searched, not walked."""
+"""Links per member of the network above which a member's list is searched instead of walked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +123,7 @@ def _find(indices: np.ndarray, start: int, stop: int, value: int) -> np.intp | i
 
 @numba.njit(cache=True)
 def _count_common(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """Common neighbours of both ends, one per directed link.
-
-    Each link costs its smaller end's degree, so that hubs cost no more than they must.
-    """
+    """Common neighbours of both ends, one per directed link, at the cost of the smaller degree."""
     counts = np.zeros(len(indices), np.int64)
     mark = np.full(len(indptr) - 1, -1, np.int64)
     for i in range(len(indptr) - 1):

@@ -1,8 +1,8 @@
-"""Graph layers on a graph whose links are kept in part, with gradients for the kept shares.
+"""Graph layers on relaxed graphs, with gradients for the link weights.
 
-A `Block` of the encoders aggregates over a constant graph; the blocks made here aggregate over
-the same pattern with one differentiable weight a link, normalised as the backbone wants it, so
-that the encoders serve unchanged. At shares of 0 and 1 they are the blocks of the drawn graph.
+A `Block` of the encoders aggregates over a constant graph; the blocks made here aggregate over the
+same pattern with one differentiable weight per link, normalised as the backbone requires, so that
+the encoders are used unchanged. At weights of 0 and 1 they are the blocks of the sampled graph.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from core.seeding import Seed
 
 ENCODER_SIZE, MLP_SIZE = 64, 32
 START_LOGIT = 1.0
-"""Initial logit of the keep probability (about 73 %)."""
+"""Initial keep probability of about 73 %."""
 
 
 class Sampler(torch.nn.Module):
@@ -119,12 +119,11 @@ class RatioGap:
 
 
 class RelaxedAttacker:
-    """The GPS attack on relaxed graphs: `fit` takes training steps, `compute_loss` judges.
+    """The GPS attack on relaxed graphs: `fit` takes training steps, `compute_loss` evaluates.
 
-    Layer for layer the model of `GpsAttacker`; a test holds their forward passes together. It
-    trains on beliefs of all nodes rather than on the known nodes alone: a stronger attacker
-    than the real one, and far less noisy where few values are known. Role networks take turns,
-    `batch` nodes a step.
+    Layer for layer the model of `GpsAttacker`; a test compares their forward passes. It trains on
+    beliefs of all nodes rather than on the known nodes alone: a stronger attacker than the real
+    one, and far less noisy with few known values. Role networks take turns, `batch` nodes per step.
     """
 
     def __init__(
@@ -168,8 +167,8 @@ class RelaxedAttacker:
     def compute_loss(self, kept: torch.Tensor) -> torch.Tensor:
         """L_adv: cross-entropy of the attack, at most that of the prior for each node.
 
-        Beyond the prior's there is nothing to gain: an attacker who is wrong for sure is right
-        by inversion. Without the bound the sampler and the attacker chase each other.
+        Beyond the prior's there is nothing to gain, since confident errors leak by inversion.
+        Without the bound the sampler and the attacker oscillate.
         """
         self.model.eval().requires_grad_(False)
         nodes = self._draw_nodes()

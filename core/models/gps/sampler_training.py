@@ -1,4 +1,4 @@
-"""Training of the link sampler against the GPS attack, and the choice among its states."""
+"""Training of the link sampler against the GPS attack."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from core.models.pair_matrix import PairMatrix
 from core.seeding import Seed
 
 Report = Callable[[str, int, float], None]
-"""Callback that receives curve name, step and value."""
+"""Callback with the name of a curve, a step and a value."""
 
 CHECK_EVERY = 10
-"""Sampler steps between two candidate states."""
+"""Sampler steps between two checkpoints."""
 
 WARM_UP = 50
 """Attacker steps on the whole graph before the sampler starts."""
@@ -75,7 +75,7 @@ class SamplerTrainer:
         self.role_features = torch.from_numpy(standardize_role_features(graph)).to(device)
 
     def run(self, seed: Seed, report: Report) -> list[SamplerState]:
-        """States of one training (Alg. 1); `report` gets curve, step and value."""
+        """Checkpoints of one training (Alg. 1); `report` gets curve, step and value."""
         s, generator = self.settings, seed.torch("draws", device=self.device)
         parts = (self.inputs,) if not isinstance(self.inputs, tuple) else self.inputs
         sampler = Sampler(
@@ -149,16 +149,16 @@ class SamplerTrainer:
 
 
 def _tell(report: Report, steps: Iterator[int], loss: float) -> None:
-    """Steps before the sampler's first one have negative numbers."""
+    """Report a step; those before the sampler's first one have negative numbers."""
     report("attacker's loss", next(steps), loss)
 
 
 def compute_believed_auc(probabilities: np.ndarray, beliefs: np.ndarray) -> float:
-    """Weighted one-against-rest AUC of scores (n, C) where the truth is a belief (n, C).
+    """Weighted one-against-rest AUC of scores (n, C) with a belief (n, C) as the truth.
 
-    Each node counts as a case of class c with weight belief_c and as another case with the
-    rest. Classes are weighed by their believed share. 0.5 where nothing can be told apart, and
-    never less: an attacker who is wrong throughout is right by inversion.
+    Each node counts as a case of class c with weight belief_c and as another case with the rest.
+    Classes are weighted by their believed share. At least 0.5, since scores below chance can be
+    inverted.
     """
     shares = beliefs.mean(axis=0)
     total = 0.0

@@ -23,7 +23,7 @@ SIGMOID_SLOPE = 0.25
 """Largest derivative of the sigmoid. Lemma 4.3 bounds it by 1; the noise need not."""
 
 _ROUNDING = 1.0 + 1e-4
-"""Weights are scaled a little below 1/s, so that float32 rounding never exceeds the bound."""
+"""Safety factor below 1/s, so that float32 rounding never exceeds the bound."""
 
 
 class Noise(Protocol):
@@ -36,12 +36,12 @@ class Noise(Protocol):
 
 
 class NoNoise:
-    """Zero noise, for training without privacy."""
+    """What a training without privacy adds."""
 
     multiplier = 0.0
 
     def draw_for(self, values: torch.Tensor, sensitivity: float) -> torch.Tensor:
-        """Zeros; no budget is spent."""
+        """Zeros: nothing is spent."""
         return torch.zeros_like(values)
 
 
@@ -65,7 +65,7 @@ def compute_num_layers(
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that is fixed before the graph is looked at, but for its number of nodes.
+    """All training parameters, independent of the graph except its number of nodes.
 
     walks of `walk_length` steps start at each of `batch` nodes, so `pairs` bounds a batch
     """
@@ -201,7 +201,7 @@ def train_vectors(
 
 
 def _list_nodes(plan: Plan, step: int, rng: np.random.Generator) -> np.ndarray:
-    """Start nodes of the batch: each node once an epoch, in a graph-independent order."""
+    """Start nodes of a batch: each node once per epoch, in a data-independent order."""
     start = step % plan.steps_per_epoch * plan.batch
     return rng.permutation(plan.num_nodes)[start : start + plan.batch]
 

@@ -9,7 +9,7 @@ import numpy as np
 from core.context import Context
 
 BYTES_PER_SCORE = 64
-"""Peak memory of one score while a block is drawn and merged."""
+"""Peak memory per score while a block is drawn and merged."""
 
 
 def draw_links(vectors: np.ndarray, num_links: int, context: Context) -> np.ndarray:
