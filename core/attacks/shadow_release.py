@@ -19,7 +19,7 @@ from core.threats import AttributeThreat, LinkThreat, Threats
 from core.words import format_percent
 
 SHARE, MAX_LINKS, RATIO = 0.1, 5000, 4.0
-"""Maximum number of hidden links, and non-links per hidden link."""
+"""Maximum number of links that are hidden, and non-links for each of them."""
 
 MAX_SHADOW_LINKS = 20_000
 """Number of links above which a costly defense is rerun on a part only."""
