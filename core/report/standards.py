@@ -33,6 +33,7 @@ MATCHING = (
     "narayanan_shmatikov",
     "structural_alignment",
     "supervised_matcher",
+    "transport_matcher",
 )
 """Attacks that link nodes of two networks."""
 

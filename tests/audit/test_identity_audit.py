@@ -22,6 +22,7 @@ MATCHERS = (
     "narayanan_shmatikov",
     "structural_alignment",
     "supervised_matcher",
+    "transport_matcher",
 )
 
 

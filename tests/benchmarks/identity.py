@@ -56,6 +56,7 @@ MATCHERS = (
     "narayanan_shmatikov",
     "structural_alignment",
     "supervised_matcher",
+    "transport_matcher",
 )
 
 SEEDS = (0, 5, 20, 100)

@@ -12,6 +12,7 @@ from core.attacks.identity.random_match import RandomMatch
 from core.attacks.identity.seeded_percolation import SeededPercolation
 from core.attacks.identity.structural_alignment import StructuralAlignment
 from core.attacks.identity.supervised_matcher import SupervisedMatcher
+from core.attacks.identity.transport_matcher import TransportMatcher
 
 IDENTITY_ATTACKS = (
     Degree,
@@ -24,6 +25,7 @@ IDENTITY_ATTACKS = (
     NarayananShmatikov,
     StructuralAlignment,
     SupervisedMatcher,
+    TransportMatcher,
     # baseline attackers
     RandomMatch,
     DegreeMatch,

@@ -55,7 +55,8 @@ class Course:
         projection = learn_projection(self._own, self._truths, asked)
         for board in (real, *self._own):
             board.reset()
-            board.find_near(projection)
+            board.place(projection)
+            board.find_near()
 
     def hold(self, number: int, total: int) -> None:
         """Round `number`: rescore all candidates by classifiers trained on the simulations,

@@ -64,13 +64,16 @@ class Board:
         guesses = np.where(same, NOBODY, self.guesses)
         self.guess(np.column_stack([image, guesses]), np.column_stack([own, others]))
 
-    def find_near(self, projection: np.ndarray) -> None:
-        """Structural candidates: nearest under a linear map of the neighbourhood features."""
-        from scipy.spatial import cKDTree
-
+    def place(self, projection: np.ndarray) -> None:
+        """Project the neighbourhood features of both graphs by a linear map (c, d)."""
         self.place_here = (self.shape_here @ projection).astype(np.float32)
         self.place_there = (self.shape_there @ projection).astype(np.float32)
-        width = min(NUM_NEAR, len(self.place_there))
+
+    def find_near(self, count: int = NUM_NEAR) -> None:
+        """Structural candidates: the `count` nearest projected nodes; call `place` first."""
+        from scipy.spatial import cKDTree
+
+        width = min(count, len(self.place_there))
         rows = cKDTree(self.place_there).query(self.place_here, width)[1]
         self.near = rows.reshape(len(self.place_here), width).astype(np.int64)
 
