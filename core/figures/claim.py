@@ -46,8 +46,8 @@ def draw_claim(check: ClaimCheck, theme: Theme = "light") -> Chart:
     figure.update_xaxes(title_text="False accusations", **axis)
     figure.update_yaxes(title_text="True accusations   ↓ safer", **axis)
     note = (
-        f"{check.trials:,} releases of two graphs that differ as the promise says; the attacker "
-        f"looks at: {check.statistic}. A quarter of them chose its rule, the rest are shown. Above "
-        "the shaded region the claim would be broken; sampling noise alone may cross it a little."
+        f"{check.trials:,} releases of two neighbouring graphs; the attacker "
+        f"uses: {check.statistic}. A quarter of them selected its rule, the rest are shown. Points "
+        "clearly above the shaded region would refute the claim."
     )
     return Chart(figure, table, note)

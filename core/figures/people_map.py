@@ -150,7 +150,7 @@ def community_map(
     note = f"{communities.people.sum():,} people as {len(table):,} communities"
     if len(table) < len(communities):
         note += f", the largest of {len(communities):,}"
-    return Chart(figure, table, note + "; each stands in the middle of its people.")
+    return Chart(figure, table, note + "; each is placed at the centre of its people.")
 
 
 def _make_sides(titles: Sequence[str], theme: Theme, height: int) -> go.Figure:
@@ -387,11 +387,11 @@ def _bar(title: str) -> dict[str, object]:
 def _describe(sides: Sequence[Side]) -> str:
     first = sides[0]
     note = f"{len(first.people):,} people, all {len(first.edges):,} links"
-    note += "; near each other: few steps apart."
+    note += "; distance on the map follows distance in the graph."
     if any(side.lost is not None for side in sides):
-        note += " Red: links that were taken away; blue: links that are new."
+        note += " Red: removed links; blue: added links."
     if len(sides) > 1:
-        note += " Everybody stands at the same place in both pictures."
+        note += " Both pictures have the same layout."
     return note
 
 

@@ -199,10 +199,10 @@ def _describe_exposed(
 
 def _describe_rows(num_nodes: int, num_rows: int, num_attacks: int) -> str:
     nodes, attacks = count_noun(num_nodes, "node"), count_noun(num_attacks, "attack")
-    note = f"{nodes} with something at stake, {attacks}; "
+    note = f"{nodes} at stake, {attacks}; "
     if num_rows < num_nodes:
-        note += f"a row is the mean of about {num_nodes / num_rows:.0f} nodes; "
-    return note + "mean over repeats. Empty: nothing at stake for the node under that attack."
+        note += f"the nodes share {num_rows:,} rows, which show means; "
+    return note + "mean over repeats. Empty: the node is not at stake under that attack."
 
 
 def risk_distribution(
@@ -239,8 +239,8 @@ def risk_distribution(
         add_rule(figure, theme, "dash", x=ADVANTAGE_LIMIT, annotation=exposed)
     counts = nodes[nodes.risk.notna()].groupby("release").node.nunique()
     note = (
-        f"{counts.max():,} nodes with something at stake, by the attacker who was chosen without "
-        "seeing their truth; mean over repeats."
+        f"{counts.max():,} nodes at stake, by the headline attacker, chosen without access to "
+        "their true values; mean over repeats."
     )
     return Chart(figure, table, note)
 

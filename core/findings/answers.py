@@ -160,9 +160,9 @@ def answer_bound(
     rows = nodes[nodes.release == release]
     return " ".join(
         f"At most {row.exposed:,} of {row.n:,} are exposed to attacks on "
-        f"{THREAT_WORDS[row.threat].exposed_on}: so many by whichever attack happens to be right "
-        "on each person, which is known only afterwards. If every attack only guessed, it would "
-        f"be {format_percent(row.noise)}."
+        f"{THREAT_WORDS[row.threat].exposed_on}: an upper bound that selects the best attack for "
+        "each person in hindsight. Guessing attackers would reach "
+        f"{format_percent(row.noise)}."
         for row in compute_bound(rows, limit).itertuples()
     )
 
@@ -201,7 +201,7 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
         gap = gaps.loc[ORIGINAL]
         is_blind = pd.isna(gap.low) or gap.low <= 0 <= gap.high
         if pd.isna(gap.low):
-            verdict = "how far from chance, a single repeat cannot tell"
+            verdict = "one repeat does not show whether this differs from chance"
         elif is_blind:
             verdict = "no more than chance gives"
         elif gap.value > 0:

@@ -286,7 +286,7 @@ def _describe_release(name: str, changes: list[tuple[_Headline, Comparison]]) ->
         but = f", but not clearly fewer {same}" if same else ""
         return f"With {name}, an attacker finds fewer {fewer}{but}."
     if set(found) == {"not_tested"}:
-        return f"Too few splits tell whether {name} lowers the {same} that are found."
+        return f"Too few splits to decide whether {name} lowers the {same} that are found."
     return f"{name} does not clearly change how many {same} an attacker finds."
 
 
@@ -301,6 +301,6 @@ def _describe_change(name: str, headline: _Headline, found: Comparison) -> str:
     reached, is_ranking = f"the {headline.what} that an attacker reaches", headline is _RANKING
     if found.outcome == "not_tested":
         what = reached if is_ranking else f"the {headline.what} that are found"
-        return f"Too few splits tell whether {name} lowers {what}."
+        return f"Too few splits to decide whether {name} lowers {what}."
     what = reached if is_ranking else f"how many {headline.what} an attacker finds"
     return f"{name} does not clearly change {what}."

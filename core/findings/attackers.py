@@ -186,9 +186,9 @@ def _choose(
             rivals = (key, ALL_EVIDENCE)  # who reads columns alone may gain more than either
             found = [a for a, own in keys.items() if own in rivals or is_baseline(a)]
             best = max(found, key=lambda a: gains[rows[a]].mean())
-            how = "which chooses on known values"
+            how = "which selects on known values"
             if is_baseline(best):
-                how = "which reads columns alone and gains more than those who choose"
+                how = "which uses columns only and has a larger advantage than the selecting attack"
             return rows[best], f"{method_title(keys[best])}, {how}"
     sides = {a: (mine[half[mine] == 0], mine[half[mine] == 1]) for a, mine in rows.items()}
     parts = []

@@ -11,10 +11,10 @@ from core.findings.tables import attack_rows, list_releases, main_metric
 from core.release import ORIGINAL
 
 NOTE = (
-    "No link and no private value of control people goes into a release; their published columns "
-    "are taken as known to the attacker anyway. The same attackers are tried on them, who do not "
-    "know that they were left out: what they reach there owes nothing to these people's being in "
-    "the release. Re-identification has no such figure: whoever is not in a release cannot be "
+    "No link and no private value of control people is in a release; their published columns "
+    "count as known to the attacker. The same attackers are run on them without knowing that they "
+    "were left out. Success on control people is therefore not due to the release. "
+    "Re-identification has no such figure, since nobody who is missing from a release can be "
     "found in it."
 )
 

@@ -74,7 +74,7 @@ def answer_data_independent(table: pd.DataFrame) -> list[str]:
             sentences.append(f"{title} exceeds its data-independent baseline in {names}.")
         elif (rows.verdict == "unsure").all():
             sentences.append(
-                f"{title} has too few repeats to be told from its data-independent baseline."
+                f"{title} has too few repeats for a comparison with its data-independent baseline."
             )
         else:
             sentences.append(

@@ -41,16 +41,16 @@ SECRETS = {
     "node": "which links any one person has",
 }
 TRUST_TITLES = {
-    "central": "central: whoever makes the release holds the true graph",
+    "central": "central: the publisher holds the true graph",
     "local": "local: each person randomises their own list; nobody else sees it",
     "": "not stated",
 }
 EMPIRICAL = (
-    "What protects here is what this audit measured: the attacks that ran did so well and no "
-    "better. A stronger attacker, or one who knows more, may do better."
+    "There is no formal guarantee. This audit measured the attacks that ran; a stronger attacker, "
+    "or one who knows more, may do better."
 )
 UNKNOWN = (
-    "Whoever made the release may have promised something: it is not known, nor was it checked."
+    "The release was made elsewhere. Any guarantee that it has is not known and was not checked."
 )
 
 
@@ -105,14 +105,14 @@ def explain_promise(promise: Guarantee, density: float | None = None) -> str:
         return "The budget is not stated, so the promise cannot be put in numbers."
     but = f", but for a chance of {promise.delta:g}" if promise.delta else ""
     text = (
-        f"Whoever sees the release, whatever else they know, can move their odds on "
-        f"{SECRETS[promise.unit]} by a factor of at most {_format_factor(epsilon)}{but}. Who gave "
-        f"it even odds may end up {_format_chance(bound_chance(0.5, epsilon))} sure"
+        f"The release changes anybody's odds on {SECRETS[promise.unit]}, whatever else they know, "
+        f"by a factor of at most {_format_factor(epsilon)}{but}. Even odds may become "
+        f"{_format_chance(bound_chance(0.5, epsilon))}"
     )
     if density and promise.unit != "node":
         text += (
-            f"; who went by the density of this graph, "
-            f"{_format_chance(bound_chance(density, epsilon))} instead of {_format_chance(density)}"
+            f"; a prior equal to the density of this graph, {_format_chance(density)}, may become "
+            f"{_format_chance(bound_chance(density, epsilon))}"
         )
     text = f"{text}. {_judge(epsilon)}"
     if promise.unit != "node":

@@ -103,7 +103,7 @@ class Proposal:
 ANYBODY: tuple[Recipient, ...] = ("public", "partner", "internal")
 CANDIDATES = (
     Candidate("gps_sampling", ("attribute",), ("column", "statistics"), ANYBODY,
-              "learns which links give the private value away and leaves those out", True),
+              "learns which links reveal the private value and removes them", True),
     Candidate("ppgsl", ("links",), ("column", "links"), ANYBODY,
               "learns a graph from which withheld links can hardly be inferred", True),
     Candidate("blink", ("links",), ("column",), ("public", "partner"),
@@ -119,16 +119,16 @@ CANDIDATES = (
     Candidate("edge_rand", ("links",), ("column", "statistics"), ("public", "partner"),
               "any single link can be denied, with a proof"),
     Candidate("k_degree_anonymity", ("identity",), ("links", "column", "statistics"), ANYBODY,
-              "nobody stands out by their number of links any more; adds few links"),
+              "every number of links is shared by several people; adds few links"),
     Candidate("random_rewiring", ("attribute", "links"), ("column", "statistics"), ANYBODY,
-              "breaks the likeness of neighbours that gives values away; takes an instant"),
+              "weakens the similarity of neighbours that reveals values; takes an instant"),
     Candidate("random_deletion", ("links", "attribute"), ("links", "column", "statistics"),
               ("partner", "internal"),
               "keeps only true links and loses a share of them; the least it can cost"),
     Candidate("rw_lp", ("links",), ("links", "column"), ("partner", "internal"),
               "replaces links by near pairs, so that groups and predictions survive"),
     Candidate("dice", ("links",), ("column", "links"), ("partner", "internal"),
-              "takes links away at people with something to hide and adds others elsewhere"),
+              "removes links of people with sensitive links and adds others elsewhere"),
 )  # fmt: skip
 """In order of preference among equally suitable ones."""
 

@@ -31,13 +31,13 @@ def describe_identity(nodes: pd.DataFrame, node: str, num_links: int) -> list[st
     known, others = _find_telling(nodes, node)
     links = f"these {num_links} links" if num_links != 1 else "this one link"
     sentences = [
-        f"{f'One of {round(1 / risk):,}' if risk > 0 else 'No longer to be found'} with "
+        f"{f'One of {round(1 / risk):,}' if risk > 0 else 'Not found'} with "
         f"{KNOWN[str(depth)].format(links=links)}."
         for depth, risk in known.items()
     ]
     if others is None:
         return sentences
-    sentences[-1] = f"{sentences[-1][:-1]}: whoever knows them has found this person."
+    sentences[-1] = f"{sentences[-1][:-1]}: this knowledge identifies the person."
     hidden = others[others < 1]
     if len(others) and hidden.empty:
         sentences.append("It is just as unique on every other release.")
@@ -91,5 +91,5 @@ def find_depth_risks(nodes: pd.DataFrame, across: str = "node") -> pd.DataFrame:
 def _shorten(risk: float) -> str:
     """ "one of k" for a mean over repeats, or not found if the knowledge no longer matches."""
     if risk <= 0:
-        return "what is known fits it no more"
+        return "no longer matches this knowledge"
     return f"found in {format_percent(risk)} of tries"

@@ -75,9 +75,9 @@ def answer_adaptive(results: pd.DataFrame, threat: Threat) -> list[str]:
         gain = "more" if best.value > other.value else "less"
         told = f"that is {gain}" if is_clear(best, other) else "the difference is within the noise"
         sentences.append(
-            f"With {release_title(release)}, an attacker who knows the defense reaches "
-            f"{metric_title(metric)} {format_row(best)} ({method_title(best.method)}), one who "
-            f"does not {format_row(other)} ({method_title(other.method)}), n = {best.n:,} a "
+            f"With {release_title(release)}, an adaptive attacker reaches "
+            f"{metric_title(metric)} {format_row(best)} ({method_title(best.method)}), a standard "
+            f"one {format_row(other)} ({method_title(other.method)}), n = {best.n:,} a "
             f"repeat: {told}."
         )
     return sentences

@@ -182,7 +182,7 @@ def describe_scenario(method_id: str) -> list[str]:
             verb = "knowing" if how == "known" else "inferring"
             words.append(f"{verb} the other private columns")
         case Shadow():
-            words.append("taught by another graph")
+            words.append("trained on another graph")
         case Composition(releases=number, defenses=defenses):
             held = " and ".join(map(release_title, defenses)) or f"{number} releases"
             words.append(f"combining {held}")

@@ -81,7 +81,7 @@ def describe_rule(text: str) -> str:
 def describe_columns(columns: Sequence[str], rules: Sequence[str], limit: int = 12) -> str:
     """Sentence on the published columns. Withheld columns are not named."""
     if not columns:
-        return "No column leaves with the links."
+        return "No column is published with the links."
     coarse: dict[str, list[str]] = {}
     for text in rules:
         coarse.setdefault(Rule.parse(text).column, []).append(describe_rule(text))
@@ -90,7 +90,7 @@ def describe_columns(columns: Sequence[str], rules: Sequence[str], limit: int = 
         f"{name} ({', '.join(coarse[name])})" if name in coarse else name for name in named[:limit]
     ]
     more = f" and {len(columns) - limit:,} more" if len(columns) > limit else ""
-    return f"With the links leave: {', '.join(parts)}{more}. No other column does."
+    return f"Published with the links: {', '.join(parts)}{more}. No other column is."
 
 
 def tabulate_columns(before: Graph, after: Graph, limit: int = 200) -> pd.DataFrame:
@@ -130,7 +130,7 @@ def tabulate_uniqueness(graph: Graph, names: Sequence[str]) -> pd.DataFrame:
     """
     for name in names:
         if name not in graph.attributes and name not in graph.feature_names:
-            raise InputError("quasi-identifier", "must be a column that leaves", name)
+            raise InputError("quasi-identifier", "must be a published column", name)
     by_columns = list_rows(graph, list(names))
     rows = []
     for depth, title in DEPTH_TITLES.items():

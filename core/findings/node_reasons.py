@@ -64,7 +64,7 @@ def explain_people(
     elif secret.threat == "attribute":
         reasons = _explain_values(view, people, secret.target, release)
     else:
-        reasons = [f"{method_title(attack)} tells its real links" for attack in people.attack]
+        reasons = [f"{method_title(attack)} recognises its real links" for attack in people.attack]
     chance = [_explain_chance(row) for row in people.itertuples()]
     return [said or reason for said, reason in zip(chance, reasons, strict=True)]
 
@@ -121,8 +121,8 @@ def _explain_chance(row: Any) -> str:
     if row.advantage <= NOTHING_GAINED:
         return "Nothing is learned beyond the base rate"
     if pd.isna(row.low):
-        return "Not told from chance: at stake in a single split"
-    return "" if row.low > 0 else "Not told from chance: the interval of the advantage reaches 0"
+        return "Not clearly above chance: evaluated in one split only"
+    return "" if row.low > 0 else "Not clearly above chance: the interval includes 0"
 
 
 def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[str]:

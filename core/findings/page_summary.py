@@ -139,7 +139,7 @@ def summarize_homophily(view: AuditView) -> PageSummary:
     elif clear:
         sentence = "Neither neighbours nor role peers share a person's value beyond chance."
     elif cards:
-        sentence = "Too few splits tell homophily from chance."
+        sentence = "Too few splits to distinguish homophily from chance."
     return PageSummary(tuple(cards), sentence, tuple(exact))
 
 

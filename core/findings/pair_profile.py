@@ -66,10 +66,10 @@ def answer_pair_profile(results: pd.DataFrame) -> str:
         if (gap := _find_gap(table, release, metric)) is not None
     }
     if not _is_clear(table, ORIGINAL, metric):
-        return f"{text}: nearness does not tell them apart."
+        return f"{text}: proximity does not distinguish them."
     is_far = (gaps[ORIGINAL] < 0) == (metric == "pair_path_length")
     way = "farther" if is_far else "nearer"
-    text += f": withheld links are {way}, which is what link attacks go by."
+    text += f": withheld links are {way}, which link attacks exploit."
     others = {release: gap for release, gap in gaps.items() if release != ORIGINAL}
     if not others:
         return text
@@ -85,7 +85,7 @@ def answer_pair_profile(results: pd.DataFrame) -> str:
         beyond = abs(gaps[ORIGINAL]) - abs(others[best]) > find_noise(*rows)
         verdict = "narrows the gap" if beyond else "does not narrow it beyond noise"
     if not _is_clear(table, best, metric):
-        verdict = "closes the gap as far as the sample can tell"
+        verdict = "closes the gap within the sampling error"
     name = release_title(best)
     return f"{text} {name} {verdict}: {pair[0]} against {pair[1]}."
 

@@ -35,8 +35,8 @@ PEOPLE_COLUMNS = (
 )
 
 TIES = (
-    "Ties: first whom the attack is surer of (lower end of the interval), then whom all attacks "
-    "together find."
+    "Ties are ordered by the lower end of the interval, then by the mean advantage over all "
+    "attacks."
 )
 
 

@@ -13,7 +13,7 @@ ADVANTAGE = "set by this tool; advantage over the base rate: Yeom et al., IEEE C
 RANKING = "set by this tool; 0.5 is guessing"
 PRECISION = "set by this tool; links that can be named with at most one error in ten"
 IDENTITY = "set by this tool; singling out: GDPR recital 26, WP216 §2.2"
-BUDGET = "set by this tool; read with NIST SP 800-226 §2.3: above it a promise says too little"
+BUDGET = "set by this tool; read with NIST SP 800-226 §2.3: above it a guarantee is too weak"
 GROUPS = "set by this tool; no group may carry much more of the risk than another"
 
 UNSURE: dict[str, Any] = {"optional": True}
@@ -50,14 +50,14 @@ partner and colleagues."""
 
 RECIPIENTS = (
     ("public", "Public", "minutes", 3,
-     "Anybody may hold it, for ever, beside anything else that is known. Every attack of the tool "
-     "must have been tried. A starting point, not law."),
+     "Anybody may hold the release, permanently and beside any other data. Every attack of the "
+     "tool must have been run. A starting point, not law."),
     ("partner", "Partner under contract", "seconds", 3,
-     "One recipient who is bound not to re-identify anybody and can be held to it. Attacks that "
-     "take seconds must have been tried. A starting point, not law."),
+     "One recipient who is contractually bound not to re-identify anybody. Attacks that "
+     "take seconds must have been run. A starting point, not law."),
     ("internal", "Internal", "instant", 2,
-     "Colleagues in a controlled room, with access logged and nothing taken out. Instant attacks "
-     "must have been tried. A starting point, not law."),
+     "Colleagues in a controlled environment with logged access and no export. Instant attacks "
+     "must have been run. A starting point, not law."),
 )  # fmt: skip
 """Key, title, effort, repeats and summary of a policy, strictest first."""
 

@@ -53,13 +53,13 @@ def build_limits(data: ReportData) -> list[Block]:
     limits = [
         "The audit is as strong as its attackers. An attack that did not run here, or one that "
         "knows more than assumed, may learn more. “Did not beat the baseline” is not “safe”.",
-        "Risk is measured on links and values that this graph holds; what people could learn by "
-        "joining the release with other data is outside of it.",
+        "Risk is measured on links and values of this graph. What could be learned by joining the "
+        "release with other data is not covered.",
     ]
     if data.graph.features is not None and spec.external_release is None:
         limits.append(
-            "No change of links closes the way through node features: an attacker who uses only "
-            "them learns as much from every release."
+            "Changing links does not protect against node features: an attacker who uses features "
+            "only learns as much from every release."
         )
     if spec.threats.has_links and spec.threats.sensitive_links is None:
         limits.append(

@@ -46,8 +46,8 @@ def _build_homophily(data: ReportData) -> list[Block]:
             alt,
             "Share of a node's neighbours, of its role peers (nodes with "
             "about as many links), and of both, who have the node's own private value. "
-            "Dashed: mean class share, what a graph would show whose links are blind to "
-            "the attribute. First repeat's releases.",
+            "Dashed: mean class share, the expected ratio without homophily. First repeat's "
+            "releases.",
         ),
     ]
 

@@ -205,16 +205,16 @@ def build_risk(data: ReportData) -> list[Block]:
         f"{release_title(str(release))} {format_percent(rows.share.iloc[level])}"
         for release, rows in shares.groupby("release", sort=False)
     )
-    what = "gains at least so much over the base rate"
+    what = "has at least this advantage over the base rate"
     if scale == "risk":
-        what = "puts at least such a probability on the truth, the base rate included"
+        what = "assigns at least this probability to the truth, base rate included"
     return [
         *_describe_risks(data),
         blocks.figure(
             image,
             alt,
-            f"Share of the nodes on whom the headline attacker {what}, by whichever threat gains "
-            "most on each. A curve nearer to the lower left corner is safer.",
+            f"Share of the nodes for which the headline attacker {what}, by the worst threat of "
+            "each. A curve nearer to the lower left corner is safer.",
         ),
         *_build_groups(data),
         *_build_columns(data),
@@ -306,9 +306,9 @@ def _build_exposed(data: ReportData) -> list[Block]:
         blocks.table(
             ["Node", f"Risk, {release_title(first).lower()}", "Attack", "Over base rate", *extra],
             rows,
-            f"The {len(rows)} nodes on whom the headline attacker gains most ({who}), over all "
-            "threats; of each its worst, and what attacks on the same secret gain over the base "
-            "rate on other releases.",
+            f"The {len(rows)} nodes with the largest advantage of the headline attacker ({who}), "
+            "over all threats; for each its worst threat, and the advantage on the same secret on "
+            "other releases.",
             numeric=(1, 3, *range(4, 4 + len(extra))),
             inline=True,
             widths=[0.6 if data.options.pseudonyms else 1.2, 1.1, 1.2, 0.7] + [0.9] * len(extra),
@@ -319,8 +319,8 @@ def _build_exposed(data: ReportData) -> list[Block]:
         result.append(blocks.paragraph(prior))
     if data.options.pseudonyms:
         text = (
-            "Nodes are named by rank only. Who they are is in the audit's table of nodes, which "
-            "holds personal data and is kept apart from this report."
+            "Nodes are named by rank only. Their identities are in the audit's table of nodes, "
+            "which contains personal data and is kept separate from this report."
         )
         return [*result, blocks.note(text)]
     text = (

@@ -24,8 +24,8 @@ from core.report.data import ReportData
 from core.report.text import clean_text
 
 CRITERIA: tuple[tuple[str, str, tuple[Threat, ...]], ...] = (
-    ("Singling out", "people who are alone with what is known of their links", ("identity",)),
-    ("Inference: links", "links that the release was not meant to tell", ("link", "included")),
+    ("Singling out", "people who are unique by what is known of their links", ("identity",)),
+    ("Inference: links", "links that the release was not meant to reveal", ("link", "included")),
     ("Inference: attribute", "a private value of people", ("attribute",)),
 )
 MATCHING = (
@@ -118,10 +118,10 @@ def _build_intruder(data: ReportData) -> Block:
     who = _count_tried(len({scenario.method for scenario in real}))
     return blocks.facts(
         [
-            ("Who played the intruder", f"{who}, beside baseline attackers"),
-            ("What they knew", "; ".join(known)),
+            ("Simulated intruder", f"{who}, beside baseline attackers"),
+            ("Knowledge", "; ".join(known)),
             (
-                "Said of the recipient",
+                "Stated about the recipient",
                 clean_text(spec.purpose.get("knowledge", ""), 200) or "nothing",
             ),
             ("Means", "published methods; one computer; no search of the web, no inquiries"),

@@ -21,10 +21,9 @@ def build_threats(data: ReportData) -> list[Block]:
     if spec.external_release is not None:
         others = "a release that was made elsewhere"
     said = [
-        f"The graph “{name}” is meant to leave the hands of those who keep it. This audit plays "
-        "the adversary: it gives the released data to a set of attackers, measures how much they "
-        "learn that the release was not meant to tell, and compares them with baseline attackers "
-        "who do not look at the structure of the links. It then does the same for "
+        f"The graph “{name}” is to be shared. This audit simulates adversaries: it runs a set of "
+        "attacks on the released data, measures how much they reveal that the release was not "
+        "meant to reveal, and compares them with baseline attackers. It then does the same for "
         f"{others}."
     ]
     if threats.has_links:
@@ -60,17 +59,17 @@ def _describe_links(data: ReportData) -> str:
     repeats = "a single repeat" if num_repeats == 1 else f"each of {num_repeats} repeats"
     who = (
         f"In {repeats}, {format_percent(threats.hide_links or 0)} of the links are drawn at random "
-        "to play the sensitive ones"
+        "as sensitive ones"
     )
     if threats.sensitive_links is not None:
         who = f"The analyst named {data.count(len(threats.sensitive_links))} links as sensitive"
         if spec.external_release is not None:
             who = f"{data.count(len(threats.sensitive_links))} links of the original are sensitive"
     return (
-        "**Sensitive links.** Someone holds the release and names two people. Can they tell that "
-        f"the two are linked, although that link was withheld? {who}; they are taken out before "
-        "anything is attacked, defended or released. The attacker scores them and as many pairs "
-        "that are not linked, and never learns which is which. "
+        "**Sensitive links.** Can an attacker who holds the release infer that two people are "
+        f"linked, although that link was withheld? {who}; they are removed before "
+        "anything is attacked, defended or released. The attacker scores them and as many "
+        "unlinked pairs without knowing which are which. "
         f"{_describe_held_back(data)} held back to measure usefulness."
     )
 
@@ -97,7 +96,7 @@ def describe_leaving(data: ReportData) -> str:
     """Published columns and their granularity; withheld ones are not named."""
     disclosure = data.view.spec.disclosure
     if data.view.spec.external_release is not None:
-        text = "**What leaves.** The links and columns of the release, as they were given."
+        text = "**Published data.** The links and columns of the release, unchanged."
     elif disclosure.publish_columns is None and not disclosure.generalize:
         leaves = ["The links"]
         if data.graph.features is not None:
@@ -105,18 +104,18 @@ def describe_leaving(data: ReportData) -> str:
         if disclosure.utility is not None:
             leaves.append("the useful column where the file has columns")
         named = " and ".join(filter(None, [", ".join(leaves[:-1]), leaves[-1]]))
-        text = f"**What leaves.** {named}."
+        text = f"**Published data.** {named}."
     elif disclosure.publish_columns is None:
         coarse = dict.fromkeys(text.rpartition(":")[0] for text in disclosure.generalize)
         named = describe_columns(list(coarse), disclosure.generalize).removesuffix(
-            " No other column does."
+            " No other column is."
         )
-        text = f"**What leaves.** {named} The other features leave as they are."
+        text = f"**Published data.** {named} The other features are unchanged."
     else:
         described = describe_columns(disclosure.publish_columns, disclosure.generalize)
-        text = f"**What leaves.** {described}"
+        text = f"**Published data.** {described}"
     if disclosure.leave_out:
-        text += f" People who were left out: {data.count(len(disclosure.leave_out))}."
+        text += f" People excluded: {data.count(len(disclosure.leave_out))}."
     return text
 
 
@@ -131,7 +130,7 @@ def _describe_people(spec: AuditSpec) -> str:
         + (f" and {format_percent(choice.noise)} wrong ones" if choice.noise else "")
     )
     return (
-        "**Who is who.** The release bears no names. Someone knows how a person is linked, "
-        f"exactly or roughly, or holds {held}, and has found {choice.seeds_known} people already. "
-        "Whom do they find among the nodes? Attackers see no ids and no order."
+        "**Re-identification.** The release has no names. An attacker knows how a person is "
+        f"linked, exactly or approximately, or holds {held}, with {choice.seeds_known} people "
+        "matched already. How many people can be found? Attackers see no ids or order."
     )

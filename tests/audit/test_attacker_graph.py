@@ -315,4 +315,4 @@ def test_numbers_are_taught_in_the_classes_of_the_audited_graph():
 
 
 def test_words_tell_who_was_taught():
-    assert "taught by another graph" in method_title("neighbourhood_classifier@transfer")
+    assert "trained on another graph" in method_title("neighbourhood_classifier@transfer")

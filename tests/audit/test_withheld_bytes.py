@@ -151,7 +151,7 @@ def test_reports_and_scripts_files_hold_none(published, tmp_path):
         assert len(text.stdout) > 100
         content += text.stdout
     assert leaks(content) == []
-    assert b"With the links leave: age (in steps of 10)" in b" ".join(content.split())
+    assert b"Published with the links: age (in steps of 10)" in b" ".join(content.split())
 
 
 def test_the_search_finds_what_is_not_withheld(people, tmp_path):

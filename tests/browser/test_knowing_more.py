@@ -61,10 +61,10 @@ def _read_attackers(page: Page) -> None:
     driver.follow(page, "Attack")
     driver.open_tab(page, "Stronger attackers")
     main = page.get_by_test_id("stMain")
-    for drawn in ("who knows the defense reaches", "at a precision of 90 %"):
+    for drawn in ("an adaptive attacker reaches", "at a precision of 90 %"):
         expect(main).to_contain_text(drawn)
     for pattern in (
-        r"With EdgeRand \(ε = 3\), an attacker who knows the defense reaches .+ "
+        r"With EdgeRand \(ε = 3\), an adaptive attacker reaches .+ "
         r"\([^)]+, adaptive\).+ n = [\d,]+ a repeat",
         r"With EdgeRand \(ε = 3\), .+ of the links is real. .+ at a precision of 90 % "
         r"\(n = [\d,]+ pairs a repeat\)",

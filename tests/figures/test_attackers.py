@@ -88,7 +88,7 @@ def test_who_weighs_all_evidence_leads_beside_a_chooser_where_it_gains_more():
     rows = [("a", "gcn", 0.95, 0.5), ("a", own, 0.7, 0.5), ("a", "ensemble", 0.4, 0.5)]
     found = compute_headline(make_rows(*rows))
     assert found.attack.tolist() == [own]
-    assert "Neighbourhood classifier, which chooses on known values" in found.how[0]
+    assert "Neighbourhood classifier, which selects on known values" in found.how[0]
     weaker = [rows[0], ("a", own, 0.3, 0.5), rows[2]]
     assert compute_headline(make_rows(*weaker)).attack.tolist() == ["ensemble"]
     alone = compute_headline(make_rows(*rows[:2]))

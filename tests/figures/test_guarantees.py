@@ -65,8 +65,8 @@ def test_promise_is_told_as_what_may_still_be_learnt():
     for part in (
         "e^2 = 7.39",
         "chance of 1e-05",
-        "88 % sure",
-        "7 % instead of 1 %",
+        "Even odds may become 88 %",
+        "1 %, may become 7 %",
         "moderate",
         "any one pair is linked",
     ):
@@ -74,7 +74,7 @@ def test_promise_is_told_as_what_may_still_be_learnt():
     assert "next to nothing" in explain_promise(EDGE.promise(8.0))
     assert "strong" in explain_promise(EDGE.promise(0.5))
     assert "any one person" in explain_promise(NODE.promise(1.0, "exact"), density=0.01)
-    assert "no better" in explain_promise(Guarantee())
+    assert "no formal guarantee" in explain_promise(Guarantee())
 
 
 def test_two_reports_of_a_link_are_held_to_twice_the_budget():

@@ -124,7 +124,7 @@ def test_two_sides_share_places_and_zoom():
     assert chart.figure.layout.xaxis2.matches == "x"
     by_number = [dict(zip(t.customdata, t.x, strict=True)) for t in (first, second)]
     assert by_number[0] == by_number[1]
-    assert "same place" in chart.note
+    assert "same layout" in chart.note
     assert list(chart.table.release.unique()) == ["original", RELEASES[1]]
 
 
@@ -137,7 +137,7 @@ def test_changes_are_a_red_and_a_blue_image():
     assert not gained[..., 3].any()
     assert 0 < (lost[..., 3] > 0).sum() < (original[..., 3] > 0).sum()
     assert [image.xref for image in chart.figure.layout.images] == ["x", "x2", "x2"]
-    assert "taken away" in chart.note
+    assert "removed links" in chart.note
 
 
 def test_a_person_who_was_looked_for_is_ringed_in_the_middle():

@@ -35,11 +35,11 @@ def test_followed_from_the_original_to_where_it_is_not_unique():
     text = describe_identity(nodes, "anna", 5)
     assert text[0] == "One of 12 with these 5 links."
     assert text[1] == (
-        "One of 1 with these 5 links and the links among the neighbours: whoever knows them "
-        "has found this person."
+        "One of 1 with these 5 links and the links among the neighbours: this knowledge "
+        "identifies the person."
     )
     assert text[2].startswith("Not unique by this on: DICE")
-    assert "(what is known fits it no more), k-degree anonymity" in text[2]
+    assert "(no longer matches this knowledge), k-degree anonymity" in text[2]
     assert text[2].endswith("(found in 12 % of tries).")
     assert "Random deletion" not in text[2]
     assert len(text) == 3

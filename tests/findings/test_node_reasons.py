@@ -58,7 +58,7 @@ def test_an_attribute_attack_is_explained_by_classes():
     assert "withheld" not in text
 
 
-@pytest.mark.parametrize(("low", "words"), [(-0.1, "reaches 0"), (np.nan, "single split")])
+@pytest.mark.parametrize(("low", "words"), [(-0.1, "includes 0"), (np.nan, "one split only")])
 def test_no_reason_where_the_interval_includes_chance(low, words):
     """ "80 % of its neighbours … gives it away" stood where the interval included zero."""
     node = two_communities().node_ids[3]

@@ -227,7 +227,7 @@ def check_release(sentence: str, world: World, release: str) -> bool:
     if sentence == f"{name} does not clearly change how many {whats} an attacker finds.":
         near = all(abs(x - y) <= 1e-5 for x, y in changes.values())
         return (near or not any(sides.values())) and not (nan and len(changes) > 1)
-    if sentence == f"Too few splits tell whether {name} lowers the {whats} that are found.":
+    if sentence == f"Too few splits to decide whether {name} lowers the {whats} that are found.":
         return nan
     return sentence == "No attack has finished yet." and not changes
 
@@ -285,7 +285,9 @@ def check_homophily(sentence: str, world: World, release: str = "original") -> b
         return clear and most and right and share_of(found["x"]) > share_of(found["y"])
     if sentence == "Neither neighbours nor role peers share a person's value beyond chance.":
         return not any(gap > world.half for gap in gaps.values())
-    return sentence == "Too few splits tell homophily from chance." and math.isnan(world.half)
+    return sentence == "Too few splits to distinguish homophily from chance." and math.isnan(
+        world.half
+    )
 
 
 def judge_by_hand(world: World) -> dict[str, dict[tuple[str, str], tuple[str, float]]]:

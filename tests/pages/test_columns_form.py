@@ -84,7 +84,7 @@ def test_columns_are_published_coarser_and_withheld(app):
     )
     find(app.button_group, "leaving-").set_value("none").run()
     assert threats(app).disclosure.publish_columns == ()
-    assert any("No column leaves" in item.value for item in app.markdown)
+    assert any("No column is published" in item.value for item in app.markdown)
 
 
 def test_a_rule_that_does_not_fit_is_one_line(app):

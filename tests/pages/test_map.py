@@ -78,7 +78,7 @@ def test_a_release_beside_it_has_changes(open_app: OpenApp, placed, audit_id) ->
     color = next(c for c in app.segmented_control if c.label == "Colour")
     color.set_value("change").run()
     assert not app.exception
-    assert "links that were taken away" in texts(app)
+    assert "removed links" in texts(app)
 
 
 def test_a_frame_lists_those_in_it(open_app: OpenApp, placed, audit_id) -> None:
@@ -97,7 +97,7 @@ def test_above_the_limit_communities_stand_for_people(
 ) -> None:
     monkeypatch.setattr("core.findings.people_map.MAX_PEOPLE", 30)
     app = open_app("map", audit=audit_id)
-    assert "each stands in the middle of its people" in texts(app)
+    assert "each is placed at the centre of its people" in texts(app)
     app.session_state["map-communities"] = (placed, [1])
     app.run()
     first = map_data.load_layout(placed).communities == 0
