@@ -32,6 +32,10 @@ FLOOR = 1e-4
 PLAIN: dict[str, float | str] = {"form": "plain: found its own secrets no worse"}
 """Recorded if an adaptive attacker falls back on the standard attack."""
 
+NOISY_GAIN, NOISY_ERRORS = 0.02, 2.0
+"""Gain in AUC, and standard errors of it, that the learned form needs if its secrets may be noise:
+their probabilities of being real are estimates."""
+
 PULL = 1.0
 """Ridge weight towards unchanged probabilities, in units of a case."""
 
@@ -80,18 +84,39 @@ def _learn(
     attack: LinkAttack, played: ShadowRelease, own: LinkThreat, context: Context
 ) -> tuple[Judge, bool]:
     """A classifier of the attack's output on the attacker's own secrets, and whether it beats
-    the standard attack by more than a standard error of the difference."""
+    the standard attack by more than a standard error of the difference.
+
+    Withheld links that may be noise of the release count by their probability of being real.
+    """
     inner = context.child("replay")
     columns = attack.describe(played.release, own, inner)
     judge = fit_judge(_add_linked(columns, played.release, own), own.truth, context)
     plain = columns[:, 0]
     if not attack.describes_score:
         plain = attack.score(played.release, own, inner).scores
-    (learned, first), (alone, second) = (
-        compute_auc(scores, own.truth) for scores in (judge.held_out, plain)
-    )
+    forms, gain, errors = (judge.held_out, plain), 0.0, 1.0
+    if isinstance(own, ReleasedThreat) or (played.chances == 1).all():
+        (learned, first), (alone, second) = (compute_auc(form, own.truth) for form in forms)
+    else:
+        gain, errors = NOISY_GAIN, NOISY_ERRORS
+        chances = np.concatenate([played.chances, np.zeros(len(own.absent))])
+        (learned, first), (alone, second) = (compute_expected_auc(form, chances) for form in forms)
     error = float(np.sqrt(((first - second) ** 2).sum()))
-    return judge, learned - alone > error or bool(np.isnan(alone))
+    return judge, learned - alone > max(gain, errors * error) or bool(np.isnan(alone))
+
+
+def compute_expected_auc(scores: np.ndarray, chances: np.ndarray) -> tuple[float, np.ndarray]:
+    """AUC and each case's influence (k,) on it if case i is a link with probability chances[i].
+
+    Each case counts as a link by its probability and as a non-link by the rest; ties count half.
+    """
+    order = np.unique(scores, return_inverse=True)[1]
+    links, others = (np.bincount(order, w) for w in (chances, 1.0 - chances))
+    below = (np.cumsum(others) - others / 2)[order] / others.sum()
+    above = 1.0 - (np.cumsum(links) - links / 2)[order] / links.sum()
+    auc = float(np.average(below, weights=chances))
+    influence = chances * (below - auc) / links.sum()
+    return auc, influence + (1.0 - chances) * (above - auc) / others.sum()
 
 
 def infer_adaptive(

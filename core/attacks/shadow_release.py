@@ -12,7 +12,7 @@ from core.algorithms.pairs import hide_links
 from core.attacks.link.denoising import describe_obstacle, share_denoised
 from core.context import Context
 from core.errors import UnsupportedError
-from core.graph import Attribute, Graph
+from core.graph import Attribute, Graph, find_places, pair_codes
 from core.methods import Defense
 from core.release import Release
 from core.threats import AttributeThreat, LinkThreat, Threats
@@ -34,6 +34,7 @@ class ShadowRelease:
     before   its input: the release without the attacker's own secrets
     release  its output
     hidden, absent  (a, 2), (b, 2) the attacker's own secret links, and non-links
+    chances  (a,) probability that each of the secret links is real, not noise of the release
     note     non-empty if only a part of the release was defended again
     """
 
@@ -41,6 +42,7 @@ class ShadowRelease:
     release: Release
     hidden: np.ndarray
     absent: np.ndarray
+    chances: np.ndarray
     attribute: AttributeThreat | None
     note: str = ""
 
@@ -73,12 +75,13 @@ def make_shadow_release(
     graph, nodes, note = _take_part(defense, release.graph, context)
     attribute = _hide_values(threats.attribute, nodes, context)
     hidden = absent = np.empty((0, 2), np.int64)
-    link = None
+    link, chances = None, np.empty(0)
     if threats.link is not None:
-        graph = _draw_defended(replace(release, graph=graph), context)
+        part = replace(release, graph=graph)
         graph, hidden, absent = hide_links(
-            graph, SHARE, MAX_LINKS, context.rng("hidden"), ratio=RATIO
+            _draw_defended(part, context), SHARE, MAX_LINKS, context.rng("hidden"), ratio=RATIO
         )
+        chances = _find_chances(part, hidden, context)
         candidates = graph.num_pairs - graph.num_edges
         link = LinkThreat(hidden, absent[: len(hidden)], prior=len(hidden) / max(candidates, 1))
     utility = _conceal(threats.utility, nodes)
@@ -89,7 +92,7 @@ def make_shadow_release(
     if reason:
         raise UnsupportedError(defense.label, f"cannot be run on its own release: {reason}")
     played = defense.publish(graph, secrets, context.child("publish"))
-    return ShadowRelease(graph, played, hidden, absent, attribute, note)
+    return ShadowRelease(graph, played, hidden, absent, chances, attribute, note)
 
 
 def _draw_defended(release: Release, context: Context) -> Graph:
@@ -101,6 +104,14 @@ def _draw_defended(release: Release, context: Context) -> Graph:
     found = share_denoised(release, context)
     is_real = context.rng("real links").random(len(found.links)) < found.chances
     return release.graph.with_edges(found.links[is_real])
+
+
+def _find_chances(release: Release, links: np.ndarray, context: Context) -> np.ndarray:
+    """(a,) probability that each of the released links (a, 2) is real; 1 if no noise is known."""
+    if describe_obstacle(release):
+        return np.ones(len(links))
+    found, n = share_denoised(release, context), release.graph.num_nodes
+    return np.asarray(found.chances[find_places(pair_codes(links, n), pair_codes(found.links, n))])
 
 
 def _take_part(defense: Defense, graph: Graph, context: Context) -> tuple[Graph, np.ndarray, str]:

@@ -29,6 +29,9 @@ from core.release import ORIGINAL
 RESULTS_VERSION = 7
 """Increase when a measure, a split or the engine changes results, which renews all cells."""
 
+ADAPTIVE_VERSION = 2
+"""Increase when the adaptive form of link attacks changes results, which renews their cells."""
+
 SMALL = 100_000
 """Nodes plus links up to which an instant cell takes a fraction of a second."""
 
@@ -248,6 +251,8 @@ def _list_key_inputs(
         return {**base, "attribute": attribute, **others}
     if scenario.threat == "identity" and threats.identity is not None:
         return {**base, "identity": threats.identity.model_dump()}
+    if scenario.threat == "link" and known == ADAPTIVE:
+        return {**base, "adaptive_version": ADAPTIVE_VERSION}
     return base
 
 

@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 from core.attacks import adaptive
-from core.attacks.adaptive import fit_correction, infer_adaptive, score_adaptive
-from core.attacks.shadow_release import MAX_SHADOW_LINKS, make_shadow_release
+from core.attacks.adaptive import (
+    compute_expected_auc,
+    fit_correction,
+    infer_adaptive,
+    score_adaptive,
+)
+from core.attacks.link.denoising import share_denoised
+from core.attacks.shadow_release import MAX_SHADOW_LINKS, ShadowRelease, make_shadow_release
 from core.context import Context, SharedWork
 from core.errors import UnsupportedError
 from core.graph import Graph
@@ -173,3 +179,50 @@ def test_the_correction_leaves_alone_what_it_has_no_reason_to_change():
     truth = np.array([rng.choice(3, p=row) for row in np.repeat(values, 200, axis=0)])
     fitted = fit_correction(np.repeat(values, 200, axis=0), truth)
     np.testing.assert_allclose(fitted(values), values, atol=0.05)
+
+
+def test_expected_auc_equals_a_naive_mean_over_pairs():
+    rng = np.random.default_rng(0)
+    scores, chances = rng.integers(0, 8, 40).astype(float), rng.random(40)
+    wins = (scores[:, None] > scores[None]) + 0.5 * (scores[:, None] == scores[None])
+    naive = np.average(wins, weights=np.outer(chances, 1 - chances))
+    auc, influence = compute_expected_auc(scores, chances)
+    assert auc == pytest.approx(naive)
+    assert influence.sum() == pytest.approx(0, abs=1e-12)
+    truth = chances > 0.5
+    certain, exact = compute_expected_auc(scores, truth.astype(float)), compute_auc(scores, truth)
+    assert certain[0] == pytest.approx(exact[0])
+    assert np.linalg.norm(certain[1]) == pytest.approx(np.linalg.norm(exact[1]), rel=0.05)
+
+
+@pytest.mark.parametrize(("noise", "is_learned"), [(0.05, False), (1.0, True)])
+def test_a_form_that_finds_noise_is_no_better(noise, is_learned, monkeypatch):
+    """The attack finds 80 of the attacker's own 400 links, which are real; its second column
+    marks the other 320, which are worth learning only if they are real too."""
+    rng = np.random.default_rng(0)
+    is_real, is_link = np.arange(800) < 80, np.arange(800) < 400
+    plain = is_real + rng.normal(0, 0.2, 800)
+    columns = np.column_stack([plain, (is_link & ~is_real) + rng.normal(0, 0.2, 800)])
+    graph = two_communities(60)
+    i, j = np.triu_indices(60, 1)
+    pairs = np.stack([i, j], axis=1)[:800]
+    own = LinkThreat(pairs[:400], pairs[400:], 0.1)
+    chances = np.where(is_real, 0.95, noise)[:400]
+    played = ShadowRelease(graph, Release(graph), own.hidden, own.absent, chances, None)
+    attack = make_method("common_neighbors")
+    monkeypatch.setattr(type(attack), "describe", lambda *given: columns)
+    monkeypatch.setattr(adaptive, "_add_linked", lambda columns, release, threat: columns)
+    assert adaptive._learn(attack, played, own, Context(Seed(0)))[1] == is_learned
+
+
+def test_own_secrets_have_the_chances_of_the_denoising():
+    threats = make_audit(60)
+    defense = make_method("edge_rand", {"epsilon": 2.0}, "defense")
+    release, context = defense.publish(threats.visible, threats, Context(Seed(0))), Context(Seed(1))
+    played = make_shadow_release(defense, release, threats, context)
+    found = share_denoised(release, context)
+    by_link = dict(zip(map(tuple, found.links.tolist()), found.chances, strict=True))
+    assert len(played.chances) == len(played.hidden) > 0
+    np.testing.assert_array_equal(played.chances, [by_link[tuple(p)] for p in played.hidden])
+    noiseless = make_shadow_release(Overdone(), Release(threats.visible), threats, context)
+    assert (noiseless.chances == 1).all()

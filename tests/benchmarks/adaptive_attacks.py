@@ -1,7 +1,8 @@
 """Attackers who do and who do not know the defense, beside what the release is good for.
 
     python -m tests.benchmarks.adaptive_attacks cora [--graph NAME|FILE] [--nodes FILE --id COLUMN]
-        [--label COLUMN] [--unknown VALUE] [--splits 5] [--only TEXT …] [--out FILE]
+        [--label COLUMN] [--unknown VALUE] [--splits 5] [--only TEXT …]
+        [--attacks KEY …] [--out FILE]
 
 10 % of the links are sensitive and hidden, another 10 % are held back for testing; each split
 draws both anew. Per release: the strongest of the attackers who do not know the defense, and of
@@ -16,7 +17,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,14 @@ def list_releases() -> Iterator[tuple[str, dict[str, Any]]]:
                 yield "ppgsl", {"alpha": price, "withhold_features": True, "committee": True}
 
 
-def measure(graph: Graph, threats: Threats, key: str, config: dict[str, Any], split: int) -> dict:
+def measure(
+    graph: Graph,
+    threats: Threats,
+    key: str,
+    config: dict[str, Any],
+    split: int,
+    attacks: Sequence[str] = ATTACKS,
+) -> dict:
     """One row: AUC and TPR of every attack, standard and adaptive, utilities and CPU seconds."""
     seed, link = Seed(split).child(key, json.dumps(config)), threats.link
     assert link is not None
@@ -95,7 +103,7 @@ def measure(graph: Graph, threats: Threats, key: str, config: dict[str, Any], sp
         row[name] = [auc, float(compute_roc(scores.scores, truth).at(0.01)), error]
         return influence
 
-    for name in ATTACKS:
+    for name in attacks:
         attack: Any = parse_method(name, "link_attack")
         if attack.supports(release, link) is not None:
             continue
@@ -190,6 +198,7 @@ def main() -> None:
     parser.add_argument("--ignore", action="append", default=[])
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--only", nargs="*", default=[], help="releases whose name is, or starts")
+    parser.add_argument("--attacks", nargs="*", default=ATTACKS)
     parser.add_argument("--out", type=Path, help="JSON lines of finished rows")
     options = parser.parse_args()
     options.graph = options.graph or options.name
@@ -218,7 +227,7 @@ def main() -> None:
             row = known.get((name, split))
             if row is None:
                 try:
-                    row = measure(threats.visible, threats, key, config, split)
+                    row = measure(threats.visible, threats, key, config, split, options.attacks)
                 except AuditError as error:
                     print(f"{name}: {error}", file=sys.stderr)
                     continue

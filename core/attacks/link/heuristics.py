@@ -71,7 +71,8 @@ def compute_strengths(graph: Graph) -> np.ndarray:
     if graph.weights is None:
         return graph.degrees.astype(np.float64)
     weights = np.repeat(graph.weights.astype(np.float64), 2)
-    return np.bincount(graph.edges.ravel(), weights, minlength=graph.num_nodes)
+    strengths = np.bincount(graph.edges.ravel(), weights, minlength=graph.num_nodes)
+    return strengths.astype(np.float64)  # counts, int64, where there are no links
 
 
 class NeighborSumAttack(LinkAttack):

@@ -62,9 +62,8 @@ def _compare_neighbours(graph: Graph, context: Context) -> np.ndarray:
 
 def _sum_at_ends(graph: Graph, values: np.ndarray) -> np.ndarray:
     """(n,) sum of values (m,) over each node's links."""
-    return np.asarray(
-        np.bincount(graph.edges.ravel(), np.repeat(values, 2), minlength=graph.num_nodes)
-    )
+    sums = np.bincount(graph.edges.ravel(), np.repeat(values, 2), minlength=graph.num_nodes)
+    return sums.astype(np.float64)  # counts, int64, where there are no links
 
 
 def describe_clusters(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from core.attacks.link.denoising import describe_obstacle, estimate_link_chances, share_denoised
+from core.attacks.link.heuristics import compute_strengths
 from core.attacks.shadow_release import make_shadow_release
 from core.context import Context, SharedWork
 from core.data.splits import draw_released_threat, draw_threats
+from core.data.synthetic import generate_social
 from core.measures.ranking import compute_auc
 from core.measures.released_links import measure_released
 from core.registry import make_method
@@ -102,3 +104,18 @@ def test_an_adaptive_attacker_takes_likely_links_for_its_secrets(noisy):
     assert threats.visible.contains_pairs(played.hidden).mean() > share + 0.05
     # rehearsed on a graph of about as many links as the defended one, not on the noisy release
     assert played.before.num_edges < 0.5 * (threats.visible.num_edges + release.graph.num_edges)
+
+
+@pytest.mark.parametrize("key", ["denoising", "pair_classifier", "adamic_adar"])
+def test_an_empty_weighted_release_is_scored(key):
+    """Blink may publish no link at all; sums over no links are numbers, not counts."""
+    graph = generate_social(200, seed=0)
+    threats = draw_threats(graph, Seed(0), hide_links=0.1)
+    defense = make_method("blink", {"epsilon": 1.0}, "defense")
+    release = defense.publish(threats.visible, threats, Context(Seed(0)))
+    empty = threats.visible.with_edges(np.empty((0, 2), np.int64), np.empty(0))
+    release = replace(release, graph=empty)
+    attack = make_method(key, {}, "link_attack")
+    found = attack.score(release, threats.link, Context(Seed(0)))
+    assert np.isfinite(found.scores).all()
+    assert compute_strengths(empty).dtype == np.float64
