@@ -421,8 +421,8 @@ class AuditService:
                 spec,
                 cells,
                 row.seconds,
-                list_first(audit, cells) if self._engine.is_embedded else (),
-                self._make_stopping_rule(audit_id, spec),
+                first=list_first(audit, cells) if self._engine.is_embedded else (),
+                is_decided=self._make_stopping_rule(audit_id, spec),
             )
             self._runs[audit_id] = run
             run.start()

@@ -169,4 +169,4 @@ def test_a_cluster_elsewhere_computes_every_cell(make_spec, graph, tmp_path, mon
     service.save_graph(graph)
     service.start_audit(make_spec())
     service.close()
-    assert bool(run.call_args.args[-1]) == is_here
+    assert bool(run.call_args.kwargs["first"]) == is_here
