@@ -4,6 +4,7 @@ Prints, for Cora, LastFM Asia and Facebook pages: the share of unique people at 
 before and after each of ten defenses, with what they keep; and seeded matching over seeds and
 overlap, on two samples of the links (`--matchers`, `--overlaps`, `--seeds` choose rows).
 
+`--tables limit` prints the hits of an attacker who knows the image of everybody else,
 `--tables cost` sets k-degree anonymity beside the original algorithm (tests/oracles/liu_terzi.py),
 and `--tables nauty --graphs FILE` prints the share unique of a graph in ANO-NET's format.
 
@@ -22,7 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from core.algorithms.fingerprints import DEPTHS, compute_class_sizes, compute_fingerprints
+from core.algorithms.fingerprints import (
+    DEPTHS,
+    compute_class_sizes,
+    compute_fingerprints,
+    list_neighbors,
+)
+from core.attacks.identity.percolation import rank
 from core.context import Context
 from core.data.catalogue import load_dataset
 from core.data.second_graph import draw_identity_threat
@@ -126,6 +133,24 @@ def print_matching(
                 )
 
 
+def print_limit(graph: Graph, repeats: int, overlaps: Sequence[float]) -> None:
+    """Hits at 1 by shared neighbours if the true image of everybody else is known."""
+    print(
+        f"\n{graph.name}: all others known, {repeats} repeats (mean)\noverlap  hits@1  none shared"
+    )
+    for overlap in overlaps:
+        found = []
+        for repeat in range(repeats):
+            release, threat = draw_samples(graph, overlap, 0, repeat)
+            here, there = list_neighbors(threat.known), list_neighbors(release)
+            top, _, witnesses = rank(here, there, threat.people)
+            wanted = threat.wanted
+            is_right = (top[:, 0] == threat.people)[wanted]
+            found.append((is_right.mean(), (witnesses == 0)[wanted].mean()))
+        hits, alone = np.mean(found, axis=0)
+        print(f"{overlap:7} {hits:7.3f} {alone:12.3f}", flush=True)
+
+
 def print_cost(graph: Graph, repeats: int) -> None:
     """Links that k-degree anonymity changes, beside those that the original algorithm adds."""
     print(f"\n{graph.name}: links changed for k-degree anonymity")
@@ -164,10 +189,17 @@ def print_shares(graph: Graph) -> None:
 def match_samples(
     graph: Graph, key: str, overlap: float, num_seeds: int, repeat: int
 ) -> dict[str, float | None]:
-    keep = np.random.default_rng(repeat).random(graph.num_edges) < overlap
-    release = graph.with_edges(graph.edges[keep])
-    threat = draw_identity_threat(graph, Seed(repeat), overlap, 0.0, num_seeds)
+    release, threat = draw_samples(graph, overlap, num_seeds, repeat)
     return measure(key, release, threat, repeat)
+
+
+def draw_samples(
+    graph: Graph, overlap: float, num_seeds: int, repeat: int
+) -> tuple[Graph, IdentityThreat]:
+    """Two samples of the links: the release, and the threat with the attacker's graph."""
+    keep = np.random.default_rng(repeat).random(graph.num_edges) < overlap
+    threat = draw_identity_threat(graph, Seed(repeat), overlap, 0.0, num_seeds)
+    return graph.with_edges(graph.edges[keep]), threat
 
 
 def mean(values: list[float | None]) -> str:
@@ -195,6 +227,8 @@ def main() -> None:
             print_matching(
                 graph, options.repeats, options.matchers.split(","), options.overlaps, options.seeds
             )
+        if "limit" in options.tables:
+            print_limit(graph, options.repeats, options.overlaps)
         if "cost" in options.tables:
             print_cost(graph, options.repeats)
 
