@@ -186,7 +186,9 @@ def _plan_attacks(
         same_as, depth, uses_gpu = "", keyed.depth, attack.info.uses_gpu
         if scenario.runs_defense and not target.is_changed:
             plain = replace(scenario, knowledge=STANDARD)
-            same = _key_attack(target.release, target.repeat, attack, plain, facts)
+            own = _list_key_inputs(spec, attack, plain, inputs.links)
+            own["upstream"] = target.upstream
+            same = _key_attack(target.release, target.repeat, attack, plain, own)
             same_as, depth, keyed = same.key, same.depth + 1, _Keyed(keyed.key, ())
         elif scenario.runs_defense and defense is not None:
             uses_gpu |= defense.info.uses_gpu

@@ -62,7 +62,7 @@ def _defend(page: Page) -> None:
     driver.wait_for_audit(page)
     driver.open_tab(page, "Guarantee")
     main = page.get_by_test_id("stMain")
-    for part in ("edge DP, ε = 2", "central", "88 % sure", "node features"):
+    for part in ("edge DP, ε = 2", "central", "88 %", "node features"):
         expect(main).to_contain_text(part)
 
 
@@ -96,7 +96,7 @@ def _report(page: Page, folder: Path, lower_bound: float) -> None:
         "EdgeRand (ε = 2)",
         "edge DP, ε = 2",
         "Not covered",
-        "88 % sure",
+        "88 %",
         "not refuted",
         f"ε ≥ {lower_bound:.2f}",
         "does not prove the claim",
