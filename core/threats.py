@@ -154,7 +154,7 @@ class Threats:
     visible   the graph that gets defended and released: the original less the sensitive links,
               less the links held back for testing utility and less those of control people
     test_links, test_non_links  (t, 2) each; for link-prediction utility, never shown to anyone
-    shadow_graph  another graph with the private columns that it teaches, everybody's value
+    shadow_graph  another graph with the private columns of all its nodes, for training
               known, or None
     external  a release that was made elsewhere and those that the adversary holds beside it,
               their nodes in the order of `visible`; empty: none

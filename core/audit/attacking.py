@@ -156,8 +156,8 @@ def _draw_released(threats: Threats, release: Release, context: Context) -> Rele
     rng, control = context.rng("included"), threats.control
     if control is None:
         return draw_released_threat(threats.visible, release.graph, rng)
-    before, told = (g.subgraph(control.members) for g in (threats.visible, release.graph))
-    return lift_pairs(draw_released_threat(before, told, rng), control)
+    before, after = (g.subgraph(control.members) for g in (threats.visible, release.graph))
+    return lift_pairs(draw_released_threat(before, after, rng), control)
 
 
 def _compose_releases(

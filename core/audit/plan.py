@@ -90,7 +90,7 @@ class _KeyInputs:
 
     links: dict[str, Any]
     all: dict[str, Any]
-    told: dict[str, Any]
+    publishing: dict[str, Any]
 
     @staticmethod
     def of_audit(audit: PreparedAudit) -> _KeyInputs:
@@ -114,13 +114,13 @@ class _KeyInputs:
             links["seen"] = list(seen)
         attribute = _list_attribute(spec)
         utility = [disclosure.utility, disclosure.utility_train] if disclosure.utility else None
-        everything = {**links, "attribute": attribute, "utility": utility}
-        told: dict[str, Any] = {}
+        audit_inputs = {**links, "attribute": attribute, "utility": utility}
+        publishing: dict[str, Any] = {}
         if spec.publisher_knows != "public":
-            told["publisher_knows"] = spec.publisher_knows
+            publishing["publisher_knows"] = spec.publisher_knows
         if spec.external_release is not None:
-            told["external"] = [*spec.external_releases, spec.external_stream]
-        return _KeyInputs(links, everything, {**everything, **told})
+            publishing["external"] = [*spec.external_releases, spec.external_stream]
+        return _KeyInputs(links, audit_inputs, {**audit_inputs, **publishing})
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _plan_release(
     choice: MethodChoice, number: int, inputs: _KeyInputs, repeat: int
 ) -> tuple[_Ranked, _Target]:
     defense, release = choice.make("defense"), choice.id
-    key = _compute_key("publish", release, release, repeat, defense, inputs.told)
+    key = _compute_key("publish", release, release, repeat, defense, inputs.publishing)
     text, uses_gpu = choice.model_dump_json(), defense.info.uses_gpu
     cell = Cell(key, "publish", release, release, repeat, text, uses_gpu=uses_gpu)
     place = (1, 0, repeat, 0, _COST_RANK[defense.info.cost])
@@ -194,7 +194,7 @@ def _plan_attacks(
             uses_gpu |= defense.info.uses_gpu
         skip = _find_skip_reason(spec, attack, scenario)
         if known == ADAPTIVE and target.is_data_independent:
-            skip = "the release says nothing of the links, whoever knows the defense"
+            skip = "no attacker gains by the defense: the release is independent of the links"
         cell = Cell(
             keyed.key,
             "attack",

@@ -52,7 +52,7 @@ class PreparedAudit:
         external: tuple[Graph, ...] = (),
     ) -> PreparedAudit:
         """The audit of these graphs."""
-        spec = _fill_taught(spec.normalized(), source, shadow)
+        spec = _fill_shadow_columns(spec.normalized(), source, shadow)
         return PreparedAudit(spec, source, auxiliary, shadow, external)
 
     @cached_property
@@ -61,11 +61,11 @@ class PreparedAudit:
         return prepare_graph(self.spec, self.source)
 
     @cached_property
-    def taught_graph(self) -> Graph | None:
+    def encoded_shadow(self) -> Graph | None:
         """The shadow graph with its columns encoded as in the audited graph."""
         shadow = self.shadow
         if shadow is not None:
-            for column in self.spec.taught:
+            for column in self.spec.shadow_targets:
                 shadow = prepare_shadow_graph(
                     shadow, self.graph.with_private(column).attribute(column)
                 )
@@ -117,15 +117,15 @@ def list_seen(disclosure: DisclosureSpec, graph: Graph) -> tuple[str, ...]:
     return tuple(name for name in disclosure.publish_columns or () if name in graph.attributes)
 
 
-def _fill_taught(spec: AuditSpec, source: Graph, shadow: Graph | None) -> AuditSpec:
+def _fill_shadow_columns(spec: AuditSpec, source: Graph, shadow: Graph | None) -> AuditSpec:
     """The spec with the private columns named that the shadow graph has, unless given or only
     the first."""
     columns = spec.threats.columns
     if shadow is None or len(columns) < 2 or spec.knowledge.shadow_columns is not None:
         return spec
     gaps = find_gaps(columns, prepare_graph(spec, source), shadow)
-    taught = tuple(column for column in columns if not gaps[column])
-    return spec if taught == columns[:1] else spec.update(shadow_columns=taught)
+    usable = tuple(column for column in columns if not gaps[column])
+    return spec if usable == columns[:1] else spec.update(shadow_columns=usable)
 
 
 def find_gaps(columns: Sequence[str], graph: Graph, shadow: Graph) -> dict[str, str]:
@@ -149,11 +149,11 @@ def find_gaps(columns: Sequence[str], graph: Graph, shadow: Graph) -> dict[str, 
     return gaps
 
 
-def describe_taught(gaps: Mapping[str, str]) -> str:
+def describe_shadow_columns(gaps: Mapping[str, str]) -> str:
     """Usable and unusable columns with reasons, from the result of `find_gaps`."""
-    taught = " and ".join(column for column, gap in gaps.items() if not gap)
+    usable = " and ".join(column for column, gap in gaps.items() if not gap)
     missing = ", ".join(f"{column} ({gap})" for column, gap in gaps.items() if gap)
-    return f"teaches {taught}" + (f", not {missing}" if missing else "")
+    return f"has {usable}" + (f", not {missing}" if missing else "")
 
 
 def prepare_shadow_graph(graph: Graph, private: Attribute) -> Graph:
@@ -171,7 +171,7 @@ def prepare_shadow_graph(graph: Graph, private: Attribute) -> Graph:
         raise InputError(
             "shadow graph",
             f"must have people of at least two classes of '{private.name}'",
-            ", ".join(sorted(held)[:10]) or "nobody's value",
+            ", ".join(sorted(held)[:10]) or "no known value",
             "classes are: " + ", ".join(private.classes[:10]),
         )
     return replace(graph, attributes={**graph.attributes, private.name: column})

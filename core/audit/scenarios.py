@@ -159,7 +159,7 @@ def _list_attribute_scenarios(
     """Scenarios with shadow graphs, auxiliary values, further columns and joint inference."""
     knowledge, more = spec.knowledge, spec.threats.more_private
     if attack.transfers:
-        for column in spec.taught:
+        for column in spec.shadow_targets:
             target = "" if column == spec.threats.private else column
             yield replace(plain, target=target, knowledge=Shadow())
     for known in knowledge.auxiliary:

@@ -216,9 +216,9 @@ class _PartedSpec(BaseModel):
         except ValidationError as error:
             first = error.errors()[0]
             place = [str(name) for name in first["loc"] if name not in PARTS]
-            said = first["msg"].removeprefix("Value error, ")
+            text = first["msg"].removeprefix("Value error, ")
             raise InputError(
-                f"spec field '{'.'.join(place)}'", said[0].lower() + said[1:], first.get("input")
+                f"spec field '{'.'.join(place)}'", text[0].lower() + text[1:], first.get("input")
             ) from None
 
     def update(self, **fields: Any) -> Self:
@@ -277,7 +277,7 @@ class AuditSpec(_PartedSpec):
     external_match: str = Field(
         "",
         max_length=600,
-        description="How people were found in it where nobody knows whose pseudonyms are whose.",
+        description="How nodes were matched with it where pseudonyms are unknown.",
         json_schema_extra=NO_OPTION,
     )
     external_stream: str = Field(
@@ -314,7 +314,7 @@ class AuditSpec(_PartedSpec):
     )
     purpose: dict[str, str] = Field(
         default_factory=dict,
-        description="What was said of the release: recipient, knowledge, use, legal basis.",
+        description="Answers on the release: recipient, knowledge, use, legal basis.",
         json_schema_extra=NO_OPTION,
     )
 
@@ -361,7 +361,7 @@ class AuditSpec(_PartedSpec):
         for column in knowledge.shadow_columns or ():
             if column not in threats.columns:
                 raise InputError(
-                    "column taught by the shadow graph",
+                    "column of the shadow graph",
                     "must be a private one",
                     column,
                     "leave shadow_columns out of the spec to teach what the graph has",
@@ -378,7 +378,7 @@ class AuditSpec(_PartedSpec):
         )
 
     @property
-    def taught(self) -> tuple[str, ...]:
+    def shadow_targets(self) -> tuple[str, ...]:
         """Private columns for which the shadow graph is used, in order; by default the first."""
         columns, named = self.threats.columns, self.knowledge.shadow_columns
         if self.knowledge.shadow_graph is None:
@@ -449,7 +449,7 @@ class PublishSpec(_PartedSpec):
     defense: MethodChoice = Field(json_schema_extra=NO_OPTION)
     publisher_knows: PublisherKnows = Field(
         "column",
-        description="What the defense is told of the private column: none of it, or all (column).",
+        description="Access of the defense to the private column: none, or all of it (column).",
         json_schema_extra={"choices": ["none", "column"]},
     )
     budget: float | None = Field(

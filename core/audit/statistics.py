@@ -68,8 +68,8 @@ class StatisticsSpec(BaseModel):
         except ValidationError as error:
             first = error.errors()[0]
             name = str(first["loc"][0])
-            said = first["msg"].removeprefix("Value error, ")
-            raise InputError(name, said[0].lower() + said[1:], first.get("input")) from None
+            message = first["msg"].removeprefix("Value error, ")
+            raise InputError(name, message[0].lower() + message[1:], first.get("input")) from None
 
     def find_column(self, graph: Graph, private: Sequence[str] = ()) -> Attribute | None:
         """Column that `mixing` needs; raises InputError if missing, unknown or private."""

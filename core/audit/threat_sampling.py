@@ -36,7 +36,7 @@ def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
         threats = lift_threats(threats, graph, control)
     threats = replace(threats, external=audit.external)
     if audit.shadow is not None and threats.attribute is not None:
-        threats = replace(threats, shadow_graph=audit.taught_graph)
+        threats = replace(threats, shadow_graph=audit.encoded_shadow)
     choice = spec.threats.identity
     if choice is None:
         return threats
@@ -151,8 +151,8 @@ def limit_publisher_knowledge(threats: Threats, knows: PublisherKnows) -> Threat
     if knows == "none":
         return replace(threats, attribute=None)
     everybody = threats.attribute.known | threats.attribute.hidden
-    told = replace(threats.attribute, known=everybody, hidden=np.zeros_like(everybody))
-    return replace(threats, attribute=told)
+    attribute = replace(threats.attribute, known=everybody, hidden=np.zeros_like(everybody))
+    return replace(threats, attribute=attribute)
 
 
 def select_attacker(spec: AuditSpec, scenario: Scenario, repeat: int, threats: Threats) -> Threats:

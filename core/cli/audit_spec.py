@@ -112,7 +112,7 @@ def read_ids(path: Path) -> list[str]:
 
 def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
     """The spec of a file and the options; graphs are stored under their hashes."""
-    from core.audit.prepared import PreparedAudit, describe_taught, find_gaps
+    from core.audit.prepared import PreparedAudit, describe_shadow_columns, find_gaps
     from core.audit.spec import PARTS, AuditSpec
 
     fields = _load_spec(options.spec) if options.spec else {}
@@ -155,7 +155,7 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
     audit = PreparedAudit.load(spec, service.load_graph)
     if options.shadow_graph and spec.threats.more_private and audit.shadow is not None:
         gaps = find_gaps(spec.threats.columns, audit.graph, audit.shadow)
-        say(f"shadow graph: {describe_taught(gaps)}")
+        say(f"shadow graph: {describe_shadow_columns(gaps)}")
     return audit.spec
 
 

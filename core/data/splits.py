@@ -256,17 +256,18 @@ def draw_released_threat(
     Links of weight 0 are no links. Kinds with more than MAX_PAIRS pairs are represented by a
     weighted sample.
     """
-    real, told = (_drop_empty(graph) for graph in (before, released))
+    real, published = (_drop_empty(graph) for graph in (before, released))
     links, link_weight = _sample(real.edges, rng)
-    lies, lie_weight = _sample(told.edges[~real.contains_pairs(told.edges)], rng)
-    either = real.with_edges(np.concatenate([real.edges, told.edges]))
+    false_links, false_weight = _sample(published.edges[~real.contains_pairs(published.edges)], rng)
+    either = real.with_edges(np.concatenate([real.edges, published.edges]))
     rest = either.num_pairs - either.num_edges
     others = sample_non_links(either, min(rest, NUM_OTHERS), rng)
     weights = np.repeat(
-        [link_weight, lie_weight, rest / max(len(others), 1)], [len(links), len(lies), len(others)]
+        [link_weight, false_weight, rest / max(len(others), 1)],
+        [len(links), len(false_links), len(others)],
     )
-    absent = np.concatenate([lies, others])
-    released_mask = told.contains_pairs(np.concatenate([links, absent]))
+    absent = np.concatenate([false_links, others])
+    released_mask = published.contains_pairs(np.concatenate([links, absent]))
     return ReleasedThreat(links, absent, real.density, weights=weights, released=released_mask)
 
 

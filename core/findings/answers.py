@@ -67,7 +67,7 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
 
     The two need not be the same release.
     """
-    told: list[str] = []
+    sentences: list[str] = []
     for metric in dict.fromkeys((FEW_ALARMS, main_metric(results, threat))):
         if metric is None:
             continue
@@ -75,10 +75,10 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
         text = _describe_lowest(worst.set_index("release"))
         first = f"The strongest attempt to {THREAT_WORDS[threat].aim}"
         if text:
-            told += [f"{'By the whole ranking, the strongest' if told else first} {text}"]
+            sentences += [f"{'By the whole ranking, the strongest' if sentences else first} {text}"]
         if text and metric in INVERTIBLE:
-            told += [describe_inverted(worst)]
-    return " ".join(filter(None, told))
+            sentences += [describe_inverted(worst)]
+    return " ".join(filter(None, sentences))
 
 
 def _keep_tried(worst: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
@@ -112,8 +112,8 @@ def _describe_lowest(worst: pd.DataFrame) -> str:
             )
         if not is_clear(best, before):
             change += ", which is within the noise" + (" of both" if paired is None else "")
-    said = describe_strength(before.metric, format_strength(before))
-    return f"{said} on the original; {release_title(str(best_id))} {change}."
+    strength = describe_strength(before.metric, format_strength(before))
+    return f"{strength} on the original; {release_title(str(best_id))} {change}."
 
 
 def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
@@ -148,8 +148,8 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
 
 def list_risks(nodes: pd.DataFrame) -> list[str]:
     """`answer_risk` of each secret separately."""
-    told = [answer_risk(select_secret(nodes, secret)) for secret in list_secrets(nodes)]
-    return told or [answer_risk(nodes)]
+    sentences = [answer_risk(select_secret(nodes, secret)) for secret in list_secrets(nodes)]
+    return sentences or [answer_risk(nodes)]
 
 
 def answer_bound(
@@ -169,8 +169,8 @@ def answer_bound(
 
 def list_bounds(nodes: pd.DataFrame) -> list[str]:
     """`answer_bound` of each secret separately, in the order of `list_risks`."""
-    told = [answer_bound(select_secret(nodes, secret)) for secret in list_secrets(nodes)]
-    return told or [answer_bound(nodes)]
+    sentences = [answer_bound(select_secret(nodes, secret)) for secret in list_secrets(nodes)]
+    return sentences or [answer_bound(nodes)]
 
 
 def _gain(row: Any) -> str:

@@ -34,12 +34,12 @@ from core.words import begin_sentence
 
 @dataclass(frozen=True)
 class _Headline:
-    """Wording of a threat's figure. `says` contains {found} for the natural frequency; `what`
+    """Wording of a threat's figure. `phrase` contains {found} for the natural frequency; `what`
     follows a frequency."""
 
     metric: str
     title: str
-    says: str
+    phrase: str
     what: str
 
 
@@ -246,25 +246,25 @@ def _build_attack_card(reached: _Reached, check: Check | None) -> Card:
         return build_card(title, best, best.format(), compared, check)
     value, baseline = format_both(best, found.first)
     words = {"lower": "clearly above", "tie": "no difference", "within_noise": "within noise"}
-    more = "" if found.outcome == "higher" else f", {words.get(found.outcome, 'not told')}"
+    more = "" if found.outcome == "higher" else f", {words.get(found.outcome, 'not shown')}"
     return build_card(title, best, value, f"baseline {baseline}{more}", check)
 
 
 def _describe_attack(reached: _Reached) -> str:
     headline, best, baseline = reached.headline, reached.best, reached.baseline
-    says = headline.says.format(found=best.format())
+    phrase = headline.phrase.format(found=best.format())
     if is_baseline(best.attack):
-        return f"A baseline attacker {says}; no other attack has finished."
+        return f"A baseline attacker {phrase}; no other attack has finished."
     if baseline is None:
-        return f"An attacker {says}."
+        return f"An attacker {phrase}."
     if baseline.first.value > best.value:
-        says = headline.says.format(found=baseline.first.format())
-        return f"A baseline attacker {says}; no attack does better."
+        phrase = headline.phrase.format(found=baseline.first.format())
+        return f"A baseline attacker {phrase}; no attack does better."
     if baseline.outcome == "higher":
         texts = format_both(best, baseline.first)
-        says = headline.says.format(found=texts[0])
-        return f"An attacker {says}; a baseline attacker reaches {texts[1]}."
-    return f"An attacker {says}, not clearly more than a baseline attacker."
+        phrase = headline.phrase.format(found=texts[0])
+        return f"An attacker {phrase}; a baseline attacker reaches {texts[1]}."
+    return f"An attacker {phrase}, not clearly more than a baseline attacker."
 
 
 def _describe_release(name: str, changes: list[tuple[_Headline, Comparison]]) -> str:
@@ -277,7 +277,7 @@ def _describe_release(name: str, changes: list[tuple[_Headline, Comparison]]) ->
         found.setdefault(change.outcome, []).append(headline.what)
     more, fewer = (" and ".join(found.pop(side, [])) for side in ("higher", "lower"))
     same = " or ".join(itertools.chain(*found.values()))
-    if len(changes) == 1 or _RANKING in dict(changes):  # figures do not join; the worst is told
+    if len(changes) == 1 or _RANKING in dict(changes):  # figures do not join; the worst is named
         order = {"higher": 0, "lower": 2}
         return _describe_change(name, *min(changes, key=lambda c: order.get(c[1].outcome, 1)))
     if more:

@@ -71,26 +71,26 @@ def _find_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
     rows = _list_rows(nodes)
     half = _find_halves(nodes.node)
     gains = nodes.advantage.to_numpy(float)
-    told, parts = [], []
+    labels, parts = [], []
     for (release, (threat, target)), attacks in _list_secrets(rows):
-        mine, how = _choose({a: rows[release, a] for a in attacks}, gains, half)
-        parts.append(mine)
-        told.append((threat, target, how))
+        chosen, how = _choose({a: rows[release, a] for a in attacks}, gains, half)
+        parts.append(chosen)
+        labels.append((threat, target, how))
     if not parts:
         return pd.DataFrame(columns=list(HEADLINE_COLUMNS))
     found = nodes.iloc[np.concatenate(parts)].reset_index(drop=True)
-    sizes = [len(mine) for mine in parts]
-    for name, values in zip(("threat", "target", "how"), zip(*told, strict=True), strict=True):
+    sizes = [len(chosen) for chosen in parts]
+    for name, values in zip(("threat", "target", "how"), zip(*labels, strict=True), strict=True):
         found[name] = pd.Categorical(values).repeat(sizes)
     return found.assign(base=found.risk - found.advantage)[list(HEADLINE_COLUMNS)]
 
 
 def _list_rows(nodes: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
     """(release, attack) → row numbers with a defined risk, in the table's order."""
-    told = np.flatnonzero(nodes.risk.notna() & nodes.advantage.notna())
-    names = nodes[["release", "attack"]].iloc[told]
+    rows = np.flatnonzero(nodes.risk.notna() & nodes.advantage.notna())
+    names = nodes[["release", "attack"]].iloc[rows]
     parts = names.groupby(["release", "attack"], sort=False, observed=True).indices
-    return {pair: told[part] for pair, part in sorted(parts.items(), key=lambda p: p[1][0])}
+    return {pair: rows[part] for pair, part in sorted(parts.items(), key=lambda p: p[1][0])}
 
 
 def _list_secrets(
@@ -190,7 +190,9 @@ def _choose(
             if is_baseline(best):
                 how = "which uses columns only and has a larger advantage than the selecting attack"
             return rows[best], f"{method_title(keys[best])}, {how}"
-    sides = {a: (mine[half[mine] == 0], mine[half[mine] == 1]) for a, mine in rows.items()}
+    sides = {
+        a: (chosen[half[chosen] == 0], chosen[half[chosen] == 1]) for a, chosen in rows.items()
+    }
     parts = []
     for side in (0, 1):
         others = {a: gains[both[1 - side]] for a, both in sides.items() if len(both[1 - side])}

@@ -179,8 +179,8 @@ def summarize_threat(rows: pd.DataFrame) -> tuple[str, str]:
     if original.against_baseline == "higher":
         reached = original.value, original.baseline_value
         found, other = format_frequencies(*reached) if is_share else map(format_number, reached)
-        says = find_headline(original.threat, original.metric).says.format(found=found)
-        fear = f"{method_name(original.attack)} {says}; a baseline attacker reaches {other}."
+        phrase = find_headline(original.threat, original.metric).phrase.format(found=found)
+        fear = f"{method_name(original.attack)} {phrase}; a baseline attacker reaches {other}."
     if best is not None:
         left = format_frequency(best.value) if is_share else format_number(best.value)
         cost = f"its F1 of right links is {best.link_f1:.2f}"

@@ -74,14 +74,14 @@ def answer_changes(table: pd.DataFrame, earlier: str) -> str:
             f"Nothing has clearly changed since {earlier}: all {len(both)} intervals that both "
             "have meet."
         )
-    told = [
+    listed = [
         f"{row.title} on {release_title(row.release)} is {row.change}, "
         f"{format_row(row)} after "
         f"{format_interval(row.before, row.before_low, row.before_high)}"
         for row in changed.head(MAX_CHANGES).itertuples()
     ]
-    more = len(changed) - len(told)
-    return f"Since {earlier}: " + "; ".join(told) + (f"; {more} more" if more > 0 else "") + "."
+    more = len(changed) - len(listed)
+    return f"Since {earlier}: " + "; ".join(listed) + (f"; {more} more" if more > 0 else "") + "."
 
 
 def _index(verdict: Verdict) -> dict[tuple[str, str], Check]:

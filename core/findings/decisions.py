@@ -61,13 +61,13 @@ def describe_evidence(decision: Decision) -> str:
     title = DECISION_TITLES.get(found.get("decision", ""))
     if title:
         text += f": {title.lower()}"
-    told = [limit for limit in found.get("limits", []) if limit["value"] is not None]
-    told.sort(key=lambda limit: limit["state"] == "met")
-    for limit in told[:MAX_LIMITS]:
+    known = [limit for limit in found.get("limits", []) if limit["value"] is not None]
+    known.sort(key=lambda limit: limit["state"] == "met")
+    for limit in known[:MAX_LIMITS]:
         value = format_interval(limit["value"], limit["low"], limit["high"])
         text += f"; {limit['title']}: {value}, at most {format_number(limit['limit'])}"
-    if len(told) > MAX_LIMITS:
-        text += f"; {len(told) - MAX_LIMITS} more limits"
+    if len(known) > MAX_LIMITS:
+        text += f"; {len(known) - MAX_LIMITS} more limits"
     return text
 
 

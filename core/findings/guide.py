@@ -311,14 +311,14 @@ def describe_answers(answers: Answers) -> dict[str, str]:
     secrets = [titles[secret] for secret in answers.secrets]
     kept = USES | ({"column": f"Predicting column {answers.utility}"} if answers.utility else {})
     uses = [kept[use] for use in answers.uses]
-    said = {
+    answered = {
         "recipient": RECIPIENTS[answers.recipient],
         "knowledge": ", ".join(KNOWLEDGE[k] for k in answers.knowledge) or "nothing beyond it",
         "secrets": ", ".join(secrets),
         "use": ", ".join(uses),
         "legal_basis": answers.legal_basis,
     }
-    return {key: text for key, text in said.items() if text}
+    return {key: text for key, text in answered.items() if text}
 
 
 def describe_spec(spec: AuditSpec, policy: Policy) -> dict[str, str]:
@@ -331,11 +331,11 @@ def describe_spec(spec: AuditSpec, policy: Policy) -> dict[str, str]:
         "network": spec.threats.identity is not None,
     }
     known = tuple(key for key in KNOWLEDGE if knows[key])
-    said = describe_answers(replace(answers, knowledge=known, uses=()))
+    answered = describe_answers(replace(answers, knowledge=known, uses=()))
     more = [f"Column {name}" for name in spec.threats.more_private]
-    secrets = ", ".join([*filter(None, [said.get("secrets", "")]), *more])
+    secrets = ", ".join([*filter(None, [answered.get("secrets", "")]), *more])
     named = {} if spec.policy is None else {"recipient": policy.title}
-    return {**named, "knowledge": said["knowledge"], "secrets": secrets}
+    return {**named, "knowledge": answered["knowledge"], "secrets": secrets}
 
 
 def can_clear(preset: Preset, policy: Policy) -> bool:

@@ -68,8 +68,8 @@ def describe_strength(metric: str, strength: str) -> str:
     number = strength.removesuffix(INVERTED)
     inverted = "" if number == strength else "(inverted) "
     phrase = PHRASES.get(metric)
-    told = f"reaches {metric_title(metric)} {number}" if phrase is None else phrase % number
-    return inverted + told
+    phrased = f"reaches {metric_title(metric)} {number}" if phrase is None else phrase % number
+    return inverted + phrased
 
 
 def explain_inverted(row: pd.Series) -> str:

@@ -73,11 +73,13 @@ def answer_adaptive(results: pd.DataFrame, threat: Threat) -> list[str]:
             continue
         best, other = (part.loc[part.value.idxmax()] for part in (knows, rest))
         gain = "more" if best.value > other.value else "less"
-        told = f"that is {gain}" if is_clear(best, other) else "the difference is within the noise"
+        conclusion = (
+            f"that is {gain}" if is_clear(best, other) else "the difference is within the noise"
+        )
         sentences.append(
             f"With {release_title(release)}, an adaptive attacker reaches "
             f"{metric_title(metric)} {format_row(best)} ({method_title(best.method)}), a standard "
             f"one {format_row(other)} ({method_title(other.method)}), n = {best.n:,} a "
-            f"repeat: {told}."
+            f"repeat: {conclusion}."
         )
     return sentences

@@ -60,12 +60,12 @@ def describe_link_prior(view: AuditView, node: str, release: str) -> str:
     low, high = (
         None if pd.isna(end) else move_prior(float(end), prior) for end in (row.low, row.high)
     )
-    told = format_interval(row.risk, row.low, row.high)
+    interval = format_interval(row.risk, row.low, row.high)
     own = format_interval(move_prior(float(row.risk), prior), low, high)
     return (
-        f"Its links' risk, {told}, is for a pair that is as likely a withheld link as not (prior "
-        f"{BALANCED}). {describe_density(prior)}: at that density the same attacker would give a "
-        f"withheld link of this person a chance of {own}."
+        f"Its links' risk, {interval}, is for a pair that is as likely a withheld link as not "
+        f"(prior {BALANCED}). {describe_density(prior)}: at that density the same attacker would "
+        f"give a withheld link of this person a chance of {own}."
     )
 
 

@@ -66,7 +66,7 @@ def explain_people(
     else:
         reasons = [f"{method_title(attack)} recognises its real links" for attack in people.attack]
     chance = [_explain_chance(row) for row in people.itertuples()]
-    return [said or reason for said, reason in zip(chance, reasons, strict=True)]
+    return [text or reason for text, reason in zip(chance, reasons, strict=True)]
 
 
 def compare_contacts(original: Graph, release: Graph, nodes: np.ndarray) -> pd.DataFrame:

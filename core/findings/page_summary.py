@@ -85,7 +85,7 @@ def summarize_risk(
     table = compute_exposed(view.nodes)
     first = ORIGINAL if ORIGINAL in set(table.release) else None
     checks = list_checks(view, release or ORIGINAL, policy)
-    cards, exact, told = [], [], []
+    cards, exact, strongest = [], [], []
     for (threat, target), rows in table.groupby(["threat", "target"], sort=False):
         counts = {row.release: row for row in rows.itertuples()}
         shown = counts.get(release or first or "")
@@ -103,10 +103,10 @@ def summarize_risk(
         detail = f"by {shown.attacks} ({shown.how}); advantage above 0.2"
         cards.append(Card(title, count.format(), compared, state, detail))
         exact.append(f"{title}: {count.format()} on {release_title(shown.release)}.")
-        told.append((shown.share, count, str(threat), shown.release))
+        strongest.append((shown.share, count, str(threat), shown.release))
     sentence = "No node's risk is known yet."
-    if told:
-        _, count, threat, where = max(told, key=lambda item: item[0])
+    if strongest:
+        _, count, threat, where = max(strongest, key=lambda item: item[0])
         aim = THREAT_WORDS[threat].attack
         verb = "is" if count.value == 1 else "are"
         sentence = f"On {method_name(where)}, {count.format()} people {verb} exposed to {aim}."

@@ -75,11 +75,11 @@ def _answer_joint(view: AuditView, release: str) -> Iterator[str]:
                 continue
             before, after = plain.loc[plain.value.idxmax()], joint.loc[joint.value.idxmax()]
             change = compare_rows(before, after)
-            said = f", a difference of {format_estimate(change)}" if change else ""
+            change_text = f", a difference of {format_estimate(change)}" if change else ""
             noise = "" if is_clear(before, after) else ", within the noise"
             yield (
                 f"{start}, an attacker on {column} reaches AUC {format_strength(after)} instead of "
-                f"{format_strength(before)}{said}{noise}."
+                f"{format_strength(before)}{change_text}{noise}."
             )
 
 

@@ -159,11 +159,11 @@ def build_provenance(data: ReportData) -> list[Block]:
         ("Repeats and root seed", f"{describe_repeats(view)} from root seed {spec.root_seed}"),
     ]
     rows += [("Note", spec.note)] if spec.note else []
-    told = {"graph_hash", "root_seed", "num_repeats", "created"}
+    shown_above = {"graph_hash", "root_seed", "num_repeats", "created"}
     rows += [
         (name.replace("_", " ").capitalize(), _flatten(value))
         for name, value in facts.items()
-        if name not in told and value not in (None, "", [], {})
+        if name not in shown_above and value not in (None, "", [], {})
     ]
     if packages:
         rows.append(("Packages", _flatten(packages)))

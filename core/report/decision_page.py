@@ -79,9 +79,9 @@ def _build_banner(
     data: ReportData, verdict: Verdict | None, chosen: ReleaseVerdict | None
 ) -> Block:
     spec = data.view.spec
-    said = ({} if verdict is None else describe_spec(spec, verdict.policy)) | spec.purpose
+    answers = ({} if verdict is None else describe_spec(spec, verdict.policy)) | spec.purpose
     rows = [
-        (title, clean_text(said.get(key, ""), 160) or TO_FILL) for key, title in PURPOSES.items()
+        (title, clean_text(answers.get(key, ""), 160) or TO_FILL) for key, title in PURPOSES.items()
     ]
     graph = data.graph
     people = f"{data.count(graph.num_nodes)} people, {data.count(graph.num_edges)} links"

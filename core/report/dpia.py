@@ -136,10 +136,10 @@ def list_clause_rows(clauses: list[dict[str, Any]], separator: str) -> list[list
     first: dict[str, str] = {}
     for clause in clauses:
         name = clause["number"] or clause["title"]
-        told = [text for text in clause["evidence"] if text in first and len(text) > LONG]
-        texts = [text for text in clause["evidence"] if text not in told]
-        if told:
-            texts.append(f"As under {', '.join(dict.fromkeys(first[text] for text in told))}.")
+        repeated = [text for text in clause["evidence"] if text in first and len(text) > LONG]
+        texts = [text for text in clause["evidence"] if text not in repeated]
+        if repeated:
+            texts.append(f"As under {', '.join(dict.fromkeys(first[text] for text in repeated))}.")
         first.update((text, name) for text in clause["evidence"] if text not in first)
         title = f"{clause['number']} {clause['title']}".strip()
         rows.append([title, separator.join(texts) or "–", "; ".join(clause["gaps"]) or "–"])

@@ -57,8 +57,8 @@ def describe_evidence(data: ReportData, name: str) -> tuple[str, str]:
 
 def _describe_answer(key: str, data: ReportData) -> str:
     policy = list_policies()[0] if data.verdict is None else data.verdict.policy
-    said = describe_spec(data.view.spec, policy) | data.view.spec.purpose
-    return f"{PURPOSES.get(key, 'Conditions')}: {said[key]}." if said.get(key) else ""
+    answers = describe_spec(data.view.spec, policy) | data.view.spec.purpose
+    return f"{PURPOSES.get(key, 'Conditions')}: {answers[key]}." if answers.get(key) else ""
 
 
 def _describe_people(data: ReportData) -> str:

@@ -109,11 +109,11 @@ def _build_picture(data: ReportData) -> list[Block]:
     people = compute_people(graph, layout.communities, nodes)
     values = people.advantage.to_numpy(float)
     image = data.add_image("people", lambda: draw_people(layout.positions, graph.edges, values))
-    said = summarize_map(people).sentence
+    summary = summarize_map(people).sentence
     caption = "Everybody, near each other where few links lie between. "
     if np.isfinite(values).any():
         caption += "Darker: the attacker gains more over the base rate; grey: nothing at stake."
-    return [blocks.figure(image, f"Map of the graph. {said}", caption, 0.7)]
+    return [blocks.figure(image, f"Map of the graph. {summary}", caption, 0.7)]
 
 
 def draw_people(positions: np.ndarray, edges: np.ndarray, values: np.ndarray) -> str:

@@ -83,8 +83,8 @@ def build_attacks(data: ReportData) -> list[Block]:
         )
         result.append(_build_attack_table(table, metrics, threat))
         if threat == "attribute":
-            said = answer_private_columns(data.view)
-            result += [blocks.paragraph(clean_text(sentence, 1000)) for sentence in said]
+            sentences = answer_private_columns(data.view)
+            result += [blocks.paragraph(clean_text(sentence, 1000)) for sentence in sentences]
         if threat == "link":
             odds = answers.answer_odds(data.results)
             result += [blocks.paragraph(odds)] if odds else []
@@ -183,10 +183,10 @@ def build_releases(data: ReportData) -> list[Block]:
 
 def _describe_risks(data: ReportData) -> list[Block]:
     """Exposure by each secret's attacks, followed by the bound of the same secret."""
-    told = zip(answers.list_risks(data.nodes), answers.list_bounds(data.nodes), strict=True)
+    pairs = zip(answers.list_risks(data.nodes), answers.list_bounds(data.nodes), strict=True)
     return [
         block
-        for risk, bound in told
+        for risk, bound in pairs
         for block in (blocks.paragraph(risk), *([blocks.note(bound)] if bound else []))
     ]
 

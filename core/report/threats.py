@@ -20,16 +20,16 @@ def build_threats(data: ReportData) -> list[Block]:
     others = "defended versions of the graph"
     if spec.external_release is not None:
         others = "a release that was made elsewhere"
-    said = [
+    paragraphs = [
         f"The graph “{name}” is to be shared. This audit simulates adversaries: it runs a set of "
         "attacks on the released data, measures how much they reveal that the release was not "
         "meant to reveal, and compares them with baseline attackers. It then does the same for "
         f"{others}."
     ]
     if threats.has_links:
-        said.append(_describe_links(data))
+        paragraphs.append(_describe_links(data))
     if threats.private is not None:
-        said.append(
+        paragraphs.append(
             "**Private attribute.** Someone holds the release and knows "
             f"“{threats.private}” for {_describe_known(data)}. How well can they infer it for "
             "the others? The attacker "
@@ -37,8 +37,8 @@ def build_threats(data: ReportData) -> list[Block]:
             "the features."
         )
     if threats.identity is not None:
-        said.append(_describe_people(spec))
-    said.append(describe_leaving(data))
+        paragraphs.append(_describe_people(spec))
+    paragraphs.append(describe_leaving(data))
     used = [m for t in data.threats for m in list_metrics(data.results, "attack", t)]
     shown = [m for m in ("auc", "accuracy", "tpr_at_fpr_0.01", "precision_at_100") if m in used]
     reading = [
@@ -49,7 +49,7 @@ def build_threats(data: ReportData) -> list[Block]:
         "over repeats.",
     ]
     heading = blocks.heading("How to read the numbers")
-    return [*map(blocks.paragraph, said), heading, blocks.bullets(reading)]
+    return [*map(blocks.paragraph, paragraphs), heading, blocks.bullets(reading)]
 
 
 def _describe_links(data: ReportData) -> str:

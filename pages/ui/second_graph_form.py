@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.prepared import describe_taught, find_gaps
+from core.audit.prepared import describe_shadow_columns, find_gaps
 from core.audit.spec import IdentityChoice
 from core.data import sandbox
 from core.data.second_graph import draw_identity_threat
@@ -119,7 +119,7 @@ def _describe_columns(private: tuple[str, ...], other: str) -> None:
     except AuditError as error:
         page.show_error(error)
         return
-    st.caption(f"It {escape(describe_taught(gaps), 400)}.")
+    st.caption(f"It {escape(describe_shadow_columns(gaps), 400)}.")
 
 
 def _format_columns(names: Sequence[str]) -> str:

@@ -13,7 +13,12 @@ from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassif
 from core.audit.export import describe_audit
 from core.audit.knowledge import STANDARD, Shadow
 from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit, describe_taught, find_gaps, prepare_shadow_graph
+from core.audit.prepared import (
+    PreparedAudit,
+    describe_shadow_columns,
+    find_gaps,
+    prepare_shadow_graph,
+)
 from core.audit.run import run_inline
 from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.service import AuditService
@@ -127,7 +132,7 @@ def build(options, home):
 
 
 def measure_taught(view):
-    """AUC rows of those whom another graph taught."""
+    """AUC rows of attackers trained on a shadow graph."""
     rows = pd.DataFrame(describe_audit(view)["results"])
     return rows[(rows.knowledge == "transfer") & (rows.metric == "auc")]
 
@@ -161,7 +166,7 @@ def test_the_command_line_tells_which_columns_are_taught(tmp_path, capsys, audit
         ]
     )
     spec, graph = build(options, audit_home)
-    told = "shadow graph: teaches affiliation, not seniority (no such column there)"
+    told = "shadow graph: has affiliation, not seniority (no such column there)"
     assert told in capsys.readouterr().err
     taught = measure_taught(run_inline(spec, graph, audit_home))
     assert set(taught.target) == {"affiliation"}
@@ -240,7 +245,7 @@ def test_a_column_that_the_other_graph_lacks_is_left_out():
         PreparedAudit.build(make_spec(**MORE), GRAPH, None, nothing)
 
 
-def test_a_spec_that_names_no_columns_teaches_the_first():
+def test_a_spec_that_names_no_columns_uses_the_first():
     old = make_spec(**MORE)
     assert old.knowledge.shadow_columns is None
     assert list(list_taught(plan_audit(PreparedAudit(old, GRAPH, None, OTHER)))) == ["transfer"]
@@ -293,12 +298,12 @@ def test_gaps_are_told_with_their_reason():
     other = without("affiliation")
     other = replace(other, attributes={**other.attributes, "label": unlike})
     gaps = find_gaps(("seniority", "affiliation", "label"), GRAPH, other)
-    assert describe_taught(gaps) == (
-        "teaches seniority, not affiliation (no such column there), "
+    assert describe_shadow_columns(gaps) == (
+        "has seniority, not affiliation (no such column there), "
         "label (fewer than two of its classes there)"
     )
-    assert describe_taught(find_gaps(("seniority", "label"), GRAPH, OTHER)) == (
-        "teaches seniority and label"
+    assert describe_shadow_columns(find_gaps(("seniority", "label"), GRAPH, OTHER)) == (
+        "has seniority and label"
     )
 
 

@@ -69,7 +69,7 @@ class NeighbourhoodClassifier(AttributeAttack):
         "chosen on known nodes.",
     )
     rounds: int = Field(
-        4, ge=0, le=20, description="Times that what is inferred of the neighbours teaches."
+        4, ge=0, le=20, description="Rounds of training on the neighbours' predicted values."
     )
 
     def infer(

@@ -81,8 +81,8 @@ class AuthorisedService:
                 rule.check(permissions, arguments)
             except AuditError as error:
                 event = rule.event or verb.__name__.replace("_", " ")
-                said = f"{detail}; {error}" if detail else str(error)
-                team.record(permissions.person, f"refused: {event}", target, said)
+                text = f"{detail}; {error}" if detail else str(error)
+                team.record(permissions.person, f"refused: {event}", target, text)
                 raise
             result = verb(*given.args, **given.kwargs)
             if rule.event:

@@ -44,16 +44,16 @@ def _read(name: str) -> Callable[[Permissions, Arguments], object]:
     return lambda permissions, arguments: permissions.read_audit(arguments[name])
 
 
-def _change(name: str, event: str, *said: str) -> Rule:
+def _change(name: str, event: str, *detail: str) -> Rule:
     return Rule(
         lambda permissions, arguments: permissions.change_audit(arguments[name], event),
         event,
         target=name,
-        detail=_say(*said) if said else None,
+        detail=_format_arguments(*detail) if detail else None,
     )
 
 
-def _say(*names: str) -> Callable[[Arguments], str]:
+def _format_arguments(*names: str) -> Callable[[Arguments], str]:
     """The named arguments as text, such as "subject: i ada"."""
     return lambda arguments: ", ".join(f"{name}: {arguments[name]}" for name in names)
 
@@ -206,7 +206,7 @@ RULES: dict[str, dict[str, Rule]] = {
             _assign,
             "assign lineage",
             target="graph_hash",
-            detail=_say("lineage", "reason"),
+            detail=_format_arguments("lineage", "reason"),
             fills=SUBJECT,
         ),
         "record_decision": Rule(
@@ -248,10 +248,10 @@ RULES: dict[str, dict[str, Rule]] = {
             lambda permissions, _: permissions.need("administrator", "move audit"),
             "move audit",
             target="audit_id",
-            detail=_say("subject"),
+            detail=_format_arguments("subject"),
         ),
         "make_token": Rule(
-            _own_subject, "make token", target="subject", detail=_say("label", "days")
+            _own_subject, "make token", target="subject", detail=_format_arguments("label", "days")
         ),
         "list_tokens": Rule(_own_subject),
         "revoke_token": Rule(_own_token, "revoke token", target="token_id"),

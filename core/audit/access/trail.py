@@ -41,8 +41,8 @@ class TrailEntry:
 
     def compute_digest(self, before: str) -> str:
         """SHA-256 of the previous digest and the row's contents."""
-        said = [before, *(value for name, value in asdict(self).items() if name != "digest")]
-        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+        fields = [before, *(value for name, value in asdict(self).items() if name != "digest")]
+        return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 
 def record_event(store: Store, who: Person, event: str, target: str = "", detail: str = "") -> None:

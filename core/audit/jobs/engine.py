@@ -214,19 +214,19 @@ def format_version() -> str:
 async def check_scheduler(client: Client, address: str) -> None:
     """Raise InputError if the scheduler runs another version; for asynchronous clients."""
     try:
-        theirs = await client.run_on_scheduler(format_version)
+        other = await client.run_on_scheduler(format_version)
     except Exception as error:  # whatever its unpickling raises
-        theirs = f"{type(error).__name__}: {error}"
-    compare_versions(theirs, address)
+        other = f"{type(error).__name__}: {error}"
+    compare_versions(other, address)
 
 
-def compare_versions(theirs: object, address: str) -> None:
-    """Raise InputError if `theirs` differs from `describe_version`."""
-    if theirs != describe_version():
+def compare_versions(other: object, address: str) -> None:
+    """Raise InputError if `other` differs from `describe_version`."""
+    if other != describe_version():
         raise InputError(
             "cluster",
             f"must run the version {describe_version()} at {address}",
-            theirs,
+            other,
             "start it by: python -m core scheduler",
         )
 

@@ -49,22 +49,22 @@ def keep_trying(
     retry_s     then StoreError; find_retry_limit() by default
     """
     limit = find_retry_limit() if retry_s is None else retry_s
-    started, wait, told = time.monotonic(), FIRST_WAIT_S, ""
+    started, wait, reported = time.monotonic(), FIRST_WAIT_S, ""
     while True:
         try:
             return action()
         except (sa.exc.DBAPIError, OSError) as error:
-            trouble = describe_trouble(error)
-            if trouble is None:
+            problem = describe_trouble(error)
+            if problem is None:
                 if any(word in str(error) for word in DAMAGE):
                     reason = "the database is damaged; python -m core doctor says what is left"
                     raise StoreError(f"{reason}: {getattr(error, 'orig', error)}") from error
                 raise
             if time.monotonic() - started >= limit:
-                raise StoreError(f"{trouble}; gave up after {limit:g} s") from error
-            if trouble != told:
-                told = trouble
-                tell(f"paused: {trouble}; trying again")
+                raise StoreError(f"{problem}; gave up after {limit:g} s") from error
+            if problem != reported:
+                reported = problem
+                tell(f"paused: {problem}; trying again")
         check()
         time.sleep(wait)
         wait = min(2 * wait, LONGEST_WAIT_S)
