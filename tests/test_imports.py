@@ -32,6 +32,7 @@ FLOORS = (
     ("models",),
     ("privacy",),
     ("measures",),
+    ("partitioned",),
     ("attacks",),
     ("defenses",),
     ("registry",),

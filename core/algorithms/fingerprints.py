@@ -100,6 +100,18 @@ def list_neighbors(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     return indptr, indices
 
 
+def mix_neighbor_degrees(
+    degrees: np.ndarray, indptr: np.ndarray, indices: np.ndarray, first: int = 0
+) -> np.ndarray:
+    """(k, 2) uint64 fingerprints `neighbor_degrees` of k consecutive nodes.
+
+    degrees          (n,) degrees of all nodes
+    indptr, indices  neighbour lists of the nodes `first` to `first + k - 1`
+    """
+    degrees = degrees.astype(np.uint64)
+    return _refine(indptr, indices, _mix_words(np.stack([degrees, degrees], axis=1)), first)
+
+
 def _mix_shallow(graph: Graph, indptr: np.ndarray, indices: np.ndarray, depth: Depth) -> np.ndarray:
     degrees = np.diff(indptr).astype(np.uint64)
     plain = np.stack([degrees, degrees], axis=1)
@@ -122,9 +134,11 @@ def _mix_words(words: np.ndarray) -> np.ndarray:
     return result
 
 
-def _refine(indptr: np.ndarray, indices: np.ndarray, colours: np.ndarray) -> np.ndarray:
-    result = np.empty_like(colours)
-    _refine_colours(indptr, indices, colours, result)
+def _refine(
+    indptr: np.ndarray, indices: np.ndarray, colours: np.ndarray, first: int = 0
+) -> np.ndarray:
+    result = np.empty((len(indptr) - 1, 2), np.uint64)
+    _refine_colours(indptr, indices, colours, first, result)
     return result
 
 
@@ -160,17 +174,17 @@ def _mix_rows(words: np.ndarray, result: np.ndarray) -> None:
 
 @numba.njit(nogil=True, cache=True)
 def _refine_colours(
-    indptr: np.ndarray, indices: np.ndarray, colours: np.ndarray, result: np.ndarray
+    indptr: np.ndarray, indices: np.ndarray, colours: np.ndarray, first: int, result: np.ndarray
 ) -> None:
-    """Own colour and the multiset of the neighbours' colours → new colour."""
+    """Own colour and the multiset of the neighbours' colours → new colour, from node `first`."""
     for u in range(len(indptr) - 1):
         a, b = np.uint64(0), np.uint64(0)
         for k in range(indptr[u], indptr[u + 1]):
             v = indices[k]
             a += _mix(colours[v, 0], np.uint64(3))
             b += _mix(colours[v, 1], np.uint64(4))
-        result[u, 0] = _mix(_mix(colours[u, 0], np.uint64(5)) + a, np.uint64(7))
-        result[u, 1] = _mix(_mix(colours[u, 1], np.uint64(6)) + b, np.uint64(8))
+        result[u, 0] = _mix(_mix(colours[first + u, 0], np.uint64(5)) + a, np.uint64(7))
+        result[u, 1] = _mix(_mix(colours[first + u, 1], np.uint64(6)) + b, np.uint64(8))
 
 
 @numba.njit(nogil=True, cache=True)

@@ -1,0 +1,248 @@
+"""Links in Parquet partitions by range of nodes, and the shuffle that writes them.
+
+Every link is stored at both ends, so that a partition holds the whole neighbour lists of its nodes.
+Jobs run on any `concurrent.futures.Executor`, such as `engine.connect().get_executor(pure=False)`
+of Dask; all processes see the folder under the same path. A job reads one partition at most.
+Vectors with one value per node are held whole; links are not. Links have no weights.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from core.errors import InputError
+from core.graph import sort_distinct
+
+Source = Callable[[], Iterator[np.ndarray]]
+"""Picklable function that yields (k, 2) pairs of node numbers, the same on every call."""
+
+PENDING = 16
+"""Maximum number of jobs submitted whose results were not yet used."""
+
+BLOCKS = 1 << 16
+"""Ranges of nodes whose link ends are counted before partitions are chosen."""
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Neighbour lists of the nodes `first` to `first + len(indptr) - 2`.
+
+    indptr   (k+1,) int64
+    indices  int32 numbers of the neighbours, ascending in each list
+    """
+
+    first: int
+    num_nodes: int
+    indptr: np.ndarray
+    indices: np.ndarray
+
+    @property
+    def nodes(self) -> np.ndarray:
+        """(k,) int64 numbers of its nodes."""
+        return np.arange(self.first, self.first + len(self.indptr) - 1)
+
+    @property
+    def sources(self) -> np.ndarray:
+        """Node of each entry of `indices`."""
+        return np.repeat(self.nodes, np.diff(self.indptr))
+
+    @property
+    def owned(self) -> np.ndarray:
+        """(m', 2) int64 links i < j with i in this partition, sorted."""
+        sources = self.sources
+        is_owned = self.indices > sources
+        return np.stack([sources[is_owned], self.indices[is_owned]], axis=1)
+
+    @property
+    def matrix(self) -> sparse.csr_array:
+        """(k, n) float32 rows of the adjacency matrix."""
+        values = np.ones(len(self.indices), np.float32)
+        shape = (len(self.indptr) - 1, self.num_nodes)
+        return sparse.csr_array((values, self.indices, self.indptr), shape=shape)
+
+
+@dataclass(frozen=True)
+class PartitionedLinks:
+    """Undirected simple links between nodes 0 … n−1, in a folder.
+
+    bounds  p + 1 node numbers: partition k holds the nodes from bounds[k] to bounds[k + 1] − 1
+    owned   number of links i < j with i in each partition
+    """
+
+    folder: Path
+    num_nodes: int
+    bounds: tuple[int, ...]
+    owned: tuple[int, ...]
+
+    @property
+    def num_partitions(self) -> int:
+        return len(self.owned)
+
+    @property
+    def num_links(self) -> int:
+        return sum(self.owned)
+
+    @property
+    def num_pairs(self) -> int:
+        return self.num_nodes * (self.num_nodes - 1) // 2
+
+    @property
+    def degrees(self) -> np.ndarray:
+        """(n,) int64, memory-mapped."""
+        return np.asarray(np.load(self.folder / "degrees.npy", mmap_mode="r"))
+
+    def locate_nodes(self, nodes: np.ndarray) -> np.ndarray:
+        """Partition of each node."""
+        return np.searchsorted(self.bounds, nodes, side="right") - 1
+
+    def load_partition(self, number: int) -> Partition:
+        """Read one partition."""
+        from pyarrow import parquet
+
+        with parquet.ParquetFile(_find_file(self.folder, number)) as file:
+            lists = file.read(use_threads=False).column("neighbors").combine_chunks()
+        indptr = lists.offsets.to_numpy().astype(np.int64)
+        indices = lists.values.to_numpy()
+        return Partition(self.bounds[number], self.num_nodes, indptr, indices)
+
+
+def open_links(folder: Path) -> PartitionedLinks:
+    """Links that `write_links` wrote to `folder`."""
+    fields = json.loads((folder / "links.json").read_text(encoding="utf-8"))
+    return PartitionedLinks(
+        folder, fields["num_nodes"], tuple(fields["bounds"]), tuple(fields["owned"])
+    )
+
+
+def run_jobs(
+    executor: Executor, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
+) -> Iterator[Any]:
+    """Results of function(*task) in the order of the tasks; few are in flight at a time."""
+    pending: deque[Future[Any]] = deque()
+    try:
+        for task in tasks:
+            pending.append(executor.submit(function, *task))
+            if len(pending) == PENDING:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        for future in pending:
+            future.cancel()
+
+
+def run_on_partitions(
+    executor: Executor, function: Callable[..., Any], links: PartitionedLinks, *settings: Any
+) -> Iterator[Any]:
+    """Results of function(links, number, *settings) in the order of the partitions."""
+    tasks = ((links, number, *settings) for number in range(links.num_partitions))
+    return run_jobs(executor, function, tasks)
+
+
+def choose_bounds(
+    executor: Executor, sources: Sequence[Source], num_nodes: int, num_partitions: int
+) -> tuple[int, ...]:
+    """Bounds of at most `num_partitions` ranges of nodes with about as many link ends each.
+
+    Passes through the sources once. Duplicates count; a node's list is never divided.
+    """
+    width = -(-num_nodes // BLOCKS)
+    tasks = [(source, num_nodes, width) for source in sources]
+    total = np.cumsum(sum(run_jobs(executor, _count_ends, tasks)))
+    wanted = total[-1] * np.arange(1, num_partitions) / num_partitions
+    ends = (np.searchsorted(total, wanted) + 1) * width
+    return tuple(np.unique([0, *ends.clip(max=num_nodes), num_nodes]).tolist())
+
+
+def write_links(
+    executor: Executor,
+    folder: Path,
+    sources: Sequence[Source],
+    num_nodes: int,
+    bounds: tuple[int, ...],
+) -> PartitionedLinks:
+    """Store the pairs of all sources; direction, self-loops and duplicates are dropped.
+
+    One job per source sorts each of its chunks by node, one per partition merges its part of every
+    chunk: memory is that of the largest chunk or partition.
+    """
+    if not 0 < num_nodes < 2**31:
+        raise InputError("graph", "must have 1 to 2³¹ − 1 nodes", num_nodes)
+    chunks = folder / "chunks"
+    chunks.mkdir(parents=True)
+    tasks = [(source, chunks / str(number), num_nodes) for number, source in enumerate(sources)]
+    list(run_jobs(executor, _sort_chunks, tasks))
+    ranges = zip(range(len(bounds)), bounds[:-1], bounds[1:], strict=False)
+    built = run_jobs(executor, _merge_chunks, ((folder, num_nodes, *each) for each in ranges))
+    degrees, owned = zip(*built, strict=True)
+    shutil.rmtree(chunks)
+    np.save(folder / "degrees.npy", np.concatenate(degrees))
+    fields = {"num_nodes": num_nodes, "bounds": bounds, "owned": owned}
+    (folder / "links.json").write_text(json.dumps(fields), encoding="utf-8")
+    return PartitionedLinks(folder, num_nodes, bounds, owned)
+
+
+def _count_ends(source: Source, num_nodes: int, width: int) -> np.ndarray:
+    counts = np.zeros(-(-num_nodes // width), np.int64)
+    for pairs in source():
+        _check_nodes(pairs, num_nodes)
+        counts += np.bincount(pairs.ravel() // width, minlength=len(counts))
+    return counts
+
+
+def _sort_chunks(source: Source, folder: Path, num_nodes: int) -> None:
+    """Save the sorted codes i·n + j of both directions of each chunk."""
+    folder.mkdir()
+    for number, pairs in enumerate(source()):
+        _check_nodes(pairs, num_nodes)
+        first, second = pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int64).T
+        codes = np.concatenate([first * num_nodes + second, second * num_nodes + first])
+        np.save(folder / f"{number}.npy", sort_distinct(codes))
+
+
+def _merge_chunks(
+    folder: Path, num_nodes: int, number: int, first: int, stop: int
+) -> tuple[np.ndarray, int]:
+    """Write a partition; returns its nodes' degrees and the number of links it owns."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    found = [np.empty(0, np.int64)]
+    for path in sorted(folder.glob("chunks/*/*.npy")):
+        chunk = np.load(path, mmap_mode="r")
+        low, high = np.searchsorted(chunk, [first * num_nodes, stop * num_nodes])
+        found.append(np.array(chunk[low:high]))
+    codes = sort_distinct(np.concatenate(found))
+    del found
+    indptr = np.searchsorted(codes, np.arange(first, stop + 1) * num_nodes)
+    sources, targets = np.divmod(codes, num_nodes)
+    lists = pa.ListArray.from_arrays(
+        pa.array(indptr.astype(np.int32)), pa.array(targets.astype(np.int32))
+    )
+    parquet.write_table(
+        pa.table({"neighbors": lists}),
+        _find_file(folder, number),
+        row_group_size=len(lists),
+        compression="lz4",
+        use_dictionary=False,
+    )
+    return np.diff(indptr), int((sources < targets).sum())
+
+
+def _check_nodes(pairs: np.ndarray, num_nodes: int) -> None:
+    if pairs.size and (pairs.min() < 0 or pairs.max() >= num_nodes):
+        raise InputError("link ends", f"must be node numbers from 0 to {num_nodes - 1}")
+
+
+def _find_file(folder: Path, number: int) -> Path:
+    return folder / f"links-{number:05}.parquet"

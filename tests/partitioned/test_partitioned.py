@@ -1,0 +1,297 @@
+"""Partitioned links against the functions of one process, and one partition a job."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.algorithms import class_propagation
+from core.algorithms.fingerprints import compute_class_sizes, compute_fingerprints
+from core.algorithms.triangles import compute_triangles
+from core.attacks.link.adamic_adar import AdamicAdar
+from core.attacks.link.common_neighbors import CommonNeighbors
+from core.attacks.link.heuristics import compute_neighbor_sums, compute_strengths
+from core.attacks.link.jaccard import Jaccard
+from core.attacks.link.preferential_attachment import PreferentialAttachment
+from core.attacks.link.resource_allocation import ResourceAllocation
+from core.audit.jobs.engine import Engine
+from core.context import Context
+from core.data.profile import compute_assortativity
+from core.defenses.edge_rand import EdgeRand
+from core.errors import InputError, ResourceError
+from core.graph import Graph
+from core.partitioned import attacks, measures, releases
+from core.partitioned.links import (
+    PartitionedLinks,
+    choose_bounds,
+    open_links,
+    run_on_partitions,
+    write_links,
+)
+from core.seeding import Seed
+from core.threats import Threats
+
+SEED = Seed(5)
+
+
+def draw_graph(num_nodes: int = 80, num_links: int = 300) -> Graph:
+    """Uneven degrees; the last nodes have no links."""
+    ends = np.random.default_rng(1).random((num_links, 2)) ** 2 * (num_nodes - 5)
+    return Graph.from_pairs(ends.astype(np.int64), num_nodes)
+
+
+def yield_chunks(pairs: np.ndarray, size: int):
+    for start in range(0, len(pairs), size):
+        yield pairs[start : start + size]
+
+
+def store(executor: Executor, folder: Path, graph: Graph, parts: int) -> PartitionedLinks:
+    """The links, in both directions and with loops, from two sources."""
+    pairs = np.concatenate([graph.edges, graph.edges[::-1, ::-1], [[3, 3]]])
+    sources = [partial(yield_chunks, half, 37) for half in np.array_split(pairs, 2)]
+    bounds = choose_bounds(executor, sources, graph.num_nodes, parts)
+    return write_links(executor, folder, sources, graph.num_nodes, bounds)
+
+
+class OneAtATime(Executor):
+    """Runs jobs at once, and counts the partitions that each one reads."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.reads: list[set[int]] = []
+        self.is_inside = False
+        load = PartitionedLinks.load_partition
+
+        def load_tracked(links: PartitionedLinks, number: int):
+            assert self.is_inside, "the driver reads a partition"
+            self.reads[-1].add(number)
+            return load(links, number)
+
+        monkeypatch.setattr(PartitionedLinks, "load_partition", load_tracked)
+
+    def submit(self, function, /, *args, **kwargs):
+        self.reads.append(set())
+        self.is_inside = True
+        future: Future = Future()
+        future.set_result(function(*args, **kwargs))
+        self.is_inside = False
+        return future
+
+
+@pytest.fixture(params=[1, 2, 7], ids=lambda parts: f"{parts} partitions")
+def links(request, executor, graph, tmp_path) -> PartitionedLinks:
+    return store(executor, tmp_path / "links", graph, request.param)
+
+
+@pytest.fixture
+def graph() -> Graph:
+    return draw_graph()
+
+
+@pytest.fixture
+def executor(monkeypatch) -> OneAtATime:
+    return OneAtATime(monkeypatch)
+
+
+def collect(executor: Executor, links: PartitionedLinks) -> np.ndarray:
+    """All links (m, 2), which only a test may do."""
+    return np.concatenate(list(run_on_partitions(executor, load_owned, links)))
+
+
+def load_owned(links: PartitionedLinks, number: int) -> np.ndarray:
+    return links.load_partition(number).owned
+
+
+def test_the_links_are_those_of_the_graph(links, graph, executor):
+    assert np.array_equal(collect(executor, links), graph.edges)
+    assert np.array_equal(links.degrees, graph.degrees)
+    assert (links.num_links, links.num_pairs) == (graph.num_edges, graph.num_pairs)
+    assert open_links(links.folder) == links
+    assert sorted(path.suffix for path in links.folder.iterdir())[:2] == [".json", ".npy"]
+
+
+def test_partitions_have_about_as_many_link_ends(executor, tmp_path):
+    graph = draw_graph(2000, 20_000)
+    links = store(executor, tmp_path / "links", graph, 10)
+    ends = np.add.reduceat(graph.degrees, links.bounds[:-1])
+    assert links.num_partitions == 10
+    assert ends.max() < 1.2 * ends.mean()
+
+
+def test_a_node_out_of_range_is_refused(executor, tmp_path):
+    source = partial(yield_chunks, np.array([[0, 9]]), 5)
+    with pytest.raises(InputError, match="node numbers from 0 to 8"):
+        write_links(executor, tmp_path / "links", [source], 9, (0, 9))
+
+
+def test_label_propagation_equals_that_of_one_process(links, graph, executor):
+    codes = np.random.default_rng(2).integers(-1, 3, graph.num_nodes)
+    prior = np.array([0.5, 0.3, 0.2])
+    for rounds in (0, 1, 12):
+        found = attacks.propagate_labels(executor, links, codes, prior, 0.9, rounds)
+        (wanted,) = class_propagation.propagate_labels(graph, [codes], prior, 0.9, rounds)
+        assert np.allclose(found, wanted, rtol=1e-13, atol=0)
+
+
+def test_heuristics_equal_those_of_one_process(links, graph, executor):
+    pairs = np.stack(np.triu_indices(graph.num_nodes, 1), axis=1)
+    pairs = np.random.default_rng(3).permuted(pairs, axis=1)
+    sums = compute_neighbor_sums(graph, pairs, Context(SEED))
+    ends = compute_strengths(graph)[pairs]
+    union = ends.sum(axis=1) - sums.overlap
+    wanted = {
+        CommonNeighbors: sums.count,
+        AdamicAdar: sums.log,
+        ResourceAllocation: sums.inverse,
+        Jaccard: sums.overlap / np.maximum(union, 1),
+        PreferentialAttachment: ends.prod(axis=1),
+    }
+    found = attacks.score_pairs(executor, links, pairs)
+    assert set(found) == {attack.info.key for attack in wanted}
+    for attack, scores in wanted.items():
+        assert np.allclose(found[attack.info.key], scores, rtol=1e-13, atol=0), attack
+
+
+def test_measures_equal_those_of_one_process(links, graph, executor):
+    for depth, sets in (
+        ("degree", measures.find_degree_sets(links)),
+        ("neighbor_degrees", measures.find_neighbor_degree_sets(executor, links)),
+    ):
+        wanted = compute_class_sizes(compute_fingerprints(graph, depth))
+        assert np.array_equal(sets.sizes, wanted)
+        assert sets.contains.all()
+    found = measures.compute_statistics(executor, links, SEED, wedges=20_000)
+    assert found.num_links == graph.num_edges
+    assert found.density == graph.density
+    assert np.array_equal(found.degree_counts, np.bincount(graph.degrees))
+    assert found.assortativity == pytest.approx(compute_assortativity(graph), rel=1e-12)
+    wedges = (graph.degrees * (graph.degrees - 1) // 2).sum()
+    clustering = compute_triangles(graph.edges, graph.num_nodes).sum() / wedges
+    estimate = found.global_clustering
+    assert estimate.low < clustering < estimate.high
+    assert estimate.high - estimate.low < 0.02
+
+
+def test_membership_equals_the_graphs(links, graph, executor):
+    pairs = np.random.default_rng(4).integers(0, graph.num_nodes, (500, 2))
+    pairs = np.concatenate([pairs, graph.edges, graph.edges[:, ::-1]])
+    found = measures.contains_pairs(executor, links, pairs)
+    assert np.array_equal(found, graph.contains_pairs(pairs))
+    assert measures.contains_pairs(executor, links, pairs[:0]).shape == (0,)
+
+
+def test_a_graph_without_links(executor, tmp_path):
+    links = store(executor, tmp_path / "links", Graph.from_pairs(np.empty((0, 2)), 6), 3)
+    found = measures.compute_statistics(executor, links, SEED)
+    assert (found.num_links, found.global_clustering.value) == (0, 0.0)
+    assert np.isnan(found.assortativity)
+    assert measures.find_neighbor_degree_sets(executor, links).sizes.tolist() == [6] * 6
+    released = releases.delete_at_random(executor, links, tmp_path / "released", 0.5, SEED)
+    assert released.num_links == 0
+
+
+@pytest.mark.parametrize("strength", [0, 0.3, 1])
+def test_random_deletion_removes_its_share(links, graph, executor, tmp_path, strength):
+    released = releases.delete_at_random(executor, links, tmp_path / "a", strength, SEED)
+    edges = collect(executor, released)
+    assert released.num_links == len(edges) == graph.num_edges - round(strength * graph.num_edges)
+    assert graph.contains_pairs(edges).all()
+    again = releases.delete_at_random(executor, links, tmp_path / "b", strength, SEED)
+    assert np.array_equal(collect(executor, again), edges)
+    if strength == 0.3:
+        other = releases.delete_at_random(executor, links, tmp_path / "c", strength, Seed(6))
+        assert not np.array_equal(collect(executor, other), edges)
+
+
+def test_random_deletion_spares_every_link_alike(executor, tmp_path):
+    graph = draw_graph(12, 30)
+    links = store(executor, tmp_path / "links", graph, 3)
+    counts = np.zeros(graph.num_edges)
+    for trial in range(300):
+        folder = tmp_path / str(trial)
+        released = releases.delete_at_random(executor, links, folder, 0.5, Seed(trial))
+        counts += np.isin(graph.edge_codes, collect(executor, released) @ [12, 1])
+    assert np.abs(counts / 300 - counts.mean() / 300).max() < 4.5 * np.sqrt(0.25 / 300)
+
+
+def test_edge_rand_flips_as_in_one_process(executor, tmp_path):
+    """Every pair is flipped with the same probability, links and others."""
+    graph, epsilon, trials = draw_graph(12, 30), 1.0, 400
+    links = store(executor, tmp_path / "links", graph, 3)
+    counts = np.zeros((12, 12))
+    for trial in range(trials):
+        folder, context = tmp_path / str(trial), Context(Seed(trial))
+        released, guarantee = releases.publish_edge_rand(executor, links, folder, epsilon, context)
+        i, j = collect(executor, released).T
+        counts[i, j] += 1
+    flip = 1 / (1 + np.e)
+    upper = np.triu_indices(12, 1)
+    is_link = graph.adjacency.toarray()[upper] > 0
+    flipped = np.where(is_link, trials - counts[upper], counts[upper]) / trials
+    assert np.abs(flipped - flip).max() < 4.5 * np.sqrt(flip * (1 - flip) / trials)
+    assert flipped.mean() == pytest.approx(flip, abs=0.015)
+    in_memory = EdgeRand(epsilon=epsilon).publish(graph, Threats(graph), Context(SEED))
+    assert guarantee == in_memory.guarantee
+
+
+def test_edge_rand_at_no_noise_and_beyond_the_memory(links, graph, executor, tmp_path):
+    context = Context(SEED)
+    released, _ = releases.publish_edge_rand(executor, links, tmp_path / "a", 60.0, context)
+    assert np.array_equal(collect(executor, released), graph.edges)
+    small = Context(SEED, memory_budget=1000)
+    with pytest.raises(ResourceError, match="more partitions"):
+        releases.publish_edge_rand(executor, links, tmp_path / "b", 1.0, small)
+
+
+def test_a_job_reads_one_partition_at_most(graph, executor, tmp_path):
+    links = store(executor, tmp_path / "links", graph, 7)
+    assert not any(executor.reads)
+    pairs = graph.edges[:50]
+    codes = np.zeros(graph.num_nodes, np.int64)
+    jobs = {
+        "labels": lambda: attacks.propagate_labels(executor, links, codes, np.ones(1), rounds=2),
+        "scores": lambda: attacks.score_pairs(executor, links, pairs),
+        "neighbours": lambda: measures.find_neighbor_degree_sets(executor, links),
+        "statistics": lambda: measures.compute_statistics(executor, links, SEED),
+        "deletion": lambda: releases.delete_at_random(executor, links, tmp_path / "a", 0.3, SEED),
+        "edge_rand": lambda: releases.publish_edge_rand(
+            executor, links, tmp_path / "b", 6.0, Context(SEED)
+        ),
+    }
+    for name, run in jobs.items():
+        executor.reads.clear()
+        run()
+        assert set().union(*executor.reads) == set(range(7)), name
+        assert max(map(len, executor.reads)) == 1, name
+
+
+@pytest.mark.xdist_group("audit cluster")
+def test_the_embedded_cluster_gives_the_same(graph, audit_home, tmp_path, monkeypatch):
+    monkeypatch.setenv("AUDIT_WORKERS", "2")
+    audit_home.mkdir()
+    engine = Engine(audit_home)
+    try:
+        found = [
+            compute_all(engine.connect().get_executor(pure=False), graph, tmp_path / "cluster"),
+            compute_all(ThreadPoolExecutor(1), graph, tmp_path / "here"),
+        ]
+    finally:
+        engine.close()
+    for ours, wanted in zip(*found, strict=True):
+        assert np.array_equal(ours, wanted)
+
+
+def compute_all(executor: Executor, graph: Graph, folder: Path) -> list[np.ndarray]:
+    sources = [partial(np.array_split, half, 3) for half in np.array_split(graph.edges, 2)]
+    links = write_links(executor, folder / "links", sources, graph.num_nodes, (0, 9, 30, 80))
+    released, _ = releases.publish_edge_rand(executor, links, folder / "a", 5.0, Context(SEED))
+    codes, prior = np.arange(80) % 3 - 1, np.array([0.5, 0.5])
+    return [
+        released.degrees,
+        attacks.propagate_labels(executor, released, codes, prior, rounds=5),
+        *attacks.score_pairs(executor, released, graph.edges).values(),
+        measures.find_neighbor_degree_sets(executor, released).sizes,
+    ]
