@@ -45,7 +45,7 @@ def test_another_graph_is_uploaded_on_the_data_page(open_app, example, monkeypat
         folder.cleanup()  # as a session does that ends
 
 
-def test_the_page_tells_which_private_columns_it_teaches(open_app, example):
+def test_the_page_names_the_private_columns_it_has(open_app, example):
     app = open_app("data", graph=example)
 
     def find(widgets, start):
@@ -63,16 +63,16 @@ def test_the_page_tells_which_private_columns_it_teaches(open_app, example):
     upload(PEOPLE.format("blue", "green").replace("affiliation", "shoes"))
     assert "the column 'affiliation' or 'seniority'" in app.error[0].value
     assert held() is None
-    said = r"It teaches affiliation, not seniority \(no such column there\)."
+    expected = r"It has affiliation, not seniority \(no such column there\)."
     upload(PEOPLE.format("blue", "green"))
     assert not app.error
-    assert said in [c.value for c in app.caption]
+    assert expected in [c.value for c in app.caption]
     first = held()
     upload(PEOPLE.replace("affiliation", "seniority").format("junior", "senior"))
     assert not app.error
     assert held() != first
-    said = r"It teaches seniority, not affiliation \(no such column there\)."
-    assert said in [c.value for c in app.caption]
+    expected = r"It has seniority, not affiliation \(no such column there\)."
+    assert expected in [c.value for c in app.caption]
     find(app.multiselect, "more-private-").set_value([]).run()
     assert "must have one table with the column 'affiliation'" in app.error[0].value
     for folder, _ in app.session_state["uploads"].values():
