@@ -69,11 +69,11 @@ class Attention:
         self, values: Any, to_source: Any, to_target: Any, shares: Any, gradient: Any
     ) -> tuple[Any, Any, Any]:
         """Derivatives by values, to_source and to_target, as arrays."""
-        found = np.zeros_like(values), np.zeros_like(to_source), np.zeros_like(to_target)
+        gradients = np.zeros_like(values), np.zeros_like(to_source), np.zeros_like(to_target)
         attend_backward(
-            self._indptr, self._indices, values, to_source, to_target, shares, gradient, *found
+            self._indptr, self._indices, values, to_source, to_target, shares, gradient, *gradients
         )
-        return found
+        return gradients
 
 
 class _Attend(torch.autograd.Function):
@@ -87,8 +87,8 @@ class _Attend(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         gradient = gradients[0].contiguous().numpy()
-        found = ctx.attention.backward(*ctx.arrays, ctx.shares, gradient)
-        return None, *map(torch.from_numpy, found)
+        derivatives = ctx.attention.backward(*ctx.arrays, ctx.shares, gradient)
+        return None, *map(torch.from_numpy, derivatives)
 
 
 SLOPE = 0.2
@@ -159,10 +159,10 @@ def attend_backward(
     """Adds to `by_…` the derivatives by values, to_source and to_target for that by `mixed`."""
     num_heads, width = values.shape[1], values.shape[2]
     mean = np.empty(num_heads, np.float32)
-    most = 0
+    max_links = 0
     for t in range(len(indptr) - 1):
-        most = max(most, indptr[t + 1] - indptr[t])
-    by_share = np.empty((most, num_heads), np.float32)
+        max_links = max(max_links, indptr[t + 1] - indptr[t])
+    by_share = np.empty((max_links, num_heads), np.float32)
     for t in range(len(indptr) - 1):
         first, last = indptr[t], indptr[t + 1]
         mean[:] = np.float32(0.0)

@@ -20,7 +20,7 @@ from core.progress import Progress
 PSEUDO = 1.0
 """Pseudo-counts of links and nodes over all blocks, so that none is empty."""
 
-LEAST = 1e-200
+UNDERFLOW = 1e-200
 """Threshold below which products are rescaled."""
 
 
@@ -44,8 +44,8 @@ class Blocks:
     def gain(self) -> float:
         """Evidence minus ½ log n per parameter beyond a single block's (BIC; Schwarz, 1978)."""
         n, count = self.chances.shape
-        more = count * (count + 1) / 2 + count - 2
-        return self.evidence - 0.5 * float(np.log(n)) * float(more)
+        num_parameters = count * (count + 1) / 2 + count - 2
+        return self.evidence - 0.5 * float(np.log(n)) * float(num_parameters)
 
 
 class BlockModel:
@@ -84,7 +84,7 @@ class BlockModel:
         order, logs = rng.permutation(len(chances)), np.zeros(len(chances))
         for number in range(rounds):
             rates, shares = self._compute_rates(links, chances), _count(chances)
-            missed = (self._theta @ chances) @ rates
+            absent = (self._theta @ chances) @ rates
             change = 0.0
             for _ in range(sweeps):
                 change += pass_messages(
@@ -95,17 +95,17 @@ class BlockModel:
                     self._theta,
                     rates,
                     shares,
-                    missed,
+                    absent,
                     messages,
                     chances,
                     logs,
                 )
             links = np.zeros_like(rates)
-            met = weigh_links(self._reverse, rates, messages, links)
+            link_logs = weigh_links(self._reverse, rates, messages, links)
             progress.update(number + 1, rounds, "belief propagation")
             if change <= tolerance * len(chances):
                 break
-        evidence = self._compute_evidence(float(logs.sum()) - met, chances, rates)
+        evidence = self._compute_evidence(float(logs.sum()) - link_logs, chances, rates)
         return Blocks(chances, rates, shares, evidence)
 
     def _compute_rates(self, links: np.ndarray, chances: np.ndarray) -> np.ndarray:
@@ -139,16 +139,16 @@ def pass_messages(
     theta: np.ndarray,
     rates: np.ndarray,
     shares: np.ndarray,
-    missed: np.ndarray,
+    absent: np.ndarray,
     messages: np.ndarray,
     chances: np.ndarray,
     logs: np.ndarray,
 ) -> float:
-    """One sweep, node by node in an order; changes `messages`, `chances`, `missed` and `logs` in
+    """One sweep, node by node in an order; changes `messages`, `chances`, `absent` and `logs` in
     place, and returns by how much the chances (n, B) changed, summed.
 
     messages  (2m, B) of row i: from the neighbour to i; `reverse` (2m,): the same link's other one
-    missed    (B,) Σ_j θ_j Σ_b ω_ab q_jb, by which links that are not there count
+    absent    (B,) Σ_j θ_j Σ_b ω_ab q_jb, by which links that are not there count
     logs      (n,) logarithms of what the chances were divided by
     """
     num_blocks = len(shares)
@@ -159,9 +159,9 @@ def pass_messages(
     product, found = np.empty(num_blocks), np.empty(num_blocks)
     change = 0.0
     for i in order:
-        scale = -theta[i] * missed.min()
+        scale = -theta[i] * absent.min()
         for a in range(num_blocks):
-            product[a] = shares[a] * np.exp(-theta[i] * missed[a] - scale)
+            product[a] = shares[a] * np.exp(-theta[i] * absent[a] - scale)
         start = indptr[i]
         for e in range(start, indptr[i + 1]):
             found[:] = 0.0
@@ -174,7 +174,7 @@ def pass_messages(
                 sent[e - start, a] = found[a]
                 product[a] *= found[a]
                 peak = max(peak, product[a])
-            if peak < LEAST or peak > 1.0 / LEAST:
+            if peak < UNDERFLOW or peak > 1.0 / UNDERFLOW:
                 scale += np.log(peak)
                 product /= peak
         total = product.sum()
@@ -187,7 +187,7 @@ def pass_messages(
             chances[i, a] = product[a]
         for b in range(num_blocks):
             for a in range(num_blocks):
-                missed[a] += found[b] * rates[b, a]
+                absent[a] += found[b] * rates[b, a]
         for e in range(start, indptr[i + 1]):
             total = 0.0
             for a in range(num_blocks):
@@ -206,19 +206,19 @@ def weigh_links(
     sum of the logarithms of each link's normaliser."""
     num_blocks = len(rates)
     logs = 0.0
-    both = np.empty((num_blocks, num_blocks))
+    joint = np.empty((num_blocks, num_blocks))
     for e in range(len(reverse)):
-        other = reverse[e]
-        if other < e:
+        opposite = reverse[e]
+        if opposite < e:
             continue
         total = 0.0
         for a in range(num_blocks):
             for b in range(num_blocks):
-                both[a, b] = rates[a, b] * messages[e, a] * messages[other, b]
-                total += both[a, b]
+                joint[a, b] = rates[a, b] * messages[e, a] * messages[opposite, b]
+                total += joint[a, b]
         logs += np.log(total)
         for a in range(num_blocks):
             for b in range(num_blocks):
-                links[a, b] += both[a, b] / total
-                links[b, a] += both[a, b] / total
+                links[a, b] += joint[a, b] / total
+                links[b, a] += joint[a, b] / total
     return logs

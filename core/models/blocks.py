@@ -16,7 +16,7 @@ from core.progress import PartProgress
 
 SIZES = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64)
 """Numbers of blocks tried, until two in a row do not improve."""
-SURE = 0.8
+START_PROBABILITY = 0.8
 """Initial probability of a node's starting block."""
 LARGEST_SAMPLE = 20_000
 """Nodes used to find the starting centres."""
@@ -29,7 +29,7 @@ CAUTIONS = (0.3, 1.0, 3.0, 10.0, 100.0)
 """Pseudo-counts of the prior if blocks are independent of classes."""
 TOLERANCE = 0.05
 """Standard deviation of block sizes around the class shares, if blocks are classes."""
-MOST_NAMINGS = 20_000
+MAX_ASSIGNMENTS = 20_000
 """Number of class assignments up to which all are enumerated."""
 
 
@@ -44,25 +44,29 @@ def find_blocks(graph: Graph, max_blocks: int, context: Context) -> list[Blocks]
     spectrum = compute_spectrum(graph, max(sizes), int(context.rng("svd").integers(2**31)))
     models = {corrected: BlockModel(graph, corrected) for corrected in (True, False)}
     found: dict[bool, Blocks] = {}
-    worse = dict.fromkeys(models, 0)
+    num_worse = dict.fromkeys(models, 0)
     for number, size in enumerate(sizes):
-        asked = [corrected for corrected in models if worse[corrected] < 2]
-        if not asked:
+        active = [corrected for corrected in models if num_worse[corrected] < 2]
+        if not active:
             break
-        start = _start(spectrum[:, :size], graph.degrees, size, context)
-        for step, corrected in enumerate(asked):
-            whole = PartProgress(context.progress, number, len(sizes))
+        start = _make_start(spectrum[:, :size], graph.degrees, size, context)
+        for step, corrected in enumerate(active):
+            size_progress = PartProgress(context.progress, number, len(sizes))
             blocks = models[corrected].fit(
-                start, context.rng("order", size), progress=PartProgress(whole, step, len(asked))
+                start,
+                context.rng("order", size),
+                progress=PartProgress(size_progress, step, len(active)),
             )
             best = found[corrected].gain if corrected in found else 0.0
-            worse[corrected] = 0 if blocks.gain > best else worse[corrected] + 1
+            num_worse[corrected] = 0 if blocks.gain > best else num_worse[corrected] + 1
             if blocks.gain > best:
                 found[corrected] = blocks
     return list(found.values())
 
 
-def _start(spectrum: np.ndarray, degrees: np.ndarray, size: int, context: Context) -> np.ndarray:
+def _make_start(
+    spectrum: np.ndarray, degrees: np.ndarray, size: int, context: Context
+) -> np.ndarray:
     """(n, B) probabilities by k-means on the rows of (n, d) principal directions, each of unit
     length (Qin and Rohe, 2013), weighted by degree."""
     from sklearn.cluster import KMeans
@@ -75,18 +79,18 @@ def _start(spectrum: np.ndarray, degrees: np.ndarray, size: int, context: Contex
     sample = np.arange(len(rows))
     if len(rows) > LARGEST_SAMPLE:
         sample = rng.choice(len(rows), LARGEST_SAMPLE, p=weights / weights.sum())
-    means = KMeans(size, n_init=5, random_state=int(rng.integers(2**31)))
+    clusters = KMeans(size, n_init=5, random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings():  # fewer distinct rows than blocks, as in a star
         warnings.simplefilter("ignore", ConvergenceWarning)
-        means.fit(rows[sample], sample_weight=weights[sample])
+        clusters.fit(rows[sample], sample_weight=weights[sample])
     context.progress.check()
-    start = np.full((len(rows), size), (1.0 - SURE) / size)
-    start[np.arange(len(rows)), means.predict(rows)] += SURE
+    start = np.full((len(rows), size), (1.0 - START_PROBABILITY) / size)
+    start[np.arange(len(rows)), clusters.predict(rows)] += START_PROBABILITY
     return start
 
 
 @dataclass(frozen=True, eq=False)
-class Naming:
+class BlockClasses:
     """table (B, C) class probabilities of each block; evidence: log-probability of the known
     values."""
 
@@ -96,7 +100,7 @@ class Naming:
 
 def label_blocks(
     chances: np.ndarray, observed: np.ndarray, shares: np.ndarray, spread: float = 0.0
-) -> Naming:
+) -> BlockClasses:
     """Bayesian model average over the classes of blocks, by their known nodes and sizes.
 
     chances  (n, B) blocks, found without the known values
@@ -113,29 +117,31 @@ def label_blocks(
     sizes = chances.sum(axis=0) / len(chances)
     tables, weights = [], []
     for caution in CAUTIONS:
-        evidence, table = _learn(counts, np.tile(shares, (len(counts), 1)), caution)
+        evidence, table = _fit_classes(counts, np.tile(shares, (len(counts), 1)), caution)
         tables.append(table)
         weights.append(float(evidence.sum()) - np.log(2 * len(CAUTIONS)))
-    few = float(len(shares)) ** len(counts) <= MOST_NAMINGS
-    namings = _list_namings(*counts.shape) if few else None
+    is_enumerable = float(len(shares)) ** len(counts) <= MAX_ASSIGNMENTS
+    assignments = _list_assignments(*counts.shape) if is_enumerable else None
     for purity in PURITIES:
         for certainty in CERTAINTIES:
-            table, weight = _format_each(counts, sizes, shares, purity, certainty, spread, namings)
+            table, weight = _mix_assignments(
+                counts, sizes, shares, purity, certainty, spread, assignments
+            )
             tables.append(table)
             weights.append(weight - np.log(2 * len(PURITIES) * len(CERTAINTIES)))
     total = logsumexp(weights)
     mixed = np.einsum("k,kbc->bc", np.exp(np.array(weights) - total), np.array(tables))
-    return Naming(mixed / mixed.sum(axis=1, keepdims=True), float(total))
+    return BlockClasses(mixed / mixed.sum(axis=1, keepdims=True), float(total))
 
 
-def _format_each(
+def _mix_assignments(
     counts: np.ndarray,
     sizes: np.ndarray,
     shares: np.ndarray,
     purity: float,
     certainty: float,
     spread: float,
-    namings: np.ndarray | None,
+    assignments: np.ndarray | None,
 ) -> tuple[np.ndarray, float]:
     """(B, C) and log-weight if every block is mostly of one class, over all namings (N, B)."""
     num_blocks, num_classes = counts.shape
@@ -143,37 +149,37 @@ def _format_each(
     tables = np.zeros((num_blocks, num_classes, num_classes))
     for code in range(num_classes):
         guess = purity * np.eye(num_classes)[code] + (1 - purity) * shares
-        evidence[:, code], tables[:, code] = _learn(counts, guess, certainty)
+        evidence[:, code], tables[:, code] = _fit_classes(counts, guess, certainty)
     logs = evidence + np.log(shares)
-    if namings is None:
+    if assignments is None:
         chances = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
         return np.einsum("bc,bcd->bd", chances, tables), float(logsumexp(logs, axis=1).sum())
     blocks = np.arange(num_blocks)
-    prior = np.log(shares)[namings].sum(axis=1)
-    masses = np.stack([(namings == code) @ sizes for code in range(num_classes)], axis=1)
-    missed = purity * (masses - shares)
-    prior -= 0.5 * (missed**2).sum(axis=1) / (TOLERANCE**2 + spread**2)
+    prior = np.log(shares)[assignments].sum(axis=1)
+    masses = np.stack([(assignments == code) @ sizes for code in range(num_classes)], axis=1)
+    excess = purity * (masses - shares)
+    prior -= 0.5 * (excess**2).sum(axis=1) / (TOLERANCE**2 + spread**2)
     prior -= logsumexp(prior)
-    weights = prior + evidence[blocks, namings].sum(axis=1)
+    weights = prior + evidence[blocks, assignments].sum(axis=1)
     total = logsumexp(weights)
     chances = np.zeros((num_blocks, num_classes))
-    np.add.at(chances, (blocks[None, :], namings), np.exp(weights - total)[:, None])
+    np.add.at(chances, (blocks[None, :], assignments), np.exp(weights - total)[:, None])
     return np.einsum("bc,bcd->bd", chances, tables), float(total)
 
 
-def _learn(
+def _fit_classes(
     counts: np.ndarray, guess: np.ndarray, certainty: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """(B,) log-evidence of the counts (B, C), and the classes' chances (B, C) after them, if
     before them they were Dirichlet-distributed around a guess."""
     prior = certainty * np.maximum(np.broadcast_to(guess, counts.shape), 1e-6)
-    after = prior + counts
-    evidence = gammaln(prior.sum(axis=1)) - gammaln(after.sum(axis=1))
-    evidence = evidence + (gammaln(after) - gammaln(prior)).sum(axis=1)
-    return evidence, after / after.sum(axis=1, keepdims=True)
+    posterior = prior + counts
+    evidence = gammaln(prior.sum(axis=1)) - gammaln(posterior.sum(axis=1))
+    evidence = evidence + (gammaln(posterior) - gammaln(prior)).sum(axis=1)
+    return evidence, posterior / posterior.sum(axis=1, keepdims=True)
 
 
-def _list_namings(num_blocks: int, num_classes: int) -> np.ndarray:
+def _list_assignments(num_blocks: int, num_classes: int) -> np.ndarray:
     """(C^B, B) classes of each block."""
     numbers = np.arange(num_classes**num_blocks)[:, None]
     return np.asarray(numbers // num_classes ** np.arange(num_blocks) % num_classes)

@@ -17,7 +17,7 @@ from core.models.encoders import Block, Dropout, Inputs, Linear, num_columns
 from core.models.propagation import Propagation
 from core.seeding import Seed
 
-HIDDEN, OUT, JUDGE = 64, 32, 64
+HIDDEN, OUT, PAIR_HIDDEN = 64, 32, 64
 LENGTH = 3.0
 """Norm of an embedding, so that initial products of two are of order one."""
 
@@ -65,11 +65,11 @@ class PairNetwork(torch.nn.Module):
         super().__init__()
         generator = seed.torch("init")
         self.first = Linear(num_inputs, HIDDEN, generator)
-        self.around = Linear(HIDDEN, OUT, generator)
-        self.alone = Linear(HIDDEN, OUT, generator)
-        self.judge = Linear(num_columns + 4 * OUT, JUDGE, generator)
-        self.last = Linear(JUDGE, 1, generator)
-        self.straight = Linear(num_columns, 1, generator)
+        self.second = Linear(HIDDEN, OUT, generator)
+        self.second_alone = Linear(HIDDEN, OUT, generator)
+        self.pair_hidden = Linear(num_columns + 4 * OUT, PAIR_HIDDEN, generator)
+        self.last = Linear(PAIR_HIDDEN, 1, generator)
+        self.skip = Linear(num_columns, 1, generator)
         self.dropout = Dropout(DROPOUT, seed.child("nodes"))
         self.pair_dropout = Dropout(PAIR_DROPOUT, seed.child("pairs"))
 
@@ -77,9 +77,9 @@ class PairNetwork(torch.nn.Module):
         """(n, out) embeddings h of nodes among their neighbours, and o of nodes alone."""
         projected = self.first(inputs)
         hidden = self.dropout(torch.relu(block.aggregate(projected)))
-        around = block.aggregate(self.around(hidden))
-        alone = self.alone(self.dropout(torch.relu(projected)))
-        return LENGTH * normalize(around), LENGTH * normalize(alone)
+        embedded = block.aggregate(self.second(hidden))
+        own = self.second_alone(self.dropout(torch.relu(projected)))
+        return LENGTH * normalize(embedded), LENGTH * normalize(own)
 
     def forward(
         self, embedded: tuple[torch.Tensor, torch.Tensor], pairs: PairBatch
@@ -89,8 +89,8 @@ class PairNetwork(torch.nn.Module):
         h_i, h_j = (h.index_select(0, end) for end in pairs.ends)
         o_i, o_j = (o.index_select(0, end) for end in pairs.ends)
         parts = [pairs.columns, h_i * h_j, o_i * o_j, o_i * h_j + o_j * h_i, pairs.common(h)]
-        judged = torch.relu(self.judge(self.pair_dropout(torch.cat(parts, 1))))
-        logits: torch.Tensor = self.last(self.pair_dropout(judged)) + self.straight(pairs.columns)
+        hidden = torch.relu(self.pair_hidden(self.pair_dropout(torch.cat(parts, 1))))
+        logits: torch.Tensor = self.last(self.pair_dropout(hidden)) + self.skip(pairs.columns)
         return logits.squeeze(1)
 
 
@@ -116,8 +116,8 @@ def fit_pair_network(
     best, best_loss, best_epoch = deepcopy(network.state_dict()), float("inf"), 0
     for epoch in range(epochs):
         network.train()
-        for place in rng.permutation(len(batches) - 1) + 1:
-            pairs, truth = batches[place]
+        for index in rng.permutation(len(batches) - 1) + 1:
+            pairs, truth = batches[index]
             optimizer.zero_grad(set_to_none=True)
             loss = cross_entropy(network(network.embed(inputs, pairs.block), pairs), truth)
             loss.backward()

@@ -72,11 +72,11 @@ def extract_subgraphs(
     adjacency.eliminate_zeros()
     pairs = np.sort(np.asarray(pairs, dtype=np.int64), axis=1)
     root = np.uint64(context.seed.child("subgraphs").to_int())
-    seen = np.full(adjacency.shape[0], -1, np.int64)
+    visited = np.full(adjacency.shape[0], -1, np.int64)
     local = np.full(adjacency.shape[0], -1, np.int64)
     parts = []
     for start in range(0, len(pairs), PAIRS_AT_ONCE):
-        seen[:] = -1
+        visited[:] = -1
         parts.append(
             _extract(
                 adjacency.indptr,
@@ -86,14 +86,14 @@ def extract_subgraphs(
                 hops,
                 max_per_hop,
                 root,
-                seen,
+                visited,
                 local,
             )
         )
         context.progress.update(start + len(parts[-1][0]), len(pairs), "enclosing subgraphs")
     if not parts:
-        nothing = np.zeros(0, np.int64)
-        return Subgraphs(*(nothing for _ in fields(Subgraphs)))
+        empty = np.zeros(0, np.int64)
+        return Subgraphs(*(empty for _ in fields(Subgraphs)))
     return Subgraphs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
@@ -104,7 +104,9 @@ def _concatenate_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 @numba.njit(nogil=True)
-def _measure(row_starts: np.ndarray, columns: np.ndarray, source: int, removed: int) -> np.ndarray:
+def _compute_distances(
+    row_starts: np.ndarray, columns: np.ndarray, source: int, removed: int
+) -> np.ndarray:
     """Distances from `source` in the subgraph without node `removed`; −1 if unreachable."""
     distances = np.full(len(row_starts) - 1, -1, np.int64)
     queue = np.empty(len(distances), np.int64)
@@ -123,10 +125,12 @@ def _measure(row_starts: np.ndarray, columns: np.ndarray, source: int, removed: 
 
 
 @numba.njit(nogil=True)
-def _label(row_starts: np.ndarray, columns: np.ndarray, first: int, second: int) -> np.ndarray:
+def _compute_labels(
+    row_starts: np.ndarray, columns: np.ndarray, first: int, second: int
+) -> np.ndarray:
     """1 + min(a, b) + (h + (a + b) % 2 − 1) h with h = (a + b) // 2, a and b the distances."""
-    to_first = _measure(row_starts, columns, first, second)
-    to_second = _measure(row_starts, columns, second, first)
+    to_first = _compute_distances(row_starts, columns, first, second)
+    to_second = _compute_distances(row_starts, columns, second, first)
     labels = np.zeros(len(to_first), np.int16)
     for node in range(len(labels)):
         a, b = to_first[node], to_second[node]
@@ -148,31 +152,31 @@ def _collect(
     hops: int,
     max_per_hop: int,
     state: np.ndarray,
-    seen: np.ndarray,
+    visited: np.ndarray,
 ) -> np.ndarray:
     """Sorted nodes of one subgraph."""
     nodes = np.empty(2 + hops * max_per_hop, np.int64)
     nodes[0], nodes[1] = i, j
-    seen[i] = seen[j] = row
+    visited[i] = visited[j] = row
     start, size = 0, 2
     for _ in range(hops):
-        room = 0
+        capacity = 0
         for at in range(start, size):
-            room += indptr[nodes[at] + 1] - indptr[nodes[at]]
-        found = np.empty(room, np.int64)
+            capacity += indptr[nodes[at] + 1] - indptr[nodes[at]]
+        candidates = np.empty(capacity, np.int64)
         count = 0
         for at in range(start, size):
             for z in indices[indptr[nodes[at]] : indptr[nodes[at] + 1]]:
-                if seen[z] != row:
-                    seen[z] = row
-                    found[count] = z
+                if visited[z] != row:
+                    visited[z] = row
+                    candidates[count] = z
                     count += 1
         start = size
         for at in range(min(count, max_per_hop)):
             if count > max_per_hop:
                 other = at + draw_below(state, count - at)
-                found[at], found[other] = found[other], found[at]
-            nodes[size] = found[at]
+                candidates[at], candidates[other] = candidates[other], candidates[at]
+            nodes[size] = candidates[at]
             size += 1
     return np.sort(nodes[:size])
 
@@ -195,10 +199,10 @@ def _extract(
     hops: int,
     max_per_hop: int,
     root: np.uint64,
-    seen: np.ndarray,
+    visited: np.ndarray,
     local: np.ndarray,
 ) -> tuple[np.ndarray, ...]:
-    """The six arrays of `Subgraphs` for a few pairs; `seen` and `local` (n,) all −1."""
+    """The six arrays of `Subgraphs` for a few pairs; `visited` and `local` (n,) all −1."""
     n = len(indptr) - 1
     sizes = np.empty(len(pairs), np.int64)
     num_entries = np.empty(len(pairs), np.int64)
@@ -211,7 +215,7 @@ def _extract(
     for row in range(len(pairs)):
         i, j = pairs[row, 0], pairs[row, 1]
         state[0] = root ^ (np.uint64(i * n + j) * np.uint64(0xD6E8FEB86659FD93))
-        nodes = _collect(indptr, indices, i, j, row, hops, max_per_hop, state, seen)
+        nodes = _collect(indptr, indices, i, j, row, hops, max_per_hop, state, visited)
         size = len(nodes)
         for at in range(size):
             local[nodes[at]] = at
@@ -232,7 +236,7 @@ def _extract(
                     filled += 1
             row_starts[at + 1] = filled - begin
             row_counts[num_nodes + at] = row_starts[at + 1] - row_starts[at]
-        labels[num_nodes : num_nodes + size] = _label(
+        labels[num_nodes : num_nodes + size] = _compute_labels(
             row_starts, columns[begin:filled], local[i], local[j]
         )
         for at in range(size):

@@ -69,8 +69,8 @@ def compute_roles(graph: Graph) -> np.ndarray:
     links = graph.degrees
     weight = degrees / np.maximum(links, 1)
     quartiles = find_quartiles(graph, size)
-    further = walk @ np.column_stack([near, own, quartiles])
-    return np.column_stack([own, size, size**2, weight, near, spread, quartiles, further])
+    second_order = walk @ np.column_stack([near, own, quartiles])
+    return np.column_stack([own, size, size**2, weight, near, spread, quartiles, second_order])
 
 
 def compute_spectrum(graph: Graph, width: int, seed: int) -> np.ndarray:
@@ -107,10 +107,10 @@ def count_labels(graph: Graph, observed: np.ndarray, prior: np.ndarray) -> np.nd
     values[known, observed[known]] = 1.0
     values[:, -1] = known
     adjacency = graph.adjacency.astype(np.float64)
-    one = adjacency @ values
-    around = (one, adjacency @ one, walk @ (walk @ (walk @ values)))
+    first_order = adjacency @ values
+    neighbourhoods = (first_order, adjacency @ first_order, walk @ (walk @ (walk @ values)))
     columns = []
-    for found, weight in zip(around, WEIGHTS, strict=True):
+    for found, weight in zip(neighbourhoods, WEIGHTS, strict=True):
         shares = (found[:, :-1] + weight * prior) / (found[:, -1:] + weight)
         columns.append(np.log(shares) - np.log(prior))
     for share in SHARES:
@@ -126,10 +126,10 @@ def count_inferred(graph: Graph, chances: np.ndarray, prior: np.ndarray) -> np.n
     chances  (n, C) probabilities; one-hot where the value is known
     """
     adjacency = graph.adjacency.astype(np.float64)
-    one = adjacency @ chances
+    first_order = adjacency @ chances
     squares = np.asarray(adjacency.multiply(adjacency).sum(axis=1)).reshape(-1, 1)
     columns = [np.log(np.maximum(chances, FLOOR)) - np.log(prior)]
-    for found in (one, np.maximum(adjacency @ one - squares * chances, 0.0)):
+    for found in (first_order, np.maximum(adjacency @ first_order - squares * chances, 0.0)):
         shares = found + INFERRED * prior
         columns.append(np.log(shares / shares.sum(axis=1, keepdims=True)) - np.log(prior))
     return np.column_stack(columns)
@@ -143,11 +143,11 @@ def find_quartiles(graph: Graph, values: np.ndarray) -> np.ndarray:
     rows = np.repeat(np.arange(graph.num_nodes), counts)
     found = values[adjacency.indices]
     ordered = found[np.lexsort((found, rows))]
-    has = counts > 0
+    has_neighbors = counts > 0
     quartiles = np.zeros((graph.num_nodes, 5))
     for column, share in enumerate((0.0, 0.25, 0.5, 0.75, 1.0)):
-        ranks = np.round(share * (counts[has] - 1)).astype(np.int64)
-        quartiles[has, column] = ordered[adjacency.indptr[:-1][has] + ranks]
+        ranks = np.round(share * (counts[has_neighbors] - 1)).astype(np.int64)
+        quartiles[has_neighbors, column] = ordered[adjacency.indptr[:-1][has_neighbors] + ranks]
     return quartiles
 
 

@@ -47,7 +47,7 @@ class PairHead(torch.nn.Module):
         if self.kind == "cosine":  # once a node, not once a pair
             vectors = normalize(vectors)
         # Its gradient is one index_add; that of vectors[ends] sorts all indices.
-        left, right = (vectors.index_select(0, side) for side in ends)
+        left, right = (vectors.index_select(0, column) for column in ends)
         if self.kind in ("cosine", "inner"):
             return (left * right).sum(dim=1)
         orders = torch.cat([torch.cat([left, right], 1), torch.cat([right, left], 1)])

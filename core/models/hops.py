@@ -83,8 +83,8 @@ class MixHop(Trials):
         last: Propagation,
     ) -> torch.Tensor:
         """(k, S, F, powers · width): the last steps of two powers are one product."""
-        near = torch.stack([one, _apply(self._propagation, two)], dim=1)
-        first, second = _apply(last, near).unbind(1)
+        stacked = torch.stack([one, _apply(self._propagation, two)], dim=1)
+        first, second = _apply(last, stacked).unbind(1)
         return torch.relu(torch.cat([zero, first, second], dim=3) + bias)
 
 
@@ -130,8 +130,8 @@ def multiply_inputs(
     """(n, a, S, F, b) of (n, d) inputs and weights (d, a, S, F, b); dense inputs are dropped out,
     each setting's in its own way."""
     if isinstance(inputs, Propagation):
-        whole: torch.Tensor = inputs(weight.flatten(1)).unflatten(1, weight.shape[1:])
-        return whole
+        sparse_product: torch.Tensor = inputs(weight.flatten(1)).unflatten(1, weight.shape[1:])
+        return sparse_product
     dropped = trials.drop_inputs(inputs).transpose(0, 1)
     product = dropped @ weight.permute(2, 0, 1, 3, 4).flatten(2)
     spread: torch.Tensor = product.unflatten(2, (weight.shape[1], *weight.shape[3:]))

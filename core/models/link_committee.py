@@ -41,15 +41,17 @@ class PairTriangles:
         self.count = len(pairs)
         self.pair = torch.from_numpy(first.coords[0][order].astype(np.int64)).to(device)
         self.node = torch.from_numpy(first.coords[1][order].astype(np.int64)).to(device)
-        self.one = torch.from_numpy(first.data[order].astype(np.int64) - 1).to(device)
-        self.two = torch.from_numpy(second.data[other].astype(np.int64) - 1).to(device)
+        self.first_slots = torch.from_numpy(first.data[order].astype(np.int64) - 1).to(device)
+        self.second_slots = torch.from_numpy(second.data[other].astype(np.int64) - 1).to(device)
 
     def sum(self, weights: torch.Tensor, degrees: torch.Tensor) -> torch.Tensor:
         """(k, 2) expected common neighbours, and each over the logarithm of its degree."""
-        both = weights.index_select(0, self.one) * weights.index_select(0, self.two)
+        products = weights.index_select(0, self.first_slots) * weights.index_select(
+            0, self.second_slots
+        )
         scale = degrees.clamp_min(2.0).log().reciprocal().index_select(0, self.node)
         sums = torch.zeros(self.count, 2, device=weights.device)
-        return sums.index_add(0, self.pair, torch.stack([both, both * scale], dim=1))
+        return sums.index_add(0, self.pair, torch.stack([products, products * scale], dim=1))
 
 
 class Committee:
@@ -75,34 +77,34 @@ class Committee:
         self._features: torch.Tensor | None = None
         if features is not None:
             self._features = _compress(features, rng).to(device)
-        self._judges: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]] = []
+        self._models: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]] = []
 
     def fit(self, weights: torch.Tensor) -> None:
         """Train on links withheld from the weighted graph and on non-links."""
         matrix, weights = self._matrix, weights.detach()
         present = torch.nonzero(weights > 0.5).squeeze(1).cpu().numpy()
-        self._judges = []
+        self._models = []
         if len(present) < 20:
             return
         hidden = self._rng.choice(present, max(round(HIDDEN_SHARE * len(present)), 10), False)
-        rest = weights.clone()
-        rest[torch.from_numpy(hidden).to(weights.device)] = 0.0
+        visible = weights.clone()
+        visible[torch.from_numpy(hidden).to(weights.device)] = 0.0
         ends = torch.stack([matrix.left, matrix.right], dim=1).cpu().numpy()
         absent = self._rng.integers(0, matrix.num_nodes, (3 * len(hidden), 2))
         absent = absent[absent[:, 0] != absent[:, 1]]
         pairs = np.concatenate([ends[hidden], absent])
         truth = (torch.arange(len(pairs)) < len(hidden)).float().to(weights.device)
         with torch.no_grad():
-            tables = self._describe(rest, pairs, PairTriangles(matrix, pairs))
-        self._judges = [_fit_regression(table, truth) for table in tables]
+            tables = self._describe(visible, pairs, PairTriangles(matrix, pairs))
+        self._models = [_fit_regression(table, truth) for table in tables]
 
     def compute_losses(self, weights: torch.Tensor) -> list[torch.Tensor]:
         """Per attacker Σ over the sensitive links of CE(score, 0)."""
-        if not self._judges:
+        if not self._models:
             return []
         tables = self._describe(weights, self._targets, self._target_triangles)
         losses = []
-        for table, (centre, spread, slopes, offset) in zip(tables, self._judges, strict=True):
+        for table, (centre, spread, slopes, offset) in zip(tables, self._models, strict=True):
             logits = ((table - centre) / spread) @ slopes + offset
             losses.append(torch.nn.functional.softplus(logits).sum())
         return losses
@@ -127,12 +129,12 @@ class Committee:
             return [torch.stack(columns, dim=1)]
         x = self._features
         ones = torch.ones(matrix.num_nodes, device=weights.device)
-        around = normalize(matrix.matmul(torch.cat([weights, ones]), x))
+        smoothed = normalize(matrix.matmul(torch.cat([weights, ones]), x))
         x = normalize(x)
-        across = (x[left] * around[right] + x[right] * around[left]).sum(dim=1)
-        both = compute_pair_dots(around, left, right)
-        own = compute_pair_dots(x, left, right)
-        features = torch.stack([own, across, both], dim=1)
+        cross_dots = (x[left] * smoothed[right] + x[right] * smoothed[left]).sum(dim=1)
+        smoothed_dots = compute_pair_dots(smoothed, left, right)
+        own_dots = compute_pair_dots(x, left, right)
+        features = torch.stack([own_dots, cross_dots, smoothed_dots], dim=1)
         return [features, torch.cat([torch.stack(columns, dim=1), features], dim=1)]
 
 

@@ -146,16 +146,16 @@ def _train(
     loss, counted = 0.0, 0
     for row in range(len(walks)):
         nodes = walks[row]
-        for at in range(len(nodes)):
-            centre = nodes[at]
+        for position in range(len(nodes)):
+            centre = nodes[position]
             if centre == STOP:
                 break
-            own = vectors[centre]
+            vector = vectors[centre]
             reach = 1 + draw_below(state, window)
-            for other in range(max(0, at - reach), min(len(nodes), at + reach + 1)):
-                if other == at:
+            for neighbor in range(max(0, position - reach), min(len(nodes), position + reach + 1)):
+                if neighbor == position:
                     continue
-                target = nodes[other]
+                target = nodes[neighbor]
                 if target == STOP:
                     break
                 drawn[0] = target
@@ -167,18 +167,18 @@ def _train(
                 for k in range(negatives + 1):
                     if k and drawn[k] == target:
                         continue
-                    far = contexts[drawn[k]]
+                    context = contexts[drawn[k]]
                     product = np.float32(0.0)
                     for c in range(width):
-                        product += own[c] * far[c]
+                        product += vector[c] * context[c]
                     share = one / (one + np.exp(-min(max(product, -limit), limit)))
                     gain = speed * (one - share) if k == 0 else -speed * share
-                    if at == 0:
+                    if position == 0:
                         loss -= math.log(share if k == 0 else one - share)
                         counted += k == 0
                     for c in range(width):
-                        step[c] += gain * far[c]
-                        far[c] += gain * own[c]
+                        step[c] += gain * context[c]
+                        context[c] += gain * vector[c]
                 for c in range(width):
-                    own[c] += step[c]
+                    vector[c] += step[c]
     return loss / max(counted, 1)

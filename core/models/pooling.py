@@ -37,11 +37,11 @@ def choose_evenness(held_out: np.ndarray, truth: np.ndarray) -> float:
     nodes."""
     if len(truth) < FEWEST:
         return EVENNESS[len(EVENNESS) // 2]
-    part, losses = np.arange(len(truth)) % 5, []
+    fold, losses = np.arange(len(truth)) % 5, []
     for evenness in EVENNESS:
         loss = 0.0
         for number in range(5):
-            test = part == number
+            test = fold == number
             weights = fit_weights(held_out[:, ~test], truth[~test], evenness)
             pooled = pool(held_out[:, test], weights)
             loss -= float(np.log(pooled[np.arange(int(test.sum())), truth[test]]).sum())
@@ -56,18 +56,18 @@ def fit_weights(held_out: np.ndarray, truth: np.ndarray, evenness: float) -> np.
     """
     from scipy.optimize import minimize
 
-    even = np.full(len(held_out), 1.0 / len(held_out))
+    equal = np.full(len(held_out), 1.0 / len(held_out))
     if len(truth) == 0:
-        return even
+        return equal
     logs = np.log(np.maximum(held_out, FLOOR))
     rows = np.arange(len(truth))
 
     def compute_loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         pooled = pool(held_out, weights)
-        loss = -np.log(pooled[rows, truth]).sum() + evenness * ((weights - even) ** 2).sum()
+        loss = -np.log(pooled[rows, truth]).sum() + evenness * ((weights - equal) ** 2).sum()
         expected = np.einsum("hc,khc->k", pooled, logs)
         gradient = expected - logs[:, rows, truth].sum(axis=1)
-        return float(loss), gradient + 2.0 * evenness * (weights - even)
+        return float(loss), gradient + 2.0 * evenness * (weights - equal)
 
-    found = minimize(compute_loss, even, jac=True, method="L-BFGS-B")
+    found = minimize(compute_loss, equal, jac=True, method="L-BFGS-B")
     return np.asarray(found.x)

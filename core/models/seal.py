@@ -117,11 +117,11 @@ class SealModel:
         scores = [np.zeros(0)]
         for start in range(0, len(distinct), SCORED_AT_ONCE):
             part = distinct[start : start + SCORED_AT_ONCE]
-            targets = self.look_at(part, context)
+            targets = self.extract(part, context)
             scores.append(_predict(self.network, targets, np.arange(len(targets))))
         return np.asarray(np.concatenate(scores)[places])
 
-    def look_at(self, pairs: np.ndarray, context: Context) -> Subgraphs:
+    def extract(self, pairs: np.ndarray, context: Context) -> Subgraphs:
         """Enclosing subgraphs of (k, 2) pairs."""
         context = replace(context, seed=self.seed)
         return extract_subgraphs(
@@ -148,7 +148,7 @@ def fit_seal(
     links, absent = draw_training_pairs(graph, max_pairs // 2, context.rng("pairs"))
     if len(links) < 2 or len(absent) < 2:
         return untrained
-    subgraphs = untrained.look_at(np.concatenate([links, absent]), context)
+    subgraphs = untrained.extract(np.concatenate([links, absent]), context)
     truth = np.arange(len(subgraphs)) < len(links)
     return replace(untrained, network=_fit(subgraphs, truth, context, epochs, lr))
 
@@ -179,10 +179,10 @@ def _fit(
             context.progress.update(epoch * batches + step + 1, epochs * batches, "SEAL")
         context.progress.record("seal_loss", epoch, total / len(training))
         logits = torch.from_numpy(_predict(model, subgraphs, held_out))
-        loss_now = float(cross_entropy(logits, torch.from_numpy(truth[held_out]).to(logits)))
-        context.progress.record("seal_validation_loss", epoch, loss_now)
-        if loss_now < best_loss:
-            best, best_loss = deepcopy(model.state_dict()), loss_now
+        held_out_loss = float(cross_entropy(logits, torch.from_numpy(truth[held_out]).to(logits)))
+        context.progress.record("seal_validation_loss", epoch, held_out_loss)
+        if held_out_loss < best_loss:
+            best, best_loss = deepcopy(model.state_dict()), held_out_loss
     model.load_state_dict(best)
     return model
 

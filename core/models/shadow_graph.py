@@ -22,7 +22,7 @@ from core.graph import MISSING, Attribute, Graph
 from core.models.evidence import compute_roles, count_inferred, normalize_walk
 from core.models.pooling import FEWEST, fit_weights, pool
 
-MOST_SHARED = 128
+MAX_SHARED_COLUMNS = 128
 """Maximum number of columns common to both graphs, by variance."""
 
 
@@ -48,13 +48,13 @@ def join_graphs(release: Graph, observed: np.ndarray, other: Graph, private: Att
     """
     codes = translate_codes(other.attribute(private.name), private.classes)
     pairs = np.concatenate([release.edges, other.edges + release.num_nodes])
-    both = Graph.from_pairs(pairs, release.num_nodes + other.num_nodes)
+    union_graph = Graph.from_pairs(pairs, release.num_nodes + other.num_nodes)
     names = [name for name in release.feature_names if name in set(other.feature_names)]
     parts = [_describe(graph, names) for graph in (release, other)]
     joined = {name: np.vstack([part[name] for part in parts]) for name in parts[0]}
     if names:
         spread = np.minimum(parts[0]["raw"].std(axis=0), parts[1]["raw"].std(axis=0))
-        kept = np.sort(np.argsort(-spread, kind="stable")[:MOST_SHARED])
+        kept = np.sort(np.argsort(-spread, kind="stable")[:MAX_SHARED_COLUMNS])
         kept = kept[spread[kept] > 0]
         joined = {
             name: block if name == "role" else block[:, kept]
@@ -62,7 +62,7 @@ def join_graphs(release: Graph, observed: np.ndarray, other: Graph, private: Att
             if name != "raw"
         }
     blocks = {name: block for name, block in joined.items() if block.shape[1]}
-    return Union(both, np.concatenate([observed, codes]), blocks)
+    return Union(union_graph, np.concatenate([observed, codes]), blocks)
 
 
 def translate_codes(column: Attribute, classes: tuple[str, ...]) -> np.ndarray:
@@ -73,27 +73,27 @@ def translate_codes(column: Attribute, classes: tuple[str, ...]) -> np.ndarray:
 
 
 def learn_from_neighbours(
-    both: Union, chances: np.ndarray, told: np.ndarray, prior: np.ndarray
+    union: Union, chances: np.ndarray, revealed: np.ndarray, prior: np.ndarray
 ) -> np.ndarray:
     """(N, C) logarithmic pool of the probabilities of a node, of its neighbours and of second
     neighbours, weighted to predict the observed classes.
 
     chances  (N, C) out-of-fold probabilities
-    told     (N,) nodes whose value is given to their neighbours; none in the shadow graph, or the
-             model would rely on more than a release contains
+    revealed (N,) bool: nodes whose known value their neighbours may use; none in the shadow graph,
+             or the model would rely on more than a release contains
     prior    (C,)
 
     One weight per kind of evidence, of either sign, shared by all classes: more parameters would
     learn class positions of one graph, which do not transfer.
     """
     size, classes = chances.shape
-    shown = chances.copy()
-    shown[told] = np.eye(classes)[both.observed[told]]
-    logs = count_inferred(both.graph, shown, prior).reshape(size, 3, classes) + np.log(prior)
-    around = softmax(logs[:, 1:], axis=2).transpose(1, 0, 2)
-    members = np.array([np.tile(prior, (size, 1)), chances, *around])
-    judged = np.flatnonzero(both.observed != MISSING)
-    weights = fit_weights(members[:, judged], both.observed[judged], evenness=1.0)
+    values = chances.copy()
+    values[revealed] = np.eye(classes)[union.observed[revealed]]
+    logs = count_inferred(union.graph, values, prior).reshape(size, 3, classes) + np.log(prior)
+    neighbours = softmax(logs[:, 1:], axis=2).transpose(1, 0, 2)
+    members = np.array([np.tile(prior, (size, 1)), chances, *neighbours])
+    known = np.flatnonzero(union.observed != MISSING)
+    weights = fit_weights(members[:, known], union.observed[known], evenness=1.0)
     return pool(members, weights)
 
 
@@ -131,7 +131,7 @@ MANY = 20_000
 
 Infer = Callable[[Graph, np.ndarray, Graph], tuple[np.ndarray, np.ndarray]]
 """From a graph, its observed codes (n,) and the shadow graph: (n, C), and the prior (C,)."""
-Rehearsed = tuple[np.ndarray, np.ndarray, np.ndarray]
+HeldOut = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Predictions (h, C), the prior (C,) and the truth (h,)."""
 
 
@@ -145,18 +145,20 @@ def find_sureness(
     share    of the nodes with a known value in the release, and hence in the predicted part
     """
     codes = translate_codes(other.attribute(private.name), private.classes)
-    rehearsed: list[Rehearsed] = []
+    splits: list[HeldOut] = []
     for _ in range(count_cuts(other)):
-        side, is_told = split_places(other, rng), rng.random(other.num_nodes) < share
+        side, is_revealed = split_places(other, rng), rng.random(other.num_nodes) < share
         for part in (side, ~side):
-            judged = ~is_told[part] & (codes[part] != MISSING)
-            taught = np.unique(codes[~part & (codes != MISSING)])
-            if judged.sum() < FEWEST or len(taught) < 2:
+            is_evaluated = ~is_revealed[part] & (codes[part] != MISSING)
+            training_classes = np.unique(codes[~part & (codes != MISSING)])
+            if is_evaluated.sum() < FEWEST or len(training_classes) < 2:
                 continue
-            observed = np.where(is_told[part], codes[part], MISSING)
-            said, prior = infer(_take(other, part), observed, _take(other, ~part))
-            rehearsed.append((said[judged], prior, codes[part][judged]))
-    return choose_sureness(rehearsed)
+            observed = np.where(is_revealed[part], codes[part], MISSING)
+            predicted, prior = infer(
+                _select_subgraph(other, part), observed, _select_subgraph(other, ~part)
+            )
+            splits.append((predicted[is_evaluated], prior, codes[part][is_evaluated]))
+    return choose_sureness(splits)
 
 
 def count_cuts(other: Graph) -> int:
@@ -170,23 +172,23 @@ def split_places(graph: Graph, rng: np.random.Generator) -> np.ndarray:
     sizes = np.bincount(labels)
     # The largest first, or the parts would be uneven, but not always the same ones together.
     order = np.argsort(-sizes * rng.uniform(0.5, 1.0, len(sizes)))
-    is_first, lead = np.zeros(len(sizes), bool), 0
+    is_first, surplus = np.zeros(len(sizes), bool), 0
     for place in order:
-        is_first[place] = lead <= 0
-        lead += sizes[place] if lead <= 0 else -sizes[place]
+        is_first[place] = surplus <= 0
+        surplus += sizes[place] if surplus <= 0 else -sizes[place]
     return np.asarray(is_first[labels])
 
 
-def choose_sureness(rehearsed: Sequence[Rehearsed]) -> float:
+def choose_sureness(splits: Sequence[HeldOut]) -> float:
     """Exponent with the lowest log-loss over all splits; 1 without any."""
-    if not rehearsed:
+    if not splits:
         return 1.0
     losses = []
     for sureness in SURENESS:
-        tempered = [temper(said, prior, sureness) for said, prior, _ in rehearsed]
+        tempered = [temper(predicted, prior, sureness) for predicted, prior, _ in splits]
         chosen = [
             table[np.arange(len(truth)), truth]
-            for table, (_, _, truth) in zip(tempered, rehearsed, strict=True)
+            for table, (_, _, truth) in zip(tempered, splits, strict=True)
         ]
         losses.append(-np.log(np.maximum(np.concatenate(chosen), 1e-12)).mean())
     return SURENESS[int(np.argmin(losses))]
@@ -198,7 +200,7 @@ def temper(chances: np.ndarray, prior: np.ndarray, sureness: float) -> np.ndarra
     return np.asarray(softmax(logs, axis=1))
 
 
-def _take(graph: Graph, part: np.ndarray) -> Graph:
+def _select_subgraph(graph: Graph, part: np.ndarray) -> Graph:
     """The graph among some of its people, (n,) bool."""
     others = np.flatnonzero(~part)
     return leave_out_people(graph, [graph.node_ids[node] for node in others])

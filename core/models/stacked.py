@@ -115,11 +115,11 @@ class Stack(Trials):
     ) -> None:
         super().__init__(dropouts, seeds, masks, device)
         self.backbone = backbone
-        self._used = None
+        self._term_mask = None
         if backbone == "sage" and not all(roots):
-            used = torch.tensor([roots, [True] * len(roots)], dtype=torch.float32, device=device)
-            self._used = used[:, None, :, None, None]
-        self._still: tuple[Field, torch.Tensor] | None = None
+            mask = torch.tensor([roots, [True] * len(roots)], dtype=torch.float32, device=device)
+            self._term_mask = mask[:, None, :, None, None]
+        self._aggregated: tuple[Field, torch.Tensor] | None = None
         weights, attentions = [], []
         for num_in, num_out in pairwise(sizes):
             bound = math.sqrt(6.0 / (num_in + num_out))
@@ -166,9 +166,9 @@ class Stack(Trials):
         if self.training:
             aggregated = self._aggregate(self.drop_inputs(field.inputs), layer)
         else:
-            if self._still is None or self._still[0] is not field:
-                self._still = field, self._aggregate(field.inputs[:, None], layer)
-            aggregated = self._still[1]
+            if self._aggregated is None or self._aggregated[0] is not field:
+                self._aggregated = field, self._aggregate(field.inputs[:, None], layer)
+            aggregated = self._aggregated[1]
         return self._multiply(aggregated)
 
     def _aggregate(self, rows: torch.Tensor, layer: Layer) -> torch.Tensor:
@@ -191,7 +191,7 @@ class Stack(Trials):
     def _weigh(self, layer: int) -> torch.Tensor:
         """Weights (terms, in, S, F, out); 0 for own features that a setting excludes."""
         weight: torch.Tensor = self.weights[layer]
-        return weight if self._used is None else weight * self._used
+        return weight if self._term_mask is None else weight * self._term_mask
 
     def _combine(self, number: int, products: list[torch.Tensor], layer: Layer) -> torch.Tensor:
         """(t, S, F, out) of each term's (s, S, F, out)."""

@@ -84,13 +84,17 @@ class StackedSearch:
             for number, fold in enumerate(usable):
                 fold_of[np.searchsorted(self._known, fold)] = number
             steps = list_steps(self._epochs)
-            said = self._try_all(settings, fold_of, len(usable), steps)
-            means, squares = measure_looks(said, self._truth)
-            row, column, heat = choose_cell(means, squares, len(self._known))
-            setting, epochs, temperature = settings[row], steps[column] + 1, TEMPERATURES[heat]
-            loss = float(means[row, column, heat])
+            scores = self._try_all(settings, fold_of, len(usable), steps)
+            means, squares = measure_looks(scores, self._truth)
+            row, column, temperature_index = choose_cell(means, squares, len(self._known))
+            setting, epochs, temperature = (
+                settings[row],
+                steps[column] + 1,
+                TEMPERATURES[temperature_index],
+            )
+            loss = float(means[row, column, temperature_index])
             held_out = np.full((self._num_nodes, self._family.sizes[2]), np.nan)
-            chosen = torch.from_numpy(said[row, column]).double() / temperature
+            chosen = torch.from_numpy(scores[row, column]).double() / temperature
             held_out[self._known] = chosen.softmax(dim=1).numpy()
         probabilities = self._train_chosen(setting, epochs, temperature)
         return Fit(probabilities, setting, epochs, temperature, loss, held_out)
@@ -100,16 +104,16 @@ class StackedSearch:
     ) -> np.ndarray:
         """(S, steps, k, C) out-of-fold scores of the known nodes."""
         shape = (len(settings), len(steps), len(self._known), self._family.sizes[2])
-        said = np.zeros(shape, np.float32)
+        scores = np.zeros(shape, np.float32)
         groups = list(self._split(len(settings), num_folds))
         for number, (rows, folds) in enumerate(groups):
             progress = PartProgress(self._context.progress, number, len(groups) + 1)
-            mine = np.isin(fold_of, folds)
+            is_member = np.isin(fold_of, folds)
             chosen = settings[rows.start : rows.stop]
-            said[rows.start : rows.stop, :, mine] = self._try_group(
+            scores[rows.start : rows.stop, :, is_member] = self._try_group(
                 chosen, folds, fold_of, steps, progress
             )
-        return said
+        return scores
 
     def _try_group(
         self,
@@ -121,16 +125,16 @@ class StackedSearch:
     ) -> np.ndarray:
         """(S, steps, k', C) scores of the k' known nodes that lie in these folds."""
         stack = self._make(settings, [self._context.seed.child("fold", fold) for fold in folds])
-        mine = np.flatnonzero(np.isin(fold_of, folds))
-        nodes = torch.from_numpy(mine).to(self._device)
-        trial = torch.from_numpy(fold_of[mine] - folds.start).to(self._device)
-        looks: list[np.ndarray] = []
+        members = np.flatnonzero(np.isin(fold_of, folds))
+        nodes = torch.from_numpy(members).to(self._device)
+        trial = torch.from_numpy(fold_of[members] - folds.start).to(self._device)
+        checkpoints: list[np.ndarray] = []
 
-        def look(epoch: int) -> None:
-            if len(looks) < len(steps) and epoch == steps[len(looks)]:
+        def evaluate(epoch: int) -> None:
+            if len(checkpoints) < len(steps) and epoch == steps[len(checkpoints)]:
                 stack.eval()
                 with torch.no_grad():
-                    looks.append(stack(self._field)[nodes, :, trial].cpu().numpy())
+                    checkpoints.append(stack(self._field)[nodes, :, trial].cpu().numpy())
                 stack.train()
 
         train(
@@ -141,15 +145,15 @@ class StackedSearch:
             weight_decay=settings[0].weight_decay,
             decoupled=True,
             progress=progress,
-            after_epoch=look,
+            after_epoch=evaluate,
             message="tuning on the known nodes",
         )
-        return np.stack(looks).transpose(2, 0, 1, 3)
+        return np.stack(checkpoints).transpose(2, 0, 1, 3)
 
     def _split(self, num_settings: int, num_folds: int) -> Iterator[tuple[range, range]]:
         """Groups of settings and folds that fit the memory budget."""
-        each = 4 * _COPIES * self._family.count_values(self._field)
-        at_once = max(1, self._context.memory_budget // max(each, 1))
+        trial_bytes = 4 * _COPIES * self._family.count_values(self._field)
+        at_once = max(1, self._context.memory_budget // max(trial_bytes, 1))
         folds = min(num_folds, at_once)
         settings = max(1, at_once // num_folds) if folds == num_folds else 1
         for row in range(0, num_settings, settings):
@@ -180,16 +184,16 @@ class StackedSearch:
     def _make(self, settings: Sequence[Setting], seeds: Sequence[Seed]) -> Trials:
         return self._family.make(settings, seeds, self._context.seed.child("masks")).train()
 
-    def _make_loss(self, stack: Trials, is_seen: np.ndarray) -> Callable[[int], torch.Tensor]:
+    def _make_loss(self, stack: Trials, is_training: np.ndarray) -> Callable[[int], torch.Tensor]:
         """Sum over trials of the mean cross-entropy of each trial's training nodes."""
-        shares = torch.from_numpy((is_seen / is_seen.sum(axis=0)).astype(np.float32))
+        shares = torch.from_numpy((is_training / is_training.sum(axis=0)).astype(np.float32))
         shares = shares[:, None].to(self._device)
         truth = torch.from_numpy(self._truth).to(self._device)[:, None, None, None]
 
         def compute_loss(epoch: int) -> torch.Tensor:
             logs = stack(self._field).log_softmax(dim=3)
-            right = logs.gather(3, truth.expand(-1, *stack.shape, -1))[..., 0]
-            loss: torch.Tensor = -(right * shares).sum()
+            true_logs = logs.gather(3, truth.expand(-1, *stack.shape, -1))[..., 0]
+            loss: torch.Tensor = -(true_logs * shares).sum()
             return loss
 
         return compute_loss
@@ -200,14 +204,14 @@ def list_steps(epochs: int) -> list[int]:
     return [epoch for epoch in range(epochs) if (epoch + 1) % CHECK_EVERY == 0] or [epochs - 1]
 
 
-def measure_looks(said: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def measure_looks(values: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Means and mean squares (S, steps, temperatures) of the log-loss of k held-out nodes, from
     their scores (S, steps, k, C)."""
-    scores = torch.from_numpy(said).double()
-    index = torch.from_numpy(truth)[:, None].expand(*said.shape[:3], 1)
+    scores = torch.from_numpy(values).double()
+    index = torch.from_numpy(truth)[:, None].expand(*values.shape[:3], 1)
     means, squares = [], []
-    for heat in TEMPERATURES:
-        losses = -(scores / heat).log_softmax(dim=3).gather(3, index)[..., 0]
+    for temperature in TEMPERATURES:
+        losses = -(scores / temperature).log_softmax(dim=3).gather(3, index)[..., 0]
         means.append(losses.mean(dim=2))
         squares.append(losses.square().mean(dim=2))
     return torch.stack(means, dim=2).numpy(), torch.stack(squares, dim=2).numpy()
@@ -226,7 +230,7 @@ def choose_cell(means: np.ndarray, squares: np.ndarray, count: int) -> tuple[int
     """
     best = np.unravel_index(int(np.argmin(means)), means.shape)
     error = np.sqrt(max(squares[best] - means[best] ** 2, 0.0) / count)
-    near = means <= means[best] + error
-    step = int(np.flatnonzero(near.any(axis=(0, 2)))[-1])
-    row = int(np.flatnonzero(near[:, step].any(axis=1))[0])
+    is_close = means <= means[best] + error
+    step = int(np.flatnonzero(is_close.any(axis=(0, 2)))[-1])
+    row = int(np.flatnonzero(is_close[:, step].any(axis=1))[0])
     return row, step, int(np.argmin(means[row, step]))

@@ -102,8 +102,8 @@ class Surrogate:
             losses.append(float(loss.detach()))
             report(losses[-1])
             if len(losses) >= 3 * WINDOW and len(losses) % WINDOW == 0:
-                before, now = sum(losses[-2 * WINDOW : -WINDOW]), sum(losses[-WINDOW:])
-                if now > (1.0 - TOLERANCE) * before:
+                previous, latest = sum(losses[-2 * WINDOW : -WINDOW]), sum(losses[-WINDOW:])
+                if latest > (1.0 - TOLERANCE) * previous:
                     break
 
     def freeze(self) -> None:
@@ -158,13 +158,13 @@ class Surrogate:
             present = present.index_select(0, chosen)
         count, n = len(present), matrix.num_nodes
         device = present.device
-        one = torch.randint(n, (count,), generator=generator, device=device)
+        start = torch.randint(n, (count,), generator=generator, device=device)
         shift = torch.randint(1, n, (count,), generator=generator, device=device)
-        other = (one + shift) % n
+        end = (start + shift) % n
         return (
-            torch.cat([matrix.left.index_select(0, present), one]),
-            torch.cat([matrix.right.index_select(0, present), other]),
-            torch.cat([weights.index_select(0, present), matrix.look_up(weights, one, other)]),
+            torch.cat([matrix.left.index_select(0, present), start]),
+            torch.cat([matrix.right.index_select(0, present), end]),
+            torch.cat([weights.index_select(0, present), matrix.look_up(weights, start, end)]),
         )
 
     def _set_trainable(self, trainable: bool) -> None:

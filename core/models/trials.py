@@ -46,8 +46,8 @@ class Trials(torch.nn.Module):
     def make_weights(self, shape: tuple[int, int, int], bound: float) -> torch.Tensor:
         """(a, b, S, F, c) of `shape` (a, b, c), uniform within ± bound."""
         drawn = [(torch.rand(shape, generator=g) * 2 - 1) * bound for g in self._generators]
-        alike = torch.stack(drawn, dim=2)[:, :, None].expand(-1, -1, self.shape[0], -1, -1)
-        return alike.to(self.device)
+        repeated = torch.stack(drawn, dim=2)[:, :, None].expand(-1, -1, self.shape[0], -1, -1)
+        return repeated.to(self.device)
 
     def make_matrix(self, num_in: int, num_out: int) -> torch.Tensor:
         """(in, S, F, out) uniform within Glorot and Bengio's bound (2010, eq. 16)."""

@@ -31,10 +31,10 @@ def draw_folds(observed: np.ndarray, num_folds: int, rng: np.random.Generator) -
 def hold_out(observed: np.ndarray, folds: list[np.ndarray]) -> Iterator[tuple[np.ndarray, Any]]:
     """For each fold: the observed codes without the fold's, and the fold's nodes."""
     for fold in folds:
-        rest = observed.copy()
-        rest[fold] = MISSING
-        if (rest != MISSING).any():
-            yield rest, fold
+        visible = observed.copy()
+        visible[fold] = MISSING
+        if (visible != MISSING).any():
+            yield visible, fold
 
 
 def compute_log_loss(probabilities: np.ndarray, observed: np.ndarray, nodes: np.ndarray) -> float:
@@ -72,12 +72,12 @@ def fit_logistic(
     folds = draw_folds(observed, num_folds, context.rng("folds"))
     scores, held_out = {}, {}
     for index, penalty in enumerate(PENALTIES):
-        said = np.full((len(observed), num_classes), np.nan)
+        predictions = np.full((len(observed), num_classes), np.nan)
         losses = []
-        for rest, fold in hold_out(observed, folds):
-            said[fold] = _predict(features, rest, num_classes, penalty)[fold]
-            losses.append(compute_log_loss(said, observed, fold) * len(fold))
-        scores[penalty], held_out[penalty] = sum(losses) / max(int(known.sum()), 1), said
+        for visible, fold in hold_out(observed, folds):
+            predictions[fold] = _predict(features, visible, num_classes, penalty)[fold]
+            losses.append(compute_log_loss(predictions, observed, fold) * len(fold))
+        scores[penalty], held_out[penalty] = sum(losses) / max(int(known.sum()), 1), predictions
         context.progress.update(index + 1, len(PENALTIES) + 1, "choosing the penalty")
     best = min(scores, key=lambda penalty: scores[penalty])
     return _predict(features, observed, num_classes, best), best, held_out[best]
@@ -103,9 +103,9 @@ def learn_logistic(
             model.fit(features[known], observed[known])
 
     def predict(nodes: np.ndarray | slice) -> np.ndarray:
-        asked = features[nodes]
-        values = np.zeros((asked.shape[0], num_classes))
-        values[:, present] = model.predict_proba(asked) if len(present) > 1 else 1.0
+        selected = features[nodes]
+        values = np.zeros((selected.shape[0], num_classes))
+        values[:, present] = model.predict_proba(selected) if len(present) > 1 else 1.0
         return smooth_absent(values, counts)
 
     return predict
@@ -142,37 +142,37 @@ class CrossFit:
     """One run per fold of held-out known values, and a last run with all of them.
 
     parts  observed codes (n,) without a fold, and the nodes of the fold
-    seen   (n,) observed codes of each run
+    run_codes   (n,) observed codes of each run
     truth  (h,) classes of the held-out nodes, in the order of the folds
     """
 
     def __init__(self, observed: np.ndarray, folds: list[np.ndarray]) -> None:
         self.parts = list(hold_out(observed, folds))
-        self.seen = [*(rest for rest, _ in self.parts), observed]
+        self.run_codes = [*(visible for visible, _ in self.parts), observed]
         self.truth = observed[self._concatenate([fold for _, fold in self.parts])]
 
     def mix(self, tables: Runs) -> list[np.ndarray]:
         """One table per run: rows of its known nodes from the run that held them out, all other
         rows from the run itself."""
-        untold = tables[-1].copy()
+        merged = tables[-1].copy()
         for (_, fold), table in zip(self.parts, tables, strict=False):
-            untold[fold] = table[fold]
+            merged[fold] = table[fold]
         return [
-            np.where((codes != MISSING)[:, None], untold, table)
-            for codes, table in zip(self.seen, tables, strict=True)
+            np.where((codes != MISSING)[:, None], merged, table)
+            for codes, table in zip(self.run_codes, tables, strict=True)
         ]
 
-    def untell(self, said: np.ndarray) -> np.ndarray:
+    def merge_held_out(self, predictions: np.ndarray) -> np.ndarray:
         """(n, C) out-of-fold predictions of (R, n, C): known nodes from the run that held them
         out, all others from the last run."""
-        untold: np.ndarray = said[-1].copy()
+        merged: np.ndarray = predictions[-1].copy()
         for run, (_, fold) in enumerate(self.parts):
-            untold[fold] = said[run][fold]
-        return untold
+            merged[fold] = predictions[run][fold]
+        return merged
 
     def run(self, learn: Learn, tables: Runs) -> np.ndarray:
         """(R, n, C) predictions for all nodes in each run, from tables of `mix`."""
-        runs = zip(tables, self.seen, strict=True)
+        runs = zip(tables, self.run_codes, strict=True)
         return np.array([learn(table, codes)(slice(None)) for table, codes in runs])
 
     def choose(self, learners: Sequence[Learn], tables: Runs) -> np.ndarray:
@@ -180,15 +180,15 @@ class CrossFit:
         held out."""
         if not self.parts:
             return self.run(learners[0], tables)
-        said = [self.run(learn, tables) for learn in learners]
+        predictions = [self.run(learn, tables) for learn in learners]
         nodes = np.arange(len(self.truth))
-        losses = [compute_log_loss(self.hold_out(s), self.truth, nodes) for s in said]
-        return said[int(np.argmin(losses))]
+        losses = [compute_log_loss(self.hold_out(s), self.truth, nodes) for s in predictions]
+        return predictions[int(np.argmin(losses))]
 
-    def hold_out(self, said: np.ndarray) -> np.ndarray:
+    def hold_out(self, predictions: np.ndarray) -> np.ndarray:
         """(h, C) of (R, n, C): each held-out node as predicted by the run that held it out."""
-        rows = [said[run][fold] for run, (_, fold) in enumerate(self.parts)]
-        return np.concatenate(rows) if rows else np.zeros((0, said.shape[2]))
+        rows = [predictions[run][fold] for run, (_, fold) in enumerate(self.parts)]
+        return np.concatenate(rows) if rows else np.zeros((0, predictions.shape[2]))
 
     @staticmethod
     def _concatenate(parts: list[np.ndarray]) -> np.ndarray:

@@ -18,7 +18,9 @@ def show(codes):
 
 def test_rows_of_known_nodes_are_those_of_the_run_without_them():
     fits = CrossFit(OBSERVED, FOLDS)
-    for codes, table in zip(fits.seen, fits.mix([show(c) for c in fits.seen]), strict=True):
+    for codes, table in zip(
+        fits.run_codes, fits.mix([show(c) for c in fits.run_codes]), strict=True
+    ):
         known = codes != MISSING
         assert (table[:, 0] == MISSING).all()  # no row was made with its own value
         without = {node: 5 - len(fold) for fold in FOLDS for node in fold}
@@ -40,7 +42,7 @@ def test_the_learner_that_is_right_on_nodes_held_out_is_chosen():
     def know(table, codes):
         return lambda nodes: np.column_stack([1 - truth, truth])[nodes]
 
-    tables = fits.mix([show(codes) for codes in fits.seen])
+    tables = fits.mix([show(codes) for codes in fits.run_codes])
     said = fits.choose([remember, know], tables)
     assert said.shape == (4, 7, 2)
     assert np.allclose(fits.hold_out(said)[np.arange(5), fits.truth], 0.8)

@@ -89,9 +89,9 @@ class NeighbourhoodClassifier(AttributeAttack):
         context.progress.update(1, steps, "known values around each node")
         # Against the shares of those given in the run: who is left out would else be one fewer of
         # a class by definition, and with few known values that would teach the opposite.
-        priors = [count_shares(codes, num_classes) for codes in fits.seen]
+        priors = [count_shares(codes, num_classes) for codes in fits.run_codes]
         labels = fits.mix(
-            [count_labels(graph, *run) for run in zip(fits.seen, priors, strict=True)]
+            [count_labels(graph, *run) for run in zip(fits.run_codes, priors, strict=True)]
         )
         scale = labels[-1].std() or 1.0
         tables: dict[str, Runs] = {name: [block] * len(labels) for name, block in blocks.items()}
@@ -156,7 +156,7 @@ class NeighbourhoodClassifier(AttributeAttack):
         both = join_graphs(graph, observed, other, private)
         fits = CrossFit(both.observed, draw_folds(both.observed, self.folds, context.rng("folds")))
         rounds = min(self.rounds, MAX_SHADOW_NODES) if fits.parts else 0
-        runs, steps = len(fits.seen), len(both.blocks) + 1 + rounds
+        runs, steps = len(fits.run_codes), len(both.blocks) + 1 + rounds
         predicted: list[np.ndarray] = []
 
         def report(step: int, doing: str) -> None:
@@ -169,7 +169,7 @@ class NeighbourhoodClassifier(AttributeAttack):
         everything = np.column_stack([*both.blocks.values()]).astype(np.float32)
         predicted.append(fits.run(self._make_trees(classes, context), [everything] * runs))
         pooled, _ = self._pool(fits, np.array(predicted))
-        prior, chances = count_shares(both.observed, classes), fits.untell(pooled)
+        prior, chances = count_shares(both.observed, classes), fits.merge_held_out(pooled)
         given = np.arange(len(chances)) < graph.num_nodes
         given &= both.observed != MISSING
         # Further rounds would amplify what one of the graphs alone has.
@@ -226,7 +226,7 @@ class NeighbourhoodClassifier(AttributeAttack):
         from core.models.evidence import count_inferred
 
         tables = []
-        for codes, chances, prior in zip(fits.seen, pooled, priors, strict=True):
+        for codes, chances, prior in zip(fits.run_codes, pooled, priors, strict=True):
             known = np.flatnonzero(codes != MISSING)
             given = chances.copy()
             given[known] = np.eye(len(prior))[codes[known]]

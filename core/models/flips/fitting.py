@@ -46,7 +46,7 @@ class LinearGcn(torch.nn.Module):
         hidden = self.dropout(block.aggregate(self.first(inputs)))
         return block.aggregate(self.second(hidden))
 
-    def read(self) -> np.ndarray:
+    def get_weights(self) -> np.ndarray:
         """W (d, C) float64 = W₁W₂."""
         product = self.first.weight.detach().double() @ self.second.weight.detach().double()
         return np.asarray(product.cpu().numpy())
@@ -63,7 +63,7 @@ def fit_linear_gcn(
     """W (d, C) of a linear GCN trained on the known nodes; observed (n,), −1 where unknown."""
     fitting = _Fitting(graph, features, observed, context, message)
     model = LinearGcn(features.shape[1], num_classes, context).to(fitting.device)
-    return np.asarray(fitting.fit(model, model.read, 0))
+    return np.asarray(fitting.fit(model, model.get_weights, 0))
 
 
 def fit_gcns(
@@ -82,10 +82,10 @@ def fit_gcns(
     for number in range(count):
         model = Gcn(sizes, context.seed.child("member", number), DROPOUT).to(fitting.device)
 
-        def read(model: Gcn = model) -> GcnWeights:
+        def extract(model: Gcn = model) -> GcnWeights:
             return _read_gcn(model)
 
-        found.append(fitting.fit(model, read, number, PATIENCE))
+        found.append(fitting.fit(model, extract, number, PATIENCE))
     return found
 
 
@@ -109,39 +109,43 @@ class _Fitting:
             self._folds = [self._known[:0]]
 
     def fit(
-        self, model: torch.nn.Module, read: Callable[[], Any], number: int, patience: float = np.inf
+        self,
+        model: torch.nn.Module,
+        extract: Callable[[], Any],
+        number: int,
+        patience: float = np.inf,
     ) -> Any:
-        """`read` of the trained model with the lowest loss on fold `number`, or of the last
+        """`extract` of the trained model with the lowest loss on fold `number`, or of the last
         epoch if few nodes are known and all train."""
         inputs, block = self._inputs, self._block
         held_out = self._folds[number % len(self._folds)]
-        rest, truth = self._select(np.setdiff1d(self._known, held_out))
-        others, answers = self._select(held_out)
+        train_nodes, train_codes = self._select(np.setdiff1d(self._known, held_out))
+        test_nodes, test_codes = self._select(held_out)
         best: list[Any] = [np.inf, 0, None]
 
-        def look(epoch: int) -> bool:
+        def check_held_out(epoch: int) -> bool:
             if not len(held_out) or epoch % CHECK_EVERY:
                 return False
             model.eval()
             with torch.no_grad():
-                loss = float(cross_entropy(model(inputs, block)[others], answers))
+                loss = float(cross_entropy(model(inputs, block)[test_nodes], test_codes))
             model.train()
             if loss < best[0]:
-                best[:] = loss, epoch, read()
+                best[:] = loss, epoch, extract()
             is_over: bool = epoch - best[1] >= patience
             return is_over
 
         train(
             model.parameters(),
-            lambda _epoch: cross_entropy(model(inputs, block)[rest], truth),
+            lambda _epoch: cross_entropy(model(inputs, block)[train_nodes], train_codes),
             epochs=EPOCHS,
             lr=LR,
             weight_decay=WEIGHT_DECAY,
             progress=self._context.progress,
             message=self._message,
-            after_epoch=look,
+            after_epoch=check_held_out,
         )
-        return read() if best[2] is None else best[2]
+        return extract() if best[2] is None else best[2]
 
     def _select(self, nodes: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
         values = nodes, self._observed[nodes]

@@ -84,21 +84,20 @@ class LinkEffects:
             total = total + logits[code] - torch.logsumexp(others, 0)
         return total / len(self._encoders)
 
-    def estimate_removals(self, node: int, code: int, hidden: Sequence[int] = ()) -> np.ndarray:
+    def estimate_removals(self, node: int, code: int, removed: Sequence[int] = ()) -> np.ndarray:
         """(m,) first-order change of the log-odds without each link: −w ∂/∂w.
 
-        0 for `hidden` links, which are removed already, and for links outside the node's receptive
-        field.
+        0 for links that are `removed` already and for links outside the node's receptive field.
         """
-        weights = self._hide(hidden).requires_grad_()
+        weights = self._remove_links(removed).requires_grad_()
         value = self.compute_log_odds(node, code, weights)
         (gradient,) = torch.autograd.grad(value, weights)
         return (-weights * gradient).detach().cpu().numpy().astype(np.float64)
 
-    def compute_removal(self, node: int, code: int, hidden: Sequence[int]) -> float:
-        """The log-odds without the `hidden` links."""
+    def compute_removal(self, node: int, code: int, removed: Sequence[int]) -> float:
+        """The log-odds without the `removed` links."""
         with torch.no_grad():
-            return float(self.compute_log_odds(node, code, self._hide(hidden)))
+            return float(self.compute_log_odds(node, code, self._remove_links(removed)))
 
     def choose_links(self, node: int, code: int, count: int) -> list[LinkEffect]:
         """Greedily up to `count` links, each lowering the log-odds most.
@@ -107,27 +106,27 @@ class LinkEffects:
         links. Fewer if nothing more helps.
         """
         chosen: list[LinkEffect] = []
-        hidden: list[int] = []
-        now = self.compute_removal(node, code, hidden)
+        removed: list[int] = []
+        current = self.compute_removal(node, code, removed)
         is_far = ~(self._graph.edges == node).any(axis=1)
         for _ in range(count):
-            estimates = self.estimate_removals(node, code, hidden)
+            estimates = self.estimate_removals(node, code, removed)
             order = np.lexsort((is_far, estimates))[:SHORTLIST]
             proposed = [int(link) for link in order if estimates[link] < 0]
             values = []
             for link in proposed:
                 self._context.progress.check()
-                values.append(self.compute_removal(node, code, [*hidden, link]))
-            if not values or min(values) >= now:
+                values.append(self.compute_removal(node, code, [*removed, link]))
+            if not values or min(values) >= current:
                 break
             best = int(np.argmin(values))
             link = proposed[best]
-            chosen.append(LinkEffect(link, float(estimates[link]), values[best] - now))
-            hidden.append(link)
-            now = values[best]
+            chosen.append(LinkEffect(link, float(estimates[link]), values[best] - current))
+            removed.append(link)
+            current = values[best]
         return chosen
 
-    def _hide(self, links: Sequence[int]) -> torch.Tensor:
+    def _remove_links(self, links: Sequence[int]) -> torch.Tensor:
         weights = self.weights.clone()
         weights[list(links)] = 0.0
         return weights

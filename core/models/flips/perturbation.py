@@ -52,8 +52,8 @@ class Surrogates:
             return FlippedGcn(graph, self.features, self.weights)
         return FlippedGraph(graph, self.features, self.weights)
 
-    def _average(self, scores: np.ndarray, which: int) -> np.ndarray:
-        shape = (len(scores), self.num_members, self.num_classes[which])
+    def _average(self, scores: np.ndarray, kind: int) -> np.ndarray:
+        shape = (len(scores), self.num_members, self.num_classes[kind])
         if not shape[2]:
             return scores
         return np.asarray(softmax(scores.reshape(shape), axis=2).mean(axis=1))
@@ -211,5 +211,5 @@ def compute_gap(probabilities: np.ndarray) -> np.ndarray:
     """(r,) difference of the two largest probabilities of each row."""
     if probabilities.shape[1] < 2:
         return np.ones(len(probabilities))
-    two = np.partition(probabilities, -2, axis=1)[:, -2:]
-    return two[:, 1] - two[:, 0]
+    top_two = np.partition(probabilities, -2, axis=1)[:, -2:]
+    return top_two[:, 1] - top_two[:, 0]

@@ -69,8 +69,8 @@ class FlippedGraph:
 
     def compute_scores(self, v: int) -> np.ndarray:
         """(k,) current scores of v."""
-        around = np.append(self.neighbors[v], v)
-        return np.asarray(self._scale[v] * (self._scale[around] ** 2 @ self._sums[around]))
+        closed = np.append(self.neighbors[v], v)
+        return np.asarray(self._scale[v] * (self._scale[closed] ** 2 @ self._sums[closed]))
 
     def compute_all_scores(self) -> np.ndarray:
         """(n, k) current scores of all nodes."""
@@ -79,34 +79,34 @@ class FlippedGraph:
 
     def score_link_flips(self, v: int) -> np.ndarray:
         """(n, k) scores of v after flipping (v, u), for every u; row v is the current one."""
-        near, s = self.neighbors[v], self._scale
-        is_near = np.zeros(self.num_nodes, bool)
-        is_near[near] = True
-        change = np.where(is_near, -1, 1)
+        neighbors, s = self.neighbors[v], self._scale
+        is_neighbor = np.zeros(self.num_nodes, bool)
+        is_neighbor[neighbors] = True
+        change = np.where(is_neighbor, -1, 1)
         new_s = 1.0 / np.sqrt(np.maximum(self.degrees + change + 1.0, 1.0))
         new_g = new_s[:, None] * self._projected
-        of_u = new_g - self._scaled
+        u_change = new_g - self._scaled
         v_scale = 1.0 / np.sqrt(self.degrees[v] + change + 1.0)
         v_scaled = v_scale[:, None] * self._projected[v]
-        of_v = v_scaled - self._scaled[v]
-        squares = s[near] ** 2
-        base, total = squares @ self._sums[near], squares.sum()
-        common = self._count_common(near, squares)
-        stays = np.where(is_near, total - s**2, total)
-        others = base + stays[:, None] * of_v + common[:, None] * of_u
-        others -= np.where(is_near, s**2, 0.0)[:, None] * self._sums
-        own = self._sums[v] + of_v + np.where(is_near[:, None], -self._scaled, new_g)
-        joined = self._sums + of_u + v_scaled
-        result: np.ndarray = others + (v_scale**2)[:, None] * own
-        result += np.where(is_near, 0.0, new_s**2)[:, None] * joined
+        v_change = v_scaled - self._scaled[v]
+        squares = s[neighbors] ** 2
+        base, total = squares @ self._sums[neighbors], squares.sum()
+        common = self._count_common(neighbors, squares)
+        kept_squares = np.where(is_neighbor, total - s**2, total)
+        neighbor_sums = base + kept_squares[:, None] * v_change + common[:, None] * u_change
+        neighbor_sums -= np.where(is_neighbor, s**2, 0.0)[:, None] * self._sums
+        v_sums = self._sums[v] + v_change + np.where(is_neighbor[:, None], -self._scaled, new_g)
+        u_sums = self._sums + u_change + v_scaled
+        result: np.ndarray = neighbor_sums + (v_scale**2)[:, None] * v_sums
+        result += np.where(is_neighbor, 0.0, new_s**2)[:, None] * u_sums
         result *= v_scale[:, None]
         result[v] = self.compute_scores(v)
         return result
 
     def score_feature_flips(self, v: int) -> np.ndarray:
         """(d, k) scores of v after flipping each of its features between 0 and 1."""
-        around = np.append(self.neighbors[v], v)
-        to_itself = self._scale[v] ** 2 * (self._scale[around] ** 2).sum()
+        closed = np.append(self.neighbors[v], v)
+        to_itself = self._scale[v] ** 2 * (self._scale[closed] ** 2).sum()
         signs = 1.0 - 2.0 * self.read_features(v)
         return np.asarray(self.compute_scores(v) + to_itself * signs[:, None] * self._weights)
 
@@ -129,9 +129,11 @@ class FlippedGraph:
         step = -1 if is_link else 1
         for a, b in ((u, v), (v, u)):
             self._sums[a] += step * self._scaled[b]
-            near = self.neighbors[a]
-            place = int(np.searchsorted(near, b))
-            self.neighbors[a] = np.delete(near, place) if is_link else np.insert(near, place, b)
+            neighbors = self.neighbors[a]
+            position = int(np.searchsorted(neighbors, b))
+            self.neighbors[a] = (
+                np.delete(neighbors, position) if is_link else np.insert(neighbors, position, b)
+            )
             self.degrees[a] += step
         for a in (u, v):
             self._scale[a] = 1.0 / np.sqrt(self.degrees[a] + 1.0)
@@ -147,15 +149,15 @@ class FlippedGraph:
     def _refresh(self, a: int) -> None:
         """Propagate a new scale or projection of a to itself and its neighbours."""
         value = self._scale[a] * self._projected[a]
-        around = np.append(self.neighbors[a], a)
-        self._sums[around] += value - self._scaled[a]
+        closed = np.append(self.neighbors[a], a)
+        self._sums[closed] += value - self._scaled[a]
         self._scaled[a] = value
 
-    def _count_common(self, near: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    def _count_common(self, neighbors: np.ndarray, squares: np.ndarray) -> np.ndarray:
         """(n,) Σ s_j² over j ∈ N(v) that are linked to u."""
-        if not len(near):
+        if not len(neighbors):
             return np.zeros(self.num_nodes)
-        lists = [self.neighbors[j] for j in near]
+        lists = [self.neighbors[j] for j in neighbors]
         counts = [len(part) for part in lists]
         return np.bincount(
             np.concatenate(lists), np.repeat(squares, counts), minlength=self.num_nodes
@@ -196,8 +198,8 @@ class FlippedGcn(FlippedGraph):
         self._gcn = weights
 
     def compute_scores(self, v: int) -> np.ndarray:
-        around = np.append(self.neighbors[v], v)
-        hidden = self._activate(self._scale[around], self._sums[around]).sum(axis=0)
+        closed = np.append(self.neighbors[v], v)
+        hidden = self._activate(self._scale[closed], self._sums[closed]).sum(axis=0)
         return self._finish(self._scale[v] * hidden)
 
     def compute_all_scores(self) -> np.ndarray:
@@ -205,13 +207,13 @@ class FlippedGcn(FlippedGraph):
         return self._finish(self._scale[:, None] * (self.adjacency @ hidden + hidden))
 
     def score_link_flips(self, v: int) -> np.ndarray:
-        is_near = np.zeros(self.num_nodes, bool)
-        is_near[self.neighbors[v]] = True
-        far = ~is_near
-        far[v] = False
+        is_neighbor = np.zeros(self.num_nodes, bool)
+        is_neighbor[self.neighbors[v]] = True
+        is_other = ~is_neighbor
+        is_other[v] = False
         result = np.empty((self.num_nodes, self._gcn.second.shape[1]))
         result[v] = self.compute_scores(v)
-        for partners, step in ((np.flatnonzero(far), 1), (self.neighbors[v], -1)):
+        for partners, step in ((np.flatnonzero(is_other), 1), (self.neighbors[v], -1)):
             if len(partners):
                 result[partners] = self._score_flips(v, partners, step)
         return result
@@ -226,46 +228,48 @@ class FlippedGcn(FlippedGraph):
 
     def _score_flips(self, v: int, partners: np.ndarray, step: int) -> np.ndarray:
         """(p, k) scores of v after its link to each partner is added (1) or removed (−1)."""
-        near = self.neighbors[v]
+        neighbors = self.neighbors[v]
         v_scale = 1.0 / np.sqrt(self.degrees[v] + step + 1.0)
         v_scaled = v_scale * self._projected[v]
-        of_v = v_scaled - self._scaled[v]
+        v_change = v_scaled - self._scaled[v]
         new_s = 1.0 / np.sqrt(np.maximum(self.degrees[partners] + step + 1.0, 1.0))
         new_g = new_s[:, None] * self._projected[partners]
-        of_u = new_g - self._scaled[partners]
-        sums = self._sums[near] + of_v
-        hidden = self._activate(self._scale[near], sums)
+        u_change = new_g - self._scaled[partners]
+        sums = self._sums[neighbors] + v_change
+        hidden = self._activate(self._scale[neighbors], sums)
         total = np.tile(hidden.sum(axis=0), (len(partners), 1))
-        self._add_common(total, near, sums, hidden, partners, of_u)
+        self._add_common(total, neighbors, sums, hidden, partners, u_change)
         if step == 1:
-            total += self._activate(new_s, self._sums[partners] + of_u + v_scaled)
+            total += self._activate(new_s, self._sums[partners] + u_change + v_scaled)
         else:
             total -= hidden  # `partners` are the neighbours, in the same order
-        own = self._sums[v] + of_v + (new_g if step == 1 else -self._scaled[partners])
-        total += self._activate(np.full(len(partners), v_scale), own)
+        v_sums = self._sums[v] + v_change + (new_g if step == 1 else -self._scaled[partners])
+        total += self._activate(np.full(len(partners), v_scale), v_sums)
         return self._finish(v_scale * total)
 
     def _add_common(
         self,
         total: np.ndarray,
-        near: np.ndarray,
+        neighbors: np.ndarray,
         sums: np.ndarray,
         hidden: np.ndarray,
         partners: np.ndarray,
-        of_u: np.ndarray,
+        u_change: np.ndarray,
     ) -> None:
         """Correct the sums (p, h) of partners that are linked to neighbours of v."""
-        lists = [self.neighbors[j] for j in near]
+        lists = [self.neighbors[j] for j in neighbors]
         if not lists:
             return
-        row = np.repeat(np.arange(len(near)), [len(part) for part in lists])
-        place = np.full(self.num_nodes, -1)
-        place[partners] = np.arange(len(partners))
-        at = place[np.concatenate(lists)]
-        row, at = row[at >= 0], at[at >= 0]
-        change = self._activate(self._scale[near][row], sums[row] + of_u[at]) - hidden[row]
-        places = (np.ones(len(at)), (at, np.arange(len(at))))
-        total += sparse.csr_array(places, shape=(len(partners), len(at))) @ change
+        row = np.repeat(np.arange(len(neighbors)), [len(part) for part in lists])
+        partner_row = np.full(self.num_nodes, -1)
+        partner_row[partners] = np.arange(len(partners))
+        target = partner_row[np.concatenate(lists)]
+        row, target = row[target >= 0], target[target >= 0]
+        change = (
+            self._activate(self._scale[neighbors][row], sums[row] + u_change[target]) - hidden[row]
+        )
+        entries = (np.ones(len(target)), (target, np.arange(len(target))))
+        total += sparse.csr_array(entries, shape=(len(partners), len(target))) @ change
 
     def _activate(self, scale: np.ndarray, sums: np.ndarray) -> np.ndarray:
         """(r, h) hidden states of nodes, as their neighbours add them up."""

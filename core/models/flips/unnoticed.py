@@ -70,8 +70,8 @@ def passes_degree_test(
     counts = now_count.sum() - now_count - now_count[v] + after_u + after_v
     logs = now_logs.sum() - now_logs - now_logs[v] + logs_u + logs_v
     joint = _likelihood(start_count + counts, start_logs + logs)
-    apart = _likelihood(start_count, start_logs) + _likelihood(counts, logs)
-    return np.asarray(2.0 * (apart - joint) < MAX_RATIO)
+    separate = _likelihood(start_count, start_logs) + _likelihood(counts, logs)
+    return np.asarray(2.0 * (separate - joint) < MAX_RATIO)
 
 
 def _likelihood(count: np.ndarray, logs: np.ndarray) -> np.ndarray:

@@ -219,25 +219,25 @@ class GpsAttacker:
 
     def _compute_loss(self, epoch: int) -> torch.Tensor:
         s = self.settings
-        since = epoch - s.routing_start
+        routed_epochs = epoch - s.routing_start
         is_routed = s.routing == "ghratio" and s.branches == "both"
-        if is_routed and since >= 0 and since % s.routing_every == 0:
+        if is_routed and routed_epochs >= 0 and routed_epochs % s.routing_every == 0:
             self.routing = self._compute_routing()
-        turn = epoch % len(self.parts)
-        nodes = torch.from_numpy(self.parts[turn]).to(self.device)
-        truth = torch.from_numpy(self.observed[self.parts[turn]]).to(self.device)
+        part_index = epoch % len(self.parts)
+        nodes = torch.from_numpy(self.parts[part_index]).to(self.device)
+        truth = torch.from_numpy(self.observed[self.parts[part_index]]).to(self.device)
         proximity = role = None
         if s.branches != "role":
             h = torch.relu(self.model.proximity(self.inputs, self.block))
             proximity = self.model.proximity_head(h[nodes])
         if s.branches != "proximity":
-            role = self._encode_roles(self._find_training_egos(turn))
+            role = self._encode_roles(self._find_training_egos(part_index))
         return nll_loss(mix(proximity, role, self.routing[nodes]), truth)
 
-    def _find_training_egos(self, turn: int) -> EgoBlocks:
+    def _find_training_egos(self, part_index: int) -> EgoBlocks:
         if self.training_egos:
-            return self.training_egos[turn]
-        return EgoBlocks.of(self.graph, self.parts[turn], self.settings.backbone, self.device)
+            return self.training_egos[part_index]
+        return EgoBlocks.of(self.graph, self.parts[part_index], self.settings.backbone, self.device)
 
     def _encode_roles(self, egos: EgoBlocks) -> torch.Tensor:
         scores: torch.Tensor = self.model.role_head(
@@ -280,8 +280,8 @@ class GpsAttacker:
         Known nodes keep their true value. Undefined ratios count 0; nodes with neither are routed
         evenly.
         """
-        guessed = self._infer().argmax(dim=1).cpu().numpy()
-        codes = np.where(self.observed != MISSING, self.observed, guessed)
+        predicted = self._infer().argmax(dim=1).cpu().numpy()
+        codes = np.where(self.observed != MISSING, self.observed, predicted)
         ratios = compute_ghratios(self.graph, codes, self.num_classes, self.settings.tolerance)
         return torch.from_numpy(compute_shares(ratios.proximity, ratios.role)).to(self.device)
 
@@ -301,9 +301,9 @@ def mix(
     With one branch only, its own; `routing` (k, 2) holds g_prox and g_role.
     """
     if proximity is None or role is None:
-        only = role if proximity is None else proximity
-        assert only is not None
-        return log_softmax(only, dim=1)
+        single = role if proximity is None else proximity
+        assert single is not None
+        return log_softmax(single, dim=1)
     return log_softmax(routing[:, :1] * proximity + routing[:, 1:] * role, dim=1)
 
 
@@ -311,5 +311,5 @@ def compute_shares(proximity: np.ndarray, role: np.ndarray) -> np.ndarray:
     """(n, 2) float32: both ratios over their sum."""
     ratios = np.nan_to_num(np.stack([proximity, role], axis=1))
     total = ratios.sum(axis=1, keepdims=True)
-    even = np.full_like(ratios, 0.5)
-    return np.asarray(np.divide(ratios, total, out=even, where=total > 0).astype(np.float32))
+    equal = np.full_like(ratios, 0.5)
+    return np.asarray(np.divide(ratios, total, out=equal, where=total > 0).astype(np.float32))

@@ -84,12 +84,12 @@ def compute_ego_costs(graph: Graph) -> np.ndarray:
 
 def split_centers(centers: np.ndarray, costs: np.ndarray, budget: int) -> Iterator[np.ndarray]:
     """Consecutive parts of `centers` whose summed cost stays within `budget`, one at least."""
-    start, used = 0, 0
+    start, total = 0, 0
     for index, cost in enumerate(costs[centers]):
-        if index > start and used + cost > budget:
+        if index > start and total + cost > budget:
             yield centers[start:index]
-            start, used = index, 0
-        used += cost
+            start, total = index, 0
+        total += cost
     if start < len(centers):
         yield centers[start:]
 
@@ -132,8 +132,8 @@ def _count_common(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:
             mark[indices[place]] = i
         for place in range(indptr[i], indptr[i + 1]):
             j = indices[place]
-            other = indptr[j + 1] - indptr[j]
-            if other > degree or (other == degree and j > i):
+            other_degree = indptr[j + 1] - indptr[j]
+            if other_degree > degree or (other_degree == degree and j > i):
                 continue
             count = 0
             for k in range(indptr[j], indptr[j + 1]):

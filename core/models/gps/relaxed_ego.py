@@ -97,8 +97,8 @@ class RelaxedEgos:
         """Differentiable in the shares `kept` (m,)."""
         entry = torch.where(self._is_center, 1.0, kept[self._entry])
         matrix = self._matrix
-        both = torch.where(self._at_center, 1.0, entry[matrix.left] * entry[matrix.right])
-        inner = (self._strength * kept)[self._slots] * both
+        end_shares = torch.where(self._at_center, 1.0, entry[matrix.left] * entry[matrix.right])
+        inner = (self._strength * kept)[self._slots] * end_shares
         count = len(self._nodes)
 
         def pool(h: torch.Tensor) -> torch.Tensor:

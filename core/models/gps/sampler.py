@@ -47,9 +47,9 @@ class Sampler(torch.nn.Module):
         # Without a common scale the MLP saturates within a few steps: all links or none.
         h = (h - h.mean(dim=0)) / (h.std(dim=0) + 1e-3)
         a, b = self.first(h), self.second(h)
-        one_way = self.out(torch.relu(a[self._left] + b[self._right]))
-        other_way = self.out(torch.relu(a[self._right] + b[self._left]))
-        scores: torch.Tensor = 0.5 * (one_way + other_way).squeeze(1)
+        forward_scores = self.out(torch.relu(a[self._left] + b[self._right]))
+        backward_scores = self.out(torch.relu(a[self._right] + b[self._left]))
+        scores: torch.Tensor = 0.5 * (forward_scores + backward_scores).squeeze(1)
         return scores
 
 
@@ -102,16 +102,16 @@ class RatioGap:
         nodes, peers = self._sample(self.MAX_NODES), self._sample(self.MAX_PEERS)
         border = max(self._tolerance / 4.0, 0.5)
         distance = (degrees[nodes, None] - degrees[None, peers]).abs()
-        near = torch.sigmoid((self._tolerance + 0.5 - distance) / border)
-        near = near * (nodes[:, None] != peers)
+        closeness = torch.sigmoid((self._tolerance + 0.5 - distance) / border)
+        closeness = closeness * (nodes[:, None] != peers)
         by_neighbors = (beliefs * self._gap(counts, degrees)).sum(dim=1).mean()
-        by_role = self._gap(near @ beliefs[peers], near.sum(dim=1))
+        by_role = self._gap(closeness @ beliefs[peers], closeness.sum(dim=1))
         return by_neighbors + (beliefs[nodes] * by_role).sum(dim=1).mean()
 
-    def _sample(self, most: int) -> torch.Tensor:
-        """All nodes, or `most` of them without replacement."""
+    def _sample(self, limit: int) -> torch.Tensor:
+        """All nodes, or `limit` of them without replacement."""
         n = self._matrix.num_nodes
-        chosen = np.arange(n) if n <= most else self._rng.choice(n, most, replace=False)
+        chosen = np.arange(n) if n <= limit else self._rng.choice(n, limit, replace=False)
         return torch.from_numpy(chosen).to(self._beliefs.device)
 
     def _gap(self, counts: torch.Tensor, totals: torch.Tensor) -> torch.Tensor:
@@ -202,6 +202,6 @@ class RelaxedAttacker:
         return torch.stack([_standardize(degrees, 0.5 / n), _standardize(overlap, 1e-12)], dim=1)
 
 
-def _standardize(column: torch.Tensor, least: float) -> torch.Tensor:
-    """Mean 0 and variance 1; `least`: smallest variance counted, so that gradients are bounded."""
-    return (column - column.mean()) / column.var(correction=0).clamp_min(least).sqrt()
+def _standardize(column: torch.Tensor, min_variance: float) -> torch.Tensor:
+    """Mean 0 and variance 1; `min_variance` bounds the divisor, and so the gradients."""
+    return (column - column.mean()) / column.var(correction=0).clamp_min(min_variance).sqrt()

@@ -88,30 +88,30 @@ class SamplerTrainer:
         for epoch in range(s.epochs):
             logits = sampler()
             drawn = self._draw(logits, generator)
-            kept = -torch.nn.functional.logsigmoid(logits).mean()
-            loss = s.keep * kept
+            keep_loss = -torch.nn.functional.logsigmoid(logits).mean()
+            loss = s.keep * keep_loss
             if attacker is not None:
-                adversary = attacker.compute_loss(drawn)
-                loss = loss - s.gamma * adversary
-                report("adversary's loss", epoch, float(adversary.detach()))
+                attack_loss = attacker.compute_loss(drawn)
+                loss = loss - s.gamma * attack_loss
+                report("adversary's loss", epoch, float(attack_loss.detach()))
             if s.eta:
-                ratios = gap(drawn)
-                loss = loss + s.eta * ratios
-                report("ratio gap", epoch, float(ratios.detach()))
+                ratio_loss = gap(drawn)
+                loss = loss + s.eta * ratio_loss
+                report("ratio gap", epoch, float(ratio_loss.detach()))
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             optimizer.step()
             report("sampler loss", epoch, float(loss.detach()))
-            chance = torch.sigmoid(logits.detach())
-            report("links kept", epoch, float(chance.mean()))
+            probability = torch.sigmoid(logits.detach())
+            report("links kept", epoch, float(probability.mean()))
             if attacker is not None:
                 draw = partial(self._draw, logits.detach(), generator)
                 steps = count(epoch * s.attacker_steps)
-                attacker.fit(draw, s.attacker_steps, partial(_tell, report, steps))
+                attacker.fit(draw, s.attacker_steps, partial(_report_loss, report, steps))
             if (epoch + 1) % CHECK_EVERY == 0 or epoch + 1 == s.epochs:
-                states.append(SamplerState(epoch + 1, chance.cpu().numpy()))
+                states.append(SamplerState(epoch + 1, probability.cpu().numpy()))
                 if attacker is not None:
-                    attacker.routing = self._compute_routing(chance, generator)
+                    attacker.routing = self._compute_routing(probability, generator)
         return states
 
     def _draw(self, logits: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -136,19 +136,21 @@ class SamplerTrainer:
         attacker.fit(
             lambda: torch.ones(self.graph.num_edges, device=self.device),
             min(WARM_UP, s.epochs * s.attacker_steps),
-            partial(_tell, report, count(-WARM_UP)),
+            partial(_report_loss, report, count(-WARM_UP)),
         )
         return attacker
 
-    def _compute_routing(self, chance: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    def _compute_routing(
+        self, probability: torch.Tensor, generator: torch.Generator
+    ) -> torch.Tensor:
         """(n, 2) shares of proximity and role on a draw (Eq. 4, 5)."""
-        kept = torch.bernoulli(chance, generator=generator).bool().cpu().numpy()
+        kept = torch.bernoulli(probability, generator=generator).bool().cpu().numpy()
         drawn = self.graph.with_edges(self.graph.edges[kept])
         ratios = compute_ghratios(drawn, self.codes, len(self.prior), self.tolerance)
         return torch.from_numpy(compute_shares(ratios.proximity, ratios.role)).to(self.device)
 
 
-def _tell(report: Report, steps: Iterator[int], loss: float) -> None:
+def _report_loss(report: Report, steps: Iterator[int], loss: float) -> None:
     """Report a step; those before the sampler's first one have negative numbers."""
     report("attacker's loss", next(steps), loss)
 
@@ -164,12 +166,16 @@ def compute_believed_auc(probabilities: np.ndarray, beliefs: np.ndarray) -> floa
     total = 0.0
     for c, share in enumerate(shares):
         order = np.argsort(probabilities[:, c], kind="stable")
-        scores, yes, no = probabilities[order, c], beliefs[order, c], 1.0 - beliefs[order, c]
+        scores, positive, negative = (
+            probabilities[order, c],
+            beliefs[order, c],
+            1.0 - beliefs[order, c],
+        )
         _, group = np.unique(scores, return_inverse=True)
-        yes_of, no_of = np.bincount(group, yes), np.bincount(group, no)
-        below = np.cumsum(no_of) - no_of
-        pairs = yes.sum() * no.sum()
-        wins = (yes_of * (below + 0.5 * no_of)).sum()
+        positive_mass, negative_mass = np.bincount(group, positive), np.bincount(group, negative)
+        below = np.cumsum(negative_mass) - negative_mass
+        pairs = positive.sum() * negative.sum()
+        wins = (positive_mass * (below + 0.5 * negative_mass)).sum()
         auc = wins / pairs if pairs > 0 else 0.5
         total += share * max(auc, 1.0 - auc)
     return float(total / shares.sum())

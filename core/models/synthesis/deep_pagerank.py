@@ -146,12 +146,12 @@ def compute_pair_losses(
 ) -> torch.Tensor:
     """(k,) losses of Eq. 5 for `ends` (k, 2); ranks (n,), degrees (n,) ≥ 1 at the ends."""
     (i, j), gamma, n = ends.T, plan.damping, plan.num_nodes
-    out, into = degrees[i], degrees[j]
-    gap = ranks[i] / out - ranks[j] / (into * gamma)
+    degree_i, degree_j = degrees[i], degrees[j]
+    gap = ranks[i] / degree_i - ranks[j] / (degree_j * gamma)
     return (
-        into * gamma**2 * gap**2
+        degree_j * gamma**2 * gap**2
         + gap * 2 * gamma * (1 - gamma) / n
-        + (1 - gamma) ** 2 / (into * n**2)
+        + (1 - gamma) ** 2 / (degree_j * n**2)
     )
 
 
@@ -182,9 +182,9 @@ def train_vectors(
         optimizer.zero_grad()
         network.normalize()
         if len(ends):
-            nodes, where = torch.unique(ends, return_inverse=True)
+            nodes, indices = torch.unique(ends, return_inverse=True)
             ranks = network(vectors[nodes])
-            loss = compute_pair_losses(ranks, where, degrees[nodes], plan).sum()
+            loss = compute_pair_losses(ranks, indices, degrees[nodes], plan).sum()
             loss.backward()
             context.progress.record("deep_pagerank_loss", step, float(loss.detach()) / len(ends))
         clean = torch.zeros_like(vectors) if vectors.grad is None else vectors.grad

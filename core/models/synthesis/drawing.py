@@ -34,16 +34,16 @@ def draw_links(vectors: np.ndarray, num_links: int, context: Context) -> np.ndar
         totals[rows] = peak + np.log(np.exp(scores - peak[:, None]).sum(axis=1))
     rng = context.rng("synthesis")
     first = np.empty(n, np.int64)
-    best = _LargestPairs(num_links)
+    largest = _LargestPairs(num_links)
     for rows, scores in _iterate_rows(vectors, context, "drawing links", part=1):
         # log s_ij: the direction that starts at the smaller total is the likelier one.
         scores -= np.minimum(totals[rows, None], totals)
         first[rows] = (scores - np.log(rng.standard_exponential(scores.shape))).argmax(axis=1)
         # Links are drawn independently of the first neighbours.
-        best.add(rows, scores - np.log(rng.standard_exponential(scores.shape)))
-    own = np.sort(np.stack([np.arange(n), first], axis=1), axis=1)
-    codes = np.unique(own[:, 0] * n + own[:, 1])
-    others = best.codes(n)
+        largest.add(rows, scores - np.log(rng.standard_exponential(scores.shape)))
+    first_links = np.sort(np.stack([np.arange(n), first], axis=1), axis=1)
+    codes = np.unique(first_links[:, 0] * n + first_links[:, 1])
+    others = largest.codes(n)
     fill = others[~np.isin(others, codes)][: max(num_links - len(codes), 0)]
     codes = np.concatenate([codes, fill])
     return np.stack([codes // n, codes % n], axis=1)
@@ -52,10 +52,10 @@ def draw_links(vectors: np.ndarray, num_links: int, context: Context) -> np.ndar
 def take_top_links(vectors: np.ndarray, num_links: int, context: Context) -> np.ndarray:
     """(k, 2) pairs i < j with the largest v_i · v_j: a threshold on the score."""
     n = len(vectors)
-    best = _LargestPairs(num_links)
+    largest = _LargestPairs(num_links)
     for rows, scores in _iterate_rows(vectors, context, "likeliest links", part=0, parts=1):
-        best.add(rows, scores)
-    codes = best.codes(n)
+        largest.add(rows, scores)
+    codes = largest.codes(n)
     return np.stack([codes // n, codes % n], axis=1)
 
 

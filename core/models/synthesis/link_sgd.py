@@ -63,7 +63,7 @@ class PrivateSteps:
     def draw_links(self) -> torch.Tensor:
         """(k, 2) Poisson sample of the links, either end first."""
         links = self.graph.edges[self._rng.random(self.graph.num_edges) < self.plan.rate]
-        return self._turn(links)
+        return self._orient(links)
 
     def draw_pairs(self, count: int) -> torch.Tensor:
         """(count, 2) pairs of different nodes, drawn without the graph."""
@@ -90,7 +90,7 @@ class PrivateSteps:
             step(number)
             self.context.progress.update(number + 1, self.plan.steps, message)
 
-    def _turn(self, links: np.ndarray) -> torch.Tensor:
+    def _orient(self, links: np.ndarray) -> torch.Tensor:
         inverted = np.where(self._rng.random((len(links), 1)) < 0.5, links, links[:, ::-1])
         return torch.from_numpy(np.ascontiguousarray(inverted)).to(self.device)
 
@@ -126,17 +126,17 @@ def train_vae(graph: Graph, plan: LinkSgd, negatives: int, context: Context) -> 
         return steps.sum_over_ends(ends, *parts[:2]), steps.sum_over_ends(ends, *parts[2:])
 
     @torch.no_grad()
-    def take(step: int) -> None:
+    def update(step: int) -> None:
         positive = collect(steps.draw_links(), 1.0)
         negative = collect(steps.draw_pairs(negatives), 0.0)
         prior = means / plan.steps, (torch.exp(2 * spreads) - 1) / plan.steps
-        for parameter, yes, no, pull in zip(
+        for parameter, link_sum, non_link_sum, prior_gradient in zip(
             (means, spreads), positive, negative, prior, strict=True
         ):
-            parameter.grad = steps.add_noise(yes) + no + pull
+            parameter.grad = steps.add_noise(link_sum) + non_link_sum + prior_gradient
         optimizer.step()
 
-    steps.run(take, "private variational auto-encoder")
+    steps.run(update, "private variational auto-encoder")
     return means.detach().cpu().numpy()
 
 
@@ -149,9 +149,9 @@ def train_gan(graph: Graph, plan: LinkSgd, negatives: int, context: Context) -> 
     is post-processing.
     """
     steps = PrivateSteps(graph, plan, context)
-    judge = make_vectors(graph.num_nodes, plan, context, "discriminator")
-    maker = make_vectors(graph.num_nodes, plan, context, "generator")
-    optimizers = [torch.optim.Adam([vectors], lr=plan.lr) for vectors in (judge, maker)]
+    discriminator = make_vectors(graph.num_nodes, plan, context, "discriminator")
+    generator = make_vectors(graph.num_nodes, plan, context, "generator")
+    optimizers = [torch.optim.Adam([vectors], lr=plan.lr) for vectors in (discriminator, generator)]
     draws = context.seed.torch("generated", device=steps.device)
 
     def generate() -> tuple[torch.Tensor, torch.Tensor]:
@@ -159,27 +159,29 @@ def train_gan(graph: Graph, plan: LinkSgd, negatives: int, context: Context) -> 
         pool = steps.draw_pairs(negatives * CANDIDATES).view(negatives, CANDIDATES, 2)
         start = pool[:, 0, 0]
         others = torch.where(pool[:, :, 1] == start[:, None], pool[:, :1, 1], pool[:, :, 1])
-        logits = (maker[start][:, None] * maker[others]).sum(dim=2)
+        logits = (generator[start][:, None] * generator[others]).sum(dim=2)
         chosen = torch.multinomial(torch.softmax(logits.detach(), 1), 1, generator=draws)
         ends = torch.stack([start, others.gather(1, chosen)[:, 0]], dim=1)
         return ends, torch.log_softmax(logits, 1).gather(1, chosen)[:, 0]
 
     def collect(pairs: torch.Tensor, target: float) -> torch.Tensor:
-        left, right = judge[pairs[:, 0]], judge[pairs[:, 1]]
+        left, right = discriminator[pairs[:, 0]], discriminator[pairs[:, 1]]
         return steps.sum_over_ends(
             pairs, *clip_jointly(*compute_link_gradients(left, right, target))
         )
 
-    def take(step: int) -> None:
+    def update(step: int) -> None:
         ends, log_chance = generate()
         with torch.no_grad():
-            judge.grad = steps.add_noise(collect(steps.draw_links(), 1.0)) + collect(ends, 0.0)
-            reward = (judge[ends[:, 0]] * judge[ends[:, 1]]).sum(dim=1)
+            discriminator.grad = steps.add_noise(collect(steps.draw_links(), 1.0)) + collect(
+                ends, 0.0
+            )
+            reward = (discriminator[ends[:, 0]] * discriminator[ends[:, 1]]).sum(dim=1)
             reward -= reward.mean()
         optimizers[0].step()
         optimizers[1].zero_grad()
         (-(reward * log_chance).mean()).backward()
         optimizers[1].step()
 
-    steps.run(take, "private adversarial training")
-    return maker.detach().cpu().numpy()
+    steps.run(update, "private adversarial training")
+    return generator.detach().cpu().numpy()

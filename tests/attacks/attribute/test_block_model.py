@@ -15,7 +15,7 @@ from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.graph import Attribute, Graph
 from core.measures.ranking import measure_class_probabilities
-from core.models.blocks import _learn, label_blocks
+from core.models.blocks import _fit_classes, label_blocks
 from core.release import Release
 from core.seeding import Seed
 from core.threats import AttributeThreat
@@ -92,7 +92,7 @@ def test_noise_is_chance_to_the_last_bit():
 
 def test_what_is_learned_of_a_block_is_the_beta_binomial():
     """Two classes, closed form: evidence B(a+x, b+y) / B(a, b), chances (a+x) / (a+b+x+y)."""
-    evidence, table = _learn(np.array([[3.0, 1.0]]), np.array([0.75, 0.25]), 4.0)
+    evidence, table = _fit_classes(np.array([[3.0, 1.0]]), np.array([0.75, 0.25]), 4.0)
     assert np.exp(evidence[0]) == pytest.approx(beta(6, 2) / beta(3, 1))
     np.testing.assert_allclose(table, [[6 / 8, 2 / 8]])
 
