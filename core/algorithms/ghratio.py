@@ -30,7 +30,7 @@ def choose_tolerance(graph: Graph) -> int:
     About half of all nodes are then peers of a node with a typical degree, at any density. The
     paper tunes the tolerance by hand ({0, …, 20}; 45 in the authors' NBA run).
     """
-    low, high = np.percentile(_degrees(graph), [25, 75])
+    low, high = np.percentile(_count_degrees(graph), [25, 75])
     return max(round(float(high - low) / 2), 1)
 
 
@@ -50,7 +50,7 @@ def compute_ghratios(
     """
     codes = np.asarray(codes)
     known = codes != MISSING
-    degrees = _degrees(graph)
+    degrees = _count_degrees(graph)
     neighbors, same_neighbors, shared, same_shared = _count_neighbors(
         graph, codes, known, degrees, tolerance
     )
@@ -62,7 +62,7 @@ def compute_ghratios(
     )
 
 
-def _degrees(graph: Graph) -> np.ndarray:
+def _count_degrees(graph: Graph) -> np.ndarray:
     if graph.weights is None:
         return graph.degrees
     return np.bincount(graph.present_edges.ravel(), minlength=graph.num_nodes)
@@ -76,10 +76,10 @@ def _count_neighbors(
     counts = np.zeros((4, n), np.int64)
     for start in range(0, len(edges), CHUNK):
         i, j = edges[start : start + CHUNK].T
-        near = np.abs(degrees[i] - degrees[j]) <= tolerance
+        is_peer = np.abs(degrees[i] - degrees[j]) <= tolerance
         both = known[i] & known[j]
         same = both & (codes[i] == codes[j])
-        for row, mask in enumerate((both, same, both & near, same & near)):
+        for row, mask in enumerate((both, same, both & is_peer, same & is_peer)):
             counts[row] += np.bincount(i[mask], minlength=n)
             counts[row] += np.bincount(j[mask], minlength=n)
     return counts

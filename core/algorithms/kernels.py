@@ -47,12 +47,12 @@ def search_breadth_first(
     while head < tail:
         u = queue[head]
         head += 1
-        following = distances[u] + 1
+        next_distance = distances[u] + 1
         for a in range(indptr[u], indptr[u + 1]):
             v = indices[a]
             if distances[v] < 0:
-                distances[v] = following
-                total += following
+                distances[v] = next_distance
+                total += next_distance
                 queue[tail] = v
                 tail += 1
     return total, tail
@@ -104,35 +104,35 @@ def find_pair_distances(
     n = len(indptr) - 1
     steps = np.full((2, n), -1, np.int32)
     queues = np.empty((2, n), np.int32)
-    head, tail, ahead = np.zeros(2, np.int64), np.zeros(2, np.int64), np.zeros(2, np.int64)
+    head, tail, frontier_links = np.zeros(2, np.int64), np.zeros(2, np.int64), np.zeros(2, np.int64)
     for row in range(len(pairs)):
         result[row] = -1
         for side in range(2):
             node = pairs[row, side]
             queues[side, 0] = node
             head[side], tail[side] = 0, 1
-            ahead[side] = indptr[node + 1] - indptr[node]
+            frontier_links[side] = indptr[node + 1] - indptr[node]
             steps[side, node] = 0
         if pairs[row, 0] == pairs[row, 1]:
             result[row] = 0
         while result[row] < 0 and head[0] < tail[0] and head[1] < tail[1]:
-            side = 0 if ahead[0] <= ahead[1] else 1
-            last, ahead[side] = tail[side], 0
+            side = 0 if frontier_links[0] <= frontier_links[1] else 1
+            last, frontier_links[side] = tail[side], 0
             while head[side] < last and result[row] < 0:
                 u = queues[side, head[side]]
                 head[side] += 1
-                following = steps[side, u] + 1
+                next_distance = steps[side, u] + 1
                 for a in range(indptr[u], indptr[u + 1]):
                     v = indices[a]
                     if steps[side, v] >= 0:
                         continue
                     if steps[1 - side, v] >= 0:
-                        result[row] = following + steps[1 - side, v]
+                        result[row] = next_distance + steps[1 - side, v]
                         break
-                    steps[side, v] = following
+                    steps[side, v] = next_distance
                     queues[side, tail[side]] = v
                     tail[side] += 1
-                    ahead[side] += indptr[v + 1] - indptr[v]
+                    frontier_links[side] += indptr[v + 1] - indptr[v]
         for side in range(2):
             for a in range(tail[side]):
                 steps[side, queues[side, a]] = -1
@@ -233,16 +233,16 @@ def sum_common_neighbors(
                 reach *= 2
             high = min(low + reach + 1, end)
             while low < high:
-                middle = (low + high) // 2
-                if indices[middle] < z:
-                    low = middle + 1
+                center = (low + high) // 2
+                if indices[center] < z:
+                    low = center + 1
                 else:
-                    high = middle
+                    high = center
             if low == end:
                 break
             if indices[low] == z:
                 left, right = np.float64(weights[a]), np.float64(weights[low])
-                both = left * right
+                product = left * right
                 for c in range(width):
-                    sums[k, c] += both * factors[z, c]
+                    sums[k, c] += product * factors[z, c]
                 sums[k, width] += min(left, right)

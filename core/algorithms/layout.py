@@ -55,8 +55,8 @@ def compute_layout(
     for done, label in enumerate(large[np.argsort(-sizes[large], kind="stable")]):
         members = order[starts[label] : starts[label + 1]]
         part = sparse.csr_array(adjacency[members][:, members]) if len(sizes) > 1 else adjacency
-        told = None if done else progress
-        placed = lay_out_connected(part, rng, num_pivots, num_rounds, told)
+        component_progress = None if done else progress
+        placed = lay_out_connected(part, rng, num_pivots, num_rounds, component_progress)
         places[members] = _fit(spread_out(gather_neighbors(part, placed)))
         progress.update(done + 1, len(large), "placing the components")
     return _pack(places, labels, sizes)
@@ -137,9 +137,9 @@ def weigh_pivots(distances: np.ndarray) -> np.ndarray:
     weights = np.zeros((n, k), np.float32)
     for pivot in range(k):
         steps = distances[:, pivot]
-        within = np.cumsum(np.bincount(steps[region == pivot], minlength=steps.max() + 1))
+        cumulative = np.cumsum(np.bincount(steps[region == pivot], minlength=steps.max() + 1))
         others = steps > 0
-        weights[others, pivot] = within[steps[others] // 2] / steps[others].astype(float) ** 2
+        weights[others, pivot] = cumulative[steps[others] // 2] / steps[others].astype(float) ** 2
     return weights
 
 
@@ -193,13 +193,13 @@ def spread_out(places: np.ndarray, share: float = SPREAD) -> np.ndarray:
     """Rescale distances from the mean, keeping directions and order: `share` of the way towards
     an evenly filled disc."""
     middle = places.mean(axis=0)
-    away = places - middle
-    radius = np.linalg.norm(away, axis=1)
+    offsets = places - middle
+    radius = np.linalg.norm(offsets, axis=1)
     rank = np.empty(len(radius))
     rank[np.argsort(radius, kind="stable")] = np.arange(1, len(radius) + 1)
     even = np.sqrt(rank / len(radius)) * radius.max()
-    wanted = (1 - share) * radius + share * even
-    return np.asarray(middle + away * (wanted / np.maximum(radius, 1e-9))[:, None])
+    target_radius = (1 - share) * radius + share * even
+    return np.asarray(middle + offsets * (target_radius / np.maximum(radius, 1e-9))[:, None])
 
 
 def _place_on_circles(labels: np.ndarray, order: np.ndarray, starts: np.ndarray) -> np.ndarray:

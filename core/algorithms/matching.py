@@ -45,8 +45,8 @@ def weigh_witnesses(
     possible (m,) receives the maximum for w, weighted
     """
     n, m = len(indptr) - 1, len(other_indptr) - 1
-    wide = near.shape[1]
-    t = top.shape[1] - wide
+    num_extra = near.shape[1]
+    t = top.shape[1] - num_extra
     weights = np.zeros(m)
     for w in range(m):
         weights[w] = 1.0 / np.log(2.0 + other_indptr[w + 1] - other_indptr[w])
@@ -96,7 +96,7 @@ def weigh_witnesses(
         for c in range(t):
             if top[u, c] >= 0:
                 values[u, c, 1], values[u, c, 2] = total[top[u, c]], plain[top[u, c]]
-        for j in range(wide):
+        for j in range(num_extra):
             w = near[u, j]
             is_new = w >= 0
             for c in range(t):
@@ -126,31 +126,31 @@ def extend_by_eccentricity(
     inverse: np.ndarray,
     order: np.ndarray,
     least: float,
-    outcome: np.ndarray,
+    result: np.ndarray,
 ) -> int:
     """One pass of Narayanan and Shmatikov's propagation over `order`; returns the number of
     changes.
 
-    image (n,) and inverse (m,) are the mapping so far, both ways, and are updated; `outcome` (n, 4)
+    image (n,) and inverse (m,) are the mapping so far, both ways, and are updated; `result` (n, 4)
     receives the best node of the other graph, its score, the next best score and the eccentricity.
     A pair is accepted if its eccentricity is at least `least` in both directions.
     """
     n, m = len(indptr) - 1, len(other_indptr) - 1
     size = max(n, m)
     total, touched = np.zeros(size), np.empty(size, np.int64)
-    back = np.empty(4)
+    reverse = np.empty(4)
     changed = 0
     for u in order:
-        _stand_out(
-            indptr, indices, other_indptr, other_indices, image, u, total, touched, outcome[u]
+        _find_best_match(
+            indptr, indices, other_indptr, other_indices, image, u, total, touched, result[u]
         )
-        found = int(outcome[u, 0])
-        if found < 0 or outcome[u, 3] < least:
+        found = int(result[u, 0])
+        if found < 0 or result[u, 3] < least:
             continue
-        _stand_out(
-            other_indptr, other_indices, indptr, indices, inverse, found, total, touched, back
+        _find_best_match(
+            other_indptr, other_indices, indptr, indices, inverse, found, total, touched, reverse
         )
-        if int(back[0]) != u or back[3] < least or image[u] == found:
+        if int(reverse[0]) != u or reverse[3] < least or image[u] == found:
             continue
         if image[u] >= 0:
             inverse[image[u]] = NOBODY
@@ -162,7 +162,7 @@ def extend_by_eccentricity(
 
 
 @numba.njit(nogil=True, cache=True)
-def _stand_out(
+def _find_best_match(
     indptr: np.ndarray,
     indices: np.ndarray,
     other_indptr: np.ndarray,
@@ -171,7 +171,7 @@ def _stand_out(
     u: int,
     total: np.ndarray,
     touched: np.ndarray,
-    outcome: np.ndarray,
+    result: np.ndarray,
 ) -> None:
     """Best of the scores Σ 1/√d(w) over the mapped neighbours, and its eccentricity: distance to
     the next in standard deviations of all scores, zeros included."""
@@ -200,5 +200,5 @@ def _stand_out(
             second = score
         total[w] = 0.0
     deviation = np.sqrt(max(squares / m - (plain / m) ** 2, 0.0))
-    outcome[0], outcome[1], outcome[2] = found, best, second
-    outcome[3] = (best - second) / deviation if deviation > 0 else 0.0
+    result[0], result[1], result[2] = found, best, second
+    result[3] = (best - second) / deviation if deviation > 0 else 0.0

@@ -36,9 +36,9 @@ def compute_wider_neighbourhood_features(graph: Graph) -> np.ndarray:
     their standard deviation over neighbours (ReFeX: Henderson et al., KDD 2011)."""
     own = compute_neighbourhood_features(graph, "ego")
     indptr, indices = list_neighbors(graph)
-    near, spread = _average(indptr, indices, own)
-    far, _ = _average(indptr, indices, near)
-    return np.concatenate([own, near, far, spread], axis=1)
+    means, spread = _average(indptr, indices, own)
+    second_means, _ = _average(indptr, indices, means)
+    return np.concatenate([own, means, second_means, spread], axis=1)
 
 
 def _average(

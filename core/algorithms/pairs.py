@@ -90,8 +90,8 @@ def hide_in_turn(
     """`hide_links` one to `rounds` times, without hiding a link twice."""
     links, count = _list_hideable(graph, share, limit)
     order = rng.permutation(len(links))
-    most = len(links) // count if count else 1
-    for start in range(0, max(count, 1) * min(rounds, most), max(count, 1)):
+    max_rounds = len(links) // count if count else 1
+    for start in range(0, max(count, 1) * min(rounds, max_rounds), max(count, 1)):
         yield _hide(graph, links[np.sort(order[start : start + count])], ratio, rng)
 
 
@@ -109,14 +109,14 @@ def _hide(
     return graph.without_edges(hidden), hidden, absent
 
 
-def split_by_work(entries: np.ndarray, most: int) -> list[np.ndarray]:
-    """Split k pairs into consecutive parts of about `most` row entries; parts may be empty.
+def split_by_work(entries: np.ndarray, limit: int) -> list[np.ndarray]:
+    """Split k pairs into consecutive parts of about `limit` row entries; parts may be empty.
 
     entries  (k,) row entries that each pair needs
     """
     total = np.cumsum(entries)
-    count = int(total[-1] // most) + 1 if len(total) else 1
-    bounds = np.searchsorted(total, most * np.arange(1, count))
+    count = int(total[-1] // limit) + 1 if len(total) else 1
+    bounds = np.searchsorted(total, limit * np.arange(1, count))
     return np.split(np.arange(len(entries)), bounds)
 
 
@@ -159,16 +159,16 @@ def draw_by_degrees(
     """
     n = len(degrees)
     taken = np.empty(0, np.int64) if taken is None else taken
-    found, left = np.empty(0, np.int64), degrees.astype(np.int64)
+    found, remaining = np.empty(0, np.int64), degrees.astype(np.int64)
     for _ in range(ROUNDS):
-        ends = np.repeat(np.arange(n), left)
+        ends = np.repeat(np.arange(n), remaining)
         if len(ends) < 2:
             break
         rng.shuffle(ends)
         pairs = ends[: len(ends) // 2 * 2].reshape(-1, 2)
         codes = pair_codes(pairs[pairs[:, 0] != pairs[:, 1]], n)
         found = sort_distinct(np.concatenate([found, codes[~is_among(codes, taken)]]))
-        left = degrees - np.bincount(np.concatenate([found // n, found % n]), minlength=n)
+        remaining = degrees - np.bincount(np.concatenate([found // n, found % n]), minlength=n)
     return np.stack([found // n, found % n], axis=1)
 
 

@@ -63,11 +63,11 @@ def _propose(indptr: np.ndarray, cumulative: np.ndarray, node: int, state: np.nd
     start, stop = indptr[node], indptr[node + 1]
     if len(cumulative) == 0:
         return start + draw_below(state, stop - start) if stop > start else -1
-    before = cumulative[start]
-    total = cumulative[stop] - before
+    offset = cumulative[start]
+    total = cumulative[stop] - offset
     if total <= 0.0:
         return -1
-    target = before + draw_uniform(state) * total
+    target = offset + draw_uniform(state) * total
     position: int = start + np.searchsorted(cumulative[start + 1 : stop], target, side="right")
     return position
 
