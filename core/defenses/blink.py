@@ -162,9 +162,9 @@ class _PosteriorScan:
 
     def collect_largest(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """(k, 2) pairs and (k,) posteriors of the `count` largest log-odds."""
-        above = np.cumsum(self.histogram[::-1])[::-1]
-        enough = np.flatnonzero(above >= count)
-        lowest = int(enough[-1]) if len(enough) else 0
+        counts_above = np.cumsum(self.histogram[::-1])[::-1]
+        sufficient = np.flatnonzero(counts_above >= count)
+        lowest = int(sufficient[-1]) if len(sufficient) else 0
         found = []
         for odds, i, j, _links in self._tiles("keeping the likeliest"):
             keep = np.flatnonzero(self._bin(odds) >= lowest)

@@ -33,7 +33,7 @@ line for a defense named there, so that the app's server runs no command."""
 
 LIMITS = {"AUDIT_COMMAND_MB": 4096, "AUDIT_COMMAND_SECONDS": 600}
 NOTE = "A command of the user made it: no promise of it is known or was tested."
-OPEN = "Neither Landlock nor namespaces closed {what} to the command on this machine."
+OPEN = "Neither Landlock nor namespaces closed {resource} to the command on this machine."
 _NO_MEMORY = ("memoryerror", "cannot allocate memory", "bad_alloc", "out of memory", "array with")
 
 
@@ -110,25 +110,25 @@ class Command(Defense):
             context.progress.update(0, 1, "running the command")
             opened = _run(self.line, line, folder, seed, context)
             links = self._read_links(places["out"], graph.num_nodes)
-        note = " ".join([NOTE, *(OPEN.format(what=what) for what in opened)])
+        note = " ".join([NOTE, *(OPEN.format(resource=resource) for resource in opened)])
         return self.build_release(graph.with_edges(links), Guarantee(is_known=False, note=note))
 
     def _read_links(self, path: Path, num_nodes: int) -> np.ndarray:
         """(k, 2) node numbers written by the command; raises InputError for invalid output."""
-        what = f"command '{self.line}'"
+        subject = f"command '{self.line}'"
         remedy = "write 'source,target' and below it the numbers of two nodes in each line"
         if path.is_symlink() or not path.is_file():
-            raise InputError(what, "must write its links to {out}", "no file", remedy)
+            raise InputError(subject, "must write its links to {out}", "no file", remedy)
         try:
             raw = load_pairs_in_sandbox(path)
         except ResourceError:
             raise
         except InputError as error:
-            raise InputError(what, "must write links", str(error), remedy) from None
+            raise InputError(subject, "must write links", str(error), remedy) from None
         for node in raw.node_ids:
             if not (node.isascii() and node.isdecimal()) or int(node) >= num_nodes:
                 rule = f"must write node numbers from 0 to {num_nodes - 1}"
-                raise InputError(what, rule, node, remedy)
+                raise InputError(subject, rule, node, remedy)
         numbers = np.array([int(node) for node in raw.node_ids], np.int64)
         pairs: np.ndarray = numbers[raw.pairs]
         return pairs
@@ -184,42 +184,45 @@ def _run(text: str, line: list[str], folder: Path, seed: int, context: Context) 
     Raises InputError or ResourceError on one line if it fails or exceeds a limit.
     """
     memory, seconds = read_limits(LIMITS)
-    what, place = f"command '{text}'", Path(os.environ[FOLDER])
-    readable = [str(path) for path in _list_files(text, place)]
-    program = line[0] if os.sep not in line[0] else str(place / line[0])
+    subject, base = f"command '{text}'", Path(os.environ[FOLDER])
+    readable = [str(path) for path in _list_files(text, base)]
+    program = line[0] if os.sep not in line[0] else str(base / line[0])
     program = sys.executable if program in ("python", "python3") else program
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environment |= {"AUDIT_SEED": str(seed), "HOME": str(folder), "TMPDIR": str(folder)}
     start = [sys.executable, "-m", "core.data.command_process", str(memory), str(seconds)]
-    told, failed = folder.parent / "stdout", folder.parent / "stderr"  # not for it to change
-    with told.open("wb") as said, failed.open("wb") as errors:
+    # Outside the folder that the command may write to.
+    stdout_path, stderr_path = folder.parent / "stdout", folder.parent / "stderr"
+    with stdout_path.open("wb") as stdout, stderr_path.open("wb") as stderr:
         child = subprocess.Popen(
-            [*start, str(place), str(folder), *readable, "--", program, *line[1:]],
+            [*start, str(base), str(folder), *readable, "--", program, *line[1:]],
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=errors,
+            stdout=stdout,
+            stderr=stderr,
             cwd=Path(core.__path__[0]).parent,
             env=environment,
             start_new_session=True,
         )
         try:
-            code = _wait(child, seconds, what, context)
+            code = _wait(child, seconds, subject, context)
         finally:
             if child.poll() is None:
                 os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
     if code:
-        last = _read_last_line(failed)
-        if any(words in last.lower() for words in _NO_MEMORY) or code == 128 + signal.SIGKILL:
+        last_line = _read_last_line(stderr_path)
+        if any(words in last_line.lower() for words in _NO_MEMORY) or code == 128 + signal.SIGKILL:
             remedy = "use less, or set AUDIT_COMMAND_MB"
-            raise ResourceError(what, f"must run within {memory} MB", last or "killed", remedy)
-        found = f"status {code}" + (f": {last}" if last else "")
-        raise InputError(what, "must end with status 0", found, "run it by hand on a small file")
-    closed = told.read_text(encoding="utf-8")
+            raise ResourceError(
+                subject, f"must run within {memory} MB", last_line or "killed", remedy
+            )
+        found = f"status {code}" + (f": {last_line}" if last_line else "")
+        raise InputError(subject, "must end with status 0", found, "run it by hand on a small file")
+    closed = stdout_path.read_text(encoding="utf-8")
     return [name for name in ("files", "network") if f"{name}=1" not in closed]
 
 
-def _wait(child: subprocess.Popen[bytes], seconds: int, what: str, context: Context) -> int:
+def _wait(child: subprocess.Popen[bytes], seconds: int, subject: str, context: Context) -> int:
     """Exit status, 128 plus its number for a signal; ResourceError on time-out. Cancelling ends
     the wait."""
     end = time.monotonic() + seconds
@@ -231,7 +234,7 @@ def _wait(child: subprocess.Popen[bytes], seconds: int, what: str, context: Cont
             context.progress.check()
         if time.monotonic() > end:
             remedy = "make it faster, or set AUDIT_COMMAND_SECONDS"
-            raise ResourceError(what, f"must end within {seconds} s", "still running", remedy)
+            raise ResourceError(subject, f"must end within {seconds} s", "still running", remedy)
 
 
 def _read_last_line(path: Path) -> str:
@@ -239,5 +242,5 @@ def _read_last_line(path: Path) -> str:
     with path.open("rb") as file:
         file.seek(max(path.stat().st_size - 4096, 0))
         lines = file.read().decode("utf-8", "replace").split("\n")
-    said = [line.strip() for line in lines if line.strip()]
-    return "".join(c for c in said[-1] if c.isprintable())[:200] if said else ""
+    written = [line.strip() for line in lines if line.strip()]
+    return "".join(c for c in written[-1] if c.isprintable())[:200] if written else ""

@@ -77,10 +77,10 @@ class Dp2k(EdgePrivateDefense):
         context.progress.update(2, 3, "drawing links")
         missing = degrees - np.bincount(links.ravel(), minlength=n)
         codes = sort_distinct(pair_codes(links, n))
-        more = draw_by_degrees(np.maximum(missing, 0), rng, codes)
+        completion = draw_by_degrees(np.maximum(missing, 0), rng, codes)
         context.progress.update(3, 3, "drawing links")
         guarantee = account.make_guarantee(note=describe_data_use(self.data_free, False))
-        return self.build_release(graph.with_edges(np.concatenate([links, more])), guarantee)
+        return self.build_release(graph.with_edges(np.concatenate([links, completion])), guarantee)
 
 
 def fit_table(table: np.ndarray, degrees: np.ndarray) -> np.ndarray:
@@ -113,8 +113,8 @@ def match_classes(degrees: np.ndarray, table: np.ndarray, rng: np.random.Generat
         for k in range(j, cap):
             wanted = table[j, k] / (2 if j == k else 1)
             count = int(wanted + rng.random())
-            most = len(free[j]) // 2 if j == k else min(len(free[j]), len(free[k]))
-            count = min(count, most)
+            limit = len(free[j]) // 2 if j == k else min(len(free[j]), len(free[k]))
+            count = min(count, limit)
             left, free[j] = free[j][:count], free[j][count:]
             right, free[k] = free[k][:count], free[k][count:]
             found.append(np.stack([left, right], axis=1))

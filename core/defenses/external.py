@@ -60,7 +60,7 @@ class External(Defense):
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         if not threats.external:
             return "no release made elsewhere was given"
-        if any(given.node_ids != graph.node_ids for given in threats.external):
+        if any(external.node_ids != graph.node_ids for external in threats.external):
             return "the release made elsewhere has other nodes than the graph"
         return None
 
@@ -70,15 +70,17 @@ class External(Defense):
 
     def publish_more(self, threats: Threats, count: int, context: Context) -> list[Release]:
         """Further releases that the adversary holds."""
-        return [self._build(threats.visible, given) for given in threats.external[1 : count + 1]]
+        return [
+            self._build(threats.visible, external) for external in threats.external[1 : count + 1]
+        ]
 
-    def _build(self, graph: Graph, given: Graph) -> Release:
+    def _build(self, graph: Graph, external: Graph) -> Release:
         released = replace(
             graph,
-            edges=given.edges,
-            weights=given.weights,
-            features=given.features,
-            feature_names=given.feature_names,
+            edges=external.edges,
+            weights=external.weights,
+            features=external.features,
+            feature_names=external.feature_names,
         )
         return self.build_release(
             released, Guarantee(is_known=False, note=" ".join(f"{text}." for text in NOT_TESTED))

@@ -186,32 +186,34 @@ class GpsSampling(Defense):
         threat, trials = threats.attribute, self.restarts + self.further
         assert threat is not None
 
-        def watch(part: int) -> PartProgress:
+        def make_progress(part: int) -> PartProgress:
             return PartProgress(context.progress, part, trials + 2)
 
-        beliefs = impute_values(graph, threat, replace(context.child("guess"), progress=watch(0)))
+        beliefs = impute_values(
+            graph, threat, replace(context.child("guess"), progress=make_progress(0))
+        )
         trainer = self._make_trainer(graph, threat, beliefs, context)
         choice: Choice | None = None
         shares: list[np.ndarray] = []
-        fresh: list[np.ndarray] = []
+        new_states: list[np.ndarray] = []
         rough: list[dict[str, float]] = []
         for number in range(trials):
-            report = trace.make_report(number, self.epochs, watch(1 + number))
+            report = trace.make_report(number, self.epochs, make_progress(1 + number))
             states = trainer.run(context.seed.child("restart", number), report)
             drawn = [state.probabilities for state in states]
             inner = context.child("restart", number) if choice else context
-            inner = replace(inner, progress=watch(2 + number))
+            inner = replace(inner, progress=make_progress(2 + number))
             judged = judge_quickly(
                 graph,
                 threat,
                 beliefs,
                 drawn,
                 inner,
-                first=len(fresh),
+                first=len(new_states),
                 max_isolated=self.max_isolated,
             )
             trace.add_rough(drawn, judged)
-            shares, fresh, rough = shares + drawn, fresh + drawn, rough + judged
+            shares, new_states, rough = shares + drawn, new_states + drawn, rough + judged
             trace.restarts = number + 1
             if trace.restarts < self.restarts:
                 continue
@@ -219,7 +221,7 @@ class GpsSampling(Defense):
                 graph,
                 threat,
                 beliefs,
-                fresh,
+                new_states,
                 self.target,
                 inner,
                 rough=rough,
@@ -227,7 +229,7 @@ class GpsSampling(Defense):
                 max_isolated=self.max_isolated,
             )
             choice = choose_better(choice, found, self.target) if choice else found
-            fresh, rough = [], []
+            new_states, rough = [], []
             if choice.is_near(self.target):
                 break
         assert choice is not None

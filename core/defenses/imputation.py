@@ -47,15 +47,15 @@ def _pool_imputations(graph: Graph, threat: AttributeThreat, context: Context) -
     observed = threat.observed
     fits = CrossFit(observed, draw_folds(observed, LEARNED_FOLDS, context.rng("parts")))
     runs = []
-    for number, codes in enumerate(fits.seen):
-        watch = PartProgress(context.progress, number, len(fits.seen))
-        inner = replace(context.child("part", number), progress=watch)
+    for number, codes in enumerate(fits.run_codes):
+        part_progress = PartProgress(context.progress, number, len(fits.run_codes))
+        inner = replace(context.child("part", number), progress=part_progress)
         part = replace(threat, known=codes != MISSING)
         runs.append([_propagate_values(graph, part, inner), _learn_values(graph, part, inner)])
-    said = np.array(runs).swapaxes(0, 1)
-    held_out = np.array([fits.hold_out(member) for member in said])
+    predictions = np.array(runs).swapaxes(0, 1)
+    held_out = np.array([fits.hold_out(member) for member in predictions])
     evenness = choose_evenness(held_out, fits.truth)
-    return combine(said[:, -1], held_out, fits.truth, evenness)[0]
+    return combine(predictions[:, -1], held_out, fits.truth, evenness)[0]
 
 
 def _choose_power(logits: np.ndarray, prior: np.ndarray, truth: np.ndarray) -> float:
@@ -86,8 +86,8 @@ def _propagate_values(graph: Graph, threat: AttributeThreat, context: Context) -
     observed, prior = threat.observed, threat.observed_shares
     logits = np.zeros((0, threat.num_classes))
     truth = np.zeros(0, np.int64)
-    for rest, fold in hold_out(observed, draw_folds(observed, FOLDS, context.rng("folds"))):
-        logits = np.concatenate([logits, _spread(graph, rest, prior)[fold]])
+    for visible, fold in hold_out(observed, draw_folds(observed, FOLDS, context.rng("folds"))):
+        logits = np.concatenate([logits, _spread(graph, visible, prior)[fold]])
         truth = np.concatenate([truth, observed[fold]])
         context.progress.check()
     power = _choose_power(logits, prior, truth)

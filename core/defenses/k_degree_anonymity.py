@@ -55,7 +55,7 @@ class KDegreeAnonymity(Defense):
             lacking = self._plan(links.degrees) - links.degrees
             if not lacking.any():
                 break
-            if not _satisfy(links, lacking, rng, context) and not _add_anywhere(
+            if not _add_lacking(links, lacking, rng, context) and not _add_anywhere(
                 links, lacking, rng
             ):
                 raise UnsupportedError(
@@ -106,11 +106,11 @@ class Links:
 
     def _change(self, i: int, j: int, by: int) -> None:
         pair = _order(i, j)
-        here, there = (self.added, self.removed) if by > 0 else (self.removed, self.added)
-        if pair in there:
-            there.discard(pair)
+        changed, opposite = (self.added, self.removed) if by > 0 else (self.removed, self.added)
+        if pair in opposite:
+            opposite.discard(pair)
         else:
-            here.add(pair)
+            changed.add(pair)
         self.degrees[[i, j]] += by
 
     def make_release(self, defense: Defense, rng: np.random.Generator) -> Release:
@@ -124,7 +124,9 @@ class Links:
         return defense.build_release(changed, facts=facts)
 
 
-def _satisfy(links: Links, lacking: np.ndarray, rng: np.random.Generator, context: Context) -> bool:
+def _add_lacking(
+    links: Links, lacking: np.ndarray, rng: np.random.Generator, context: Context
+) -> bool:
     """Add the lacking links (n,), counted down; False if it gets stuck."""
     while lacking.any():
         context.progress.check()

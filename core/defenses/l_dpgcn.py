@@ -45,11 +45,11 @@ class LocalDpGcn(LinkLocalDefense):
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         account = Account(LINK_TWICE, self.epsilon, context)
-        scale = account.spend(self.count_share, what="degrees")
+        scale = account.spend(self.count_share, label="degrees")
         total = draw_total_degree(graph, scale, context.rng("degrees"))
         wanted = int(np.clip(round(total / 2.0), 0, graph.num_pairs))
         check_release_fits("L-DpGCN", wanted, context, "raise epsilon or use a smaller graph")
-        scale = account.spend(account.share_left, what="entries")
+        scale = account.spend(account.share_left, label="entries")
         pairs = draw_top_sums(graph, wanted, scale, context.rng("rows"))
         guarantee = account.make_guarantee("basic composition, lists + degrees")
         return self.build_release(graph.with_edges(pairs), guarantee)

@@ -40,7 +40,7 @@ class NoisyPairs(EdgePrivateDefense):
         noisy = account.add_count_noise(links, self.count_share, 1.0, "count")[0]
         wanted = int(np.clip(noisy, 0, graph.num_pairs))
         check_release_fits(self.info.title, wanted, context, REMEDY)
-        scale = account.spend(account.share_left, what="pairs")
+        scale = account.spend(account.share_left, label="pairs")
         kept, num_added = self._draw(graph, wanted, scale, context)
         added = sample_non_links(graph, num_added, context.rng("positions"))
         published = graph.with_edges(np.concatenate([graph.edges[kept], added]))

@@ -46,21 +46,21 @@ class FlipDefense(Defense):
         surrogates: Surrogates,
         flip_once: Callable[[Flipper, int], bool],
         context: Context,
-        **what: bool,
+        **kinds: bool,
     ) -> Release:
         """The release after up to `budget` flips per target, until `flip_once` makes none.
 
-        what  structure and features, as `Flipper` takes them
+        kinds  structure and features, as `Flipper` takes them
         """
         from core.models.flips.perturbation import Flipper, draw_targets, find_withheld
 
         assert threats.attribute is not None
-        flipper = Flipper(graph, surrogates, find_withheld(graph, threats), **what)
+        flipper = Flipper(graph, surrogates, find_withheld(graph, threats), **kinds)
         targets = draw_targets(threats.attribute, self.targets, context.rng("targets"))
         for index, v in enumerate(targets.tolist()):
             for step in range(self.budget):
-                done = index + step / self.budget
-                context.progress.update(done, len(targets), "flipping links")
+                position = index + step / self.budget
+                context.progress.update(position, len(targets), "flipping links")
                 if not flip_once(flipper, v):
                     break
         facts = {

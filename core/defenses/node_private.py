@@ -89,10 +89,10 @@ class NodePrivate(Defense):
             data = clip_degrees(data, clipping.max_degree)
         scale = account.spend(account.share_left, clipping.group, self.mechanism)
         member = self.members[self.mechanism].model_validate({"epsilon": 1.0 / scale})
-        made = member.publish(data, Threats(data), context.child("mechanism"))
+        release = member.publish(data, Threats(data), context.child("mechanism"))
         degree = clipping.max_degree
-        used = "Nothing was clipped" if degree is None else f"Degrees were clipped to {degree:,}"
-        note = f"{used}; ε = {member.epsilon:.3g} for each of {clipping.group:,} links."
+        clipped = "Nothing was clipped" if degree is None else f"Degrees were clipped to {degree:,}"
+        note = f"{clipped}; ε = {member.epsilon:.3g} for each of {clipping.group:,} links."
         note = describe_data_use(self.data_free, False, note)
         guarantee = account.make_guarantee("sequential composition and group privacy", note)
-        return self.build_release(made.graph, guarantee)
+        return self.build_release(release.graph, guarantee)

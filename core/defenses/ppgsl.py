@@ -207,23 +207,23 @@ class Ppgsl(Defense):
         optimizer = torch.optim.Adam([weights], lr=self.lr, fused=True)
         left, right = (torch.from_numpy(ends.copy()).to(device) for ends in threats.link.hidden.T)
         trace = _Trace(curves, context)
-        others = None
+        committee = None
         if self.committee:
             from core.models.link_committee import Committee
 
             features = None if graph.features is None else weigh_features(graph)
             rng = context.rng("committee")
-            others = Committee(matrix, threats.link.hidden, features, rng)
+            committee = Committee(matrix, threats.link.hidden, features, rng)
         surrogates = self._train_surrogates(graph, matrix, weights, trace, context)
         for step, surrogate in enumerate(surrogates):
             optimizer.param_groups[0]["lr"] = self.lr * (1.0 - step / self.steps)
             optimizer.zero_grad(set_to_none=True)
             # CE(σ(s), 0) = softplus(s)
             privacy = softplus(surrogate.compute_logits(weights, left, right)).sum()
-            if others is not None:
+            if committee is not None:
                 if step % self.mu == 0:
-                    others.fit(weights)
-                losses = [privacy, *others.compute_losses(weights)]
+                    committee.fit(weights)
+                losses = [privacy, *committee.compute_losses(weights)]
                 privacy = torch.stack(losses).mean()
             # ‖·‖_F counts both directions of a pair.
             changes = self._compute_distortion(weights, original, graph.weights is not None)

@@ -170,15 +170,15 @@ def make_changes(
     secret_starts, secrets  CSR of the sensitive links. Nothing is flipped without a gain.
     """
     mark = np.zeros(len(sizes), np.bool_)
-    for turn in range(len(candidates)):
+    for step in range(len(candidates)):
         best, best_ratio = -1, 0.0
         for place in range(candidates.shape[1]):
-            u, v = candidates[turn, place, 0], candidates[turn, place, 1]
+            u, v = candidates[step, place, 0], candidates[step, place, 1]
             gain, loss = compute_effect(starts, sizes, columns, secret_starts, secrets, u, v, mark)
             if gain > 0 and gain / (loss + 1e-3) > best_ratio:
                 best, best_ratio = place, gain / (loss + 1e-3)
         if best >= 0:
-            u, v = candidates[turn, best, 0], candidates[turn, best, 1]
+            u, v = candidates[step, best, 0], candidates[step, best, 1]
             _flip(starts, sizes, columns, u, v)
             _flip(starts, sizes, columns, v, u)
 
@@ -233,8 +233,8 @@ def _change(
     else:
         for y in columns[first : first + size]:
             common += mark[y]
-    after = common + sign * contains(columns, first, first + size, b)
-    return after / math.sqrt((own + sign) * size) - common / math.sqrt(own * size)
+    new_common = common + sign * contains(columns, first, first + size, b)
+    return new_common / math.sqrt((own + sign) * size) - common / math.sqrt(own * size)
 
 
 @numba.njit(nogil=True, cache=True)

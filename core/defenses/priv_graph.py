@@ -131,10 +131,13 @@ def _draw_links(
     by_degree = np.append(0.0, np.cumsum(degrees[order]))
     uniform = np.arange(n + 1.0)
 
-    def draw(cumulative: np.ndarray, of: np.ndarray) -> np.ndarray:
-        low, high = cumulative[starts[of]], cumulative[stops[of]]
-        place = np.searchsorted(cumulative, low + (high - low) * rng.random(len(of)), "right") - 1
-        return np.asarray(order[np.clip(place, starts[of], stops[of] - 1)])
+    def draw(cumulative: np.ndarray, communities: np.ndarray) -> np.ndarray:
+        low, high = cumulative[starts[communities]], cumulative[stops[communities]]
+        place = (
+            np.searchsorted(cumulative, low + (high - low) * rng.random(len(communities)), "right")
+            - 1
+        )
+        return np.asarray(order[np.clip(place, starts[communities], stops[communities] - 1)])
 
     left = np.concatenate([np.arange(num), cells[:, 0]])
     right = np.concatenate([np.arange(num), cells[:, 1]])
@@ -145,14 +148,14 @@ def _draw_links(
     missing = wanted
     for attempt in range(ROUNDS):
         context.progress.update(3 + attempt / ROUNDS, 4, "drawing links")
-        which = np.repeat(np.arange(len(wanted)), missing)
-        if not len(which):
+        cell_of_link = np.repeat(np.arange(len(wanted)), missing)
+        if not len(cell_of_link):
             break
-        is_inner = which < num
-        i, j = np.empty(len(which), np.int64), np.empty(len(which), np.int64)
+        is_inner = cell_of_link < num
+        i, j = np.empty(len(cell_of_link), np.int64), np.empty(len(cell_of_link), np.int64)
         for mask, cumulative in ((is_inner, by_degree), (~is_inner, uniform)):
-            i[mask] = draw(cumulative, left[which[mask]])
-            j[mask] = draw(cumulative, right[which[mask]])
+            i[mask] = draw(cumulative, left[cell_of_link[mask]])
+            j[mask] = draw(cumulative, right[cell_of_link[mask]])
         pairs = np.stack([i, j], axis=1)[i != j]
         found = np.unique(np.concatenate([found, pair_codes(pairs, n)]))
         ends = np.sort(community[np.stack([found // n, found % n], 1)], axis=1)

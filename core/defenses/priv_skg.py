@@ -88,16 +88,16 @@ def find_most_shared(graph: Graph, context: Context) -> int:
     pattern = graph.adjacency.copy()
     pattern.data[:] = 1.0
     steps = np.cumsum(pattern @ graph.degrees)
-    most, start = 0, 0
+    largest, start = 0, 0
     while start < graph.num_nodes:
-        before = steps[start - 1] if start else 0
-        stop = max(int(np.searchsorted(steps, before + TILE_ENTRIES)), start + 1)
+        followed = steps[start - 1] if start else 0
+        stop = max(int(np.searchsorted(steps, followed + TILE_ENTRIES)), start + 1)
         shared = (pattern[start:stop] @ pattern).tocoo()
         others = shared.data[shared.coords[0] + start != shared.coords[1]]
-        most = max(most, int(others.max(initial=0)))
+        largest = max(largest, int(others.max(initial=0)))
         context.progress.check()
         start = stop
-    return most
+    return largest
 
 
 def expect_counts(a: float, b: float, c: float, power: int) -> np.ndarray:

@@ -193,15 +193,15 @@ def draw_links(
     allowed = int(max_isolated * np.count_nonzero(graph.degrees))
     surplus = int(is_isolated.sum()) - allowed
     if surplus > 0:
-        lost = np.flatnonzero(is_isolated[graph.edges].any(axis=1))
-        for number in lost[np.argsort(-probabilities[lost], kind="stable")].tolist():
-            saved = is_isolated[graph.edges[number]].sum()
+        exposed = np.flatnonzero(is_isolated[graph.edges].any(axis=1))
+        for number in exposed[np.argsort(-probabilities[exposed], kind="stable")].tolist():
+            rescued = is_isolated[graph.edges[number]].sum()
             if surplus <= 0:
                 break
-            if saved:
+            if rescued:
                 keep[number] = True
                 is_isolated[graph.edges[number]] = False
-                surplus -= int(saved)
+                surplus -= int(rescued)
     return change_links(graph, np.flatnonzero(~keep))
 
 

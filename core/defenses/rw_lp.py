@@ -61,16 +61,16 @@ class RwLp(Defense):
         ends = np.full(count, -1)
         for attempt in range(ATTEMPTS):
             context.progress.update(attempt, ATTEMPTS, "random walks")
-            open_ = np.flatnonzero(ends < 0)
-            if not len(open_):
+            pending = np.flatnonzero(ends < 0)
+            if not len(pending):
                 break
-            last = self._walk(graph, starts[open_, 1], rng)
-            codes = pair_codes(np.stack([starts[open_, 0], last], 1), graph.num_nodes)
+            last = self._walk(graph, starts[pending, 1], rng)
+            codes = pair_codes(np.stack([starts[pending, 0], last], 1), graph.num_nodes)
             first = np.zeros(len(codes), bool)
             first[np.unique(codes, return_index=True)[1]] = True
-            good = first & (starts[open_, 0] != last) & ~np.isin(codes, used)
-            ends[open_[good]] = last[good]
-            used = np.concatenate([used, codes[good]])
+            is_valid = first & (starts[pending, 0] != last) & ~np.isin(codes, used)
+            ends[pending[is_valid]] = last[is_valid]
+            used = np.concatenate([used, codes[is_valid]])
         found = ends >= 0
         added = np.stack([starts[found, 0], ends[found]], axis=1)
         return self.build_release(change_links(graph, chosen, added, chosen[found]))

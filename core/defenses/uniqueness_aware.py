@@ -64,7 +64,7 @@ class UniquenessAware(Defense):
             num_added = int(rng.binomial(count, self.additions))
             is_unique = _find_unique(current)
             added = _choose_additions(current, threats, is_unique, num_added, rng)
-            current = _take_away(current, is_unique, count - num_added, rng)
+            current = _remove_links(current, is_unique, count - num_added, rng)
             donors = draw_donors(current, len(added), rng)
             current = change_links(current, donors[:0], added, donors)
             unique = _find_unique(current).sum()
@@ -83,10 +83,14 @@ def _find_unique(graph: Graph) -> np.ndarray:
     return np.asarray(compute_class_sizes(compute_fingerprints(graph, "degree_triangles")) == 1)
 
 
-def _take_away(graph: Graph, is_unique: np.ndarray, count: int, rng: np.random.Generator) -> Graph:
-    felt = is_unique[graph.edges].sum(axis=1)
-    felt = felt + count_marked_between(*list_neighbors(graph), graph.edges, is_unique)
-    order = np.lexsort((rng.random(graph.num_edges), -felt))
+def _remove_links(
+    graph: Graph, is_unique: np.ndarray, count: int, rng: np.random.Generator
+) -> Graph:
+    num_affected = is_unique[graph.edges].sum(axis=1)
+    num_affected = num_affected + count_marked_between(
+        *list_neighbors(graph), graph.edges, is_unique
+    )
+    order = np.lexsort((rng.random(graph.num_edges), -num_affected))
     return change_links(graph, order[:count])
 
 

@@ -42,8 +42,8 @@ def compute_gaussian_epsilon(mu: float, delta: float) -> float:
 
 def calibrate_gaussian(epsilon: float, delta: float, steps: int = 1) -> float:
     """Smallest noise multiplier of `steps` Gaussian steps for a total (ε, δ); rounded up."""
-    one = _find_boundary(lambda z: compute_gaussian_delta(epsilon, 1.0 / z) <= delta)
-    return one * math.sqrt(steps)
+    multiplier = _find_boundary(lambda z: compute_gaussian_delta(epsilon, 1.0 / z) <= delta)
+    return multiplier * math.sqrt(steps)
 
 
 def compute_naive_epsilon(noise_multiplier: float, steps: int, delta: float) -> float:

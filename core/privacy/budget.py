@@ -43,12 +43,12 @@ NUMBER_OF_LINKS = "number of links"
 class Spending:
     """One entry of an account.
 
-    what     purpose
+    label     purpose
     share    part of the whole budget;  epsilon, delta  its value
     naive    ε of the same noise under naive composition
     """
 
-    what: str
+    label: str
     share: Share
     epsilon: float
     delta: float = 0.0
@@ -106,29 +106,29 @@ class Account:
     def share_left(self) -> Share:
         return 1 - sum(spending.share for spending in self.spendings)
 
-    def spend(self, share: Share = 1, sensitivity: float = 1.0, what: str = "noise") -> float:
+    def spend(self, share: Share = 1, sensitivity: float = 1.0, label: str = "noise") -> float:
         """Scale b of Laplace noise for values that one unit changes by at most `sensitivity` in
         sum: ε = sensitivity / b (Dwork et al., 2006)."""
-        return sensitivity / self._take(share, what)
+        return sensitivity / self._take(share, label)
 
-    def spend_bits(self, share: Share = 1, what: str = "bits") -> Bits:
+    def spend_bits(self, share: Share = 1, label: str = "bits") -> Bits:
         """Randomised response on bits of which one unit changes one."""
-        return Bits.of(self._take(share, what))
+        return Bits.of(self._take(share, label))
 
-    def spend_choice(self, share: Share, sensitivity: float, what: str = "choices") -> float:
+    def spend_choice(self, share: Share, sensitivity: float, label: str = "choices") -> float:
         """Factor c of an exponential mechanism that draws ∝ e^(c · score).
 
         One unit raises scores by at most `sensitivity` in sum over all draws and lowers none: for
         such monotone scores ε = c · sensitivity (McSherry and Talwar, 2007; no factor 2).
         """
-        return self._take(share, what) / sensitivity
+        return self._take(share, label) / sensitivity
 
     def spend_either(
-        self, share: Share, sensitivities: tuple[float, ...], what: str
+        self, share: Share, sensitivities: tuple[float, ...], label: str
     ) -> tuple[float, ...]:
         """Laplace scales of tables such that any unit affects one of them only; each spends the
         same share (parallel composition, McSherry, 2009)."""
-        amount = self._take(share, what)
+        amount = self._take(share, label)
         return tuple(sensitivity / amount for sensitivity in sensitivities)
 
     def spend_rest_on_sums(self, steps: int, rate: float | None = None) -> GaussianNoise:
@@ -149,10 +149,10 @@ class Account:
         return GaussianNoise(multiplier, self._context)
 
     def add_count_noise(
-        self, values: np.ndarray, share: Share, sensitivity: float, purpose: str, what: str = ""
+        self, values: np.ndarray, share: Share, sensitivity: float, purpose: str, label: str = ""
     ) -> np.ndarray:
         """Integers (k,) with discrete Laplace noise that spends `share`."""
-        scale = self.spend(share, sensitivity, what or purpose)
+        scale = self.spend(share, sensitivity, label or purpose)
         return add_discrete_laplace(values, scale, self._context, purpose)
 
     def add_number_noise(
@@ -163,7 +163,7 @@ class Account:
         return add_laplace(values, scale, self._context, purpose)
 
     def add_smooth_noise(
-        self, value: float, local: float, limit: float, share: Share, what: str
+        self, value: float, local: float, limit: float, share: Share, label: str
     ) -> float:
         """A number with Laplace noise of its smooth sensitivity S, for `share` of ε and the whole
         δ.
@@ -172,13 +172,13 @@ class Account:
         With β = ε / (2 ln(2/δ)), S = max over s of e^(−βs) min(local + s, limit) and the scale is
         2S/ε (Nissim, Raskhodnikova and Smith, STOC 2007, Corollary 2.4).
         """
-        amount = self._take(share, what)
+        amount = self._take(share, label)
         self.spendings[-1] = replace(self.spendings[-1], delta=self.delta)
         beta = amount / (2.0 * math.log(2.0 / self.delta))
         distance = min(max(1.0 / beta - local, 0.0), max(limit - local, 0.0))
         smooth = math.exp(-beta * distance) * min(local + distance, limit)
         scale = 2.0 * max(smooth, 1e-12) / amount
-        return float(add_laplace(np.array([value]), scale, self._context, what)[0])
+        return float(add_laplace(np.array([value]), scale, self._context, label)[0])
 
     def find_test_threshold(self, share: Share) -> int:
         """Smallest t that discrete Laplace noise of `share` reaches with probability at most δ:
@@ -187,10 +187,10 @@ class Account:
         bound = scale * -math.log(self.delta * (1.0 + math.exp(-1.0 / scale)))
         return max(math.ceil(bound), 1)
 
-    def test_distance(self, distance: int, share: Share, what: str) -> bool:
+    def test_distance(self, distance: int, share: Share, label: str) -> bool:
         """Whether a distance ≥ 0 of sensitivity 1 is above 0, with false-positive probability δ
         (propose-test-release, Dwork and Lei, STOC 2009)."""
-        noisy = self.add_count_noise(np.array([distance]), share, 1.0, what)[0]
+        noisy = self.add_count_noise(np.array([distance]), share, 1.0, label)[0]
         self.spendings[-1] = replace(self.spendings[-1], delta=self.delta)
         return bool(noisy >= self.find_test_threshold(share))
 
@@ -207,23 +207,23 @@ class Account:
             naive = sum(s.epsilon if s.naive is None else s.naive for s in spendings)
             for spending in spendings:
                 if spending.naive is None:
-                    accountant += f" + Laplace for the {spending.what} (ε = {spending.epsilon:g})"
+                    accountant += f" + Laplace for the {spending.label} (ε = {spending.epsilon:g})"
         if not accountant:
             accountant = "single mechanism" if len(spendings) == 1 else "sequential composition"
         delta = sum(spending.delta for spending in spendings)
         return self.kind.promise(total, accountant, delta, naive, note)
 
-    def _take(self, share: Share, what: str) -> float:
+    def _take(self, share: Share, label: str) -> float:
         amount = self.epsilon * share
         if isinstance(share, Fraction):
             amount = self.epsilon * share.numerator / share.denominator
-        self._record(Spending(what, share, amount))
+        self._record(Spending(label, share, amount))
         return amount
 
     def _record(self, spending: Spending) -> None:
         if not 0 < spending.share <= self.share_left + _ROUNDING:
             raise ValueError(
-                f"'{spending.what}' asks for {float(spending.share):g} of a budget of which "
+                f"'{spending.label}' asks for {float(spending.share):g} of a budget of which "
                 f"{float(self.share_left):g} is left"
             )
         self.spendings.append(spending)

@@ -45,30 +45,30 @@ def count_capped_triangles(graph: Graph, cap: int) -> float:
     variable.
     """
     at_node = compute_triangles(graph.edges, graph.num_nodes)
-    busy = np.flatnonzero(at_node > cap)
-    if not len(busy):
+    over_cap = np.flatnonzero(at_node > cap)
+    if not len(over_cap):
         return float(at_node.sum() // 3)
     from scipy.optimize import linprog
 
-    members, counts = _group_triangles(graph, busy, at_node)
-    bears = sparse.coo_array(
-        (np.ones(len(members[0])), members), shape=(len(busy), len(counts))
+    members, counts = _group_triangles(graph, over_cap, at_node)
+    matrix = sparse.coo_array(
+        (np.ones(len(members[0])), members), shape=(len(over_cap), len(counts))
     ).tocsr()
     limits = np.stack([np.zeros(len(counts)), counts], axis=1)
-    best = linprog(-np.ones(len(counts)), bears, np.full(len(busy), float(cap)), bounds=limits)
+    best = linprog(-np.ones(len(counts)), matrix, np.full(len(over_cap), float(cap)), bounds=limits)
     return float(at_node.sum() // 3 - counts.sum() - best.fun)
 
 
 def _group_triangles(
-    graph: Graph, busy: np.ndarray, at_node: np.ndarray
+    graph: Graph, over_cap: np.ndarray, at_node: np.ndarray
 ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Triangles grouped by their busy nodes: (place in `busy`, group) of each membership, and
+    """Triangles grouped by their busy nodes: (place in `over_cap`, group) of each membership, and
     the number (g,) of triangles per group; those without busy nodes are omitted."""
-    h, links = len(busy), sparse.csr_array(graph.adjacency != 0, dtype=np.int64)
-    is_calm = np.ones(graph.num_nodes, bool)
-    is_calm[busy] = False
-    inner = sparse.csr_array(sparse.triu(links[busy][:, busy], 1))
-    outer = links[busy][:, is_calm]
+    h, links = len(over_cap), sparse.csr_array(graph.adjacency != 0, dtype=np.int64)
+    is_within_cap = np.ones(graph.num_nodes, bool)
+    is_within_cap[over_cap] = False
+    inner = sparse.csr_array(sparse.triu(links[over_cap][:, over_cap], 1))
+    outer = links[over_cap][:, is_within_cap]
     shared = sparse.coo_array((outer @ outer.T).multiply(inner))  # i < j and a calm node
     pairs = np.stack(shared.coords)
     first, second = inner.tocoo().coords
@@ -79,10 +79,10 @@ def _group_triangles(
     triples = np.stack([first[row], second[row], third]).astype(np.int64)
     codes = np.sort(pair_codes(np.stack([first, second], 1).astype(np.int64), h))
     triples = triples[:, is_among(pair_codes(triples[[0, 2]].T, h), codes)]
-    alone = at_node[busy] - np.bincount(triples.ravel(), minlength=h)
+    single = at_node[over_cap] - np.bincount(triples.ravel(), minlength=h)
     for end in pairs:
-        alone -= np.bincount(end, shared.data, h).astype(np.int64)
-    counts = np.concatenate([alone, shared.data, np.ones(triples.shape[1])]).astype(np.float64)
+        single -= np.bincount(end, shared.data, h).astype(np.int64)
+    counts = np.concatenate([single, shared.data, np.ones(triples.shape[1])]).astype(np.float64)
     starts = np.cumsum([0, h, pairs.shape[1]])
     parts = (np.arange(h)[None], pairs, triples)
     groups = [

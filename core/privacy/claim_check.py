@@ -154,13 +154,13 @@ def check_claim(
     """
     if trials is not None and trials < MIN_TRIALS:
         raise InputError("number of trials", f"must be at least {MIN_TRIALS}", trials)
-    silent = replace(context, progress=_Inner(context.progress), is_publishing=True)
-    first = _publish_first(defense, silent, neighbors)
+    inner = replace(context, progress=_CancelOnly(context.progress), is_publishing=True)
+    first = _publish_first(defense, inner, neighbors)
     guarantee = first.guarantee
     left, right = neighbors or make_neighbors(guarantee.unit)
     if statistic is None:
         statistic, statistic_names = make_statistic(left, right), STATISTICS
-    written = _WrittenNumbers(describe or _describe, first)
+    metadata = _WrittenNumbers(describe or _describe, first)
     claimed = guarantee.epsilon_received or 0.0
     trials = choose_trials(guarantee, num_claims) if trials is None else trials
     alpha = (1 - CONFIDENCE) / len(LOOKS) / num_claims
@@ -171,21 +171,21 @@ def check_claim(
     rule, bound = Rule(0, 1.0, 0.0, 0), 0.0
     for trial in range(per_side):
         for side, graph in enumerate((left, right)):
-            run = silent.child("claim check", side, trial)
-            release = defense.publish(graph, Threats(graph), run).strip()
-            samples[side].append((*statistic(release), *written.read(release)))
+            trial_context = inner.child("claim check", side, trial)
+            release = defense.publish(graph, Threats(graph), trial_context).strip()
+            samples[side].append((*statistic(release), *metadata.read(release)))
         played = trial + 1
         so_far = f": ε ≥ {bound:.2f} so far" if bound else ""
         context.progress.update(played, per_side, f"checking the claim{so_far}")
         if played == num_choosing:
             rule = _choose_rule(np.array(samples[0]), np.array(samples[1]), delta)
         if played in looks:
-            judged = tuple(np.array(part[num_choosing:]) for part in samples)
-            bound = max(bound, _bound_by_rule(rule, judged[0], judged[1], delta, alpha))
+            evaluated = tuple(np.array(part[num_choosing:]) for part in samples)
+            bound = max(bound, _bound_by_rule(rule, evaluated[0], evaluated[1], delta, alpha))
             context.progress.record("claim_lower_bound", 2 * played, bound)
             if bound > claimed:
                 break
-    names = [*statistic_names] or [str(i) for i in range(len(samples[0][0]) - len(written.names))]
+    names = [*statistic_names] or [str(i) for i in range(len(samples[0][0]) - len(metadata.names))]
     return ClaimCheck(
         defense.info.key,
         defense.config,
@@ -193,11 +193,11 @@ def check_claim(
         claimed,
         delta,
         lower_bound=bound,
-        resolution=compute_resolution(len(judged[0]), delta, alpha),
+        resolution=compute_resolution(len(evaluated[0]), delta, alpha),
         trials=2 * played,
         planned=2 * per_side,
-        statistic=[*names, *written.names][rule.statistic],
-        roc=_compute_roc(rule, judged[0], judged[1]),
+        statistic=[*names, *metadata.names][rule.statistic],
+        roc=_compute_roc(rule, evaluated[0], evaluated[1]),
         num_claims=num_claims,
     )
 
@@ -235,10 +235,10 @@ def compute_lower_bound(
     """
     from scipy.stats import beta
 
-    yes, no = np.asarray(hits), np.asarray(false_hits)
-    low = np.where(yes > 0, beta.ppf(alpha / 2, np.maximum(yes, 1), trials - yes + 1), 0.0)
-    high = beta.isf(alpha / 2, no + 1, np.maximum(false_trials - no, 1))
-    high = np.where(no < false_trials, high, 1.0)
+    true, false = np.asarray(hits), np.asarray(false_hits)
+    low = np.where(true > 0, beta.ppf(alpha / 2, np.maximum(true, 1), trials - true + 1), 0.0)
+    high = beta.isf(alpha / 2, false + 1, np.maximum(false_trials - false, 1))
+    high = np.where(false < false_trials, high, 1.0)
     return np.log(np.maximum((low - delta) / high, 1.0))
 
 
@@ -252,8 +252,8 @@ def make_neighbors(unit: str, num_nodes: int | None = None) -> tuple[Graph, Grap
     nodes = np.arange(1, n)
     ring = np.concatenate([np.stack([nodes, np.roll(nodes, step)], 1) for step in (1, 2)])
     others = nodes if unit == "node" else nodes[:1]
-    more = np.stack([np.zeros_like(others), others], axis=1)
-    with_links = Graph.from_pairs(np.concatenate([ring, more]), n, name="with")
+    extra = np.stack([np.zeros_like(others), others], axis=1)
+    with_links = Graph.from_pairs(np.concatenate([ring, extra]), n, name="with")
     return with_links, Graph.from_pairs(ring, n, name="without")
 
 
@@ -341,8 +341,8 @@ def _list_best_rules(
                 bounds = compute_lower_bound(
                     hits[accused], len(left), hits[1 - accused], len(right), delta, alpha
                 )
-                at = int(bounds.argmax())
-                yield float(bounds[at]), Rule(index, sign, float(thresholds[at]), accused)
+                best = int(bounds.argmax())
+                yield float(bounds[best]), Rule(index, sign, float(thresholds[best]), accused)
 
 
 def _list_thresholds(values: np.ndarray, limit: int = 60) -> np.ndarray:
@@ -373,7 +373,7 @@ def _compute_roc(rule: Rule, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.concatenate([[[0.0, 0.0]], curve])
 
 
-class _Inner(Progress):
+class _CancelOnly(Progress):
     """Progress that only allows cancelling."""
 
     def __init__(self, outer: Progress) -> None:

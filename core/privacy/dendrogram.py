@@ -50,9 +50,9 @@ class Dendrogram:
         leaf = np.empty(n, np.int64)
         leaf[nodes] = np.arange(n - 1, 2 * n - 1)
         left, right = leaf[graph.edges].T.copy()
-        while (apart := left != right).any():  # ancestors come before what is below them
-            is_left = apart & (left > right)
-            is_right = apart & ~is_left
+        while (differs := left != right).any():  # ancestors come before what is below them
+            is_left = differs & (left > right)
+            is_right = differs & ~is_left
             left[is_left] = parent[left[is_left]]
             right[is_right] = parent[right[is_right]]
         links = np.bincount(left, minlength=n - 1)
@@ -81,8 +81,8 @@ class Dendrogram:
             owner = np.repeat(np.arange(len(wanted)), missing)
             fresh = offsets[owner] + (rng.random(len(owner)) * pairs[owner]).astype(np.int64)
             sparse = sort_distinct(np.concatenate([sparse, fresh]))
-            of = np.searchsorted(offsets, sparse, "right") - 1
-            missing = np.where(is_dense, 0, wanted - np.bincount(of, minlength=len(wanted)))
+            cell = np.searchsorted(offsets, sparse, "right") - 1
+            missing = np.where(is_dense, 0, wanted - np.bincount(cell, minlength=len(wanted)))
         codes = np.concatenate([dense, sparse])
         owner = np.searchsorted(offsets, codes, "right") - 1
         first, second = self.children[owner].T
@@ -112,7 +112,7 @@ def draw_dendrogram(graph: Graph, factor: float, steps: int, context: Context) -
 
 
 @numba.njit(nogil=True, cache=True)
-def _score(links: int, pairs: int) -> float:
+def _score_split(links: int, pairs: int) -> float:
     if links <= 0 or links >= pairs:
         return 0.0
     share = links / pairs
@@ -159,19 +159,19 @@ def _walk(  # type: ignore[no-untyped-def]
         between[small, a] = between[a, small] = to_a
         between[small, b] = between[b, small] = to_b
         between[a, b] = between[b, a] = total - to_a - to_b
-        # The tree `out` changes places with the third; `stay` remains below r.
-        out, stay = sides[step], 1 - sides[step]
-        inside, outside = size[trees[stay]] * size[trees[2]], size[trees[out]]
-        outside *= size[trees[stay]] + size[trees[2]]
-        new = between[stay, 2]
-        before = _score(links[r], size[trees[0]] * size[trees[1]])
-        before += _score(links[q], size[r] * size[trees[2]])
-        after = _score(new, inside) + _score(total - new, outside)
-        if logs[step] <= factor * (after - before):
-            children[r, out], children[q, side] = trees[2], trees[out]
-            parent[trees[2]], parent[trees[out]] = r, q
-            size[r] = size[trees[stay]] + size[trees[2]]
-            links[r], links[q] = new, total - new
+        # The tree `moved` changes places with the third; `staying` remains below r.
+        moved, staying = sides[step], 1 - sides[step]
+        inside, outside = size[trees[staying]] * size[trees[2]], size[trees[moved]]
+        outside *= size[trees[staying]] + size[trees[2]]
+        new_links = between[staying, 2]
+        old_score = _score_split(links[r], size[trees[0]] * size[trees[1]])
+        old_score += _score_split(links[q], size[r] * size[trees[2]])
+        new_score = _score_split(new_links, inside) + _score_split(total - new_links, outside)
+        if logs[step] <= factor * (new_score - old_score):
+            children[r, moved], children[q, side] = trees[2], trees[moved]
+            parent[trees[2]], parent[trees[moved]] = r, q
+            size[r] = size[trees[staying]] + size[trees[2]]
+            links[r], links[q] = new_links, total - new_links
 
 
 @numba.njit(nogil=True, cache=True)

@@ -82,18 +82,18 @@ LINK_TWICE = Kind("link", LIST_RELATION, "local", LOCAL_NOT_COVERED, reports=2)
 """One bit of a node's own list; both ends report the pair."""
 
 
-def describe_data_use(data_free: bool, is_count_public: bool, otherwise: str = "") -> str:
-    """Note on a synthesis that is a baseline or was given the number of links; `otherwise`
+def describe_data_use(data_free: bool, is_count_public: bool, own_note: str = "") -> str:
+    """Note on a synthesis that is a baseline or was given the number of links; `own_note`
     applies to its own releases."""
-    used = otherwise
+    text = own_note
     if data_free:
-        used = (
+        text = (
             "No data was used."
             if is_count_public
             else "Of the data, only the number of links was used."
         )
     public = "The number of links was given as public." if is_count_public else ""
-    return f"{used} {public}".strip()
+    return f"{text} {public}".strip()
 
 
 DESCRIPTION = (

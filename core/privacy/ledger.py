@@ -105,8 +105,8 @@ def check_budget(entries: Iterable[Entry], new: Entry, budget: float) -> None:
             new.release,
             "choose a private defense, or publish without --budget",
         )
-    before = [entry for entry in entries if entry.run != new.run]
-    for total in compute_totals([*before, new]):
+    earlier = [entry for entry in entries if entry.run != new.run]
+    for total in compute_totals([*earlier, new]):
         if new.covers(total.unit) and total.epsilon > budget * (1 + _ROUNDING):
             raise InputError(
                 "budget",

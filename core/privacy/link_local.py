@@ -91,7 +91,7 @@ def iterate_pair_tiles(
     """
     n = graph.num_nodes
     pointer = np.searchsorted(graph.edges[:, 0], np.arange(n + 1))
-    twice, once = flip * flip, 1.0 - (1.0 - flip) ** 2
+    both_flipped, any_flipped = flip * flip, 1.0 - (1.0 - flip) ** 2
     row = 0
     while row < n - 1:
         rows = max(1, min(n - 1 - row, tile_pairs // (n - 1 - row)))
@@ -100,7 +100,7 @@ def iterate_pair_tiles(
         i = np.repeat(np.arange(row, row + rows, dtype=np.int32), lengths)
         j = np.arange(starts[-1], dtype=np.int64) - starts[i - row] + i + 1
         u = rng_of_tile(row).random(len(i), dtype=np.float32)
-        c = (u < once).astype(np.int8) + (u < twice)
+        c = (u < any_flipped).astype(np.int8) + (u < both_flipped)
         numbers = np.arange(pointer[row], pointer[row + rows])
         left, right = graph.edges[numbers].T
         positions = starts[left - row] + right - left - 1
@@ -119,21 +119,21 @@ def draw_noisy_rows(
     so nothing of size n² is drawn.
     """
     n = graph.num_nodes
-    both = np.concatenate([graph.edges, graph.edges[:, ::-1]])
-    kept = both[rng.random(len(both)) < keep[both[:, 0]]]
+    directed = np.concatenate([graph.edges, graph.edges[:, ::-1]])
+    kept = directed[rng.random(len(directed)) < keep[directed[:, 0]]]
     missing = rng.binomial(n - 1 - graph.degrees, np.clip(add, 0.0, 1.0))
     rows = np.repeat(np.arange(n), missing)
     found = np.empty(0, np.int64)
     while len(rows):
         columns = rng.integers(0, n, len(rows))
         codes = rows * n + columns
-        good = (rows != columns) & ~graph.contains_pairs(np.stack([rows, columns], axis=1))
+        is_new = (rows != columns) & ~graph.contains_pairs(np.stack([rows, columns], axis=1))
         _, first = np.unique(codes, return_index=True)
         is_first = np.zeros(len(rows), bool)
         is_first[first] = True
-        good &= is_first & ~np.isin(codes, found)
-        found = np.concatenate([found, codes[good]])
-        rows = rows[~good]
+        is_new &= is_first & ~np.isin(codes, found)
+        found = np.concatenate([found, codes[is_new]])
+        rows = rows[~is_new]
     return np.concatenate([kept, np.stack([found // n, found % n], axis=1)])
 
 

@@ -50,14 +50,14 @@ class Counts:
 
     values       (k,) int64
     sensitivity  change by all links of one node, in sum
-    most         (k,) int64 upper bounds
+    bounds         (k,) int64 upper bounds
     is_falling   whether the counts are non-increasing
     """
 
     of: tuple[str, ...]
     values: np.ndarray
     sensitivity: int
-    most: np.ndarray
+    bounds: np.ndarray
     is_falling: bool = False
 
 
@@ -87,8 +87,8 @@ def draw_statistics(
         scale = sensitivity / account.spendings[-1].epsilon
         rows += _bound(name, table, noisy, compute_noise_bound(scale, alpha))
     note = f"The intervals hold where no node has more than {cap:,} links"
-    known = "which is so in any graph" if max_degree is None else "which was given as public"
-    return tuple(rows), account.make_guarantee(note=f"{note}, {known}.")
+    reason = "which is so in any graph" if max_degree is None else "which was given as public"
+    return tuple(rows), account.make_guarantee(note=f"{note}, {reason}.")
 
 
 def compute_noise_bound(scale: float, alpha: float) -> int:
@@ -132,18 +132,18 @@ def count_degrees(graph: Graph, cap: int) -> Counts:
     reaching = n - np.searchsorted(np.sort(degrees), grid)
     others = n - 1 if cap >= n - 1 else 2 * cap
     names = tuple(f"nodes with at least {k} link{'s' if k > 1 else ''}" for k in grid.tolist())
-    most = np.full(len(grid), n)
-    return Counts(names, reaching, len(grid) + others, most, is_falling=True)
+    bounds = np.full(len(grid), n)
+    return Counts(names, reaching, len(grid) + others, bounds, is_falling=True)
 
 
 def count_triangles(graph: Graph, cap: int) -> Counts:
     """Number of triangles (1,); a node with `cap` links is in at most cap (cap − 1) / 2. With
     capping, rounding the sum of weights may add one."""
-    each = cap * (cap - 1) // 2
+    per_node = cap * (cap - 1) // 2
     is_rounded = cap < graph.num_nodes - 1
-    count = math.floor(count_capped_triangles(graph, each) + 0.5)
-    most = np.array([graph.num_nodes * each // 3])
-    return Counts(("all triangles",), np.array([count]), each + is_rounded, most)
+    count = math.floor(count_capped_triangles(graph, per_node) + 0.5)
+    bounds = np.array([graph.num_nodes * per_node // 3])
+    return Counts(("all triangles",), np.array([count]), per_node + is_rounded, bounds)
 
 
 def count_mixing(graph: Graph, cap: int, column: Attribute) -> Counts:
@@ -158,22 +158,22 @@ def count_mixing(graph: Graph, cap: int, column: Attribute) -> Counts:
     sizes = np.bincount(codes, minlength=num + 1)
     present = np.flatnonzero(sizes)
     ends = np.sort(codes[graph.edges], axis=1)
-    labels, values, most = [], [], []
+    labels, values, bounds = [], [], []
     for place, a in enumerate(present):
         for b in present[place:]:
             links = graph.edges[(ends[:, 0] == a) & (ends[:, 1] == b)]
             values.append(int(select_capped_links(links, graph.num_nodes, cap).sum()))
             labels.append(f"links between {names[a]} and {names[b]}")
             between = min(sizes[a] * min(cap, sizes[b]), sizes[b] * min(cap, sizes[a]))
-            most.append(sizes[a] * min(cap, sizes[a] - 1) // 2 if a == b else between)
+            bounds.append(sizes[a] * min(cap, sizes[a] - 1) // 2 if a == b else between)
     per_class = [np.minimum(sizes - (np.arange(num + 1) == a), cap).sum() for a in present]
-    return Counts(tuple(labels), np.array(values), int(max(per_class)), np.array(most))
+    return Counts(tuple(labels), np.array(values), int(max(per_class)), np.array(bounds))
 
 
 def _bound(name: str, table: Counts, noisy: np.ndarray, bound: int) -> list[Row]:
     """Restrict rows to feasible values; for non-increasing counts all intervals are combined."""
-    low, high = (np.clip(noisy + sign * bound, 0, table.most) for sign in (-1, 1))
-    estimate = np.clip(noisy, 0, table.most)
+    low, high = (np.clip(noisy + sign * bound, 0, table.bounds) for sign in (-1, 1))
+    estimate = np.clip(noisy, 0, table.bounds)
     if table.is_falling and len(noisy):
         from scipy.optimize import isotonic_regression
 

@@ -28,9 +28,9 @@ def draw_choices(
     node, choice = keys // num, keys % num
     # Gumbel-max: the largest of log-weight + Gumbel noise is a draw from the weights.
     scores = factor * counts + rng.gumbel(size=len(counts))
-    rest = num - np.bincount(node, minlength=n)
+    num_unlinked = num - np.bincount(node, minlength=n)
     with np.errstate(divide="ignore"):
-        best = np.log(rest) + rng.gumbel(size=n)
+        best = np.log(num_unlinked) + rng.gumbel(size=n)
     order = np.lexsort((scores, node))
     last = order[np.append(np.diff(node[order]) > 0, True)] if len(order) else order
     chosen = np.full(n, -1)

@@ -123,9 +123,9 @@ def draw_top_sums(graph: Graph, wanted: int, scale: float, rng: np.random.Genera
     on_links = 2.0 + draw_laplace_sums(-math.inf, scale, graph.num_edges, rng)
     others = graph.num_pairs - graph.num_edges
     share = min(1.0, (wanted + 8.0 * math.sqrt(wanted + 1.0) + 8.0) / max(others, 1))
-    cut = find_laplace_sum_cut(share, scale)
-    count = int(rng.binomial(others, compute_laplace_sum_tail(cut, scale))) if others else 0
-    noise = draw_laplace_sums(cut, scale, count, rng)
+    threshold = find_laplace_sum_cut(share, scale)
+    count = int(rng.binomial(others, compute_laplace_sum_tail(threshold, scale))) if others else 0
+    noise = draw_laplace_sums(threshold, scale, count, rng)
     pairs = np.concatenate([graph.edges, sample_non_links(graph, count, rng)])
     top = np.argsort(-np.concatenate([on_links, noise]), kind="stable")[:wanted]
     return pairs[top]

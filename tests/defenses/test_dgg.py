@@ -48,9 +48,9 @@ def test_one_link_changes_the_degrees_by_the_sensitivity(monkeypatch):
     stated = []
     spend = Account.spend
 
-    def record(self, share=1, sensitivity=1.0, what="noise"):
+    def record(self, share=1, sensitivity=1.0, label="noise"):
         stated.append((share, sensitivity))
-        return spend(self, share, sensitivity, what)
+        return spend(self, share, sensitivity, label)
 
     monkeypatch.setattr(Account, "spend", record)
     guarantee = publish(two_communities()).guarantee

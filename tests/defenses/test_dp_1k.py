@@ -31,9 +31,9 @@ def capture_noisy(graph, monkeypatch):
     """The numbers that a run hands to its account, and the sensitivity that it states."""
     seen = []
 
-    def add(self, values, share, sensitivity, purpose, what=""):
+    def add(self, values, share, sensitivity, purpose, label=""):
         seen.append((np.array(values), sensitivity))
-        self.spend(share, sensitivity, what or purpose)
+        self.spend(share, sensitivity, label or purpose)
         return np.array(values)
 
     monkeypatch.setattr(Account, "add_count_noise", add)

@@ -86,8 +86,8 @@ def test_the_claim_is_not_refuted_and_half_the_noise_is(monkeypatch):
     held = check_claim(Tmf(epsilon=1.0), context, trials=1500)
     assert not held.is_refuted
 
-    def halve(self, share=1, sensitivity=1.0, what="noise"):
-        return sensitivity / self._take(share, what) / 4
+    def halve(self, share=1, sensitivity=1.0, label="noise"):
+        return sensitivity / self._take(share, label) / 4
 
     monkeypatch.setattr("core.privacy.budget.Account.spend", halve)
     assert check_claim(Tmf(epsilon=1.0), context, trials=3000).is_refuted

@@ -32,7 +32,7 @@ def test_a_budget_cannot_be_overdrawn_and_nothing_is_free():
     account.spend(0.7)
     for share in (0.4, 0.0, -0.1):
         with pytest.raises(ValueError, match="left"):
-            account.spend(share, what="more")
+            account.spend(share, label="more")
 
 
 def test_the_guarantee_is_what_was_spent_not_what_was_there():

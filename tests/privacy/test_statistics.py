@@ -47,10 +47,10 @@ def test_any_other_links_of_one_node_change_a_table_by_at_most_its_sensitivity(d
     for count in (count_links, count_degrees, count_triangles):
         before, after = count(left, cap), count(right, cap)
         assert np.abs(after.values - before.values).sum() <= before.sensitivity
-        assert (before.values <= before.most).all()
+        assert (before.values <= before.bounds).all()
     before, after = (count_mixing(graph, cap, column) for graph in (left, right))
     assert np.abs(after.values - before.values).sum() <= before.sensitivity
-    assert (before.values <= before.most).all()
+    assert (before.values <= before.bounds).all()
 
 
 def list_truth(graph, column):
