@@ -1,6 +1,6 @@
 """Belief propagation over candidate matches of two graphs, scaled to a one-to-one plan.
 
-A candidate e = (u, w) takes node u of the first graph for node w of the second. Candidates are
+A candidate e = (u, w) matches node u of the first graph to node w of the second. Candidates are
 sorted by u, then w; `starts` (n+1,) bounds those of each u. A square is two candidates (u, w) and
 (v, x) such that u-v and w-x are links.
 """

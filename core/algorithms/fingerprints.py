@@ -217,7 +217,7 @@ def _mix_ego(indptr: np.ndarray, indices: np.ndarray, own: np.ndarray, result: n
                     if place[indices[e]] >= 0:
                         inside[used] = place[indices[e]]
                         used += 1
-            else:  # a hub: look its few fellow neighbours up instead of reading all its links
+            else:  # a hub: look up the few other neighbours instead of scanning all its links
                 row = indices[indptr[v] : indptr[v + 1]]
                 for other in range(count):
                     w = indices[first + other]

@@ -217,7 +217,7 @@ def sum_common_neighbors(
     """Add to `sums` (k, c + 1) over the common neighbours z of each pair (k, 2), ascending,
     w_iz w_jz times the row z of `factors` (n, c), and in the last column min(w_iz, w_jz).
 
-    The shorter list is walked and looked up in the longer one: hubs are never walked through.
+    The shorter list is walked and looked up in the longer one: hubs are not traversed.
     """
     width = factors.shape[1]
     for k in range(len(pairs)):
@@ -227,7 +227,7 @@ def sum_common_neighbors(
         low, end = indptr[j], indptr[j + 1]
         for a in range(indptr[i], indptr[i + 1]):
             z = indices[a]
-            reach = 1  # by doubled steps to where z must lie, then by halves
+            reach = 1  # exponential search for the range of z, then bisection
             while low + reach < end and indices[low + reach] < z:
                 low += reach
                 reach *= 2

@@ -152,7 +152,8 @@ def majorize(
     weights: np.ndarray,
     places: np.ndarray,
 ) -> None:
-    """One in-place round of majorization: neighbours at distance one, pivots at theirs."""
+    """One in-place round of majorization with target distance 1 to neighbours and `distances` to
+    pivots."""
     for i in range(len(indptr) - 1):
         x, y, total = 0.0, 0.0, 0.0
         for a in range(indptr[i], indptr[i + 1]):
@@ -180,7 +181,7 @@ def majorize(
 def gather_neighbors(adjacency: sparse.csr_array, places: np.ndarray) -> np.ndarray:
     """(n, 2) places after `GATHER_ROUNDS` steps towards the mean of each node's neighbours.
 
-    adjacency  of a connected graph; links count alike whatever their weight
+    adjacency  of a connected graph; link weights are ignored
     """
     links = sparse.csr_array(adjacency != 0, dtype=float)
     degrees = np.maximum(links.sum(axis=1), 1)[:, None]

@@ -44,7 +44,7 @@ def shade_density(counts: np.ndarray, color: tuple[int, int, int]) -> np.ndarray
 
 @numba.njit(cache=True, nogil=True)
 def _add_lines(counts: np.ndarray, places: np.ndarray, edges: np.ndarray) -> None:
-    """One pixel per step along the longer side of each line, both ends included."""
+    """Add one to a pixel per step along the longer side of each line, both ends included."""
     for index in range(len(edges)):
         x0, y0 = places[edges[index, 0]]
         x1, y1 = places[edges[index, 1]]

@@ -35,8 +35,8 @@ def weigh_witnesses(
     score is the weighted sum over the geometric mean of the maxima for u and w, times √(d_min /
     d_max) of the two degrees: in [0, 1].
 
-    guesses (k, c) candidate nodes of the other graph for each node, or NOBODY chances (k, c) their
-    confidence; those below `least` are ignored
+    guesses (k, c) candidate nodes of the other graph for each node, or NOBODY
+    chances (k, c) confidence of each; those below `least` are ignored
     near    (k, e) further candidates, or NOBODY
     top     (k, t + e) int64 receives the t best by score, best first, then those of `near` that are
     not among them; NOBODY elsewhere
@@ -131,8 +131,9 @@ def extend_by_eccentricity(
     """One pass of Narayanan and Shmatikov's propagation over `order`; returns the number of
     changes.
 
-    image (n,) and inverse (m,) are the mapping so far, both ways, and are updated; `result` (n, 4)
-    receives the best node of the other graph, its score, the next best score and the eccentricity.
+    image (n,) and inverse (m,) are the current mapping and its inverse, updated in place; `result`
+    (n, 4) receives the best node of the other graph, its score, the next best score and the
+    eccentricity.
     A pair is accepted if its eccentricity is at least `least` in both directions.
     """
     n, m = len(indptr) - 1, len(other_indptr) - 1

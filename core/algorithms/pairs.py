@@ -1,4 +1,4 @@
-"""Uniform non-links, and training pairs of attackers."""
+"""Uniform samples of non-links, and training pairs for attackers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def draw_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.nda
 def hide_links(
     graph: Graph, share: float, limit: int, rng: np.random.Generator, ratio: float = 1.0
 ) -> tuple[Graph, np.ndarray, np.ndarray]:
-    """Links that an attacker hides for its own training: graph without them, the links, non-links.
+    """Withhold links for an attacker's own training: the graph without them, the links, non-links.
 
     Hides `share` of the links of positive weight, at most `limit`, and draws `ratio` times as many
     non-linked pairs. (a, 2) has fewer than two links if there is nothing to hide.

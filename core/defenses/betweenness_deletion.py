@@ -64,7 +64,7 @@ def compute_edge_betweenness(
     for start in range(0, len(sources), TILE):
         _accumulate(indptr, indices, slots, sources[start : start + TILE], totals)
         progress.update(min(start + TILE, len(sources)), len(sources), "shortest paths")
-    # Each unordered pair is met from both ends.
+    # Each unordered pair is counted from both ends.
     return totals * (graph.num_nodes / max(len(sources), 1) / 2.0)
 
 

@@ -106,7 +106,7 @@ class Blink(LinkLocalDefense):
             "mean_absolute_error": 2.0 * scan.error / graph.num_nodes**2,
             "probability_kept": float(weights.sum() / scan.total) if scan.total else 1.0,
         }
-        # The tiles run through the pairs in order, so they are canonical already.
+        # Tiles are visited in order, so the pairs are sorted already.
         return replace(graph, edges=pairs, weights=weights), facts
 
 

@@ -27,7 +27,7 @@ class Dgg(EdgePrivateDefense):
     in PGB (Liu et al., 2024) adds that of 1 and spends twice what it claims. Nodes of like degree
     d form blocks of d + 1, linked inside with probability ρ (1 − η (log(d + 1) /
     log(d_max + 1))²); what is then missing of each degree is matched at random. ρ and η are
-    settings: the clustering of the graph is not looked at.
+    settings: the clustering of the graph is not used.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(

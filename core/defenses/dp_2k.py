@@ -72,7 +72,7 @@ class Dp2k(EdgePrivateDefense):
         check_release_fits("DP-2K", degrees.sum() / 2, context, "raise epsilon")
         table = np.zeros((cap, cap))
         table[cells[:, 0], cells[:, 1]] += counts
-        table[cells[:, 1], cells[:, 0]] += counts  # ends: a link within a class has two there
+        table[cells[:, 1], cells[:, 0]] += counts  # counts of ends: a link within a class has two
         links = match_classes(degrees, fit_table(table, degrees), rng)
         context.progress.update(2, 3, "drawing links")
         missing = degrees - np.bincount(links.ravel(), minlength=n)

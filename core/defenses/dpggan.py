@@ -16,7 +16,7 @@ from core.defenses.edge_synthesis import LinkSgdSynthesis
 
 
 class DpgGan(LinkSgdSynthesis):
-    """Only the discriminator sees links, by DP-SGD; the generator learns from it alone.
+    """Only the discriminator is trained on links, by DP-SGD; the generator learns from it.
 
     The original's discriminator convolves over the graph, through which one link would reach
     every gradient. Here it judges pairs by free node vectors, so that the guarantee holds.

@@ -1,4 +1,4 @@
-"""A release made elsewhere, attacked like one made here."""
+"""A release made outside this program, attacked like one of its own."""
 
 from __future__ import annotations
 

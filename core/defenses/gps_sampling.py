@@ -51,7 +51,7 @@ class GpsSampling(Defense):
     info: ClassVar[MethodInfo] = MethodInfo(
         key="gps_sampling",
         title="GPS sampling",
-        summary="Learns which links to keep so that neither neighbours nor roles give away.",
+        summary="Learns which links to keep so that neither neighbours nor roles reveal classes.",
         source="Yuan et al., Unveiling privacy vulnerabilities, KDD 2024, §5, Eq. 10-17",
         group="empirical",
         cost="minutes",

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class FlipDefense(Defense):
-    """Flips links or features around one target after the other."""
+    """Flips links or features at one target after the other."""
 
     targets: int = Field(
         0,
         ge=0,
         title="Nodes protected",
         description="How many, drawn at random; 0 protects all: those whose value is hidden, or "
-        "everybody where the publisher knows the whole column.",
+        "every node if the publisher knows the whole column.",
     )
     budget: int = Field(
         10,
@@ -77,9 +77,9 @@ class NetFense(FlipDefense):
     p₂| to more than two classes; p is the probability of the class predicted for the label. Both
     come from a few GCNs, scored exactly, or as in the paper from a linear one, whose ties leave
     more of a GCN's gap. A gap below the tolerance counts as zero: Eq. 7 would pay any price in the
-    label for the last of it, which another training undoes. Probabilities replace the paper's raw
-    scores, whose sign could invert the ratio. The gap is reduced to zero and not below, since
-    confident errors leak by inversion. All classifiers are trained on known nodes.
+    label to remove its remainder, which another training restores. Probabilities replace the
+    paper's raw scores, whose sign could invert the ratio. The gap is reduced to zero and not below,
+    since confident errors leak by inversion. All classifiers are trained on known nodes.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -105,7 +105,7 @@ class NetFense(FlipDefense):
         ge=1,
         le=50,
         title="GCNs averaged",
-        description="The more, the less hangs on where a training starts; linear takes one.",
+        description="More GCNs average out their random initialisation; linear uses one.",
     )
     quantile: float = Field(
         0.9,
@@ -127,8 +127,8 @@ class NetFense(FlipDefense):
         0.1,
         ge=0,
         le=1,
-        title="Gap that is none",
-        description="At it flips stop; GCNs of other starts differ by as much.",
+        title="Negligible gap",
+        description="Flips stop at this gap; GCNs of other initialisations differ by as much.",
     )
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:

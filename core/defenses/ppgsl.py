@@ -53,7 +53,7 @@ class Ppgsl(Defense):
       written; on a split of Cora (α = 0.01) it gave attack 0.594, link prediction 0.764 and F1
       0.727, the expectation 0.501, 0.791 and 0.737.
     - Weights are projected onto [0, 1] after each step instead of clamped inside the loss,
-      where a weight beyond the bounds would get no gradient ever again, and the learning rate
+      where a weight beyond the bounds would never get a gradient again, and the learning rate
       falls linearly, since at a constant 0.5 Adam keeps weights of this range jumping.
     - The surrogate trains with dropout, as attackers do.
 
@@ -124,13 +124,13 @@ class Ppgsl(Defense):
     committee: bool = Field(
         False,
         title="Against a committee",
-        description="Beside the surrogate, lower what an attacker by features and one that "
-        "learns from all of a pair find; their mean is what privacy costs.",
+        description="Also lower the scores of a feature-based and a supervised attacker; the "
+        "privacy loss is the mean of the three.",
     )
     withhold_features: bool = Field(
         False,
         title="Withhold features",
-        description="Publish the links alone: features of the ends find links that no change of "
+        description="Publish links without features, which can predict links that no change of "
         "links hides.",
     )
 

@@ -224,7 +224,7 @@ def _change(
     sign: int,
     mark: np.ndarray,
 ) -> float:
-    """Δ s_ax when b enters (sign 1) or leaves (−1) the marked N[a]; N[x] is unchanged."""
+    """Δ s_ax when b is added to (sign 1) or removed from (−1) the marked N[a]; N[x] unchanged."""
     first, size, own = starts[x], sizes[x], sizes[a]
     common = 0
     if size > SEARCHED * own:

@@ -21,7 +21,7 @@ class Pseudonyms(Defense):
     info: ClassVar[MethodInfo] = MethodInfo(
         key="pseudonyms",
         title="Pseudonyms alone",
-        summary="Replaces the names and publishes everything else as it is.",
+        summary="Replaces the names and publishes everything else unchanged.",
         source="The baseline of Backstrom, Dwork and Kleinberg, Wherefore art thou R3579X?, "
         "WWW 2007",
         group="empirical",

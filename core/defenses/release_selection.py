@@ -23,7 +23,7 @@ FRONTIER = "attack AUC by share of links kept"
 """Curve of the fully evaluated states; its steps are shares."""
 
 KNOWS_MOST = 0.5
-"""Known share above which the publisher verifies with attackers who know less."""
+"""Known share above which simulated attackers get only part of the known values."""
 ATTACKER_SHARES = (0.1, 0.3)
 """Shares of the publisher's known values given to simulated attackers."""
 
@@ -31,7 +31,7 @@ ATTACKER_SHARES = (0.1, 0.3)
 @dataclass(frozen=True, eq=False)
 class Judged:
     """Keep probabilities (m,) and the attack AUC estimated on a draw, of the strongest attack
-    and of each. AUCs below 0.5 count inverted."""
+    and of each. AUCs below 0.5 are inverted."""
 
     attack: float
     probabilities: np.ndarray
@@ -130,7 +130,7 @@ def choose_state(
     order = sorted(range(len(states)), key=lambda k: (max(strongest[k], target), -states[k].mean()))
     hopeful = sum(found <= target for found in strongest)
     best: Judged | None = None
-    # Places in the order: too many links, and few enough.
+    # Positions in the order: above the target, and within it.
     weak, strong = -1, hopeful or min(MAX_TRIALS, len(order))
     for _ in range(MAX_TRIALS):
         place = (weak + strong) // 2 if weak >= 0 and hopeful else weak + 1

@@ -17,8 +17,10 @@ Links = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 def attend_by_torch(
     values: torch.Tensor, to_source: torch.Tensor, to_target: torch.Tensor, links: Links
 ) -> torch.Tensor:
-    """(t, K, w) of values (s, K, w), to_source (s, K) and to_target (t, K) by torch operations:
-    on a GPU, and if link weights need a gradient."""
+    """Mixed values (t, K, w) of values (s, K, w), to_source (s, K) and to_target (t, K).
+
+    Torch operations, for GPUs and for link weights that need a gradient.
+    """
     target, source, weight = links
     logits = torch.nn.functional.leaky_relu(to_source[source] + to_target[target], SLOPE)
     shape = to_target.shape
@@ -50,14 +52,14 @@ class Attention:
     def __call__(
         self, values: torch.Tensor, to_source: torch.Tensor, to_target: torch.Tensor
     ) -> torch.Tensor:
-        """(t, K, w) of values (s, K, w), to_source (s, K) and to_target (t, K)."""
+        """Mixed values (t, K, w) of values (s, K, w), to_source (s, K) and to_target (t, K)."""
         if values.device.type != "cpu":
             return attend_by_torch(values, to_source, to_target, self.links)
         mixed: torch.Tensor = _Attend.apply(self, values, to_source, to_target)  # type: ignore[no-untyped-call]
         return mixed
 
     def forward(self, values: Any, to_source: Any, to_target: Any) -> tuple[Any, Any]:
-        """mixed (t, K, w) and shares (links, K), as arrays."""
+        """Mixed values (t, K, w) and attention shares (links, K), as arrays."""
         mixed = np.empty((self.num_targets, *values.shape[1:]), np.float32)
         shares = np.empty((len(self._indices), values.shape[1]), np.float32)
         attend(
@@ -68,7 +70,7 @@ class Attention:
     def backward(
         self, values: Any, to_source: Any, to_target: Any, shares: Any, gradient: Any
     ) -> tuple[Any, Any, Any]:
-        """Derivatives by values, to_source and to_target, as arrays."""
+        """Derivatives with respect to values, to_source and to_target, as arrays."""
         gradients = np.zeros_like(values), np.zeros_like(to_source), np.zeros_like(to_target)
         attend_backward(
             self._indptr, self._indices, values, to_source, to_target, shares, gradient, *gradients
@@ -109,8 +111,8 @@ def attend(
     """mixed_t = Σ_e share_e · value_source(e), share the softmax over t's links, in place.
 
     values     (s, K, w), to_source (s, K), to_target (t, K): logit = leaky(source + target)
-    mixed      (t, K, w) and shares (links, K): what comes out
-    A link's weight scales its unnormalised attention, so that a weight of 0 is no link.
+    mixed      (t, K, w) and shares (links, K): outputs
+    A link's weight scales its unnormalised attention, so that a weight of 0 removes the link.
     """
     num_heads, width = values.shape[1], values.shape[2]
     peak = np.empty(num_heads, np.float32)
@@ -156,7 +158,8 @@ def attend_backward(
     by_source: np.ndarray,
     by_target: np.ndarray,
 ) -> None:
-    """Adds to `by_…` the derivatives by values, to_source and to_target for that by `mixed`."""
+    """Add to `by_…` the derivatives with respect to values, to_source and to_target, given the
+    `gradient` (t, K, w) with respect to `mixed`."""
     num_heads, width = values.shape[1], values.shape[2]
     mean = np.empty(num_heads, np.float32)
     max_links = 0

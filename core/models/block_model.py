@@ -144,12 +144,15 @@ def pass_messages(
     chances: np.ndarray,
     logs: np.ndarray,
 ) -> float:
-    """One sweep, node by node in an order; changes `messages`, `chances`, `absent` and `logs` in
-    place, and returns by how much the chances (n, B) changed, summed.
+    """One sweep of belief propagation over the nodes in `order`.
 
-    messages  (2m, B) of row i: from the neighbour to i; `reverse` (2m,): the same link's other one
-    absent    (B,) Σ_j θ_j Σ_b ω_ab q_jb, by which links that are not there count
-    logs      (n,) logarithms of what the chances were divided by
+    Updates `messages`, `chances`, `absent` and `logs` in place; returns the summed absolute
+    change of the block probabilities `chances` (n, B).
+
+    messages  (2m, B) messages to node i from its neighbours, in row i of the CSR pattern
+    reverse   (2m,) position of the opposite message of each link
+    absent    (B,) Σ_j θ_j Σ_b ω_ab q_jb, the contribution of absent links
+    logs      (n,) logarithms of the normalisers of `chances`
     """
     num_blocks = len(shares)
     widest = 0
@@ -165,7 +168,7 @@ def pass_messages(
         start = indptr[i]
         for e in range(start, indptr[i + 1]):
             found[:] = 0.0
-            for b in range(num_blocks):  # sums of rows side by side: vector instructions
+            for b in range(num_blocks):  # inner loop over contiguous entries, vectorised
                 share = messages[e, b]
                 for a in range(num_blocks):
                     found[a] += share * rates[b, a]
@@ -202,8 +205,8 @@ def pass_messages(
 def weigh_links(
     reverse: np.ndarray, rates: np.ndarray, messages: np.ndarray, links: np.ndarray
 ) -> float:
-    """Adds the expected numbers of link ends by both blocks to `links` (B, B), and returns the
-    sum of the logarithms of each link's normaliser."""
+    """Add the expected link ends between blocks to `links` (B, B); return the summed logarithms
+    of the links' normalisers."""
     num_blocks = len(rates)
     logs = 0.0
     joint = np.empty((num_blocks, num_blocks))

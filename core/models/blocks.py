@@ -22,7 +22,7 @@ LARGEST_SAMPLE = 20_000
 """Nodes used to find the starting centres."""
 
 PURITIES = (0.95, 0.8, 0.5)
-"""Share of a block with its class, if it has one; the rest follows the class shares."""
+"""Share of a block that has its class, if it has one; the rest follows the class shares."""
 CERTAINTIES = (1.0, 4.0, 16.0)
 """Pseudo-counts of the prior of a block that has a class."""
 CAUTIONS = (0.3, 1.0, 3.0, 10.0, 100.0)
@@ -143,7 +143,10 @@ def _mix_assignments(
     spread: float,
     assignments: np.ndarray | None,
 ) -> tuple[np.ndarray, float]:
-    """(B, C) and log-weight if every block is mostly of one class, over all namings (N, B)."""
+    """Class probabilities (B, C) and log-weight if every block is mostly of one class.
+
+    Averaged over `assignments` (N, B), or over each block separately if None.
+    """
     num_blocks, num_classes = counts.shape
     evidence = np.zeros((num_blocks, num_classes))
     tables = np.zeros((num_blocks, num_classes, num_classes))
@@ -170,8 +173,10 @@ def _mix_assignments(
 def _fit_classes(
     counts: np.ndarray, guess: np.ndarray, certainty: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(B,) log-evidence of the counts (B, C), and the classes' chances (B, C) after them, if
-    before them they were Dirichlet-distributed around a guess."""
+    """Log-evidence (B,) of the counts (B, C), and posterior mean class probabilities (B, C).
+
+    The prior is Dirichlet with mean `guess` and `certainty` pseudo-counts.
+    """
     prior = certainty * np.maximum(np.broadcast_to(guess, counts.shape), 1e-6)
     posterior = prior + counts
     evidence = gammaln(prior.sum(axis=1)) - gammaln(posterior.sum(axis=1))
@@ -180,6 +185,6 @@ def _fit_classes(
 
 
 def _list_assignments(num_blocks: int, num_classes: int) -> np.ndarray:
-    """(C^B, B) classes of each block."""
+    """(C^B, B) all assignments of classes to blocks."""
     numbers = np.arange(num_classes**num_blocks)[:, None]
     return np.asarray(numbers // num_classes ** np.arange(num_blocks) % num_classes)

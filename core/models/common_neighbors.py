@@ -29,7 +29,7 @@ PATIENCE = 6
 class PairBatch:
     """k pairs with their graph.
 
-    block    what the encoder aggregates over
+    block    aggregation structure of the encoder
     ends     (2, k) int64;  columns  (k, c) float32 pair features
     common   x (n, d) ↦ (k, d), the sum over each pair's common neighbours
     """
@@ -43,7 +43,7 @@ class PairBatch:
     def of_pairs(
         graph: Graph, pairs: np.ndarray, columns: np.ndarray, device: str, block: Block | None
     ) -> PairBatch:
-        """`block` is that of the graph, if available."""
+        """Batch of `pairs` (k, 2) with `columns` (k, c); `block` is the graph's, built if None."""
         links = sparse.csr_array(graph.adjacency, dtype=np.float32)
         common = sparse.csr_array(links[pairs[:, 0]].multiply(links[pairs[:, 1]]))
         return PairBatch(
@@ -57,8 +57,8 @@ class PairBatch:
 class PairNetwork(torch.nn.Module):
     """Logit from h_i∘h_j, o_i∘o_j, o_i∘h_j + o_j∘h_i, Σ_u h_u over common neighbours u, columns.
 
-    h is a GCN's embedding (hidden, then out), o what the same first layer says of a node alone.
-    The columns also have a straight way to the logit. Symmetric in the ends.
+    h is a two-layer GCN's embedding of a node, o an embedding by the same first layer without
+    neighbours. The columns also enter the logit linearly. Symmetric in the ends.
     """
 
     def __init__(self, num_inputs: int, num_columns: int, seed: Seed) -> None:
@@ -74,7 +74,7 @@ class PairNetwork(torch.nn.Module):
         self.pair_dropout = Dropout(PAIR_DROPOUT, seed.child("pairs"))
 
     def embed(self, inputs: Inputs, block: Block) -> tuple[torch.Tensor, torch.Tensor]:
-        """(n, out) embeddings h of nodes among their neighbours, and o of nodes alone."""
+        """(n, out) embeddings h with neighbours, and o without."""
         projected = self.first(inputs)
         hidden = self.dropout(torch.relu(block.aggregate(projected)))
         embedded = block.aggregate(self.second(hidden))
@@ -104,9 +104,9 @@ def fit_pair_network(
     weight_decay: float = 3e-4,
     share_done: tuple[int, int] = (0, 1),
 ) -> PairNetwork:
-    """The network of the epoch with the least loss on the first batch; a step a batch.
+    """Network of the epoch with the lowest loss on the first batch; one step per other batch.
 
-    batches     pairs with their truth (k,) float32, at least two
+    batches     pairs with their truth (k,) float32, at least two; the first is held out
     share_done  (number of this network, how many will be trained), for the progress
     """
     network = PairNetwork(num_columns(inputs), batches[0][0].columns.shape[1], context.seed)

@@ -65,7 +65,7 @@ def extract_subgraphs(
 ) -> Subgraphs:
     """Subgraphs of the nodes within `hops` of either end of (k, 2) `pairs`.
 
-    A hop that reaches more than `max_per_hop` nodes is sampled, by a stream of the pair's own:
+    A hop that reaches more than `max_per_hop` nodes is sampled, by a random stream of the pair:
     neither the order of the pairs nor of their ends changes a subgraph. O(k) memory.
     """
     adjacency = sparse.csr_array(adjacency, copy=True)

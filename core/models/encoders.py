@@ -8,7 +8,7 @@ PyG's layers serve neither blocks with their own targets nor link weights that n
 and draw their weights from torch's global generator. On one core, forward and backward, 64
 columns, 2,708 and 100,000 nodes with 4 and 10 links each, PyG 2.8 on a CSR adjacency takes 1.1
 and 1.4 times as long for GCN, 1.3 and 1.5 for GIN, 1.2 and 0.8 for GraphSAGE, 0.9 and 0.7 for
-attention, which knows no link weights there; on an edge list 2.2 and 5.1, 1.5 and 3.2, 1.4 and
+attention, which ignores link weights there; on an edge list 2.2 and 5.1, 1.5 and 3.2, 1.4 and
 2.1, 0.7 and 0.8.
 """
 
@@ -48,10 +48,10 @@ NORMS: dict[str, tuple[Norm, bool]] = {
 
 
 class Block:
-    """What one layer aggregates over: t targets, s sources.
+    """Aggregation structure of one layer, from s source to t target nodes.
 
     aggregate  x (s, d) ↦ (t, d), the weighted sum over each target's sources
-    own        (t,) the source that is the target itself; None where targets are the sources
+    own        (t,) the source that is the target itself; None if targets are the sources
     """
 
     def __init__(
@@ -94,12 +94,12 @@ class Block:
 
 
 def make_inputs(graph: Graph, device: str = "cpu", scaling: Scaling = "range") -> Inputs:
-    """Features on one scale per column; the identity (one free row a node) without any.
+    """Features, scaled per column; without any the identity, one free row per node.
 
     range     dense columns from −1 at their minimum to 1 at their maximum: for GPS, as its
               authors do, and for the classifier of labels
     standard  dense columns with mean 0 and standard deviation 1, and one column of ones, whose
-              aggregate tells the degree: for attackers and auto-encoders. An offset in every
+              aggregate is the degree: for attackers and auto-encoders. An offset in every
               column, as `range` leaves, hides the differences between nodes for hundreds of
               epochs of a plain network.
 
@@ -279,7 +279,7 @@ class Encoder(torch.nn.Module):
     """Layers of one kind; ReLU and dropout between them, the last one linear.
 
     sizes  [d, hidden, …, out]
-    root   False: GraphSAGE without a node's own features; the others have no such choice
+    root   False: GraphSAGE ignores a node's own features; only for GraphSAGE
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Node-level predictors of an attribute that need no trained network.
 
 A node's own features, features aggregated over its neighbourhood, its structural role, spectral
-coordinates, and the distribution of known values around it.
+coordinates, and the distribution of known values near it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def describe_nodes(graph: Graph, width: int, seed: int) -> dict[str, np.ndarray]
     """Blocks of columns (n, d) that need no known value, each of unit scale; empty ones left out.
 
     features       own features, at most `width` main directions of them
-    neighbourhood  features averaged twice over the neighbours and oneself (SGC; Wu et al., 2019)
-    neighbours     features averaged over the neighbours, oneself left out
+    neighbourhood  features averaged twice over the neighbours and the node (SGC; Wu et al., 2019)
+    neighbours     features averaged over the neighbours without the node
     role           degree, overlap with the neighbours, distribution of the degrees around it
     spectrum       coordinates in the leading eigenvectors of the links, assortative and
                    disassortative ones
@@ -44,7 +44,7 @@ def describe_nodes(graph: Graph, width: int, seed: int) -> dict[str, np.ndarray]
     if graph.features is not None:
         scaled = scale_features(graph)
         blocks["features"] = _reduce(scaled, width, seed)
-        # Two steps of averaging fill a sparse table: twice as many directions lose nothing.
+        # Averaging fills a sparse table, so its directions are reduced first, to twice the width.
         wide = _reduce(scaled, 2 * width, seed)
         blocks["neighbourhood"] = _reduce(_smooth(graph, wide), width, seed)
         blocks["neighbours"] = _reduce(normalize_walk(graph)[0] @ wide, width, seed)
@@ -74,11 +74,11 @@ def compute_roles(graph: Graph) -> np.ndarray:
 
 
 def compute_spectrum(graph: Graph, width: int, seed: int) -> np.ndarray:
-    """(n, d ≤ width) main directions of (D+τI)^−½ A (D+τI)^−½ by absolute eigenvalue, each as
-    long as that, of unit scale together; τ the mean degree.
+    """(n, d ≤ width) main directions of (D+τI)^−½ A (D+τI)^−½ by absolute eigenvalue, each
+    scaled by its eigenvalue, then jointly to unit scale; τ the mean degree.
 
-    τ keeps the directions off single hubs and loose ends (Qin and Rohe, Regularized spectral
-    clustering, NIPS 2013). Negative eigenvalues, of links between unlike people, count as much.
+    τ prevents directions that isolate single hubs or leaves (Qin and Rohe, Regularized spectral
+    clustering, NIPS 2013). Negative eigenvalues describe disassortative links and count equally.
     """
     adjacency = graph.adjacency.astype(np.float64)
     degrees = np.asarray(adjacency.sum(axis=1)).ravel()
@@ -98,7 +98,7 @@ def count_labels(graph: Graph, observed: np.ndarray, prior: np.ndarray) -> np.nd
     """(n, 5 C) log-odds against the class prior (C,) of the known values around each node.
 
     Shares among neighbours, among second neighbours by the number of paths, and along three-step
-    walks; and two diffusions. A known node sees its own value two steps away: exclude it from
+    walks; and two diffusions. Two-step walks return to a known node's own value: exclude it from
     `observed` (n,) when training on its row.
     """
     walk, _ = normalize_walk(graph)

@@ -30,7 +30,7 @@ SCORED_AT_ONCE = 65_536
 class PairHead(torch.nn.Module):
     """Logit of a link from the two ends' embeddings (PPGSL §V-F): symmetric in the ends.
 
-    cosine  cos(z_i, z_j), at most 1, so that no pair is pushed beyond what ranks it
+    cosine  cos(z_i, z_j), at most 1, which limits how far training separates pairs
     inner   z_i · z_j
     mlp     a perceptron with one hidden layer on [z_i, z_j], mean of both orders
     """
@@ -44,7 +44,7 @@ class PairHead(torch.nn.Module):
 
     def forward(self, vectors: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
         """(k,) logits of the pairs `ends` (2, k), from all embeddings (n, 64)."""
-        if self.kind == "cosine":  # once a node, not once a pair
+        if self.kind == "cosine":  # once per node, not per pair
             vectors = normalize(vectors)
         # Its gradient is one index_add; that of vectors[ends] sorts all indices.
         left, right = (vectors.index_select(0, column) for column in ends)
@@ -96,7 +96,7 @@ def compute_gae(
 ) -> GraphAutoEncoder:
     """Train on all links of `graph`; weights act in propagation and weigh the links' loss.
 
-    Without features every node gets a free row of its own. A graph without links returns the
+    Without features every node gets a free row. A graph without links returns the
     untrained encoder. O(epochs · m) time; deterministic under `context.seed` on one device.
     """
     device = context.device.torch_name

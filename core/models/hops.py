@@ -27,7 +27,7 @@ ROUNDS = 7
 
 @dataclass(frozen=True, eq=False)
 class HopField:
-    """All rows of the inputs, and how the last step reaches the k nodes that are asked for.
+    """Inputs of all nodes, and the matrices of the last step to the k requested nodes.
 
     picks  (k, n) ones: the rows of these nodes
     last   (k, n) MixHop: those of the adjacency; (3k, n) H2GCN: `picks`, and those of both hops
@@ -127,8 +127,8 @@ class H2Gcn(Trials):
 def multiply_inputs(
     trials: Trials, inputs: torch.Tensor | Propagation, weight: torch.Tensor
 ) -> torch.Tensor:
-    """(n, a, S, F, b) of (n, d) inputs and weights (d, a, S, F, b); dense inputs are dropped out,
-    each setting's in its own way."""
+    """(n, a, S, F, b) of (n, d) inputs and weights (d, a, S, F, b); dense inputs get the
+    dropout of each setting."""
     if isinstance(inputs, Propagation):
         sparse_product: torch.Tensor = inputs(weight.flatten(1)).unflatten(1, weight.shape[1:])
         return sparse_product
@@ -139,7 +139,7 @@ def multiply_inputs(
 
 
 def _apply(matrix: Propagation, rows: torch.Tensor) -> torch.Tensor:
-    """(k, …) of (n, …)."""
+    """Product (k, …) of `matrix` (k, n) with `rows` (n, …)."""
     product: torch.Tensor = matrix(rows.flatten(1)).unflatten(1, rows.shape[1:])
     return product
 
@@ -154,7 +154,7 @@ class HopFamily:
     device: str = "cpu"
 
     def make_field(self, nodes: np.ndarray | None) -> HopField:
-        """All inputs: four steps reach nearly everybody."""
+        """Field with the inputs of all nodes: four steps reach nearly all."""
         n = self.hops[0].source.shape[0]
         rows = np.arange(n) if nodes is None else nodes
         picks = sparse.csr_array(sparse.eye_array(n, format="csr", dtype=np.float32)[rows])

@@ -1,7 +1,7 @@
 """Further surrogate attackers of PPGSL, differentiable in the graph's weights.
 
 Both use a weighted graph of fixed pattern: one compares features, one is a logistic regression on
-the features of a supervised pair attack, trained on links that it hides from itself.
+the features of a supervised pair attack, trained on links withheld from its input.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Committee:
     differentiable in the weights.
 
     targets   (k, 2) sensitive links, whose scores the defender lowers
-    features  (n, d) sparse rows, weighed as an attacker weighs them; None: not published
+    features  (n, d) sparse rows, weighted as by the attackers; None: not published
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Committee:
     def _describe(
         self, weights: torch.Tensor, pairs: np.ndarray, triangles: PairTriangles
     ) -> list[torch.Tensor]:
-        """Columns (k, c) for each attacker: features alone, where there are any, and all."""
+        """Columns (k, c) for each attacker: features alone, if there are any, and all."""
         matrix = self._matrix
         left, right = (torch.from_numpy(e.copy()).to(weights.device) for e in pairs.T)
         degrees = torch.zeros(matrix.num_nodes, device=weights.device)

@@ -137,7 +137,7 @@ def _train(
 
     Loss per pair: −log σ(v·u) − Σ log σ(−v·u') over the noise nodes u' (Mikolov et al., 2013);
     it is taken at each walk's first node only, which is enough for a curve. All nodes of a pair
-    are drawn before any is read, so that their rows come from memory side by side.
+    are drawn before any is read, so that memory accesses overlap.
     """
     n, width = vectors.shape
     one, limit, speed = np.float32(1.0), np.float32(CLIP), np.float32(rate)

@@ -13,7 +13,7 @@ from scipy import sparse
 from core.algorithms.normalize import Norm, normalize_adjacency
 from core.graph import Graph
 
-# Said once a process by torch; the calls used here are tested against dense products.
+# torch warns once per process; the calls used here are tested against dense products.
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
 
 _DENSE_LIMIT = 1 << 26

@@ -36,7 +36,7 @@ class Dgcnn(torch.nn.Module):
 
     Logit of each subgraph of a batch, from its links and its nodes' labels only.
 
-    kept  nodes per subgraph that sort pooling passes on; smaller subgraphs are padded by zeros
+    kept  nodes per subgraph after sort pooling; smaller subgraphs are padded by zeros
     """
 
     def __init__(self, num_labels: int, kept: int, seed: Seed, dropout: float = 0.5) -> None:
@@ -81,7 +81,7 @@ class Dgcnn(torch.nn.Module):
         return scores
 
     def _pool(self, h: torch.Tensor, sizes: np.ndarray) -> torch.Tensor:
-        """(b · kept, TOTAL): each subgraph's first nodes in falling order of the last channel."""
+        """(b · kept, TOTAL): each subgraph's first nodes by descending last channel."""
         counts = torch.from_numpy(sizes).to(h.device)
         owner = torch.repeat_interleave(torch.arange(len(sizes), device=h.device), counts)
         by_value = torch.argsort(h[:, -1].detach(), descending=True, stable=True)
@@ -110,7 +110,7 @@ class SealModel:
         """(k,) float64 logits of (k, 2) pairs, independent of which others are scored."""
         if self.network is None:
             return np.zeros(len(pairs))
-        # Every pair once and in one order: a score then depends on nothing but the pair itself.
+        # Distinct pairs in sorted order, so that a score depends on its pair only.
         n = self.graph.num_nodes
         codes, places = np.unique(pair_codes(pairs, n), return_inverse=True)
         distinct = np.stack([codes // n, codes % n], axis=1)
@@ -142,7 +142,7 @@ def fit_seal(
     """Train on at most `max_pairs` pairs, half of them links of the release without their target
     link; a tenth of them selects the epoch. Node features are not used.
 
-    Without a network if the release has no link or no non-link.
+    Untrained, without a network, if the release has no link or no non-link.
     """
     untrained = SealModel(graph, None, context.seed, hops, max_per_hop)
     links, absent = draw_training_pairs(graph, max_pairs // 2, context.rng("pairs"))

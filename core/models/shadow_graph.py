@@ -3,7 +3,7 @@ calibration of transferred predictions.
 
 Held-out nodes of one graph are neighbours of training nodes and share their local structure; nodes
 of another graph do not. The shadow graph is therefore split into two parts of whole communities,
-each predicted by a model of the other, and the temperature with the lowest log-loss there is used.
+each predicted by a model trained on the other; the temperature has the lowest log-loss on them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Union:
 def join_graphs(release: Graph, observed: np.ndarray, other: Graph, private: Attribute) -> Union:
     """The release (n nodes, observed codes (n,)) with another graph that has the same column.
 
-    private  the release's column: its name and classes count, its codes are not read
+    private  the release's column: its name and classes are used, its codes are not
     """
     codes = translate_codes(other.attribute(private.name), private.classes)
     pairs = np.concatenate([release.edges, other.edges + release.num_nodes])
@@ -98,8 +98,8 @@ def learn_from_neighbours(
 
 
 def _describe(graph: Graph, names: list[str]) -> dict[str, np.ndarray]:
-    """Structural role; the columns of these names as they are, and standardised: one's own, and
-    averaged over the neighbours once and twice."""
+    """Structural role, and the columns of these names: raw, and standardised for the node, its
+    neighbours' mean, and a two-step mean."""
     described = {"role": _standardize(compute_roles(graph))}
     if names:
         places = [graph.feature_names.index(name) for name in names]
@@ -113,7 +113,8 @@ def _describe(graph: Graph, names: list[str]) -> dict[str, np.ndarray]:
 
 
 def _standardize(columns: np.ndarray) -> np.ndarray:
-    """Mean 0 and deviation 1 of each column; constant ones 0, so that graphs keep the same."""
+    """Mean 0 and deviation 1 of each column; constant ones are kept as 0, so that
+    all graphs have the same columns."""
     spread = columns.std(axis=0)
     level = np.abs(columns).max(axis=0, initial=0.0)
     varies = spread > 1e-9 * np.maximum(level, 1e-300)
@@ -170,7 +171,7 @@ def split_places(graph: Graph, rng: np.random.Generator) -> np.ndarray:
     """(n,) bool: one of two parts of similar size, each of whole communities."""
     labels = find_communities(graph, rng)
     sizes = np.bincount(labels)
-    # The largest first, or the parts would be uneven, but not always the same ones together.
+    # Largest first, so that the parts are even; with noise, so that splits differ.
     order = np.argsort(-sizes * rng.uniform(0.5, 1.0, len(sizes)))
     is_first, surplus = np.zeros(len(sizes), bool), 0
     for place in order:
@@ -201,6 +202,6 @@ def temper(chances: np.ndarray, prior: np.ndarray, sureness: float) -> np.ndarra
 
 
 def _select_subgraph(graph: Graph, part: np.ndarray) -> Graph:
-    """The graph among some of its people, (n,) bool."""
+    """Subgraph of the nodes in `part`, (n,) bool."""
     others = np.flatnonzero(~part)
     return leave_out_people(graph, [graph.node_ids[node] for node in others])

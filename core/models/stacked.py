@@ -1,6 +1,6 @@
 """Two-layer classifiers trained together: every setting on every fold in one pass.
 
-Each alone is too small for a processor: on 400 nodes most of the time is call overhead. Together
+Single classifiers are dominated by call overhead: on 400 nodes it is most of the time. Together
 they share inputs, propagation and dropout masks, which also makes their comparison fairer. Only
 what the known nodes' scores depend on is computed, their neighbours within two steps.
 
@@ -38,8 +38,8 @@ HEADS = 4
 
 
 class Layer:
-    """What a layer aggregates over: a normalised matrix (t, s), and `own` (t,) the sources that
-    are the targets themselves."""
+    """Aggregation structure of a layer: a normalised matrix (t, s), and `own` (t,) the sources
+    that are the targets themselves."""
 
     def __init__(self, matrix: sparse.csr_array, own: np.ndarray, is_symmetric: bool, device: str):
         self._matrix, self._device = matrix, device
@@ -100,7 +100,7 @@ class Stack(Trials):
     """Trials of two layers.
 
     dropouts  S shares of the inputs (dense ones only) and of hidden values that are dropped
-    roots     S: whether GraphSAGE looks at a node's own features
+    roots     S: whether GraphSAGE uses a node's own features
     """
 
     def __init__(

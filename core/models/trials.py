@@ -64,14 +64,14 @@ class Trials(torch.nn.Module):
         return (inputs * self._draw_mask(*inputs.shape)).transpose(0, 1)
 
     def drop(self, hidden: torch.Tensor) -> torch.Tensor:
-        """(n, S, F, h) of as many."""
+        """Hidden values (n, S, F, h) after dropout."""
         if not self.training:
             return hidden
         mask = self._draw_mask(hidden.shape[0], hidden.shape[-1])
         return hidden * mask.transpose(0, 1)[:, :, None]
 
     def _draw_mask(self, num_rows: int, num_columns: int) -> torch.Tensor:
-        """(S, rows, columns): 0 or 1 / keep, by the same numbers in all settings."""
+        """(S, rows, columns): 0 or 1 / keep, from the same random numbers in all settings."""
         shape = (num_rows, num_columns)
         drawn = torch.rand(shape, generator=self._masks, device=self.device)
         return (drawn < self._keeps) / self._keeps
@@ -86,7 +86,7 @@ class Family(Protocol):
         ...
 
     def make_field(self, nodes: np.ndarray | None) -> Any:
-        """What the scores of `nodes` (sorted, distinct; None: all) depend on."""
+        """Rows and layers that the scores of `nodes` (sorted, distinct; None: all) depend on."""
         ...
 
     def make(self, settings: Sequence[Setting], seeds: Sequence[Seed], masks: Seed) -> Trials:

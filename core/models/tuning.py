@@ -38,7 +38,7 @@ def hold_out(observed: np.ndarray, folds: list[np.ndarray]) -> Iterator[tuple[np
 
 
 def compute_log_loss(probabilities: np.ndarray, observed: np.ndarray, nodes: np.ndarray) -> float:
-    """Mean −log p(truth) over `nodes`, whose codes must be known."""
+    """Mean −log p(truth) over `nodes` with known codes."""
     chosen = probabilities[nodes, observed[nodes]]
     return float(-np.log(np.clip(chosen, 1e-12, None)).mean())
 
@@ -98,7 +98,7 @@ def learn_logistic(
     model = LogisticRegression(C=penalty, max_iter=500, tol=1e-5)
     if len(present) > 1:
         with warnings.catch_warnings():
-            # Few known values of a column of many classes are classes all the same.
+            # A column with many classes and few known values is still categorical.
             warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
             model.fit(features[known], observed[known])
 
@@ -135,15 +135,15 @@ Predict = Callable[[Any], np.ndarray]
 Learn = Callable[[np.ndarray, np.ndarray], Predict]
 """From a table (n, d) and observed codes (n,), MISSING where unknown, to a prediction."""
 Runs = Sequence[np.ndarray]
-"""A table (n, d) a run."""
+"""One table (n, d) per run."""
 
 
 class CrossFit:
     """One run per fold of held-out known values, and a last run with all of them.
 
-    parts  observed codes (n,) without a fold, and the nodes of the fold
-    run_codes   (n,) observed codes of each run
-    truth  (h,) classes of the held-out nodes, in the order of the folds
+    parts      observed codes (n,) without a fold, and the nodes of the fold
+    run_codes  (n,) observed codes of each run
+    truth      (h,) classes of the held-out nodes, in the order of the folds
     """
 
     def __init__(self, observed: np.ndarray, folds: list[np.ndarray]) -> None:

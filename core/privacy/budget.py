@@ -43,7 +43,7 @@ NUMBER_OF_LINKS = "number of links"
 class Spending:
     """One entry of an account.
 
-    label     purpose
+    label    purpose of the spending
     share    part of the whole budget;  epsilon, delta  its value
     naive    ε of the same noise under naive composition
     """
@@ -74,7 +74,7 @@ class GaussianNoise:
 
         device = self._context.device.torch_name
         if self._context.is_publishing:
-            # torch's generator keeps 32 bits of its seed, which can all be tried.
+            # torch's generator keeps only 32 bits of its seed, few enough for a search.
             drawn = torch.from_numpy(self._draw(tuple(values.shape)).astype(np.float32))
             return drawn.to(device) * (self.multiplier * sensitivity)
         if self._stream is None:
@@ -91,7 +91,7 @@ class GaussianNoise:
 
 
 class Account:
-    """A budget (ε, δ) of one unit, and what was spent of it.
+    """A budget (ε, δ) of one unit, and the spendings recorded so far.
 
     kind     protected unit: EDGE, NODE, LINK_ONCE, LINK_TWICE
     epsilon  for a local kind the budget of one report; both ends of a link may spend it
@@ -168,7 +168,7 @@ class Account:
         """A number with Laplace noise of its smooth sensitivity S, for `share` of ε and the whole
         δ.
 
-        local  local sensitivity here; one unit changes it by at most 1; never above `limit`
+        local  local sensitivity at this graph, at most `limit`; one unit changes it by at most 1
         With β = ε / (2 ln(2/δ)), S = max over s of e^(−βs) min(local + s, limit) and the scale is
         2S/ε (Nissim, Raskhodnikova and Smith, STOC 2007, Corollary 2.4).
         """
@@ -200,7 +200,7 @@ class Account:
         accountant  in words; by default from the number of mechanisms
         """
         spendings = self.spendings
-        # In shares, whose sum is exact where the sum of their ε is not.
+        # Shares are summed because fractions add exactly; their ε would round.
         total = self.epsilon * float(sum(spending.share for spending in spendings))
         naive = None
         if any(spending.naive is not None for spending in spendings):

@@ -105,7 +105,7 @@ class ClaimCheck:
 
     @property
     def verdict(self) -> str:
-        """One plain sentence."""
+        """The result in one sentence."""
         shown = f"ε ≥ {self.lower_bound:.2f} with 95 % confidence in {self.trials:,} trials"
         if self.is_refuted:
             return f"The claim ε = {self.claimed:g} does not hold: the game shows {shown}."
@@ -146,11 +146,12 @@ def check_claim(
     describe    Release ↦ published metadata, whose numbers are used as statistics too
     num_claims  simultaneous checks, each held to a share of the error rate (Bonferroni)
 
-    neighbors  two neighbouring graphs on the same nodes; by default a tiny pair: a guarantee must
-    hold for every pair, so also for one with cheap runs and much weight of one link or node
-    statistic  Release ↦ numbers, deterministic; the rule picks one of them. Default: links of the
-    release where the graphs differ, links at those nodes, links in all Raises UnsupportedError for
-    a defense without guarantee or that does not support the graphs.
+    neighbors   two neighbouring graphs on the same nodes; by default a small pair, since a
+                guarantee must hold for every pair and runs on it are cheap
+    statistic   Release ↦ numbers, deterministic; the rule uses one of them. By default the links
+                where the graphs differ, at those nodes, and in total
+
+    Raises UnsupportedError for a defense without guarantee or that does not support the graphs.
     """
     if trials is not None and trials < MIN_TRIALS:
         raise InputError("number of trials", f"must be at least {MIN_TRIALS}", trials)
@@ -203,8 +204,8 @@ def check_claim(
 
 
 def compute_resolution(count: int, delta: float, alpha: float) -> float:
-    """Largest bound that `count` evaluation trials per side can give: all of one, none of the
-    other."""
+    """Largest bound that `count` evaluation trials per side can give: all trials of
+    one graph are accused and none of the other."""
     return float(compute_lower_bound(count, count, 0, count, delta, alpha))
 
 

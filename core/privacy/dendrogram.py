@@ -22,7 +22,7 @@ CHUNK = 200_000
 
 @dataclass(frozen=True, eq=False)
 class Dendrogram:
-    """A tree of n − 1 ancestors, 0 the root, and n leaves, whose places follow theirs.
+    """A tree of n − 1 ancestors, 0 the root, and n leaves, numbered after the ancestors.
 
     children  (n − 1, 2) places;  parent  (2n − 1,) places, −1 of the root
     size      (2n − 1,) leaves below a place, itself included
@@ -50,7 +50,7 @@ class Dendrogram:
         leaf = np.empty(n, np.int64)
         leaf[nodes] = np.arange(n - 1, 2 * n - 1)
         left, right = leaf[graph.edges].T.copy()
-        while (differs := left != right).any():  # ancestors come before what is below them
+        while (differs := left != right).any():  # ancestors precede their descendants
             is_left = differs & (left > right)
             is_right = differs & ~is_left
             left[is_left] = parent[left[is_left]]
@@ -130,7 +130,7 @@ def _walk(  # type: ignore[no-untyped-def]
         q = parent[r]
         side = 0 if children[q, 1] == r else 1
         trees = (children[r, 0], children[r, 1], children[q, side])
-        # Links of the smallest of the three with the other two; the third number is what is left.
+        # Count links of the smallest subtree with the other two; the third count is the remainder.
         small = 0
         for k in (1, 2):
             if size[trees[k]] < size[trees[small]]:

@@ -1,4 +1,4 @@
-"""Kinds of guarantees in one wording, and the input of data-independent baselines."""
+"""Kinds of guarantees, and the input of data-independent baselines."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ COUNTED: dict[Protected, tuple[Unit, ...]] = {"edge": ("edge", "link", "node"), 
 
 NOT_COVERED = (
     "Settings that were chosen by auditing this graph are not covered by these sums: the choice "
-    "itself tells something of it."
+    "itself reveals information about it."
 )
 
 _ROUNDING = 1e-9

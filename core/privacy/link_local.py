@@ -27,8 +27,8 @@ def draw_link_reports(graph: Graph, flip: float, rng: np.random.Generator) -> np
 class PairBand:
     """The pairs with low < x_i + x_j ≤ high, as ranges of the nodes sorted by x.
 
-    Pair number t of the band belongs to the sorted position whose `starts` it follows; memory
-    is O(n) whatever the number of pairs.
+    Pair number t of the band belongs to the last sorted position with `starts` ≤ t; memory is
+    O(n) for any number of pairs.
     """
 
     order: np.ndarray
@@ -64,7 +64,7 @@ class PairBand:
         if 4 * count > self.count:
             pairs = self.decode(np.arange(self.count))
             pairs = pairs[~graph.contains_pairs(pairs)]
-            # A link on the rim may count as inside or not, by rounding of the sum.
+            # Rounding of the sum may put a link at the border inside or outside the band.
             count = min(count, len(pairs))
             return np.asarray(pairs[np.sort(rng.choice(len(pairs), count, replace=False))])
         found = np.empty(0, np.int64)

@@ -89,7 +89,7 @@ def add_discrete_laplace(
         return _add_noise_by_opendp(values, scale, int)
     rng = context.rng(purpose)
     success = -math.expm1(-1.0 / scale)
-    if success < 1e-12:  # beyond what the geometric sampler resolves; rounding is as good
+    if success < 1e-12:  # below the resolution of the geometric sampler; rounding is accurate here
         return values + np.rint(rng.laplace(0.0, scale, values.shape)).astype(np.int64)
     noise = rng.geometric(success, values.shape) - rng.geometric(success, values.shape)
     return np.asarray(values + noise)

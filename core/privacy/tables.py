@@ -76,7 +76,7 @@ def _draw_empty_cells(
     found = np.empty(0, np.int64)
     while len(found) < count:
         ends = rng.integers(0, num, (2 * (count - len(found)) + 16, 2))
-        # A cell off the diagonal is hit from both sides: keep one of them.
+        # Off-diagonal cells can be drawn in both orders: keep one.
         ends = ends[(ends[:, 0] < ends[:, 1]) | (with_diagonal & (ends[:, 0] == ends[:, 1]))]
         drawn = pair_codes(ends, num)
         merged = np.concatenate([found, drawn[~np.isin(drawn, codes)]])

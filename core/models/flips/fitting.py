@@ -1,4 +1,4 @@
-"""Training of the classifiers that flips should mislead: linear GCNs, and GCNs.
+"""Training of the classifiers that flips are optimised against: linear GCNs, and GCNs.
 
 Sizes as in NetFense §5.1. A fifth of the known nodes is held out, and the weights with the lowest
 loss there are kept, since margins of an overfitted classifier differ from the attacker's.
@@ -75,8 +75,8 @@ def fit_gcns(
     context: Context,
     message: str,
 ) -> list[GcnWeights]:
-    """`count` GCNs trained on the known nodes from different starts, each with another part of
-    them held out."""
+    """`count` GCNs trained on the known nodes from different initialisations, each with another
+    fold held out."""
     fitting = _Fitting(graph, features, observed, context, message)
     sizes, found = [features.shape[1], HIDDEN, num_classes], []
     for number in range(count):

@@ -95,7 +95,7 @@ class LinkEffects:
         return (-weights * gradient).detach().cpu().numpy().astype(np.float64)
 
     def compute_removal(self, node: int, code: int, removed: Sequence[int]) -> float:
-        """The log-odds without the `removed` links."""
+        """Log-odds without the `removed` links."""
         with torch.no_grad():
             return float(self.compute_log_odds(node, code, self._remove_links(removed)))
 
@@ -103,7 +103,7 @@ class LinkEffects:
         """Greedily up to `count` links, each lowering the log-odds most.
 
         The first-order estimate proposes a few, which the GCNs evaluate. Ties go to the node's own
-        links. Fewer if nothing more helps.
+        links. Fewer if no further removal lowers the log-odds.
         """
         chosen: list[LinkEffect] = []
         removed: list[int] = []

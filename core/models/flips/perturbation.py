@@ -1,4 +1,4 @@
-"""Greedy flips around single nodes against classifiers of the private attribute."""
+"""Greedy flips at single nodes against classifiers of the private attribute."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Surrogates:
         return self._average(scores[:, :end], 0), self._average(scores[:, end:], 1)
 
     def open_graph(self, graph: Graph) -> FlippedGraph:
-        """The graph in a form whose scores are updated quickly after flips."""
+        """Graph with class scores that are updated incrementally after flips."""
         if isinstance(self.weights, GcnWeights):
             return FlippedGcn(graph, self.features, self.weights)
         return FlippedGraph(graph, self.features, self.weights)
@@ -91,7 +91,7 @@ def fit_surrogates(
 
 
 def _prepare_features(graph: Graph) -> np.ndarray | sparse.csr_array:
-    """Binary features as they are, others standardised; the identity without any."""
+    """Binary features unchanged, others standardised; the identity without any."""
     if graph.features is None:
         return sparse.csr_array(sparse.eye_array(graph.num_nodes, dtype=np.float32))
     return graph.features if has_binary_features(graph) else scale_features(graph)
@@ -101,7 +101,7 @@ class Flipper:
     """Flips links at nodes, and features of nodes, one greedy step at a time.
 
     withheld            codes of pairs that must not become links
-    structure, features what may be flipped
+    structure, features whether links and features may be flipped
     original_scores     (n, k) class scores on the graph as given
     """
 
@@ -174,7 +174,7 @@ class Flipper:
         return feature is not None or link is not None
 
     def to_graph(self) -> Graph:
-        """The graph as it is now, with flipped features."""
+        """Graph with the current links and features."""
         graph = self.state.to_graph()
         if not self.state.flipped_features:
             return graph

@@ -5,8 +5,8 @@ are s_v Σ_{j ∈ N(v) ∪ {v}} s_j² H_j. A flip of (v, u) changes the degrees 
 g_v, g_u, and H at their neighbours: all u are scored by a few operations on vectors, and a flip
 that is made updates H in O(d_v + d_u). (NetFense Eq. 5, 6.)
 
-A GCN's hidden states depend on u at a neighbour j of v only where u is linked to j as well, so
-that one sum over N(v) serves all other u.
+A GCN's hidden state at a neighbour j of v depends on u only if u is linked to j as well, so that
+one sum over N(v) serves all other u.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class FlippedGraph:
         return sparse.csr_array((values, np.concatenate(self.neighbors), ends), shape=shape)
 
     def to_graph(self) -> Graph:
-        """The graph with its links as they are now; features as they were."""
+        """Graph with the current links and the original features."""
         if not self.flipped:
             return self._start
         pairs = np.array(sorted(self.flipped))
@@ -191,7 +191,7 @@ class GcnWeights:
 
 
 class FlippedGcn(FlippedGraph):
-    """A graph that links and features are flipped in, with GCN scores (n, k) at hand."""
+    """`FlippedGraph` with the scores (n, k) of GCNs."""
 
     def __init__(self, graph: Graph, features: Features, weights: GcnWeights) -> None:
         super().__init__(graph, features, weights.first)
@@ -272,7 +272,7 @@ class FlippedGcn(FlippedGraph):
         total += sparse.csr_array(entries, shape=(len(partners), len(target))) @ change
 
     def _activate(self, scale: np.ndarray, sums: np.ndarray) -> np.ndarray:
-        """(r, h) hidden states of nodes, as their neighbours add them up."""
+        """(r, h) hidden states of nodes, scaled for the sum over neighbours."""
         values: np.ndarray = scale[:, None] * sums
         values += self._gcn.first_bias
         np.maximum(values, 0.0, out=values)

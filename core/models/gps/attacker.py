@@ -72,7 +72,7 @@ class Head(torch.nn.Module):
 
     def forward(self, h: torch.Tensor) -> torch.Tensor:
         y = self.linear(h)
-        if self.training and len(y) == 1:  # the statistics of one row say nothing
+        if self.training and len(y) == 1:  # one row has no batch statistics
             norm = self.norm
             return batch_norm(y, norm.running_mean, norm.running_var, norm.weight, norm.bias)
         normed: torch.Tensor = self.norm(y)
@@ -80,7 +80,7 @@ class Head(torch.nn.Module):
 
 
 class RoleEncoder(torch.nn.Module):
-    """Ego networks in, one row per centre out (GPS Eq. 7).
+    """Encoder of ego networks, one output row per centre (GPS Eq. 7).
 
     After each of two layers, the sum over the network is joined with the centre's own row.
     """
@@ -110,7 +110,7 @@ class RoleEncoder(torch.nn.Module):
 
 @dataclass(frozen=True, eq=False)
 class EgoBlocks:
-    """The ego networks of `nodes` (k,) as the role encoder takes them."""
+    """Input of the role encoder: the ego networks of `nodes` (k,)."""
 
     nodes: torch.Tensor
     centers: torch.Tensor
@@ -161,8 +161,8 @@ class GpsAttacker:
 
     The role encoder is trained on the known nodes' ego networks only: the loss needs no other.
     All nodes' networks are encoded when routing weights are due and at the end, in parts that
-    fit the memory budget. Known nodes whose networks do not fit at once take turns, a part an
-    epoch.
+    fit the memory budget. If the networks of all known nodes exceed it, each epoch trains on one
+    part of them.
     """
 
     def __init__(

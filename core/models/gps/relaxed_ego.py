@@ -18,14 +18,14 @@ from core.models.pair_matrix import PairMatrix
 
 
 class RelaxedBlock(Block):
-    """What a layer of `backbone` aggregates over, for symmetric link weights W (E,) ≥ 0.
+    """Aggregation structure of a `backbone` layer for symmetric link weights W (E,) ≥ 0.
 
     gcn   D^-½ (W + I) D^-½ with D the row sums of W + I;  gin  W + I
     sage  D⁻¹ W;  gat  the links with their weights, and loops of weight 1
 
-    rows   (t,) the source of each row, where rows are copies of fewer sources; else None
-    floor  least weight of a link that is there: no mean divides by less, so that gradients of
-           a node about to lose its last link stay bounded
+    rows   (t,) the source of each row, if rows are copies of fewer sources; else None
+    floor  lower bound on the divisors of means, the smallest positive link weight: bounds the
+           gradients of nodes with almost no links
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class RelaxedEgos:
         self._matrix = PairMatrix(num_rows, pairs, device)
         self._slots = _find_slots(graph, members[pairs[:, 0]], members[pairs[:, 1]], device)
         is_center = members == nodes[network]
-        other = np.where(is_center, (members + 1) % n, members)  # any pair but a loop
+        other = np.where(is_center, (members + 1) % n, members)  # any pair that is not a loop
         self._entry = _find_slots(graph, nodes[network], other, device)
         self._is_center = torch.from_numpy(is_center).to(device)
         self._at_center = torch.from_numpy(is_center[pairs].any(axis=1)).to(device)
@@ -115,7 +115,7 @@ class RelaxedEgos:
 
 
 def link_strengths(graph: Graph, device: str) -> tuple[torch.Tensor, float]:
-    """(m,) float32 weights of the links, 1 where the graph has none, and the least above 0."""
+    """(m,) float32 weights of the links, 1 if it has none, and the smallest positive one."""
     if graph.weights is None:
         return torch.ones(graph.num_edges, device=device), 1.0
     present = graph.weights[graph.weights > 0]
@@ -124,7 +124,7 @@ def link_strengths(graph: Graph, device: str) -> tuple[torch.Tensor, float]:
 
 
 def _find_slots(graph: Graph, left: np.ndarray, right: np.ndarray, device: str) -> torch.Tensor:
-    """(k,) position of each link in the graph's list; an arbitrary one where there is none."""
+    """(k,) position of each link in the graph's list; arbitrary for pairs without a link."""
     codes = np.minimum(left, right) * graph.num_nodes + np.maximum(left, right)
     place = np.searchsorted(graph.edge_codes, codes)
     return torch.from_numpy(np.minimum(place, graph.num_edges - 1)).to(device)

@@ -1,4 +1,4 @@
-"""Learnable graph sampling (GPS §5): keep probabilities of links, and what they are trained on.
+"""Learnable graph sampling (GPS §5): keep probabilities of links, and their training losses.
 
 Yuan et al., "Unveiling Privacy Vulnerabilities: Investigating the Role of Structure in Graph
 Data", KDD 2024.
@@ -56,7 +56,7 @@ class Sampler(torch.nn.Module):
 def draw_relaxed(
     logits: torch.Tensor, temperature: float, generator: torch.Generator
 ) -> torch.Tensor:
-    """(m,) relaxed Bernoulli draws (Maddison et al., 2017), one a link for both directions.
+    """(m,) relaxed Bernoulli draws (Maddison et al., 2017), one per link for both directions.
 
     σ((log U − log(1−U) + log T − log(1−T)) / temperature): the paper's formula leaves out the
     last logarithm, without which the draw does not tend to Bernoulli(T).
@@ -75,7 +75,7 @@ class RatioGap:
     For node i, Σ_c belief_ic (|prox_ic − prior_c| + |role_ic − prior_c|), where prox_ic is the
     share of class c among its neighbours and role_ic among the nodes whose soft degree is
     within `tolerance` of its own, with a soft border. One observation of the prior is added to
-    each set: a node without neighbours gives nothing away. In larger graphs the role part is
+    each set, so that a node without neighbours adds no gap. In larger graphs the role part is
     the mean over `MAX_NODES` nodes and `MAX_PEERS` peers drawn anew each step.
     """
 
@@ -121,9 +121,9 @@ class RatioGap:
 class RelaxedAttacker:
     """The GPS attack on relaxed graphs: `fit` takes training steps, `compute_loss` evaluates.
 
-    Layer for layer the model of `GpsAttacker`; a test compares their forward passes. It trains on
+    The layers are those of `GpsAttacker`; a test compares the forward passes. It trains on
     beliefs of all nodes rather than on the known nodes alone: a stronger attacker than the real
-    one, and far less noisy with few known values. Role networks take turns, `batch` nodes per step.
+    one, and far less noisy with few known values. Each step uses `batch` random nodes.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class RelaxedAttacker:
     def compute_loss(self, kept: torch.Tensor) -> torch.Tensor:
         """L_adv: cross-entropy of the attack, at most that of the prior for each node.
 
-        Beyond the prior's there is nothing to gain, since confident errors leak by inversion.
+        A loss above the prior's is not rewarded, since confident errors leak by inversion.
         Without the bound the sampler and the attacker oscillate.
         """
         self.model.eval().requires_grad_(False)
@@ -198,7 +198,7 @@ class RelaxedAttacker:
         is_kept = (kept.detach() > 0.5).cpu().numpy()
         drawn = self._graph if is_kept.all() else self._graph.with_edges(self._graph.edges[is_kept])
         overlap = torch.from_numpy(compute_role_features(drawn)[:, 1]).to(kept)
-        # Degrees that are not all alike vary by no less than this.
+        # 0.5 / n is below the smallest positive variance of integer degrees.
         return torch.stack([_standardize(degrees, 0.5 / n), _standardize(overlap, 1e-12)], dim=1)
 
 

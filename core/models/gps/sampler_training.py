@@ -158,7 +158,7 @@ def _report_loss(report: Report, steps: Iterator[int], loss: float) -> None:
 def compute_believed_auc(probabilities: np.ndarray, beliefs: np.ndarray) -> float:
     """Weighted one-against-rest AUC of scores (n, C) with a belief (n, C) as the truth.
 
-    Each node counts as a case of class c with weight belief_c and as another case with the rest.
+    Each node counts as positive for class c with weight belief_c and as negative with the rest.
     Classes are weighted by their believed share. At least 0.5, since scores below chance can be
     inverted.
     """

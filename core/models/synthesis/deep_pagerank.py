@@ -3,7 +3,7 @@
 f(v) is a network on the node's vector, with a sigmoid after each layer and every weight scaled
 to spectral norm 1/s. That bounds the gradient of each pair's loss (Theorem 4.2), so that noise
 on the gradient of the vectors alone makes them private: the weights are never published, and the
-bound holds whatever they are.
+bound holds for any weights.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Noise(Protocol):
 
 
 class NoNoise:
-    """What a training without privacy adds."""
+    """Zero noise, for training without privacy."""
 
     multiplier = 0.0
 
     def draw_for(self, values: torch.Tensor, sensitivity: float) -> torch.Tensor:
-        """Zeros: nothing is spent."""
+        """Zeros in the shape of `values`."""
         return torch.zeros_like(values)
 
 
@@ -163,8 +163,8 @@ def train_vectors(
     noise  has sensitivity `plan.step_sensitivity` a step; `NoNoise` trains without privacy
 
     The noisy gradient is divided by a public constant (without noise: by its own norm) before
-    Adam, which cares for no scale but would lose numbers this small in its own constant of 1e-8.
-    Without links there is nothing but noise.
+    Adam, which is invariant to scale except for its constant of 1e-8, far above these numbers.
+    Without links the gradient is zero.
     """
     device = context.device.torch_name
     seed = context.seed

@@ -16,11 +16,11 @@ def draw_links(vectors: np.ndarray, num_links: int, context: Context) -> np.ndar
     """(k, 2) pairs i < j drawn by their transition scores (PrivDPR, Appendix A).
 
     vectors    (n, r) node vectors
-    num_links  links wanted; every node has at least one, so that up to n come back where fewer
-               are wanted
+    num_links  number of links; every node gets at least one, so that up to n are returned if
+               fewer are requested
 
     A step from i leads to j ≠ i with probability softmax_j(v_i · v_j); s_ij is the larger of the
-    two directions. It stands for the counts of sampled transitions, of which it is the mean.
+    two directions. It is the expectation of the counts of sampled transitions.
     Every node first draws a neighbour with p ∝ s_ij, then links are drawn without replacement
     with p ∝ s_ij. Both draws add Gumbel noise to log s and take the largest, which is exactly
     that distribution. O(n² r) time, O(block · n) memory.
@@ -36,7 +36,7 @@ def draw_links(vectors: np.ndarray, num_links: int, context: Context) -> np.ndar
     first = np.empty(n, np.int64)
     largest = _LargestPairs(num_links)
     for rows, scores in _iterate_rows(vectors, context, "drawing links", part=1):
-        # log s_ij: the direction that starts at the smaller total is the likelier one.
+        # log s_ij: the direction from the end with the smaller total is more probable.
         scores -= np.minimum(totals[rows, None], totals)
         first[rows] = (scores - np.log(rng.standard_exponential(scores.shape))).argmax(axis=1)
         # Links are drawn independently of the first neighbours.
@@ -75,7 +75,7 @@ def _iterate_rows(
 
 
 class _LargestPairs:
-    """The `count` largest keys of pairs i < j seen so far."""
+    """The `count` largest keys of the pairs i < j added so far."""
 
     def __init__(self, count: int) -> None:
         self._count = count

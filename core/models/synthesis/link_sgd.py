@@ -3,7 +3,7 @@
 A training example is one link (i, j), and its gradient touches the vectors of i and j only. No
 aggregation over neighbours takes part, so that adding or removing a link changes the sum of
 clipped gradients by at most the clip, whatever else the graph holds (Abadi et al., CCS 2016).
-Non-links are drawn without looking at the graph and cost nothing.
+Non-links are drawn independently of the graph and spend no budget.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class PrivateSteps:
         self._rng = context.rng("samples")
 
     def draw_links(self) -> torch.Tensor:
-        """(k, 2) Poisson sample of the links, either end first."""
+        """(k, 2) Poisson sample of the links, in random direction."""
         links = self.graph.edges[self._rng.random(self.graph.num_edges) < self.plan.rate]
         return self._orient(links)
 
@@ -107,7 +107,8 @@ def train_vae(graph: Graph, plan: LinkSgd, negatives: int, context: Context) -> 
     """Means (n, r) of variational node vectors whose inner products explain the links.
 
     Loss of a pair: cross-entropy at a sample z = μ + e^s ⊙ ξ; of a node: KL(N(μ, e^2s) ‖ N(0, I))
-    over the steps (Kipf and Welling, 2016b). The KL term knows no link and needs no noise.
+    over the steps (Kipf and Welling, 2016b). The KL term does not depend on links and needs no
+    noise.
     negatives  pairs drawn as non-links in each step
     """
     steps = PrivateSteps(graph, plan, context)
@@ -143,10 +144,10 @@ def train_vae(graph: Graph, plan: LinkSgd, negatives: int, context: Context) -> 
 def train_gan(graph: Graph, plan: LinkSgd, negatives: int, context: Context) -> np.ndarray:
     """Generator vectors (n, r), trained against a private discriminator of pairs.
 
-    The discriminator's vectors d tell links from the generator's pairs by σ(d_i · d_j), and alone
-    see links. The generator draws j for i with p ∝ e^(g_i · g_j) among `CANDIDATES` random nodes
-    and learns by policy gradient with reward d_i · d_j (GraphGAN: Wang et al., AAAI 2018): that
-    is post-processing.
+    The discriminator's vectors d separate links from the generator's pairs by σ(d_i · d_j); only
+    they are trained on links. The generator draws j for i with p ∝ e^(g_i · g_j) among
+    `CANDIDATES` random nodes and learns by policy gradient with reward d_i · d_j (GraphGAN: Wang
+    et al., AAAI 2018), which is post-processing.
     """
     steps = PrivateSteps(graph, plan, context)
     discriminator = make_vectors(graph.num_nodes, plan, context, "discriminator")
