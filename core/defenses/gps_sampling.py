@@ -14,12 +14,12 @@ from core.defenses.imputation import impute_values
 from core.defenses.release_selection import (
     FRONTIER,
     Choice,
-    Judged,
+    EvaluatedState,
     choose_better,
     choose_state,
     draw_links,
+    evaluate_quickly,
     find_releases,
-    judge_quickly,
 )
 from core.errors import UnsupportedError
 from core.graph import Graph
@@ -152,11 +152,11 @@ class GpsSampling(Defense):
         trace = _Trace({}, context)
         choice, shares = self._search(graph, threats, trace, context)
         offers = find_releases(choice.tried, self.target, self.least_kept)
-        chosen: Choice | Judged = choice
+        chosen: Choice | EvaluatedState = choice
         if self.prefer == "links" and not offers.meets_both:
             chosen = offers.useful
         release = draw_links(graph, chosen.probabilities, context.rng("release"), self.max_isolated)
-        points = sorted((judged.share_kept, judged.attack) for judged in choice.tried)
+        points = sorted((state.share_kept, state.attack) for state in choice.tried)
         curves = {FRONTIER: points, **trace.curves}
         kept = [float(share.mean()) for share in shares]
         facts = {
@@ -203,7 +203,7 @@ class GpsSampling(Defense):
             drawn = [state.probabilities for state in states]
             inner = context.child("restart", number) if choice else context
             inner = replace(inner, progress=make_progress(2 + number))
-            judged = judge_quickly(
+            evaluated = evaluate_quickly(
                 graph,
                 threat,
                 beliefs,
@@ -212,8 +212,8 @@ class GpsSampling(Defense):
                 first=len(new_states),
                 max_isolated=self.max_isolated,
             )
-            trace.add_rough(drawn, judged)
-            shares, new_states, rough = shares + drawn, new_states + drawn, rough + judged
+            trace.add_rough(drawn, evaluated)
+            shares, new_states, rough = shares + drawn, new_states + drawn, rough + evaluated
             trace.restarts = number + 1
             if trace.restarts < self.restarts:
                 continue

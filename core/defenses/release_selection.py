@@ -29,7 +29,7 @@ ATTACKER_SHARES = (0.1, 0.3)
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class EvaluatedState:
     """Keep probabilities (m,) and the attack AUC estimated on a draw, of the strongest attack
     and of each. AUCs below 0.5 are inverted."""
 
@@ -55,14 +55,14 @@ class Choice:
     probabilities: np.ndarray
     rough: list[float]
     by_attack: dict[str, float] = field(default_factory=dict)
-    tried: tuple[Judged, ...] = ()
+    tried: tuple[EvaluatedState, ...] = ()
 
     def is_near(self, target: float) -> bool:
         """Whether the estimate may be within the target given its noise."""
         return self.attack <= target + SLACK
 
 
-def judge_quickly(
+def evaluate_quickly(
     graph: Graph,
     threat: AttributeThreat,
     beliefs: np.ndarray,
@@ -107,7 +107,7 @@ def choose_state(
     passes, the least leaking states are evaluated in turn, and the lowest estimate is used.
     `beliefs` (n, C) replace the truth, so that no hidden value is used.
 
-    rough         results of `judge_quickly`; computed by default
+    rough         results of `evaluate_quickly`; computed by default
     least_kept    if no tried state is within the target and keeps this share of the links, the
     least leaking one that keeps it is tried too
     max_isolated  as in `draw_links`
@@ -115,35 +115,35 @@ def choose_state(
     attackers = draw_attackers(threat, context)
     learned = _make_verifiers()
     if rough is None:
-        rough = judge_quickly(graph, threat, beliefs, states, context, max_isolated=max_isolated)
+        rough = evaluate_quickly(graph, threat, beliefs, states, context, max_isolated=max_isolated)
     strongest = [max(found.values()) for found in rough]
-    tried: dict[int, Judged] = {}
+    tried: dict[int, EvaluatedState] = {}
 
-    def judge(k: int) -> Judged:
+    def evaluate(k: int) -> EvaluatedState:
         drawn = draw_links(graph, states[k], context.rng("trial", k), max_isolated)
         found = _estimate_all(learned, drawn, attackers, beliefs, context.child("trial", k))
         found = {**rough[k], **found}
-        tried[k] = judged = Judged(max(found.values()), states[k], found)
-        context.progress.record(FRONTIER, judged.share_kept, judged.attack)
-        return judged
+        tried[k] = evaluated = EvaluatedState(max(found.values()), states[k], found)
+        context.progress.record(FRONTIER, evaluated.share_kept, evaluated.attack)
+        return evaluated
 
     order = sorted(range(len(states)), key=lambda k: (max(strongest[k], target), -states[k].mean()))
     hopeful = sum(found <= target for found in strongest)
-    best: Judged | None = None
+    best: EvaluatedState | None = None
     # Positions in the order: above the target, and within it.
     weak, strong = -1, hopeful or min(MAX_TRIALS, len(order))
     for _ in range(MAX_TRIALS):
         place = (weak + strong) // 2 if weak >= 0 and hopeful else weak + 1
-        judged = judge(order[place])
-        if best is None or judged.attack <= target or judged.attack < best.attack:
-            best = judged
-        weak, strong = (weak, place) if judged.attack <= target else (place, strong)
+        evaluated = evaluate(order[place])
+        if best is None or evaluated.attack <= target or evaluated.attack < best.attack:
+            best = evaluated
+        weak, strong = (weak, place) if evaluated.attack <= target else (place, strong)
         if strong - weak <= 1:
             break
     assert best is not None
     useful = [k for k in range(len(states)) if k not in tried and states[k].mean() >= least_kept]
     if least_kept and useful and not find_releases(tried.values(), target, least_kept).meets_both:
-        judge(min(useful, key=lambda k: strongest[k]))
+        evaluate(min(useful, key=lambda k: strongest[k]))
     return Choice(best.attack, best.probabilities, strongest, best.by_attack, (*tried.values(),))
 
 
@@ -151,12 +151,12 @@ def choose_state(
 class Offers:
     """The releases nearest to each of two goals, and whether one meets both."""
 
-    private: Judged
-    useful: Judged
+    private: EvaluatedState
+    useful: EvaluatedState
     meets_both: bool
 
 
-def find_releases(tried: Iterable[Judged], target: float, least_kept: float) -> Offers:
+def find_releases(tried: Iterable[EvaluatedState], target: float, least_kept: float) -> Offers:
     """Of the tried states, at least one:
 
     private  within the target, with most links; else the one with the lowest attack AUC

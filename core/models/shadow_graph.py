@@ -122,12 +122,12 @@ def _standardize(columns: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(varies, centred / np.where(varies, spread, 1.0), 0.0))
 
 
-SURENESS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+EXPONENTS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Candidate exponents (inverse temperatures), positive so that ranks are kept."""
 
-MOST_CUTS = 3
+MAX_SPLITS = 3
 """Random splits tried: with few communities a single one may be easy by chance."""
-MANY = 20_000
+MAX_SPLIT_NODES = 20_000
 """Total number of nodes in splits above which no further split is made."""
 
 Infer = Callable[[Graph, np.ndarray, Graph], tuple[np.ndarray, np.ndarray]]
@@ -136,7 +136,7 @@ HeldOut = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Predictions (h, C), the prior (C,) and the truth (h,)."""
 
 
-def find_sureness(
+def find_exponent(
     other: Graph, private: Attribute, share: float, infer: Infer, rng: np.random.Generator
 ) -> float:
     """Exponent for predictions of `infer`, by log-loss on each part of the shadow graph; 1 if its
@@ -147,8 +147,8 @@ def find_sureness(
     """
     codes = translate_codes(other.attribute(private.name), private.classes)
     splits: list[HeldOut] = []
-    for _ in range(count_cuts(other)):
-        side, is_revealed = split_places(other, rng), rng.random(other.num_nodes) < share
+    for _ in range(count_splits(other)):
+        side, is_revealed = split_communities(other, rng), rng.random(other.num_nodes) < share
         for part in (side, ~side):
             is_evaluated = ~is_revealed[part] & (codes[part] != MISSING)
             training_classes = np.unique(codes[~part & (codes != MISSING)])
@@ -159,15 +159,15 @@ def find_sureness(
                 _select_subgraph(other, part), observed, _select_subgraph(other, ~part)
             )
             splits.append((predicted[is_evaluated], prior, codes[part][is_evaluated]))
-    return choose_sureness(splits)
+    return choose_exponent(splits)
 
 
-def count_cuts(other: Graph) -> int:
+def count_splits(other: Graph) -> int:
     """Number of splits for a graph of this size."""
-    return int(np.clip(MANY // other.num_nodes, 1, MOST_CUTS))
+    return int(np.clip(MAX_SPLIT_NODES // other.num_nodes, 1, MAX_SPLITS))
 
 
-def split_places(graph: Graph, rng: np.random.Generator) -> np.ndarray:
+def split_communities(graph: Graph, rng: np.random.Generator) -> np.ndarray:
     """(n,) bool: one of two parts of similar size, each of whole communities."""
     labels = find_communities(graph, rng)
     sizes = np.bincount(labels)
@@ -180,24 +180,24 @@ def split_places(graph: Graph, rng: np.random.Generator) -> np.ndarray:
     return np.asarray(is_first[labels])
 
 
-def choose_sureness(splits: Sequence[HeldOut]) -> float:
+def choose_exponent(splits: Sequence[HeldOut]) -> float:
     """Exponent with the lowest log-loss over all splits; 1 without any."""
     if not splits:
         return 1.0
     losses = []
-    for sureness in SURENESS:
-        tempered = [temper(predicted, prior, sureness) for predicted, prior, _ in splits]
+    for exponent in EXPONENTS:
+        tempered = [temper(predicted, prior, exponent) for predicted, prior, _ in splits]
         chosen = [
             table[np.arange(len(truth)), truth]
             for table, (_, _, truth) in zip(tempered, splits, strict=True)
         ]
         losses.append(-np.log(np.maximum(np.concatenate(chosen), 1e-12)).mean())
-    return SURENESS[int(np.argmin(losses))]
+    return EXPONENTS[int(np.argmin(losses))]
 
 
-def temper(chances: np.ndarray, prior: np.ndarray, sureness: float) -> np.ndarray:
+def temper(chances: np.ndarray, prior: np.ndarray, exponent: float) -> np.ndarray:
     """(n, C) ∝ chances^s · prior^(1 − s) for probabilities (n, C), a prior (C,) and s."""
-    logs = sureness * np.log(np.maximum(chances, 1e-12)) + (1.0 - sureness) * np.log(prior)
+    logs = exponent * np.log(np.maximum(chances, 1e-12)) + (1.0 - exponent) * np.log(prior)
     return np.asarray(softmax(logs, axis=1))
 
 

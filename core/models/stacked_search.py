@@ -85,7 +85,7 @@ class StackedSearch:
                 fold_of[np.searchsorted(self._known, fold)] = number
             steps = list_steps(self._epochs)
             scores = self._try_all(settings, fold_of, len(usable), steps)
-            means, squares = measure_looks(scores, self._truth)
+            means, squares = measure_losses(scores, self._truth)
             row, column, temperature_index = choose_cell(means, squares, len(self._known))
             setting, epochs, temperature = (
                 settings[row],
@@ -204,7 +204,7 @@ def list_steps(epochs: int) -> list[int]:
     return [epoch for epoch in range(epochs) if (epoch + 1) % CHECK_EVERY == 0] or [epochs - 1]
 
 
-def measure_looks(values: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def measure_losses(values: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Means and mean squares (S, steps, temperatures) of the log-loss of k held-out nodes, from
     their scores (S, steps, k, C)."""
     scores = torch.from_numpy(values).double()

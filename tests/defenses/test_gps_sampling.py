@@ -11,7 +11,7 @@ import torch
 from core.context import Context
 from core.defenses import gps_sampling, release_selection
 from core.defenses.gps_sampling import GpsSampling
-from core.defenses.release_selection import FRONTIER, Choice, Judged
+from core.defenses.release_selection import FRONTIER, Choice, EvaluatedState
 from core.graph import Attribute, Graph
 from core.models.encoders import make_inputs
 from core.models.gps.attacker import GpsAttacker, GpsSettings
@@ -214,7 +214,7 @@ def test_it_is_trained_again_while_no_release_is_near_the_target(monkeypatch):
 
     def choose(graph, threat, beliefs, states, target, context, **options):
         attack = next(attacks)
-        tried = (Judged(attack, states[0]),)
+        tried = (EvaluatedState(attack, states[0]),)
         return Choice(attack, states[0], [0.6] * len(states), tried=tried)
 
     monkeypatch.setattr(gps_sampling, "choose_state", choose)

@@ -11,7 +11,7 @@ from core.defenses import release_selection
 from core.defenses.release_selection import (
     SLACK,
     Choice,
-    Judged,
+    EvaluatedState,
     choose_better,
     choose_state,
     draw_attackers,
@@ -159,7 +159,7 @@ def test_links_of_people_who_would_have_none_are_kept_the_likeliest_first():
 
 def test_the_nearest_release_to_each_goal():
     def make(attack, kept):
-        return Judged(attack, np.full(10, kept))
+        return EvaluatedState(attack, np.full(10, kept))
 
     states = [make(0.58, 0.2), make(0.6, 0.4), make(0.7, 0.6), make(0.8, 0.9)]
     offers = find_releases(states, 0.6, 0.5)

@@ -7,12 +7,12 @@ import pytest
 
 from core.graph import MISSING, Attribute, Graph
 from core.models.shadow_graph import (
-    MANY,
-    SURENESS,
-    choose_sureness,
-    count_cuts,
-    find_sureness,
-    split_places,
+    EXPONENTS,
+    MAX_SPLIT_NODES,
+    choose_exponent,
+    count_splits,
+    find_exponent,
+    split_communities,
     temper,
 )
 from tests.oracles.graphs import plant_blocks
@@ -35,7 +35,7 @@ def test_tempering_moves_to_the_shares_and_keeps_who_comes_first():
     half = temper(chances, PRIOR, 0.5)
     np.testing.assert_allclose(half.sum(axis=1), 1)
     assert (np.argsort(half[:, 0]) == np.argsort(chances[:, 0])).all()
-    assert 0.0 not in SURENESS
+    assert 0.0 not in EXPONENTS
 
 
 def test_as_much_is_kept_as_did_best():
@@ -43,18 +43,18 @@ def test_as_much_is_kept_as_did_best():
     chances = rng.dirichlet([2, 2], 4000)
     truth = (rng.random(4000) < chances[:, 1]).astype(int)
     even = np.array([0.5, 0.5])
-    assert choose_sureness([(chances, even, truth)]) == pytest.approx(1.0, abs=0.1)
+    assert choose_exponent([(chances, even, truth)]) == pytest.approx(1.0, abs=0.1)
     squared = chances**2 / (chances**2).sum(axis=1, keepdims=True)
-    assert choose_sureness([(squared, even, truth)]) == pytest.approx(0.5, abs=0.1)
-    assert choose_sureness([(squared, even, rng.permutation(truth))]) == SURENESS[0]
-    assert choose_sureness([]) == 1.0
+    assert choose_exponent([(squared, even, truth)]) == pytest.approx(0.5, abs=0.1)
+    assert choose_exponent([(squared, even, rng.permutation(truth))]) == EXPONENTS[0]
+    assert choose_exponent([]) == 1.0
 
 
 def test_both_parts_are_of_whole_places():
     graph = make_places(np.zeros(160, int))
     met = set()
     for seed in range(10):
-        side = split_places(graph, np.random.default_rng(seed))
+        side = split_communities(graph, np.random.default_rng(seed))
         assert side.sum() == 80
         assert all(len(set(place)) == 1 for place in side.reshape(4, 40).tolist())
         met.add(tuple(side[::40] == side[0]))
@@ -78,8 +78,8 @@ def test_what_is_known_by_place_alone_is_not_kept():
     def know(shown, observed, teacher):
         return say(shown.attribute("p").codes == 1)
 
-    for infer, kept in ((recite, SURENESS[0]), (know, 1.0)):
-        assert find_sureness(graph, CLASSES, 0.0, infer, np.random.default_rng(0)) == kept
+    for infer, kept in ((recite, EXPONENTS[0]), (know, 1.0)):
+        assert find_exponent(graph, CLASSES, 0.0, infer, np.random.default_rng(0)) == kept
 
 
 def test_each_part_is_taught_by_the_other_and_as_many_are_known_as_here():
@@ -89,8 +89,8 @@ def test_each_part_is_taught_by_the_other_and_as_many_are_known_as_here():
         met.append((set(shown.node_ids), observed, set(teacher.node_ids)))
         return np.full((shown.num_nodes, 2), 0.5), np.array([0.5, 0.5])
 
-    find_sureness(graph, CLASSES, 0.25, infer, np.random.default_rng(0))
-    assert len(met) == 2 * count_cuts(graph) == 6
+    find_exponent(graph, CLASSES, 0.25, infer, np.random.default_rng(0))
+    assert len(met) == 2 * count_splits(graph) == 6
     everybody = set(graph.node_ids)
     for shown, observed, teacher in met:
         assert shown | teacher == everybody
@@ -98,7 +98,7 @@ def test_each_part_is_taught_by_the_other_and_as_many_are_known_as_here():
         assert (observed != MISSING).mean() == pytest.approx(0.25, abs=0.2)
     assert met[0][0] == met[1][2]
     met.clear()
-    find_sureness(graph, CLASSES, 0.0, infer, np.random.default_rng(0))
+    find_exponent(graph, CLASSES, 0.0, infer, np.random.default_rng(0))
     assert all((observed == MISSING).all() for _, observed, _ in met)
 
 
@@ -111,18 +111,23 @@ def test_known_people_do_not_count():
         told = np.where(observed != MISSING, codes, 1 - codes)
         return np.eye(2)[told] * 0.9 + 0.05, np.array([0.5, 0.5])
 
-    assert find_sureness(graph, CLASSES, 0.8, infer, np.random.default_rng(0)) == SURENESS[0]
+    assert find_exponent(graph, CLASSES, 0.8, infer, np.random.default_rng(0)) == EXPONENTS[0]
 
 
 def test_graphs_too_small_to_tell_are_believed():
     codes = np.array([0, 1, 0, 1])
     graph = Graph.from_pairs([(0, 1), (2, 3)], 4, attributes={"p": Attribute("p", codes, "ab")})
     asked = pytest.fail
-    assert find_sureness(graph, CLASSES, 0.0, asked, np.random.default_rng(0)) == 1.0
+    assert find_exponent(graph, CLASSES, 0.0, asked, np.random.default_rng(0)) == 1.0
     alone = make_places(np.zeros(160, int))
-    assert find_sureness(alone, CLASSES, 0.0, asked, np.random.default_rng(0)) == 1.0
+    assert find_exponent(alone, CLASSES, 0.0, asked, np.random.default_rng(0)) == 1.0
 
 
 def test_large_graphs_are_cut_once():
-    for size, cuts in ((10, 3), (MANY // 3, 3), (MANY // 2, 2), (MANY * 5, 1)):
-        assert count_cuts(Graph.from_pairs([(0, 1)], size)) == cuts
+    for size, cuts in (
+        (10, 3),
+        (MAX_SPLIT_NODES // 3, 3),
+        (MAX_SPLIT_NODES // 2, 2),
+        (MAX_SPLIT_NODES * 5, 1),
+    ):
+        assert count_splits(Graph.from_pairs([(0, 1)], size)) == cuts

@@ -15,7 +15,7 @@ from core.context import Context
 from core.models.attention import Attention, attend_by_torch
 from core.models.encoders import Block, Encoder, make_inputs, num_columns
 from core.models.stacked import EncoderFamily, Stack, make_field
-from core.models.stacked_search import TEMPERATURES, StackedSearch, measure_looks
+from core.models.stacked_search import TEMPERATURES, StackedSearch, measure_losses
 from core.models.trials import Setting
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats
@@ -139,7 +139,7 @@ def test_held_out_nodes_are_judged_by_the_trial_that_had_not_seen_them():
 def test_looks_are_measured_as_a_loop_over_nodes_would():
     rng = np.random.default_rng(2)
     said, truth = rng.normal(size=(2, 3, 5, 4)).astype(np.float32), rng.integers(0, 4, 5)
-    means, squares = measure_looks(said, truth)
+    means, squares = measure_losses(said, truth)
     for row, step, heat in np.ndindex(2, 3, len(TEMPERATURES)):
         losses = []
         for node in range(5):

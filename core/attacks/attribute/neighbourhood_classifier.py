@@ -121,9 +121,9 @@ class NeighbourhoodClassifier(AttributeAttack):
         """Learns from roles and columns of the same name in both graphs, then from the predictions
         for the neighbours, with no value of the other graph given. Confidence is calibrated between
         two parts of the other graph."""
-        from core.models.shadow_graph import count_cuts, find_sureness, temper
+        from core.models.shadow_graph import count_splits, find_exponent, temper
 
-        times = 1 + 2 * count_cuts(other)
+        times = 1 + 2 * count_splits(other)
         numbers = iter(range(times))
 
         def learn(
@@ -134,9 +134,9 @@ class NeighbourhoodClassifier(AttributeAttack):
 
         chances, prior = learn(release.graph, threat.observed, other)
         share = float(threat.known.mean())
-        sureness = find_sureness(other, threat.attribute, share, learn, context.rng("rehearsal"))
-        facts: dict[str, float | str] = {"people elsewhere": other.num_nodes, "sureness": sureness}
-        return ClassProbabilities(temper(chances, prior, sureness), facts)
+        exponent = find_exponent(other, threat.attribute, share, learn, context.rng("rehearsal"))
+        facts: dict[str, float | str] = {"people elsewhere": other.num_nodes, "sureness": exponent}
+        return ClassProbabilities(temper(chances, prior, exponent), facts)
 
     def _learn_from(
         self,
