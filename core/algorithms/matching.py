@@ -8,7 +8,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-NOBODY = -1
+NO_MATCH = -1
 
 NUM_CANDIDATES = 10
 """Maximum number of candidates per node: hits are counted at 1 and at 10."""
@@ -35,11 +35,11 @@ def weigh_witnesses(
     score is the weighted sum over the geometric mean of the maxima for u and w, times √(d_min /
     d_max) of the two degrees: in [0, 1].
 
-    guesses (k, c) candidate nodes of the other graph for each node, or NOBODY
+    guesses (k, c) candidate nodes of the other graph for each node, or NO_MATCH
     chances (k, c) confidence of each; those below `least` are ignored
-    near    (k, e) further candidates, or NOBODY
+    near    (k, e) further candidates, or NO_MATCH
     top     (k, t + e) int64 receives the t best by score, best first, then those of `near` that are
-    not among them; NOBODY elsewhere
+    not among them; NO_MATCH elsewhere
     values  (k, t + e, 3) receives their scores, weighted sums and plain sums
     own     (k,) receives the maximum for u, weighted
     possible (m,) receives the maximum for w, weighted
@@ -79,7 +79,7 @@ def weigh_witnesses(
                         num_touched += 1
                     plain[w] += chance
                     total[w] += chance * weights[x]
-        top[u, :] = NOBODY
+        top[u, :] = NO_MATCH
         values[u, :, :] = 0.0
         a = indptr[u + 1] - indptr[u]
         for i in range(num_touched):
@@ -154,9 +154,9 @@ def extend_by_eccentricity(
         if int(reverse[0]) != u or reverse[3] < least or image[u] == found:
             continue
         if image[u] >= 0:
-            inverse[image[u]] = NOBODY
+            inverse[image[u]] = NO_MATCH
         if inverse[found] >= 0:
-            image[inverse[found]] = NOBODY
+            image[inverse[found]] = NO_MATCH
         image[u], inverse[found] = found, u
         changed += 1
     return changed
@@ -188,7 +188,7 @@ def _find_best_match(
                 touched[count] = w
                 count += 1
             total[w] += 1.0 / np.sqrt(other_indptr[w + 1] - other_indptr[w])
-    best, second, found = 0.0, 0.0, NOBODY
+    best, second, found = 0.0, 0.0, NO_MATCH
     plain, squares = 0.0, 0.0
     for t in range(count):
         w = touched[t]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.algorithms.fingerprints import count_links_and_triangles, list_neighbors
-from core.algorithms.matching import NOBODY
+from core.algorithms.matching import NO_MATCH
 from core.attacks.identity.pair_evidence import Board, Evidence
 from core.attacks.identity.percolation import percolate
 from core.context import Context
@@ -113,7 +113,7 @@ class Course:
         right = [int((image == truth)[self._asked].sum()) for image in images]
         most = int(np.argmax(right))
         if right[most] > (own.best[0] == truth)[self._asked].sum():
-            share = right[most] / int((images[most] != NOBODY)[self._asked].sum())
+            share = right[most] / int((images[most] != NO_MATCH)[self._asked].sum())
             own.believe(images[most], share)
             for board in (self._real, *self._own[1:]):
                 board.believe(grow(board, STARTS[most]), share)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.algorithms.fingerprints import list_neighbors
-from core.algorithms.matching import NOBODY, weigh_witnesses
+from core.algorithms.matching import NO_MATCH, weigh_witnesses
 from core.algorithms.neighbourhood_features import compute_wider_neighbourhood_features
 from core.algorithms.normalize import standardize
 from core.graph import Graph
@@ -22,7 +22,7 @@ NUM_WITNESSED = 8
 class Board:
     """Two graphs, and the current candidate matches of each node of the first.
 
-    guesses, chances  (k, c) nodes of the second graph or NOBODY, and their probabilities
+    guesses, chances  (k, c) nodes of the second graph or NO_MATCH, and their probabilities
     """
 
     def __init__(self, known: Graph, published: Graph, seeds: np.ndarray) -> None:
@@ -34,7 +34,7 @@ class Board:
 
     def reset(self) -> None:
         """Remove all matches except the seeds."""
-        nobody = np.full((self.known.num_nodes, 1), NOBODY)
+        nobody = np.full((self.known.num_nodes, 1), NO_MATCH)
         self.image = nobody[:, 0]
         self.guess(nobody, np.zeros(nobody.shape))
 
@@ -50,18 +50,18 @@ class Board:
         nodes, images = self.seeds.T
         taken = np.isin(guesses, images)
         chances[taken] = 0.0
-        guesses[nodes], chances[nodes] = NOBODY, 0.0
+        guesses[nodes], chances[nodes] = NO_MATCH, 0.0
         guesses[nodes, 0], chances[nodes, 0] = images, 1.0
         self.guesses, self.chances = guesses, chances
 
     def believe(self, image: np.ndarray, chance: float) -> None:
         """Raise the probability of the nodes placed by the mapping (k,) to at least this,
         lowering others."""
-        self.image, is_placed = image, image != NOBODY
+        self.image, is_placed = image, image != NO_MATCH
         own = np.maximum(self._look_up(np.arange(len(image)), image), chance) * is_placed
         same = (self.guesses == image[:, None]) & is_placed[:, None]
         others = np.where(same, 0.0, self.chances * (1.0 - chance * is_placed)[:, None])
-        guesses = np.where(same, NOBODY, self.guesses)
+        guesses = np.where(same, NO_MATCH, self.guesses)
         self.guess(np.column_stack([image, guesses]), np.column_stack([own, others]))
 
     def place(self, projection: np.ndarray) -> None:
@@ -88,7 +88,7 @@ class Board:
             *self.here, *self.there, self.guesses, chances, LEAST, self.near, top, values,
             own, possible,
         )  # fmt: skip
-        rows, places = np.nonzero(top != NOBODY)
+        rows, places = np.nonzero(top != NO_MATCH)
         found = top[rows, places]
         score, weighted, plain = values[rows, places].T
         degrees = np.log1p(np.diff(self.here[0])), np.log1p(np.diff(self.there[0]))
@@ -126,19 +126,21 @@ class Board:
     def list_clear(self, least: float) -> np.ndarray:
         """(k,) mapping of mutual best pairs above a probability."""
         image, chance = self.best
-        image = np.where(chance >= least, image, NOBODY)
+        image = np.where(chance >= least, image, NO_MATCH)
         order = np.argsort(chance, kind="stable")
-        inverse = np.full(self.published.num_nodes, NOBODY)
-        matched = order[image[order] != NOBODY]
+        inverse = np.full(self.published.num_nodes, NO_MATCH)
+        matched = order[image[order] != NO_MATCH]
         inverse[image[matched]] = matched  # the surest comes last and stays
         return np.asarray(
-            np.where((image != NOBODY) & (inverse[image] == np.arange(len(image))), image, NOBODY)
+            np.where(
+                (image != NO_MATCH) & (inverse[image] == np.arange(len(image))), image, NO_MATCH
+            )
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Candidates (k, c) or NOBODY, and for each pair its row, position and features (p, f)."""
+    """Candidates (k, c) or NO_MATCH, and for each pair its row, position and features (p, f)."""
 
     candidates: np.ndarray
     rows: np.ndarray

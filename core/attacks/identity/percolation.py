@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.algorithms.fingerprints import list_neighbors
-from core.algorithms.matching import NOBODY, NUM_CANDIDATES, weigh_witnesses
+from core.algorithms.matching import NO_MATCH, NUM_CANDIDATES, weigh_witnesses
 from core.context import Context
 from core.graph import Graph
 from core.results import Matches
@@ -22,7 +22,7 @@ pairs of Cora, NBA and Facebook pages."""
 def percolate(
     known: Graph, published: Graph, image: np.ndarray, is_fixed: np.ndarray, context: Context
 ) -> np.ndarray:
-    """(k,) mapping grown from `image` (k,), NOBODY if unmatched.
+    """(k,) mapping grown from `image` (k,), NO_MATCH if unmatched.
 
     In each round every mutual best pair with at least two witnesses is matched (one while few nodes
     are matched). All but the fixed pairs are reconsidered in each round, so that early errors are
@@ -36,11 +36,11 @@ def percolate(
         top, scores, witnesses = rank(here, there, image)
         back, _, _ = rank(there, here, invert(image, published.num_nodes))
         best = top[:, 0]
-        agree = (best != NOBODY) & (back[best, 0] == np.arange(len(best)))
+        agree = (best != NO_MATCH) & (back[best, 0] == np.arange(len(best)))
         agree &= (scores[:, 0] > scores[:, 1]) & ~np.isin(best, fixed_images)
         grown = image
         for least in (2, 1):
-            grown = np.where(agree & (witnesses >= least), best, NOBODY)
+            grown = np.where(agree & (witnesses >= least), best, NO_MATCH)
             grown[is_fixed] = fixed_images
             gain = count_matched(grown) - count_matched(image)
             if gain > enough or count_matched(grown) > 0.1 * known.num_nodes:
@@ -58,14 +58,14 @@ def judge(known: Graph, published: Graph, image: np.ndarray) -> Matches:
     """
     top, scores, witnesses = rank(list_neighbors(known), list_neighbors(published), image)
     ratios = (scores / np.maximum(scores[:, :1], 1e-300)) ** SHARPNESS
-    odds = np.where(top[:, 0] != NOBODY, 1.0 / np.maximum(ratios.sum(axis=1), 1.0), 0.0)
+    odds = np.where(top[:, 0] != NO_MATCH, 1.0 / np.maximum(ratios.sum(axis=1), 1.0), 0.0)
     return Matches(top, odds * (1.0 - 0.5**witnesses))
 
 
 def place_first(matches: Matches, nodes: np.ndarray, images: np.ndarray) -> Matches:
     """The same with the seeds as certain."""
     candidates, confidence = matches.candidates.copy(), matches.confidence.copy()
-    candidates[nodes] = NOBODY
+    candidates[nodes] = NO_MATCH
     candidates[nodes, 0], confidence[nodes] = images, 1.0
     return Matches(candidates, confidence)
 
@@ -85,20 +85,20 @@ def rank(
 
 def invert(image: np.ndarray, size: int) -> np.ndarray:
     """(size,) the inverse mapping."""
-    inverse = np.full(size, NOBODY)
-    matched = np.flatnonzero(image != NOBODY)
+    inverse = np.full(size, NO_MATCH)
+    matched = np.flatnonzero(image != NO_MATCH)
     inverse[image[matched]] = matched
     return inverse
 
 
 def count_matched(image: np.ndarray) -> int:
     """Number of matched nodes."""
-    return int((image != NOBODY).sum())
+    return int((image != NO_MATCH).sum())
 
 
 def start_from_seeds(seeds: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """The mapping (size,) of the seeds (s, 2), and a mask of them."""
-    image, is_seed = np.full(size, NOBODY), np.zeros(size, bool)
+    image, is_seed = np.full(size, NO_MATCH), np.zeros(size, bool)
     image[seeds[:, 0]] = seeds[:, 1]
     is_seed[seeds[:, 0]] = True
     return image, is_seed

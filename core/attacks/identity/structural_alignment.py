@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.algorithms.matching import NOBODY, NUM_CANDIDATES
+from core.algorithms.matching import NO_MATCH, NUM_CANDIDATES
 from core.algorithms.neighbourhood_features import compute_wider_neighbourhood_features
 from core.algorithms.normalize import standardize
 from core.attacks.identity.percolation import judge, percolate
@@ -41,12 +41,12 @@ class StructuralAlignment(IdentityAttack):
         back = find_nearest(there, here)[1][:, 0]
         mutual = back[nearest[:, 0]] == np.arange(len(here))
         clear = mutual & (distances[:, 0] < 0.8 * distances[:, 1])
-        image = np.where(clear, nearest[:, 0], NOBODY)
+        image = np.where(clear, nearest[:, 0], NO_MATCH)
         nobody = np.zeros(len(here), bool)
         image = percolate(threat.known, release.graph, image, nobody, context)
         found = judge(threat.known, release.graph, image)
         # Those without a matched neighbour are left with the nearest by shape, without claim.
-        lonely = found.candidates[:, 0] == NOBODY
+        lonely = found.candidates[:, 0] == NO_MATCH
         candidates = found.candidates.copy()
         candidates[lonely, : nearest.shape[1]] = nearest[lonely]
         return Matches(candidates, found.confidence)

@@ -14,7 +14,7 @@ from core.algorithms.belief_matching import (
     pass_messages,
     scale_to_plan,
 )
-from core.algorithms.matching import NOBODY, NUM_CANDIDATES, weigh_witnesses
+from core.algorithms.matching import NO_MATCH, NUM_CANDIDATES, weigh_witnesses
 from core.attacks.identity.match_course import learn_projection, rehearse
 from core.attacks.identity.pair_evidence import Board
 from core.attacks.identity.percolation import place_first
@@ -177,7 +177,7 @@ class Beliefs:
     def _run_round(self, trust: float) -> None:
         board = self.board
         top, squares_count = self._list_candidates()
-        rows, places = np.nonzero(top != NOBODY)
+        rows, places = np.nonzero(top != NO_MATCH)
         images = top[rows, places]
         order = np.lexsort((images, rows))
         rows, places, images = rows[order], places[order], images[order]
@@ -222,11 +222,11 @@ class Beliefs:
                 np.empty(shape[0]), np.empty(board.published.num_nodes),
             )  # fmt: skip
             nodes, images = board.seeds.T
-            top[np.isin(top, images)] = NOBODY
-            top[nodes] = NOBODY
+            top[np.isin(top, images)] = NO_MATCH
+            top[nodes] = NO_MATCH
             top[nodes, 0] = images
             ordered = np.sort(top, axis=1)
-            is_candidate = ordered != NOBODY
+            is_candidate = ordered != NO_MATCH
             starts = np.append(0, np.cumsum(is_candidate.sum(axis=1)))
             count = count_squares(*board.here, *board.there, starts, ordered[is_candidate])
             if count <= MOST_SQUARES or width <= 2:
