@@ -51,10 +51,10 @@ def propagate_labels(
 def normalize_class_mass(values: np.ndarray, unknown: np.ndarray) -> np.ndarray:
     """(n, C) log-odds against the mass of each class: class mass normalisation, as logarithms.
 
-    Propagated values stay close to the class shares, so that the largest class wins nearly
-    everywhere even where the ranking is good. Their logarithms get mean zero over the unknown
-    nodes in each class (Zhu, Ghahramani and Lafferty, 2003, §4, divide by the class's mass);
-    `sharpen` restores the class shares.
+    Propagated values stay close to the class shares, so that nearly all nodes get the largest
+    class even if the ranking is good. Their logarithms get mean zero over the unknown nodes in
+    each class (Zhu, Ghahramani and Lafferty, 2003, §4, divide by the class's mass); `sharpen`
+    restores the class shares.
     """
     logs = np.log(np.clip(values, 1e-6, None))
     return np.asarray(logs - logs[unknown].mean(axis=0) if unknown.any() else logs)

@@ -131,7 +131,7 @@ def place_by_pivots(distances: np.ndarray) -> np.ndarray:
 
 def weigh_pivots(distances: np.ndarray) -> np.ndarray:
     """(n, k) float32 weights of the stress terms between nodes and pivots: a pivot represents
-    the nodes of its region at most half as far from it as the node in question."""
+    the nodes of its region at most half as far from it as the given node."""
     n, k = distances.shape
     region = distances.argmin(axis=1)
     weights = np.zeros((n, k), np.float32)

@@ -18,7 +18,7 @@ def normalize_adjacency(
 ) -> sparse.csr_array:
     """D^-½ A D^-½ (`symmetric`), D⁻¹ A (`row`) or A itself, of A + I with `self_loops`.
 
-    D holds the sums of the rows, weights counted. Rows without links stay zero. O(m) time.
+    D holds the weighted row sums. Rows without links stay zero. O(m) time.
     """
     n = adjacency.shape[0]
     matrix = sparse.csr_array(adjacency, dtype=dtype)

@@ -164,7 +164,7 @@ def _fill(word: str, places: dict[str, Path]) -> str:
 
 def _list_files(line: str, folder: Path) -> Iterator[Path]:
     """Readable paths of the command: the program, its installation if found on the PATH, and
-    other files or folders among the words."""
+    other files or folders among the arguments."""
     first, *words = shlex.split(line)
     found = shutil.which(first, path=None if os.sep not in first else str(folder))
     if os.sep not in first and found is not None:

@@ -24,9 +24,9 @@ class Dgg(EdgePrivateDefense):
     """Laplace noise on every degree, then the block two-level Erdős–Rényi model.
 
     A link changes two degrees by one, so the noise is that of sensitivity 2; the implementation
-    in PGB (Liu et al., 2024) adds that of 1 and spends twice what it claims. Nodes of like degree
+    in PGB (Liu et al., 2024) adds that of 1 and spends twice what it claims. Nodes of equal degree
     d form blocks of d + 1, linked inside with probability ρ (1 − η (log(d + 1) /
-    log(d_max + 1))²); what is then missing of each degree is matched at random. ρ and η are
+    log(d_max + 1))²); the remaining degree of each node is matched at random. ρ and η are
     settings: the clustering of the graph is not used.
     """
 

@@ -29,7 +29,7 @@ class Dp2k(EdgePrivateDefense):
 
     Degrees from a cap on are one class. One more link raises the degree of both ends and, below the
     cap, moves all their other links to another cell: 4 (cap − 1) + 1 in sum. The authors use no cap
-    but noise of a smooth sensitivity, which costs a δ. Degrees are those of DP-1K; the table is
+    but noise of a smooth sensitivity, which requires a δ. Degrees are those of DP-1K; the table is
     fitted to them, and the ends of each class are matched at random.
     """
 

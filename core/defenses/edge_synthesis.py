@@ -55,7 +55,7 @@ class EdgeSynthesis(Defense):
     dimensions: int = Field(128, ge=1, le=1024, description="Length of a node's vector.")
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        # Without weights, so that one link is worth one.
+        # Without weights, so that each link counts one.
         data = graph.with_edges(np.empty((0, 2), np.int64) if self.data_free else graph.edges)
         account = Account(EDGE, self.epsilon, context, self.delta)
         wanted = self.num_links
@@ -78,8 +78,8 @@ class EdgeSynthesis(Defense):
     def _synthesize(
         self, data: Graph, wanted: int, account: Account, context: Context
     ) -> tuple[np.ndarray, str]:
-        """New links (k, 2), for the remaining budget of the account, and the accountant in
-        words."""
+        """New links (k, 2), for the remaining budget of the account, and the name of the
+        accounting."""
 
 
 class LinkSgdSynthesis(EdgeSynthesis):

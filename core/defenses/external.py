@@ -29,7 +29,7 @@ NOT_TESTED = (
     "attackers who reckon with its ε did without",
     "Adaptive attackers were not tested: a defense that is not known cannot be rehearsed",
 )
-"""What cannot be tested on a release made elsewhere."""
+"""Limitations of an audit of a release made elsewhere."""
 
 
 def list_not_tested(match: str) -> tuple[str, ...]:

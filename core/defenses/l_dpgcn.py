@@ -23,7 +23,7 @@ class LocalDpGcn(LinkLocalDefense):
     """Every node sends its noisy degree and its adjacency list with Laplace noise on each entry.
 
     The server keeps as many pairs as half the sum of the noisy degrees: those with the largest ã_ij
-    + ã_ji. As in DpGCN a small share of ε pays for that number. The sum of all entries would be
+    + ã_ji. As in DpGCN a small share of ε is spent on that number. The sum of all entries would be
     free but cannot be sampled together with the largest ones without drawing all n² entries.
     """
 

@@ -76,10 +76,10 @@ class NetFense(FlipDefense):
     gap is the difference of the two largest private-class probabilities, which generalises |p₁ −
     p₂| to more than two classes; p is the probability of the class predicted for the label. Both
     come from a few GCNs, scored exactly, or as in the paper from a linear one, whose ties leave
-    more of a GCN's gap. A gap below the tolerance counts as zero: Eq. 7 would pay any price in the
-    label to remove its remainder, which another training restores. Probabilities replace the
-    paper's raw scores, whose sign could invert the ratio. The gap is reduced to zero and not below,
-    since confident errors leak by inversion. All classifiers are trained on known nodes.
+    more of a GCN's gap. A gap below the tolerance counts as zero: Eq. 7 would sacrifice the label
+    to remove its remainder, which another training restores. Probabilities replace the paper's raw
+    scores, whose sign could invert the ratio. The gap is reduced to zero and not below, since
+    confident errors leak by inversion. All classifiers are trained on known nodes.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(

@@ -23,7 +23,7 @@ class NodePrivate(Defense):
     One node changes a group of k links: a mechanism that spends ε/k per link spends ε on k of them.
     Without clipping k is n − 1. As in N2E the graph is first clipped to a maximum degree D
     estimated with noise, so that k depends on D; unlike there, the bound on links moved by clipping
-    is tested for this graph, which costs a δ. If the test fails, the mechanism runs for n − 1
+    is tested for this graph, which requires a δ. If the test fails, the mechanism runs for n − 1
     links.
     """
 

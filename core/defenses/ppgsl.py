@@ -43,7 +43,7 @@ class Ppgsl(Defense):
         Σ over E_s of CE(score, 0) + α ‖A − A′‖²_F        (Eq. 7–9)
     through the surrogate's propagation. Unweighted graphs publish a Bernoulli draw of A′.
 
-    Where this differs from the paper or it leaves the choice open:
+    Differences from the paper, and choices that it leaves open:
     - The privacy loss is the sum over E_s, so that α is the price of a change in units of one
       sensitive link, whatever the size of the graph; as a mean, the same α would have to shrink
       with the number of sensitive links.

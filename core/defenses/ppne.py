@@ -28,7 +28,7 @@ SEARCHED = 8
 class Ppne(Defense):
     """Repeats: sample candidate changes, keep the one with the best gain per loss.
 
-    The paper scores a change by what it does to a closed-form embedding. Here the embedding of
+    The paper scores a change by its effect on a closed-form embedding. Here the embedding of
     a node is its row of A + I, so that the similarity of i and j is
     s_ij = |N[i] ∩ N[j]| / √(|N[i]| |N[j]|), and a change at (u, v) touches pairs with u or v
     only: gain and loss are exact, in time linear in the degrees.

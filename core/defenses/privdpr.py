@@ -23,9 +23,9 @@ from core.defenses.dpr import Dpr
 class PrivDpr(Dpr):
     """Deep PageRank with Gaussian noise on the gradient of the node vectors (Algorithm 2).
 
-    The accounting differs from the paper's where the guarantee requires it: the sensitivity covers
+    The accounting differs from the paper's as the guarantee requires: the sensitivity covers
     both neighbouring graphs (factor 2) and all pairs of a batch; σ is calibrated exactly and
-    composed tightly instead of by √(2 ln(1.25/δ))/ε and a split of ε; the number of links costs a
+    composed tightly instead of by √(2 ln(1.25/δ))/ε and a split of ε; the number of links spends a
     share of ε unless it is public. The sigmoid's slope of ¼ per layer, which the paper omits,
     lowers the noise.
 

@@ -22,7 +22,7 @@ HIDDEN, STEP = 16, 0.01
 class Solitude(LinkLocalDefense):
     """Minimises L(Â|θ) + λ₁‖Â − Ã‖_F + λ₂‖Â‖₁ over Â and a GCN θ in turn (Blink Eq. 10).
 
-    Ã is what the server receives by randomised response; Â lives on its support, in [0, 1]. The
+    Ã holds the reports received by randomised response; Â has the same support, in [0, 1]. The
     ‖Â‖₁ term is a proximal step, so that links do reach zero. L is the loss on the known labels
     of the utility column; without one only the two penalties act. Everything after the reports
     is post-processing, so the guarantee is randomised response's.

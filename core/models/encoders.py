@@ -1,6 +1,6 @@
 """Graph encoders that draw all random numbers from a given `Seed`.
 
-Layers take what they aggregate over as a `Block`, so that the same layer serves a whole graph
+Layers get their aggregation structure as a `Block`, so that the same layer serves a whole graph
 and a batch of ego networks. Weights are applied before the aggregation where the two commute:
 features may then be sparse, and the aggregation works on the narrow side.
 
@@ -100,7 +100,7 @@ def make_inputs(graph: Graph, device: str = "cpu", scaling: Scaling = "range") -
               authors do, and for the classifier of labels
     standard  dense columns with mean 0 and standard deviation 1, and one column of ones, whose
               aggregate is the degree: for attackers and auto-encoders. An offset in every
-              column, as `range` leaves, hides the differences between nodes for hundreds of
+              column, as with `range`, hides the differences between nodes for hundreds of
               epochs of a plain network.
 
     Constant dense columns become 0. Sparse ones are divided by their largest absolute value,

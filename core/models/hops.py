@@ -89,10 +89,10 @@ class MixHop(Trials):
 
 
 class H2Gcn(Trials):
-    """Ego and neighbours kept apart, one and two hops, all rounds joined (Zhu et al.).
+    """Separate terms for a node and for one and two hops, all rounds joined (Zhu et al.).
 
     r₀ = relu(x W); r_k = [A₁ r_{k−1} ‖ A₂ r_{k−1}]; the output is linear in all of them, each half
-    of r₁ beside what r₂ makes of it.
+    of r₁ followed by its part of r₂.
     """
 
     def __init__(

@@ -45,7 +45,7 @@ class PairTriangles:
         self.second_slots = torch.from_numpy(second.data[other].astype(np.int64) - 1).to(device)
 
     def sum(self, weights: torch.Tensor, degrees: torch.Tensor) -> torch.Tensor:
-        """(k, 2) expected common neighbours, and each over the logarithm of its degree."""
+        """(k, 2) expected common neighbours, plain and weighted by inverse log-degree."""
         products = weights.index_select(0, self.first_slots) * weights.index_select(
             0, self.second_slots
         )

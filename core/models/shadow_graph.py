@@ -83,7 +83,7 @@ def learn_from_neighbours(
              or the model would rely on more than a release contains
     prior    (C,)
 
-    One weight per kind of evidence, of either sign, shared by all classes: more parameters would
+    Each kind of evidence has one weight, of either sign, for all classes: more parameters would
     learn class positions of one graph, which do not transfer.
     """
     size, classes = chances.shape

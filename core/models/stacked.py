@@ -2,7 +2,7 @@
 
 Single classifiers are dominated by call overhead: on 400 nodes it is most of the time. Together
 they share inputs, propagation and dropout masks, which also makes their comparison fairer. Only
-what the known nodes' scores depend on is computed, their neighbours within two steps.
+the nodes that the known nodes' scores depend on are computed, at most two steps away.
 
 Shapes: S settings, F folds, n nodes, d input columns, h hidden, C classes, t targets of a layer.
 """

@@ -78,11 +78,10 @@ class Surrogate:
     def fit(self, weights: torch.Tensor, epochs: int, report: Callable[[float], None]) -> None:
         """Minimise Eq. 5 on the graph with pair weights (E,), at most `epochs` steps.
 
-        Stops when the mean loss of WINDOW steps is less than TOLERANCE below that of the
-        WINDOW before.
-
-        Cross-entropy of the scores of present links with their weights, and of as many absent
-        pairs with 0. `report` gets the loss of each step. Can be called again to go on.
+        The loss is the cross-entropy of the scores of present links with their weights, and of as
+        many absent pairs with 0. Stops if the mean loss of WINDOW steps is less than a share
+        TOLERANCE below that of the previous WINDOW. `report` gets the loss of each step. Further
+        calls continue the training.
         """
         self._set_trainable(True)
         weights = weights.detach()

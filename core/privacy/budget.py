@@ -197,7 +197,7 @@ class Account:
     def make_guarantee(self, accountant: str = "", note: str = "") -> Guarantee:
         """Guarantee of the spent budget: basic composition, exact total for Gaussians.
 
-        accountant  in words; by default from the number of mechanisms
+        accountant  name of the accounting; by default derived from the number of mechanisms
         """
         spendings = self.spendings
         # Shares are summed because fractions add exactly; their ε would round.

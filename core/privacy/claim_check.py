@@ -66,7 +66,7 @@ class ClaimCheck:
 
     claimed      ε that the release may not exceed between these two graphs
     lower_bound  lower bound on ε with 95 % confidence, ≥ 0
-    resolution   largest bound possible with as many trials; larger claims cannot be refuted
+    resolution   largest bound possible with that many trials; larger claims cannot be refuted
     trials       runs of the defense on both graphs together;  planned  maximum allowed
     roc          (k, 2) false and true accusation rates of the chosen statistic, evaluation trials
     statistic    name of the statistic
@@ -89,7 +89,7 @@ class ClaimCheck:
 
     @property
     def is_testable(self) -> bool:
-        """Whether as many trials could have refuted the claim."""
+        """Whether that many trials could have refuted the claim."""
         return self.resolution > self.claimed
 
     @property
@@ -347,7 +347,7 @@ def _list_best_rules(
 
 
 def _list_thresholds(values: np.ndarray, limit: int = 60) -> np.ndarray:
-    """Distinct values, or as many quantiles."""
+    """Distinct values, or `limit` quantiles if there are more."""
     distinct = np.unique(values)
     if len(distinct) <= limit:
         return distinct

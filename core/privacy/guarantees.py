@@ -103,6 +103,6 @@ DESCRIPTION = (
 
 
 def draw_uniform_graph(graph: Graph, context: Context) -> Graph:
-    """The nodes of `graph` with as many links, each pair equally likely (Erdős and Rényi, 1959)."""
+    """Uniform random graph with as many nodes and links as `graph` (Erdős and Rényi, 1959)."""
     empty = graph.with_edges(np.empty((0, 2), np.int64))
     return graph.with_edges(sample_non_links(empty, graph.num_edges, context.rng("data_free")))

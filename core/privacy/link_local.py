@@ -1,9 +1,9 @@
 """The server's view under link-local DP, sampled without an n×n array.
 
 Every node flips each bit of its own adjacency row with probability p, so the server holds two bits
-per undirected pair. For a server that treats both ends alike a pair is described by its number of
+per undirected pair. If the server treats both ends equally, a pair is described by its number of
 received ones c ∈ {0, 1, 2}: Binomial(2, 1−p) for a link, Binomial(2, p) otherwise. The distribution
-equals that of the protocol on n² bits; only what the server keeps is built.
+equals that of the protocol on n² bits; only the pairs that the server keeps are built.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def compute_ego_costs(graph: Graph) -> np.ndarray:
 
 
 def split_centers(centers: np.ndarray, costs: np.ndarray, budget: int) -> Iterator[np.ndarray]:
-    """Consecutive parts of `centers` whose summed cost stays within `budget`, one at least."""
+    """Consecutive parts of `centers` whose summed cost stays within `budget`, at least one each."""
     start, total = 0, 0
     for index, cost in enumerate(costs[centers]):
         if index > start and total + cost > budget:
@@ -123,7 +123,7 @@ def _find(indices: np.ndarray, start: int, stop: int, value: int) -> np.intp | i
 
 @numba.njit(cache=True)
 def _count_common(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """Common neighbours of both ends, one per directed link, at the cost of the smaller degree."""
+    """Common neighbours of both ends, one per directed link, in time of the smaller degree."""
     counts = np.zeros(len(indices), np.int64)
     mark = np.full(len(indptr) - 1, -1, np.int64)
     for i in range(len(indptr) - 1):
