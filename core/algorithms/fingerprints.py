@@ -221,8 +221,8 @@ def _mix_ego(indptr: np.ndarray, indices: np.ndarray, own: np.ndarray, result: n
                 row = indices[indptr[v] : indptr[v + 1]]
                 for other in range(count):
                     w = indices[first + other]
-                    at = np.searchsorted(row, w)
-                    if at < len(row) and row[at] == w:
+                    position = np.searchsorted(row, w)
+                    if position < len(row) and row[position] == w:
                         inside[used] = other
                         used += 1
         starts[count] = used

@@ -96,21 +96,21 @@ def walk(
         previous = STOP
         walks[row, 0] = node
         for step in range(1, length):
-            at = _propose(indptr, cumulative, node, state)
-            if at < 0:
+            edge = _propose(indptr, cumulative, node, state)
+            if edge < 0:
                 break
             while previous != STOP and (p != 1.0 or q != 1.0):
-                if indices[at] == previous:
+                if indices[edge] == previous:
                     bias = 1.0 / p
-                elif contains(indices, indptr[previous], indptr[previous + 1], indices[at]):
+                elif contains(indices, indptr[previous], indptr[previous + 1], indices[edge]):
                     bias = 1.0
                 else:
                     bias = 1.0 / q
                 if draw_uniform(state) * peak < bias:
                     break
-                at = _propose(indptr, cumulative, node, state)
+                edge = _propose(indptr, cumulative, node, state)
             previous = node
-            node = np.int64(indices[at])
+            node = np.int64(indices[edge])
             walks[row, step] = node
     return walks
 

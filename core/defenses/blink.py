@@ -150,7 +150,7 @@ class _PosteriorScan:
         self.bits, self.context = bits, context
         budget = bits.epsilon
         low, high = float(beta.min()), float(beta.max())
-        self.edges_of_bins = np.linspace(2 * low - 2 * budget, 2 * high + 2 * budget, _BINS + 1)
+        self.bin_edges = np.linspace(2 * low - 2 * budget, 2 * high + 2 * budget, _BINS + 1)
         self.total = self.error = 0.0
         self.histogram = np.zeros(_BINS, np.int64)
         for odds, _i, _j, links in self._tiles("reading reports"):
@@ -176,7 +176,7 @@ class _PosteriorScan:
         return np.stack([i, j], axis=1), 1.0 / (1.0 + np.exp(-odds))
 
     def _bin(self, odds: np.ndarray) -> np.ndarray:
-        low, high = self.edges_of_bins[[0, -1]]
+        low, high = self.bin_edges[[0, -1]]
         bins = ((odds - low) * (_BINS / (high - low))).astype(np.int64)
         return np.asarray(np.clip(bins, 0, _BINS - 1, out=bins))
 

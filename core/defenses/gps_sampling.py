@@ -151,10 +151,10 @@ class GpsSampling(Defense):
             raise UnsupportedError("GPS sampling", reason)
         trace = _Trace({}, context)
         choice, shares = self._search(graph, threats, trace, context)
-        offers = find_releases(choice.tried, self.target, self.least_kept)
+        nearest = find_releases(choice.tried, self.target, self.least_kept)
         chosen: Choice | EvaluatedState = choice
-        if self.prefer == "links" and not offers.meets_both:
-            chosen = offers.useful
+        if self.prefer == "links" and not nearest.meets_both:
+            chosen = nearest.useful
         release = draw_links(graph, chosen.probabilities, context.rng("release"), self.max_isolated)
         points = sorted((state.share_kept, state.attack) for state in choice.tried)
         curves = {FRONTIER: points, **trace.curves}
@@ -169,11 +169,11 @@ class GpsSampling(Defense):
             "least_share_kept_among_states": min(kept),
             "most_share_kept_among_states": max(kept),
             "share_left_without_links": _measure_isolated(graph, release),
-            "meets_both_goals": float(offers.meets_both),
+            "meets_both_goals": float(nearest.meets_both),
         }
-        for name, offer in (("private", offers.private), ("useful", offers.useful)):
-            facts[f"attack_auc_of_most_{name}_release"] = offer.attack
-            facts[f"share_kept_by_most_{name}_release"] = offer.share_kept
+        for name, state in (("private", nearest.private), ("useful", nearest.useful)):
+            facts[f"attack_auc_of_most_{name}_release"] = state.attack
+            facts[f"share_kept_by_most_{name}_release"] = state.share_kept
         return self.build_release(
             release, curves=curves, facts=facts, link_scores=chosen.probabilities
         )

@@ -52,11 +52,11 @@ class KDegreeAnonymity(Defense):
         links = Links(graph, withheld)
         while True:
             context.progress.update(len(links.added), graph.num_edges + 1, "adding links")
-            lacking = self._plan(links.degrees) - links.degrees
-            if not lacking.any():
+            deficits = self._plan(links.degrees) - links.degrees
+            if not deficits.any():
                 break
-            if not _add_lacking(links, lacking, rng, context) and not _add_anywhere(
-                links, lacking, rng
+            if not _add_missing_links(links, deficits, rng, context) and not _add_anywhere(
+                links, deficits, rng
             ):
                 raise UnsupportedError(
                     self.label, "cannot be reached without the withheld links", self.k, "lower k"
@@ -124,27 +124,27 @@ class Links:
         return defense.build_release(changed, facts=facts)
 
 
-def _add_lacking(
-    links: Links, lacking: np.ndarray, rng: np.random.Generator, context: Context
+def _add_missing_links(
+    links: Links, deficits: np.ndarray, rng: np.random.Generator, context: Context
 ) -> bool:
     """Add the lacking links (n,), counted down; False if it gets stuck."""
-    while lacking.any():
+    while deficits.any():
         context.progress.check()
-        u = int(np.argmax(lacking))
-        others = np.flatnonzero(lacking)
-        others = others[np.argsort(-lacking[others], kind="stable")]
+        u = int(np.argmax(deficits))
+        others = np.flatnonzero(deficits)
+        others = others[np.argsort(-deficits[others], kind="stable")]
         found = next((int(w) for w in others if links.is_free(u, int(w))), None)
         if found is not None:
             links.add(u, found)
-            lacking[[u, found]] -= 1
+            deficits[[u, found]] -= 1
             continue
         v = int(others[1]) if len(others) > 1 else u
-        if u == v and lacking[u] < 2:
+        if u == v and deficits[u] < 2:
             return False
         if not _exchange(links, u, v, rng):
             return False
-        lacking[u] -= 1
-        lacking[v] -= 1
+        deficits[u] -= 1
+        deficits[v] -= 1
     return True
 
 
@@ -163,10 +163,10 @@ def _exchange(links: Links, u: int, v: int, rng: np.random.Generator) -> bool:
     return False
 
 
-def _add_anywhere(links: Links, lacking: np.ndarray, rng: np.random.Generator) -> bool:
+def _add_anywhere(links: Links, deficits: np.ndarray, rng: np.random.Generator) -> bool:
     """Join a node that lacks a link, else any node, with a node of low degree."""
-    order = np.lexsort((rng.random(len(lacking)), links.degrees))
-    for u in [*np.flatnonzero(lacking).tolist(), *order.tolist()]:
+    order = np.lexsort((rng.random(len(deficits)), links.degrees))
+    for u in [*np.flatnonzero(deficits).tolist(), *order.tolist()]:
         for w in order.tolist():
             if links.is_free(u, w):
                 links.add(u, w)

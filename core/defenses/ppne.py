@@ -245,11 +245,11 @@ def _flip(starts: np.ndarray, sizes: np.ndarray, columns: np.ndarray, a: int, b:
     while place < first + size and columns[place] < b:
         place += 1
     if place < first + size and columns[place] == b:
-        for at in range(place, first + size - 1):
-            columns[at] = columns[at + 1]
+        for index in range(place, first + size - 1):
+            columns[index] = columns[index + 1]
         sizes[a] -= 1
         return
-    for at in range(first + size, place, -1):
-        columns[at] = columns[at - 1]
+    for index in range(first + size, place, -1):
+        columns[index] = columns[index - 1]
     columns[place] = b
     sizes[a] += 1

@@ -22,7 +22,7 @@ SLACK = 0.03
 FRONTIER = "attack AUC by share of links kept"
 """Curve of the fully evaluated states; its steps are shares."""
 
-KNOWS_MOST = 0.5
+KNOWN_LIMIT = 0.5
 """Known share above which simulated attackers get only part of the known values."""
 ATTACKER_SHARES = (0.1, 0.3)
 """Shares of the publisher's known values given to simulated attackers."""
@@ -128,12 +128,12 @@ def choose_state(
         return evaluated
 
     order = sorted(range(len(states)), key=lambda k: (max(strongest[k], target), -states[k].mean()))
-    hopeful = sum(found <= target for found in strongest)
+    num_within = sum(found <= target for found in strongest)
     best: EvaluatedState | None = None
     # Positions in the order: above the target, and within it.
-    weak, strong = -1, hopeful or min(MAX_TRIALS, len(order))
+    weak, strong = -1, num_within or min(MAX_TRIALS, len(order))
     for _ in range(MAX_TRIALS):
-        place = (weak + strong) // 2 if weak >= 0 and hopeful else weak + 1
+        place = (weak + strong) // 2 if weak >= 0 and num_within else weak + 1
         evaluated = evaluate(order[place])
         if best is None or evaluated.attack <= target or evaluated.attack < best.attack:
             best = evaluated
@@ -148,7 +148,7 @@ def choose_state(
 
 
 @dataclass(frozen=True, eq=False)
-class Offers:
+class NearestReleases:
     """The releases nearest to each of two goals, and whether one meets both."""
 
     private: EvaluatedState
@@ -156,7 +156,9 @@ class Offers:
     meets_both: bool
 
 
-def find_releases(tried: Iterable[EvaluatedState], target: float, least_kept: float) -> Offers:
+def find_releases(
+    tried: Iterable[EvaluatedState], target: float, least_kept: float
+) -> NearestReleases:
     """Of the tried states, at least one:
 
     private  within the target, with most links; else the one with the lowest attack AUC
@@ -166,7 +168,7 @@ def find_releases(tried: Iterable[EvaluatedState], target: float, least_kept: fl
     private = min(tried, key=lambda j: (max(j.attack, target), -j.share_kept))
     useful = min(tried, key=lambda j: (-min(j.share_kept, least_kept), j.attack))
     meets_both = private.attack <= target and private.share_kept >= least_kept
-    return Offers(private, useful, meets_both)
+    return NearestReleases(private, useful, meets_both)
 
 
 def choose_better(one: Choice, other: Choice, target: float) -> Choice:
@@ -209,7 +211,7 @@ def draw_attackers(threat: AttributeThreat, context: Context) -> list[AttributeT
     """Attackers for verification: with the publisher's knowledge or, if the publisher knows most
     values, with stratified parts of it."""
     known = np.flatnonzero(threat.known)
-    if len(known) <= KNOWS_MOST * len(threat.known):
+    if len(known) <= KNOWN_LIMIT * len(threat.known):
         return [threat]
     from core.models.tuning import draw_folds
 

@@ -115,8 +115,8 @@ def _compute_distances(
     while head < tail:
         node = queue[head]
         head += 1
-        for at in range(row_starts[node], row_starts[node + 1]):
-            other = columns[at]
+        for index in range(row_starts[node], row_starts[node + 1]):
+            other = columns[index]
             if other != removed and distances[other] < 0:
                 distances[other] = distances[node] + 1
                 queue[tail] = other
@@ -161,22 +161,22 @@ def _collect(
     start, size = 0, 2
     for _ in range(hops):
         capacity = 0
-        for at in range(start, size):
-            capacity += indptr[nodes[at] + 1] - indptr[nodes[at]]
+        for index in range(start, size):
+            capacity += indptr[nodes[index] + 1] - indptr[nodes[index]]
         candidates = np.empty(capacity, np.int64)
         count = 0
-        for at in range(start, size):
-            for z in indices[indptr[nodes[at]] : indptr[nodes[at] + 1]]:
+        for index in range(start, size):
+            for z in indices[indptr[nodes[index]] : indptr[nodes[index] + 1]]:
                 if visited[z] != row:
                     visited[z] = row
                     candidates[count] = z
                     count += 1
         start = size
-        for at in range(min(count, max_per_hop)):
+        for index in range(min(count, max_per_hop)):
             if count > max_per_hop:
-                other = at + draw_below(state, count - at)
-                candidates[at], candidates[other] = candidates[other], candidates[at]
-            nodes[size] = candidates[at]
+                other = index + draw_below(state, count - index)
+                candidates[index], candidates[other] = candidates[other], candidates[index]
+            nodes[size] = candidates[index]
             size += 1
     return np.sort(nodes[:size])
 
@@ -217,14 +217,14 @@ def _extract(
         state[0] = root ^ (np.uint64(i * n + j) * np.uint64(0xD6E8FEB86659FD93))
         nodes = _collect(indptr, indices, i, j, row, hops, max_per_hop, state, visited)
         size = len(nodes)
-        for at in range(size):
-            local[nodes[at]] = at
+        for index in range(size):
+            local[nodes[index]] = index
         labels = _grow(labels, num_nodes + size)
         row_counts = _grow(row_counts, num_nodes + size)
         row_starts = np.zeros(size + 1, np.int64)
         begin = filled
-        for at in range(size):
-            node = nodes[at]
+        for index in range(size):
+            node = nodes[index]
             columns = _grow(columns, filled + size)
             values = _grow(values, filled + size)
             for entry in range(indptr[node], indptr[node + 1]):
@@ -234,13 +234,13 @@ def _extract(
                     columns[filled] = local[z]
                     values[filled] = data[entry]
                     filled += 1
-            row_starts[at + 1] = filled - begin
-            row_counts[num_nodes + at] = row_starts[at + 1] - row_starts[at]
+            row_starts[index + 1] = filled - begin
+            row_counts[num_nodes + index] = row_starts[index + 1] - row_starts[index]
         labels[num_nodes : num_nodes + size] = _compute_labels(
             row_starts, columns[begin:filled], local[i], local[j]
         )
-        for at in range(size):
-            local[nodes[at]] = -1
+        for index in range(size):
+            local[nodes[index]] = -1
         sizes[row], num_entries[row] = size, filled - begin
         num_nodes += size
     return (

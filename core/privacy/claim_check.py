@@ -236,10 +236,12 @@ def compute_lower_bound(
     """
     from scipy.stats import beta
 
-    true, false = np.asarray(hits), np.asarray(false_hits)
-    low = np.where(true > 0, beta.ppf(alpha / 2, np.maximum(true, 1), trials - true + 1), 0.0)
-    high = beta.isf(alpha / 2, false + 1, np.maximum(false_trials - false, 1))
-    high = np.where(false < false_trials, high, 1.0)
+    hit_counts, false_counts = np.asarray(hits), np.asarray(false_hits)
+    low = np.where(
+        hit_counts > 0, beta.ppf(alpha / 2, np.maximum(hit_counts, 1), trials - hit_counts + 1), 0.0
+    )
+    high = beta.isf(alpha / 2, false_counts + 1, np.maximum(false_trials - false_counts, 1))
+    high = np.where(false_counts < false_trials, high, 1.0)
     return np.log(np.maximum((low - delta) / high, 1.0))
 
 

@@ -146,13 +146,18 @@ def _walk(  # type: ignore[no-untyped-def]
                 top += 2
                 continue
             node = nodes[place - first_leaf]
-            for at in range(indptr[node], indptr[node + 1]):
-                up = leaf[indices[at]]
-                while up >= 0 and up != trees[0] and up != trees[1] and up != trees[2]:
-                    up = parent[up]
-                if up == trees[a]:
+            for edge in range(indptr[node], indptr[node + 1]):
+                ancestor = leaf[indices[edge]]
+                while (
+                    ancestor >= 0
+                    and ancestor != trees[0]
+                    and ancestor != trees[1]
+                    and ancestor != trees[2]
+                ):
+                    ancestor = parent[ancestor]
+                if ancestor == trees[a]:
                     to_a += 1
-                elif up == trees[b]:
+                elif ancestor == trees[b]:
                     to_b += 1
         total = links[r] + links[q]
         between = np.zeros((3, 3), np.int64)

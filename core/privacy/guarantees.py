@@ -97,8 +97,8 @@ def describe_data_use(data_free: bool, is_count_public: bool, own_note: str = ""
 
 
 DESCRIPTION = (
-    "Run the same method without the links, on none or on as many drawn at random: what it shows "
-    "owes the data nothing but their number."
+    "Run the same method without the links, on none or on as many random ones: its result depends "
+    "on the data only through their number."
 )
 
 
