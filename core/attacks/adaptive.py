@@ -59,7 +59,7 @@ def score_adaptive(
     if isinstance(threat, ReleasedThreat):
         own = draw_released_threat(played.before, played.release.graph, context.rng("included"))
     _check_support(attack, attack.supports(played.release, own))
-    judge, is_better = _learn(attack, played, own, context)
+    judge, is_better = _learn(attack, release, played, own, context)
     facts = {
         **_describe_shadow_release(played),
         "classifier": judge.name,
@@ -81,12 +81,14 @@ def _check_support(attack: LinkAttack | AttributeAttack, reason: str | None) -> 
 
 
 def _learn(
-    attack: LinkAttack, played: ShadowRelease, own: LinkThreat, context: Context
+    attack: LinkAttack, release: Release, played: ShadowRelease, own: LinkThreat, context: Context
 ) -> tuple[Judge, bool]:
     """A classifier of the attack's output on the attacker's own secrets, and whether it beats
     the standard attack by more than a standard error of the difference.
 
-    Withheld links that may be noise of the release count by their probability of being real.
+    Withheld links that may be noise of the release count by their probability of being real; the
+    standard attack is then tried on the release without them as well, which it may suit better
+    than a shadow release of denoised links.
     """
     inner = context.child("replay")
     columns = attack.describe(played.release, own, inner)
@@ -94,15 +96,28 @@ def _learn(
     plain = columns[:, 0]
     if not attack.describes_score:
         plain = attack.score(played.release, own, inner).scores
-    forms, gain, errors = (judge.held_out, plain), 0.0, 1.0
-    if isinstance(own, ReleasedThreat) or (played.chances == 1).all():
-        (learned, first), (alone, second) = (compute_auc(form, own.truth) for form in forms)
-    else:
-        gain, errors = NOISY_GAIN, NOISY_ERRORS
-        chances = np.concatenate([played.chances, np.zeros(len(own.absent))])
-        (learned, first), (alone, second) = (compute_expected_auc(form, chances) for form in forms)
-    error = float(np.sqrt(((first - second) ** 2).sum()))
-    return judge, learned - alone > max(gain, errors * error) or bool(np.isnan(alone))
+    is_certain = isinstance(own, ReleasedThreat) or bool((played.chances == 1).all())
+    gain, errors = (0.0, 1.0) if is_certain else (NOISY_GAIN, NOISY_ERRORS)
+    chances = np.concatenate([played.chances, np.zeros(len(own.absent))])
+
+    def measure(scores: np.ndarray) -> tuple[float, np.ndarray]:
+        if is_certain:
+            return compute_auc(scores, own.truth)
+        return compute_expected_auc(scores, chances)
+
+    learned, first = measure(judge.held_out)
+
+    def is_below(scores: np.ndarray) -> bool:
+        alone, second = measure(scores)
+        error = float(np.sqrt(((first - second) ** 2).sum()))
+        return learned - alone > max(gain, errors * error) or bool(np.isnan(alone))
+
+    is_better = is_below(plain)
+    if is_better and not is_certain and not played.note:
+        graph = release.graph.without_edges(own.hidden)
+        rest = replace(release, graph=graph, link_scores=None)
+        is_better = is_below(attack.score(rest, own, inner).scores)
+    return judge, is_better
 
 
 def compute_expected_auc(scores: np.ndarray, chances: np.ndarray) -> tuple[float, np.ndarray]:

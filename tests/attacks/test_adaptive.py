@@ -24,6 +24,7 @@ from core.measures.ranking import compute_auc
 from core.methods import Defense, MethodInfo
 from core.registry import make_method
 from core.release import Release
+from core.results import PairScores
 from core.seeding import Seed
 from core.threats import LinkThreat
 from tests.oracles.graphs import make_threats, two_communities
@@ -212,7 +213,34 @@ def test_a_form_that_finds_noise_is_no_better(noise, is_learned, monkeypatch):
     attack = make_method("common_neighbors")
     monkeypatch.setattr(type(attack), "describe", lambda *given: columns)
     monkeypatch.setattr(adaptive, "_add_linked", lambda columns, release, threat: columns)
-    assert adaptive._learn(attack, played, own, Context(Seed(0)))[1] == is_learned
+    found = adaptive._learn(attack, Release(graph), played, own, Context(Seed(0)))
+    assert found[1] == is_learned
+
+
+@pytest.mark.parametrize("is_better_there", [False, True])
+def test_the_plain_form_is_also_tried_on_the_release_itself(is_better_there, monkeypatch):
+    """Plain scores are noise on the shadow release; on the release they may know every secret."""
+    rng = np.random.default_rng(0)
+    graph, empty = two_communities(60), Graph.from_pairs(np.zeros((0, 2), int), 60)
+    i, j = np.triu_indices(60, 1)
+    pairs, is_link = np.stack([i, j], axis=1)[:800], np.arange(800) < 400
+    own = LinkThreat(pairs[:400], pairs[400:], 0.1)
+    chances = np.full(400, 0.9)
+    played = ShadowRelease(empty, Release(empty), own.hidden, own.absent, chances, None)
+    attack = make_method("common_neighbors")
+    noise = rng.normal(0, 1, 800)
+
+    def score(self, release, threat, context):
+        assert not release.graph.adjacency[own.hidden[:, 0], own.hidden[:, 1]].any()
+        return PairScores(is_link + 0.0 if is_better_there and release.graph.num_edges else noise)
+
+    monkeypatch.setattr(type(attack), "describes_score", False)
+    monkeypatch.setattr(type(attack), "score", score)
+    columns = (is_link + rng.normal(0, 1, 800))[:, None]
+    monkeypatch.setattr(type(attack), "describe", lambda *given: columns)
+    monkeypatch.setattr(adaptive, "_add_linked", lambda columns, release, threat: columns)
+    found = adaptive._learn(attack, Release(graph), played, own, Context(Seed(0)))
+    assert found[1] != is_better_there
 
 
 def test_own_secrets_have_the_chances_of_the_denoising():
