@@ -86,38 +86,49 @@ def _learn(
     """A classifier of the attack's output on the attacker's own secrets, and whether it beats
     the standard attack by more than a standard error of the difference.
 
-    Withheld links that may be noise of the release count by their probability of being real; the
-    standard attack is then tried on the release without them as well, which it may suit better
-    than a shadow release of denoised links.
+    Withheld links that may be noise of the release count by their probability of being real. Both
+    forms are then tried on the release without them as well, since a shadow release of denoised
+    links need not look like it.
     """
     inner = context.child("replay")
-    columns = attack.describe(played.release, own, inner)
-    judge = fit_judge(_add_linked(columns, played.release, own), own.truth, context)
-    plain = columns[:, 0]
-    if not attack.describes_score:
-        plain = attack.score(played.release, own, inner).scores
-    is_certain = isinstance(own, ReleasedThreat) or bool((played.chances == 1).all())
-    gain, errors = (0.0, 1.0) if is_certain else (NOISY_GAIN, NOISY_ERRORS)
+    columns, plain = _describe(attack, played.release, own, inner)
+    judge = fit_judge(columns, own.truth, context)
+    if isinstance(own, ReleasedThreat) or bool((played.chances == 1).all()):
+        results = compute_auc(judge.held_out, own.truth), compute_auc(plain, own.truth)
+        return judge, _is_better(*results, 0.0, 1.0)
     chances = np.concatenate([played.chances, np.zeros(len(own.absent))])
 
-    def measure(scores: np.ndarray) -> tuple[float, np.ndarray]:
-        if is_certain:
-            return compute_auc(scores, own.truth)
-        return compute_expected_auc(scores, chances)
+    def compare(learned: np.ndarray, scores: np.ndarray) -> bool:
+        results = (compute_expected_auc(given, chances) for given in (learned, scores))
+        return _is_better(*results, NOISY_GAIN, NOISY_ERRORS)
 
-    learned, first = measure(judge.held_out)
-
-    def is_below(scores: np.ndarray) -> bool:
-        alone, second = measure(scores)
-        error = float(np.sqrt(((first - second) ** 2).sum()))
-        return learned - alone > max(gain, errors * error) or bool(np.isnan(alone))
-
-    is_better = is_below(plain)
-    if is_better and not is_certain and not played.note:
+    is_better = compare(judge.held_out, plain)
+    if is_better and not played.note:
         graph = release.graph.without_edges(own.hidden)
         rest = replace(release, graph=graph, link_scores=None)
-        is_better = is_below(attack.score(rest, own, inner).scores)
+        columns, plain = _describe(attack, rest, own, inner)
+        is_better = compare(judge.compute_logits(columns), plain)
     return judge, is_better
+
+
+def _describe(
+    attack: LinkAttack, release: Release, threat: LinkThreat, context: Context
+) -> tuple[np.ndarray, np.ndarray]:
+    """Columns (k, c) of the pairs for a classifier, and (k,) scores of the standard attack."""
+    columns = attack.describe(release, threat, context)
+    plain = columns[:, 0]
+    if not attack.describes_score:
+        plain = attack.score(release, threat, context).scores
+    return _add_linked(columns, release, threat), plain
+
+
+def _is_better(
+    learned: tuple[float, np.ndarray], plain: tuple[float, np.ndarray], gain: float, errors: float
+) -> bool:
+    """Whether the first AUC, given with its influences, is ahead by `gain` and so many standard
+    errors."""
+    error = float(np.sqrt(((learned[1] - plain[1]) ** 2).sum()))
+    return learned[0] - plain[0] > max(gain, errors * error) or bool(np.isnan(plain[0]))
 
 
 def compute_expected_auc(scores: np.ndarray, chances: np.ndarray) -> tuple[float, np.ndarray]:

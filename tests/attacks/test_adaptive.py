@@ -217,30 +217,41 @@ def test_a_form_that_finds_noise_is_no_better(noise, is_learned, monkeypatch):
     assert found[1] == is_learned
 
 
-@pytest.mark.parametrize("is_better_there", [False, True])
-def test_the_plain_form_is_also_tried_on_the_release_itself(is_better_there, monkeypatch):
-    """Plain scores are noise on the shadow release; on the release they may know every secret."""
+@pytest.mark.parametrize(
+    ("plain_there", "learned_there", "is_learned"),
+    [(0.0, 1.0, True), (1.0, 1.0, False), (0.0, 0.0, False), (0.0, -1.0, False)],
+)
+def test_both_forms_are_tried_on_the_release_itself(
+    plain_there, learned_there, is_learned, monkeypatch
+):
+    """On the shadow release only the learned form knows the secrets; on the release itself either
+    form may know them, or the learned one may be inverted."""
     rng = np.random.default_rng(0)
     graph, empty = two_communities(60), Graph.from_pairs(np.zeros((0, 2), int), 60)
     i, j = np.triu_indices(60, 1)
     pairs, is_link = np.stack([i, j], axis=1)[:800], np.arange(800) < 400
     own = LinkThreat(pairs[:400], pairs[400:], 0.1)
-    chances = np.full(400, 0.9)
-    played = ShadowRelease(empty, Release(empty), own.hidden, own.absent, chances, None)
+    played = ShadowRelease(empty, Release(empty), own.hidden, own.absent, np.full(400, 0.9), None)
     attack = make_method("common_neighbors")
-    noise = rng.normal(0, 1, 800)
+    noise = rng.normal(0, 1, (2, 800))
+
+    def is_release(release):
+        assert not release.graph.adjacency[own.hidden[:, 0], own.hidden[:, 1]].any()
+        return release.graph.num_edges > 0
 
     def score(self, release, threat, context):
-        assert not release.graph.adjacency[own.hidden[:, 0], own.hidden[:, 1]].any()
-        return PairScores(is_link + 0.0 if is_better_there and release.graph.num_edges else noise)
+        return PairScores(noise[0] + 4 * plain_there * is_release(release) * is_link)
+
+    def describe(self, release, threat, context):
+        strength = learned_there if is_release(release) else 1.0
+        return (noise[1] + strength * is_link)[:, None]
 
     monkeypatch.setattr(type(attack), "describes_score", False)
     monkeypatch.setattr(type(attack), "score", score)
-    columns = (is_link + rng.normal(0, 1, 800))[:, None]
-    monkeypatch.setattr(type(attack), "describe", lambda *given: columns)
+    monkeypatch.setattr(type(attack), "describe", describe)
     monkeypatch.setattr(adaptive, "_add_linked", lambda columns, release, threat: columns)
     found = adaptive._learn(attack, Release(graph), played, own, Context(Seed(0)))
-    assert found[1] != is_better_there
+    assert found[1] == is_learned
 
 
 def test_own_secrets_have_the_chances_of_the_denoising():
