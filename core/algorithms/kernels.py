@@ -1,4 +1,4 @@
-"""Compiled loops over a CSR adjacency: triangles, breadth-first search, Louvain's local moves.
+"""Compiled loops over a CSR adjacency: triangles, breadth-first search, moves between communities.
 
 All take `indptr` (n+1,) and `indices` of a symmetric pattern without self-loops.
 """
@@ -246,3 +246,51 @@ def sum_common_neighbors(
                 for c in range(width):
                     sums[k, c] += product * factors[z, c]
                 sums[k, width] += min(left, right)
+
+
+@numba.njit(nogil=True, cache=True)
+def redraw_communities(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    order: np.ndarray,
+    chances: np.ndarray,
+    factor: float,
+    num: int,
+    community: np.ndarray,
+) -> None:
+    """Redraw each node's of `num` communities in place, ∝ exp(factor · its links into it).
+
+    Nodes take turns in `order` (n,); `chances` (n,) are uniform in [0, 1).
+    """
+    counts = np.zeros(num, np.int64)
+    linked = np.empty(num, np.int64)
+    for place in range(len(order)):
+        node = order[place]
+        size, most = 0, 0
+        for a in range(indptr[node], indptr[node + 1]):
+            c = community[indices[a]]
+            if counts[c] == 0:
+                linked[size] = c
+                size += 1
+            counts[c] += 1
+            most = max(most, counts[c])
+        found = np.sort(linked[:size])
+        unlinked = np.exp(-factor * most)
+        total = (num - size) * unlinked
+        for c in found:
+            total += np.exp(factor * (counts[c] - most))
+        left = chances[place] * total
+        chosen = -1
+        for c in found:
+            left -= np.exp(factor * (counts[c] - most))
+            if left < 0:
+                chosen = c
+                break
+        if chosen < 0 and size < num:
+            rank = min(int(left / unlinked), num - size - 1) if unlinked > 0 else 0
+            chosen = rank
+            for c in found:
+                chosen += c <= chosen
+        community[node] = chosen if chosen >= 0 else found[-1]
+        for c in found:
+            counts[c] = 0

@@ -30,9 +30,9 @@ class PrivGraph(EdgePrivateDefense):
 
     1. Random groups of nodes; noisy counts of the links between them; Louvain on the groups.
        A link changes one count by one.
-    2. Each node moves to a community by the exponential mechanism, scored by its links into
-       it, with ε/6 a node: a link raises one score of either end, and monotone scores need no
-       factor 2.
+    2. One node after the other moves to a community by the exponential mechanism, scored by its
+       links into it, with ε/6 a node: a link raises one score of either end, and monotone scores
+       need no factor 2.
     3. Noisy degrees inside the communities (a link changes two) and noisy counts between them
        (one); any link counts in one of the two only, so both may spend ε/3. Inside, links are
        drawn by Chung–Lu on the degrees; between, uniformly.
@@ -48,6 +48,7 @@ class PrivGraph(EdgePrivateDefense):
         source="Yuan et al., PrivGraph, USENIX Security 2023",
         group="edge DP",
         cost="seconds",
+        version=2,
     )
     group_size: int = Field(
         20,

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from core.algorithms.kernels import redraw_communities
 from core.context import Context
 from core.graph import Graph, pair_codes
 from core.privacy.mechanisms import add_discrete_laplace
@@ -17,31 +18,21 @@ def draw_choices(
 ) -> np.ndarray:
     """(n,) new communities, node i's drawn ∝ exp(factor · number of its links into it).
 
-    An exponential mechanism (McSherry and Talwar, 2007): a link raises one score of either end.
-
-    O(m): communities that a node has no link into have weight 1 each, drawn as one. Empty
-    communities are dropped from the numbering.
+    One exponential mechanism (McSherry and Talwar, 2007) a node, in random order; neighbours that
+    were drawn before count where they moved. Adaptive composition: a link raises one score of
+    either end, whatever the others drew. Empty communities are dropped from the numbering. O(m).
     """
-    n, num = graph.num_nodes, int(community.max()) + 1
-    both = np.concatenate([graph.edges, graph.edges[:, ::-1]])
-    keys, counts = np.unique(both[:, 0] * num + community[both[:, 1]], return_counts=True)
-    node, choice = keys // num, keys % num
-    # Gumbel-max: the largest of log-weight + Gumbel noise is a draw from the weights.
-    scores = factor * counts + rng.gumbel(size=len(counts))
-    num_unlinked = num - np.bincount(node, minlength=n)
-    with np.errstate(divide="ignore"):
-        best = np.log(num_unlinked) + rng.gumbel(size=n)
-    order = np.lexsort((scores, node))
-    last = order[np.append(np.diff(node[order]) > 0, True)] if len(order) else order
-    chosen = np.full(n, -1)
-    wins = scores[last] > best[node[last]]
-    chosen[node[last[wins]]] = choice[last[wins]]
-    for i in np.flatnonzero(chosen < 0):  # any community without a link of i
-        while chosen[i] < 0:
-            draw = int(rng.integers(num))
-            place = np.searchsorted(keys, i * num + draw)
-            if place == len(keys) or keys[place] != i * num + draw:
-                chosen[i] = draw
+    chosen, adjacency = community.astype(np.int64), graph.adjacency
+    order = rng.permutation(graph.num_nodes)
+    redraw_communities(
+        adjacency.indptr,
+        adjacency.indices,
+        order,
+        rng.random(graph.num_nodes),
+        factor,
+        int(community.max()) + 1,
+        chosen,
+    )
     return np.unique(chosen, return_inverse=True)[1]
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from itertools import permutations, product
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -15,19 +18,35 @@ from core.threats import Threats
 from tests.oracles.graphs import GRAPHS, two_communities
 
 
-def test_a_node_moves_by_the_exponential_mechanism():
-    """Node 0 has two links into community 0, one into 1, none into 2 and 3."""
-    graph = Graph.from_pairs(np.array([[0, 1], [0, 2], [0, 3]]), 6)
-    community, epsilon = np.array([0, 0, 0, 1, 2, 3]), 2.0
-    rng, runs = np.random.default_rng(0), 4000
-    shared = np.zeros(2)
-    for _ in range(runs):
-        # Communities are renumbered, so only who shares one with whom can be seen.
-        new = draw_choices(graph, community, epsilon / 2, rng)
-        shared += [new[0] == new[4], new[0] == new[1]]
-    weights = np.exp(epsilon / 2 * np.array([[2, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]))
-    of_0, of_1, of_4 = weights / weights.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(shared / runs, [of_0 @ of_4, of_0 @ of_1], atol=0.03)
+def test_nodes_move_in_turn_by_the_exponential_mechanism():
+    """Each partition of a path of three nodes and its leaf, against all orders and choices."""
+    graph, factor, num = Graph.from_pairs(np.array([[0, 1], [1, 2], [1, 3]]), 4), 1.0, 3
+    start = np.array([0, 1, 2, 2])
+    expected: dict[tuple[int, ...], float] = defaultdict(float)
+    orders = list(permutations(range(4)))
+    for order in orders:
+        for choice in product(range(num), repeat=4):
+            community, chance = start.copy(), 1 / len(orders)
+            for node, chosen in zip(order, choice, strict=True):
+                neighbors = [i + j - node for i, j in graph.edges.tolist() if node in (i, j)]
+                links = np.bincount(community[neighbors], minlength=num)
+                weights = np.exp(factor * links)
+                chance *= weights[chosen] / weights.sum()
+                community[node] = chosen
+            expected[tuple(np.unique(community, return_inverse=True)[1])] += chance
+    rng, runs = np.random.default_rng(0), 6000
+    drawn = Counter(tuple(draw_choices(graph, start, factor, rng)) for _ in range(runs))
+    assert set(drawn) <= set(expected)
+    counts = np.array([drawn[key] for key in expected])
+    chances = np.array(list(expected.values()))
+    assert stats.chisquare(counts, runs * chances / chances.sum()).pvalue > 1e-3
+
+
+def test_a_strong_score_neither_overflows_nor_ties():
+    graph, community = two_communities(), np.zeros(two_communities().num_nodes, np.int64)
+    community[0] = 1
+    moved = draw_choices(graph, community, 1e4, np.random.default_rng(0))
+    assert (moved == moved[1]).all()  # every node has more links into the first community
 
 
 @pytest.mark.parametrize("with_diagonal", [True, False])
