@@ -56,11 +56,7 @@ class PrivSkg(EdgePrivateDefense):
         n = graph.num_nodes
         data = draw_uniform_graph(graph, context) if self.data_free else graph
         account = Account(EDGE, self.epsilon, context, self.delta)
-        degrees = estimate_degrees(data.degrees, account, 0.5).astype(np.float64)
-        triangles = compute_triangles(data.edges, n, context.progress).sum() / 3
-        shared = find_most_shared(data, context)
-        triangles = account.add_smooth_noise(triangles, shared, max(n - 2, 0), 0.5, "triangles")
-        counts = np.array([*count_stars(degrees), max(triangles, 1.0)])
+        counts = self._estimate_counts(data, account, context)
         context.progress.update(1, 3, "fitting the initiator")
         power = max((n - 1).bit_length(), 1)
         initiator = fit_initiator(counts, power)
@@ -72,6 +68,15 @@ class PrivSkg(EdgePrivateDefense):
         context.progress.update(3, 3, "drawing links")
         guarantee = account.make_guarantee(note=describe_data_use(self.data_free, False))
         return self.build_release(graph.with_edges(kept), guarantee)
+
+    def _estimate_counts(self, graph: Graph, account: Account, context: Context) -> np.ndarray:
+        """(4,) noisy numbers of links, wedges, claws and triangles, each ≥ 1."""
+        n = graph.num_nodes
+        degrees = estimate_degrees(graph.degrees, account, 0.5).astype(np.float64)
+        triangles = compute_triangles(graph.edges, n, context.progress).sum() / 3
+        shared = find_most_shared(graph, context)
+        triangles = account.add_smooth_noise(triangles, shared, max(n - 2, 0), 0.5, "triangles")
+        return np.array([*count_stars(degrees), max(triangles, 1.0)])
 
 
 def count_stars(degrees: np.ndarray) -> tuple[float, float, float]:

@@ -31,6 +31,7 @@ from core.privacy.guarantees import EDGE, LINK_TWICE
 from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
+from tests.benchmarks import claim_checks
 from tests.oracles.broken import FreeCountPrivDpr, make_half_noise
 from tests.oracles.progress import RecordingProgress
 
@@ -234,3 +235,15 @@ def test_progress_is_reported_and_cancel_obeyed():
     cancelled = RecordingProgress(is_cancelled=lambda: True)
     with pytest.raises(RunCancelled):
         check_claim(method, Context(Seed(0), progress=cancelled), neighbors=SMALL)
+
+
+@pytest.mark.parametrize(
+    ("key", "variant"), [("dgg", "half the noise"), ("priv_skg", "PGB's noise")]
+)
+def test_the_noise_of_pgbs_implementations_is_refuted_and_ours_is_not(key, variant):
+    config = claim_checks.CASES[key][1]
+    variants, game = claim_checks.list_variants(key, config, 1.0), claim_checks.make_game(key)
+    for name, is_refuted in (("sound", False), (variant, True)):
+        result = check_claim(variants[name], Context(Seed(0)), trials=1000, **game)
+        assert result.is_refuted == is_refuted, name
+        assert result.is_testable
