@@ -94,13 +94,16 @@ def _learn(
     columns, plain = _describe(attack, played.release, own, inner)
     judge = fit_judge(columns, own.truth, context)
     if isinstance(own, ReleasedThreat) or bool((played.chances == 1).all()):
-        results = compute_auc(judge.held_out, own.truth), compute_auc(plain, own.truth)
-        return judge, _is_better(*results, 0.0, 1.0)
+        first, second = compute_auc(judge.held_out, own.truth), compute_auc(plain, own.truth)
+        return judge, _is_better(first, second, 0.0, 1.0)
     chances = np.concatenate([played.chances, np.zeros(len(own.absent))])
 
     def compare(learned: np.ndarray, scores: np.ndarray) -> bool:
-        results = (compute_expected_auc(given, chances) for given in (learned, scores))
-        return _is_better(*results, NOISY_GAIN, NOISY_ERRORS)
+        first, second = (
+            compute_expected_auc(learned, chances),
+            compute_expected_auc(scores, chances),
+        )
+        return _is_better(first, second, NOISY_GAIN, NOISY_ERRORS)
 
     is_better = compare(judge.held_out, plain)
     if is_better and not played.note:
