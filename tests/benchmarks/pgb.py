@@ -21,7 +21,14 @@ import pandas as pd
 GRAPHS = {"p2p-Gnutella25": "p2p-Gnutella", "econ-poli-large-no-weights": "econ-poli-large"}
 """PGB's file → its name in the figures, where they differ."""
 
-METHODS = {"tmf": "TmF", "dp_1k": "DP-1K", "dgg": "DGG", "priv_graph": "PrivGraph"}
+METHODS = {
+    "tmf": "TmF",
+    "dp_1k": "DP-1K",
+    "dgg": "DGG",
+    "priv_graph": "PrivGraph",
+    "priv_skg": "PrivSKG",
+    "priv_hrg": "PrivHRG",
+}
 
 QUERIES = {
     "nodes_RE": "mre_num_nodes",
