@@ -1,8 +1,8 @@
-"""Adaptive attacks: attackers who know the defense and train on shadow releases of it.
+"""Adaptive attacks: the attacker knows the defense and trains on shadow releases of it.
 
-One mode for every attack. The attacker defends the release once more with links or values of its
-own choice as secrets (a shadow release), runs the attack on the result, fits a small model from the
-attack's output to the truth, and applies it to the attack's output on the release itself.
+A mode of every attack. The attacker applies the defense to the release again, with secret links or
+values of its choice (a shadow release), runs the attack on the result, fits a small model from the
+attack's output to the truth, and applies it to the attack's output on the release.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import softmax
 
 from core.attacks.base_predictions import keep_arrays, recall_base_prediction
-from core.attacks.link.pair_classifier import Judge, fit_judge
+from core.attacks.link.pair_classifier import PooledClassifier, fit_pair_classifier
 from core.attacks.shadow_release import ShadowRelease, share_shadow_release
 from core.context import BasePrediction, Context
 from core.data.splits import draw_released_threat
@@ -54,25 +54,27 @@ def score_adaptive(
     of a graph, not to the training sample. Raises UnsupportedError if the defense or the attack
     cannot run on the shadow release.
     """
-    played = share_shadow_release(defense, release, threats, context)
-    own = LinkThreat(played.hidden, played.absent, threat.prior)
+    shadow = share_shadow_release(defense, release, threats, context)
+    shadow_threat = LinkThreat(shadow.hidden, shadow.absent, threat.prior)
     if isinstance(threat, ReleasedThreat):
-        own = draw_released_threat(played.before, played.release.graph, context.rng("included"))
-    _check_support(attack, attack.supports(played.release, own))
-    judge, is_better = _learn(attack, release, played, own, context)
+        shadow_threat = draw_released_threat(
+            shadow.before, shadow.release.graph, context.rng("included")
+        )
+    _check_support(attack, attack.supports(shadow.release, shadow_threat))
+    classifier, is_better = _fit_classifier(attack, release, shadow, shadow_threat, context)
     facts = {
-        **_describe_shadow_release(played),
-        "classifier": judge.name,
-        "held_out_loss": judge.loss,
+        **_describe_shadow_release(shadow),
+        "classifier": classifier.name,
+        "held_out_loss": classifier.loss,
     }
     if not is_better:
         return PairScores(attack.score(release, threat, context).scores, {**facts, **PLAIN})
-    seen = attack.describe(release, threat, context)
-    odds = judge.compute_logits(_add_linked(seen, release, threat))
-    if isinstance(threat, ReleasedThreat) and isinstance(own, ReleasedThreat):
-        others = own.weights[~own.truth & ~own.released]
-        odds[~threat.released] -= np.log(max(float(others.max(initial=1.0)), 1.0))
-    return PairScores(odds, facts)
+    columns = attack.describe(release, threat, context)
+    logits = classifier.compute_logits(_append_link_weights(columns, release, threat))
+    if isinstance(threat, ReleasedThreat) and isinstance(shadow_threat, ReleasedThreat):
+        non_link_weights = shadow_threat.weights[~shadow_threat.truth & ~shadow_threat.released]
+        logits[~threat.released] -= np.log(max(float(non_link_weights.max(initial=1.0)), 1.0))
+    return PairScores(logits, facts)
 
 
 def _check_support(attack: LinkAttack | AttributeAttack, reason: str | None) -> None:
@@ -80,72 +82,83 @@ def _check_support(attack: LinkAttack | AttributeAttack, reason: str | None) -> 
         raise UnsupportedError(attack.label, f"cannot run on the shadow release: {reason}")
 
 
-def _learn(
-    attack: LinkAttack, release: Release, played: ShadowRelease, own: LinkThreat, context: Context
-) -> tuple[Judge, bool]:
-    """A classifier of the attack's output on the attacker's own secrets, and whether it beats
-    the standard attack by more than a standard error of the difference.
+def _fit_classifier(
+    attack: LinkAttack,
+    release: Release,
+    shadow: ShadowRelease,
+    shadow_threat: LinkThreat,
+    context: Context,
+) -> tuple[PooledClassifier, bool]:
+    """Fit a classifier to the attack's output on a shadow release, and report whether its AUC
+    exceeds the standard attack's by more than a standard error of the difference.
 
-    Withheld links that may be noise of the release count by their probability of being real. Both
-    forms are then tried on the release without them as well, since a shadow release of denoised
-    links need not look like it.
+    Withheld links that may be noise of the release are weighted by their probability of being real.
+    Both forms are then compared on the release without these links too, since a shadow release of
+    denoised links may differ from it.
     """
     inner = context.child("replay")
-    columns, plain = _describe(attack, played.release, own, inner)
-    judge = fit_judge(columns, own.truth, context)
-    if isinstance(own, ReleasedThreat) or bool((played.chances == 1).all()):
-        first, second = compute_auc(judge.held_out, own.truth), compute_auc(plain, own.truth)
-        return judge, _is_better(first, second, 0.0, 1.0)
-    chances = np.concatenate([played.chances, np.zeros(len(own.absent))])
+    columns, standard_scores = _describe_pairs(attack, shadow.release, shadow_threat, inner)
+    classifier = fit_pair_classifier(columns, shadow_threat.truth, context)
+    if isinstance(shadow_threat, ReleasedThreat) or bool((shadow.probabilities == 1).all()):
+        learned_auc, standard_auc = (
+            compute_auc(classifier.held_out, shadow_threat.truth),
+            compute_auc(standard_scores, shadow_threat.truth),
+        )
+        return classifier, _is_better(learned_auc, standard_auc, 0.0, 1.0)
+    probabilities = np.concatenate([shadow.probabilities, np.zeros(len(shadow_threat.absent))])
 
     def compare(learned: np.ndarray, scores: np.ndarray) -> bool:
-        first, second = (
-            compute_expected_auc(learned, chances),
-            compute_expected_auc(scores, chances),
+        learned_auc, standard_auc = (
+            compute_expected_auc(learned, probabilities),
+            compute_expected_auc(scores, probabilities),
         )
-        return _is_better(first, second, NOISY_GAIN, NOISY_ERRORS)
+        return _is_better(learned_auc, standard_auc, NOISY_GAIN, NOISY_ERRORS)
 
-    is_better = compare(judge.held_out, plain)
-    if is_better and not played.note:
-        graph = release.graph.without_edges(own.hidden)
-        rest = replace(release, graph=graph, link_scores=None)
-        columns, plain = _describe(attack, rest, own, inner)
-        is_better = compare(judge.compute_logits(columns), plain)
-    return judge, is_better
+    is_better = compare(classifier.held_out, standard_scores)
+    if is_better and not shadow.note:
+        graph = release.graph.without_edges(shadow_threat.hidden)
+        reduced = replace(release, graph=graph, link_scores=None)
+        columns, standard_scores = _describe_pairs(attack, reduced, shadow_threat, inner)
+        is_better = compare(classifier.compute_logits(columns), standard_scores)
+    return classifier, is_better
 
 
-def _describe(
+def _describe_pairs(
     attack: LinkAttack, release: Release, threat: LinkThreat, context: Context
 ) -> tuple[np.ndarray, np.ndarray]:
     """Columns (k, c) of the pairs for a classifier, and (k,) scores of the standard attack."""
     columns = attack.describe(release, threat, context)
-    plain = columns[:, 0]
+    scores = columns[:, 0]
     if not attack.describes_score:
-        plain = attack.score(release, threat, context).scores
-    return _add_linked(columns, release, threat), plain
+        scores = attack.score(release, threat, context).scores
+    return _append_link_weights(columns, release, threat), scores
 
 
 def _is_better(
-    learned: tuple[float, np.ndarray], plain: tuple[float, np.ndarray], gain: float, errors: float
+    learned: tuple[float, np.ndarray],
+    standard: tuple[float, np.ndarray],
+    gain: float,
+    errors: float,
 ) -> bool:
-    """Whether the first AUC, given with its influences, is ahead by `gain` and so many standard
-    errors."""
-    error = float(np.sqrt(((learned[1] - plain[1]) ** 2).sum()))
-    return learned[0] - plain[0] > max(gain, errors * error) or bool(np.isnan(plain[0]))
+    """Whether the learned AUC exceeds the standard one by `gain` and by `errors` standard errors;
+    each is given as (AUC, influence of each case)."""
+    error = float(np.sqrt(((learned[1] - standard[1]) ** 2).sum()))
+    return learned[0] - standard[0] > max(gain, errors * error) or bool(np.isnan(standard[0]))
 
 
-def compute_expected_auc(scores: np.ndarray, chances: np.ndarray) -> tuple[float, np.ndarray]:
-    """AUC and each case's influence (k,) on it if case i is a link with probability chances[i].
+def compute_expected_auc(scores: np.ndarray, probabilities: np.ndarray) -> tuple[float, np.ndarray]:
+    """Expected AUC and each case's influence (k,) on it, given (k,) link probabilities.
 
-    Each case counts as a link by its probability and as a non-link by the rest; ties count half.
+    Each case is a link with its probability as weight and a non-link with the complement; ties
+    count half.
     """
     order = np.unique(scores, return_inverse=True)[1]
-    links, others = (np.bincount(order, w) for w in (chances, 1.0 - chances))
-    below = (np.cumsum(others) - others / 2)[order] / others.sum()
+    links, non_links = (np.bincount(order, w) for w in (probabilities, 1.0 - probabilities))
+    below = (np.cumsum(non_links) - non_links / 2)[order] / non_links.sum()
     above = 1.0 - (np.cumsum(links) - links / 2)[order] / links.sum()
-    auc = float(np.average(below, weights=chances))
-    influence = chances * (below - auc) / links.sum()
-    return auc, influence + (1.0 - chances) * (above - auc) / others.sum()
+    auc = float(np.average(below, weights=probabilities))
+    influence = probabilities * (below - auc) / links.sum()
+    return auc, influence + (1.0 - probabilities) * (above - auc) / non_links.sum()
 
 
 def infer_adaptive(
@@ -156,44 +169,43 @@ def infer_adaptive(
     threats: Threats,
     context: Context,
 ) -> ClassProbabilities:
-    """Probabilities of the attack, corrected by its errors on known values.
+    """Probabilities of the attack, recalibrated on known values.
 
     Half of the known values are the secrets of a shadow release; a linear map of the attack's log
-    probabilities is fitted to them, with a ridge towards the identity.
+    probabilities is fitted to them, with a ridge penalty towards the identity.
     """
-    played = share_shadow_release(defense, release, replace(threats, attribute=threat), context)
-    own = played.attribute
-    assert own is not None
-    _check_support(attack, attack.supports(played.release, own))
-    guessed = _share_guess(attack, played.release, own, context).probabilities
-    nodes = np.flatnonzero(own.hidden)
-    correct = fit_correction(guessed[nodes], own.attribute.codes[nodes])
-    found = recall_base_prediction(attack, threat, context) or attack.infer(
+    shadow = share_shadow_release(defense, release, replace(threats, attribute=threat), context)
+    shadow_threat = shadow.attribute
+    assert shadow_threat is not None
+    _check_support(attack, attack.supports(shadow.release, shadow_threat))
+    predicted = _share_prediction(attack, shadow.release, shadow_threat, context).probabilities
+    nodes = np.flatnonzero(shadow_threat.hidden)
+    correct = fit_correction(predicted[nodes], shadow_threat.attribute.codes[nodes])
+    result = recall_base_prediction(attack, threat, context) or attack.infer(
         release, threat, context
     )
-    facts = {**(found.facts or {}), **_describe_shadow_release(played)}
-    return ClassProbabilities(correct(found.probabilities), facts)
+    facts = {**(result.facts or {}), **_describe_shadow_release(shadow)}
+    return ClassProbabilities(correct(result.probabilities), facts)
 
 
-def _share_guess(
+def _share_prediction(
     attack: AttributeAttack, release: Release, threat: AttributeThreat, context: Context
 ) -> ClassProbabilities:
-    """An attack's predictions on a shadow release, shared with attacks that use it as a base
-    model."""
+    """Predictions of an attack on a shadow release, shared with attacks built on it."""
 
     def run(shared: Context) -> ClassProbabilities:
         base_predictions = {}
         for member in attack.list_members():
             if member.supports(release, threat) is None:
-                found = _share_guess(member, release, threat, context)
+                prediction = _share_prediction(member, release, threat, context)
                 base_predictions[member.info.key] = BasePrediction(
-                    shared.seed, keep_arrays(found, threat)
+                    shared.seed, keep_arrays(prediction, threat)
                 )
         return attack.infer(release, threat, replace(shared, base_predictions=base_predictions))
 
     config = json.dumps(attack.config, sort_keys=True)
-    given = (release.graph.content_hash, threat.attribute.name, threat.observed.tobytes())
-    return context.share(("guess", attack.info.key, config, *given), run)
+    inputs = (release.graph.content_hash, threat.attribute.name, threat.observed.tobytes())
+    return context.share(("guess", attack.info.key, config, *inputs), run)
 
 
 def fit_correction(
@@ -206,46 +218,46 @@ def fit_correction(
     """
     from scipy.optimize import minimize
 
-    logs = _take_logs(probabilities)
-    count = logs.shape[1]
+    log_probabilities = _compute_log_probabilities(probabilities)
+    count = log_probabilities.shape[1]
     start = np.concatenate([np.eye(count), np.zeros((1, count))])
-    truth = np.eye(count)[codes]
+    one_hot = np.eye(count)[codes]
 
     def compute_loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
         matrix = flat.reshape(count + 1, count)
-        logits = logs @ matrix[:-1] + matrix[-1]
-        top = logits.max(axis=1, keepdims=True)
-        sums = np.log(np.exp(logits - top).sum(axis=1, keepdims=True)) + top
-        error = np.exp(logits - sums) - truth
-        gradient = np.concatenate([logs.T @ error, error.sum(axis=0)[None]])
+        logits = log_probabilities @ matrix[:-1] + matrix[-1]
+        row_max = logits.max(axis=1, keepdims=True)
+        log_sums = np.log(np.exp(logits - row_max).sum(axis=1, keepdims=True)) + row_max
+        error = np.exp(logits - log_sums) - one_hot
+        gradient = np.concatenate([log_probabilities.T @ error, error.sum(axis=0)[None]])
         change = matrix - start
-        loss = -((logits - sums) * truth).sum() + PULL * (change**2).sum()
+        loss = -((logits - log_sums) * one_hot).sum() + PULL * (change**2).sum()
         return float(loss), (gradient + 2 * PULL * change).ravel()
 
     fitted = minimize(compute_loss, start.ravel(), jac=True, method="L-BFGS-B").x
     matrix = fitted.reshape(count + 1, count)
 
     def correct(values: np.ndarray) -> np.ndarray:
-        logits = _take_logs(values) @ matrix[:-1] + matrix[-1]
+        logits = _compute_log_probabilities(values) @ matrix[:-1] + matrix[-1]
         return np.asarray(softmax(logits, axis=1))
 
     return correct
 
 
-def _take_logs(probabilities: np.ndarray) -> np.ndarray:
+def _compute_log_probabilities(probabilities: np.ndarray) -> np.ndarray:
     """Log probabilities, each row with mean 0."""
-    logs: np.ndarray = np.log(np.maximum(probabilities, FLOOR))
-    logs -= logs.mean(axis=1, keepdims=True)
-    return logs
+    log_probabilities: np.ndarray = np.log(np.maximum(probabilities, FLOOR))
+    log_probabilities -= log_probabilities.mean(axis=1, keepdims=True)
+    return log_probabilities
 
 
-def _add_linked(columns: np.ndarray, release: Release, threat: LinkThreat) -> np.ndarray:
-    """The attack's columns of each pair, and the weight of its link in the release, or 0."""
+def _append_link_weights(columns: np.ndarray, release: Release, threat: LinkThreat) -> np.ndarray:
+    """Append the weight of each pair's link in the release, 0 without a link."""
     i, j = threat.pairs.T
     weights = np.asarray(release.graph.adjacency[i, j], dtype=np.float64).ravel()
     return np.column_stack([columns, weights])
 
 
-def _describe_shadow_release(played: ShadowRelease) -> dict[str, float | str]:
-    facts: dict[str, float | str] = {"shadow_links": float(played.before.num_edges)}
-    return {**facts, "shadow_release": played.note} if played.note else facts
+def _describe_shadow_release(shadow: ShadowRelease) -> dict[str, float | str]:
+    facts: dict[str, float | str] = {"shadow_links": float(shadow.before.num_edges)}
+    return {**facts, "shadow_release": shadow.note} if shadow.note else facts

@@ -1,4 +1,4 @@
-"""Stored predictions of base models, from which attacks made of other attacks start."""
+"""Stored predictions of base models, reused by attacks that combine other attacks."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from core.results import ClassProbabilities
 from core.threats import AttributeThreat
 
 
-def keep_arrays(found: ClassProbabilities, threat: AttributeThreat) -> dict[str, np.ndarray]:
-    """The arrays that are stored of an attack: `scores` (n, C), and where it predicted known nodes
-    without their values, `held_out` (k, C) in the order of the known nodes."""
-    arrays = {"scores": found.probabilities}
-    if found.held_out is not None:
-        arrays["held_out"] = found.held_out[threat.known]
+def keep_arrays(result: ClassProbabilities, threat: AttributeThreat) -> dict[str, np.ndarray]:
+    """Arrays to store of a result: `scores` (n, C), and out-of-fold predictions of the k known
+    nodes, if any, as `held_out` (k, C)."""
+    arrays = {"scores": result.probabilities}
+    if result.held_out is not None:
+        arrays["held_out"] = result.held_out[threat.known]
     return arrays
 
 
 def recall_base_prediction(
     attack: AttributeAttack, threat: AttributeThreat, context: Context
 ) -> ClassProbabilities | None:
-    """What the attack's own cell left; None where it is not computed, or by a version that did
-    not keep what was predicted of nodes held out."""
+    """Stored result of the attack's cell; None if there is none, or if it lacks the out-of-fold
+    predictions (earlier versions did not store them)."""
     base = context.base_predictions.get(attack.info.key)
     arrays = None if base is None else base.arrays
     if arrays is None or (attack.holds_out and "held_out" not in arrays):

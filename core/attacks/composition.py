@@ -1,5 +1,5 @@
-"""Attackers who know more, whatever their attack: several releases of a graph at once, or other
-private columns, known or inferred, as evidence for the one they are after.
+"""Attacks with further evidence: several releases of one graph, or other private columns, known or
+inferred, for the prediction of one column.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from core.threats import AttributeThreat, Threats
 def share_held_releases(
     defense: Defense, first: Release, threats: Threats, count: int, context: Context
 ) -> Release:
-    """What one holds who gets `count` releases of the graph: the first one and more of its kind.
+    """`count` releases of the graph merged into one: the first and further ones of its defense.
 
-    Each has noise of its own; all have the same promise. Made once for all attacks.
+    They have independent noise and the same guarantee. Computed once for all attacks.
     """
     held: Release = context.share(
         ("held", first.graph.content_hash, threats.visible.content_hash, count),
@@ -37,30 +37,28 @@ def share_held_releases(
 def share_releases_of(
     others: list[Defense], first: Release, threats: Threats, context: Context
 ) -> Release:
-    """What one holds who gets a release, and one of each of some other defenses of the graph.
-
-    Those that cannot run on it are left out.
-    """
-    able = [other for other in others if other.supports(threats.visible, threats) is None]
-    names = tuple((other.info.key, json.dumps(other.config, sort_keys=True)) for other in able)
+    """A release joined with one release by each other defense that supports the graph."""
+    applicable = [other for other in others if other.supports(threats.visible, threats) is None]
+    names = tuple(
+        (other.info.key, json.dumps(other.config, sort_keys=True)) for other in applicable
+    )
 
     def make(shared: Context) -> Release:
-        made = [first]
-        for number, other in enumerate(able):
+        releases = [first]
+        for number, other in enumerate(applicable):
             context.progress.check()
-            made.append(other.publish(threats.visible, threats, shared.child("other", number)))
-        return join_releases(made)
+            releases.append(other.publish(threats.visible, threats, shared.child("other", number)))
+        return join_releases(releases)
 
     key = ("held_others", first.graph.content_hash, threats.visible.content_hash, *names)
     return context.share(key, make)
 
 
 def join_releases(releases: list[Release]) -> Release:
-    """Releases of different defenses as one, whose links are weighted by their joint evidence.
+    """Union of releases by different defenses, links weighted by their joint evidence.
 
-    A link's weight is the share of the evidence that speaks for it: each release counts by the
-    ε of what it promises, so that ε̄ · k · (2w − 1) is the sum of the log likelihood ratios,
-    with ε̄ the mean. Every link of any of them is there.
+    A link's weight w is the share of the k releases that have it, each weighted by the ε of its
+    guarantee, so that ε̄ · k · (2w − 1), with the mean ε̄, is the sum of the log likelihood ratios.
     """
     evidence = np.array([find_evidence(release) for release in releases])
     merged = merge_releases(releases, evidence / evidence.sum())
@@ -71,21 +69,22 @@ def join_releases(releases: list[Release]) -> Release:
 
 
 def merge_releases(releases: list[Release], counts: np.ndarray | None = None) -> Release:
-    """One release whose links weigh the share of the releases that have them.
+    """Union of releases; a link's weight is the share of the releases that have it.
 
-    Agreement, averaging and union at once: a link of all of them weighs 1, every link of any of
-    them is there. Weighted links add their weights. The nodes, defense and promise of one
-    release are those of the first; `facts["composed_releases"]` is their number.
-    counts (k,): the share of each, where they do not count alike.
+    Weighted links add their weights. Nodes, defense and guarantee are those of the first release;
+    `facts["composed_releases"]` is the number of releases.
+    counts (k,): weight of each release, summing to 1; None: equal.
     """
     first = releases[0]
     graphs = [release.graph for release in releases]
     n = first.graph.num_nodes
     codes = np.concatenate([pair_codes(graph.edges, n) for graph in graphs])
-    each = [_find_weights(graph) for graph in graphs]
+    weight_arrays = [_find_weights(graph) for graph in graphs]
     if counts is not None:
-        each = [weight * count for weight, count in zip(each, counts, strict=True)]
-    weights = np.concatenate(each)
+        weight_arrays = [
+            weight * count for weight, count in zip(weight_arrays, counts, strict=True)
+        ]
+    weights = np.concatenate(weight_arrays)
     unique, places = np.unique(codes, return_inverse=True)
     total = 1 if counts is not None else len(releases)
     shares = np.bincount(places, weights, minlength=len(unique)) / total
@@ -103,7 +102,7 @@ FLOOR = 1e-6
 """Probabilities below this count as this in logarithms."""
 
 STRENGTH = 10.0
-"""Pseudo-count of people, for the prior that the two columns are independent."""
+"""Pseudo-count of nodes for the prior that the two columns are independent."""
 
 
 def infer_jointly(
@@ -115,44 +114,48 @@ def infer_jointly(
 ) -> ClassProbabilities:
     """p(b) ∝ p_attack(b) · Π_A Σ_a p(a) · P(a, b) / (P(a) P(b)) for the classes b of the column.
 
-    others  further private columns: their known values count as they are, the rest is inferred
-            by the same attack, where it can run. Naive Bayes: given b, the evidence of the links
-            and that of column A count as independent.
+    others  further private columns A: known values are used as they are, unknown ones inferred by
+            the same attack if it supports the column. Naive Bayes: given b, the evidence of the
+            links and that of each column A are taken as independent.
     """
-    found = attack.infer(release, threat, context)
-    logs = np.log(np.maximum(found.probabilities, FLOOR))
+    result = attack.infer(release, threat, context)
+    log_probabilities = np.log(np.maximum(result.probabilities, FLOOR))
     for other in others:
-        guessed = _guess(attack, release, other, context.child("other", other.attribute.name))
-        if guessed is not None:
+        predicted = _predict_other(
+            attack, release, other, context.child("other", other.attribute.name)
+        )
+        if predicted is not None:
             lift = compute_lift(other, threat)
-            logs += np.log(np.maximum(guessed @ lift, FLOOR))
-    chances = softmax(logs, axis=1)
+            log_probabilities += np.log(np.maximum(predicted @ lift, FLOOR))
+    probabilities = softmax(log_probabilities, axis=1)
     names = ", ".join(other.attribute.name for other in others)
-    return ClassProbabilities(chances, {**(found.facts or {}), "joint_with": names})
+    return ClassProbabilities(probabilities, {**(result.facts or {}), "joint_with": names})
 
 
 def compute_lift(first: AttributeThreat, second: AttributeThreat) -> np.ndarray:
-    """(A, B) P(a, b) / (P(a) P(b)) of two columns among the people of whom both are known, drawn
-    towards 1 as if `STRENGTH` people had shown them to be independent."""
-    both = first.known & second.known
+    """(A, B) P(a, b) / (P(a) P(b)) of two columns on the nodes with both values known, shrunk
+    towards independence by `STRENGTH` pseudo-counts."""
+    known_in_both = first.known & second.known
     counts = np.zeros((first.num_classes, second.num_classes))
-    np.add.at(counts, (first.attribute.codes[both], second.attribute.codes[both]), 1.0)
+    np.add.at(
+        counts, (first.attribute.codes[known_in_both], second.attribute.codes[known_in_both]), 1.0
+    )
     expected = np.outer(first.observed_shares, second.observed_shares)
     joint = counts + STRENGTH * expected
     joint /= joint.sum()
     return np.asarray(joint / np.outer(joint.sum(axis=1), joint.sum(axis=0)))
 
 
-def _guess(
+def _predict_other(
     attack: AttributeAttack, release: Release, other: AttributeThreat, context: Context
 ) -> np.ndarray | None:
-    """(n, A) one-hot where the value is known, the attack's prediction elsewhere; None where it
-    cannot run. It is not run on a column that is known of everybody."""
+    """(n, A) one-hot known values, and the attack's predictions of the others; None if it does not
+    support the column. The attack is not run on a column without unknown values."""
     if not other.hidden.any():
-        guessed = np.tile(other.observed_shares, (len(other.known), 1))
+        predicted = np.tile(other.observed_shares, (len(other.known), 1))
     elif attack.supports(release, other) is None:
-        guessed = attack.infer(release, other, context).probabilities.copy()
+        predicted = attack.infer(release, other, context).probabilities.copy()
     else:
         return None
-    guessed[other.known] = np.eye(other.num_classes)[other.observed[other.known]]
-    return guessed
+    predicted[other.known] = np.eye(other.num_classes)[other.observed[other.known]]
+    return predicted

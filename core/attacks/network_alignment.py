@@ -43,7 +43,7 @@ class Alignment:
     baseline: float
 
     def describe(self) -> str:
-        """For readers."""
+        """Text of the result for the report."""
         shares = (self.correct, self.low, self.high, self.baseline)
         correct, low, high, baseline = map(format_percent, shares)
         text = (
@@ -73,41 +73,41 @@ def align_networks(
         )
     random = draw_uniform_graph(release, context)
     attacks = attacks or [attack() for attack in ATTACKS]
-    progress, found = context.progress, []
+    progress, alignments = context.progress, []
     for number, attack in enumerate(attacks):
         counts = []
-        for place, graph in enumerate((random, release)):
-            part = PartProgress(progress, 2 * number + place, 2 * len(attacks))
+        for index, graph in enumerate((random, release)):
+            part = PartProgress(progress, 2 * number + index, 2 * len(attacks))
             inner = replace(context.child(attack.info.key), progress=part)
             nodes = _run_attack(attack, original, graph, inner)
             counts.append(int(original.contains_pairs(nodes[graph.edges]).sum()))
         baseline, correct = (count / release.num_edges for count in counts)
         low, high = wilson_interval(counts[1], release.num_edges)
-        found.append(Alignment(attack.info.title, nodes, correct, low, high, baseline))
-    return sorted(found, key=lambda alignment: -alignment.correct)
+        alignments.append(Alignment(attack.info.title, nodes, correct, low, high, baseline))
+    return sorted(alignments, key=lambda alignment: -alignment.correct)
 
 
 def _run_attack(
     attack: IdentityAttack, original: Graph, release: Graph, context: Context
 ) -> np.ndarray:
-    nobody, no_seeds = np.full(original.num_nodes, -1), np.zeros((0, 2), np.int64)
-    threat = IdentityThreat(release, original, nobody, no_seeds, original.name)
+    unknown, no_seeds = np.full(original.num_nodes, -1), np.zeros((0, 2), np.int64)
+    threat = IdentityThreat(release, original, unknown, no_seeds, original.name)
     matches = attack.find(Release(release), threat, context)
     assert isinstance(matches, Matches)
     return assign_people(matches, original, release)
 
 
 def assign_people(matches: Matches, original: Graph, release: Graph) -> np.ndarray:
-    """(k,) distinct node of the original for each node of the release: highest confidence first,
-    the rest by degree."""
+    """(k,) distinct node of the original for each node of the release, assigned by descending
+    confidence; remaining nodes by degree."""
     nodes = np.full(release.num_nodes, -1)
     best = matches.candidates[:, 0]
     for person in np.argsort(-matches.confidence, kind="stable"):
         if best[person] >= 0 and nodes[best[person]] < 0:
             nodes[best[person]] = person
-    left = np.setdiff1d(np.arange(original.num_nodes), nodes)
-    left = left[np.argsort(-original.degrees[left], kind="stable")]
-    empty = np.flatnonzero(nodes < 0)
-    empty = empty[np.argsort(-release.degrees[empty], kind="stable")]
-    nodes[empty] = left[: len(empty)]
+    remaining = np.setdiff1d(np.arange(original.num_nodes), nodes)
+    remaining = remaining[np.argsort(-original.degrees[remaining], kind="stable")]
+    unassigned = np.flatnonzero(nodes < 0)
+    unassigned = unassigned[np.argsort(-release.degrees[unassigned], kind="stable")]
+    nodes[unassigned] = remaining[: len(unassigned)]
     return nodes

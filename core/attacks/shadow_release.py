@@ -1,5 +1,4 @@
-"""Shadow releases: the defense run again on its own release, with secrets chosen by the
-attacker."""
+"""Shadow releases: the defense applied to its own release, with secrets chosen by the attacker."""
 
 from __future__ import annotations
 
@@ -31,18 +30,19 @@ MAX_SHADOW_LINKS_CHEAP = 1_000_000
 class ShadowRelease:
     """Output of a defense on a release, or on a part of it.
 
-    before   its input: the release without the attacker's own secrets
-    release  its output
-    hidden, absent  (a, 2), (b, 2) the attacker's own secret links, and non-links
-    chances  (a,) probability that each of the secret links is real, not noise of the release
-    note     non-empty if only a part of the release was defended again
+    before          its input: the release without the attacker's secrets
+    release         its output
+    hidden, absent  (a, 2), (b, 2) secret links and non-links drawn by the attacker
+    probabilities   (a,) that each secret link is real, not noise of the release
+    attribute       threat on known values that the attacker hid; None without such a threat
+    note            non-empty if only a part of the release was defended again
     """
 
     before: Graph
     release: Release
     hidden: np.ndarray
     absent: np.ndarray
-    chances: np.ndarray
+    probabilities: np.ndarray
     attribute: AttributeThreat | None
     note: str = ""
 
@@ -72,54 +72,65 @@ def make_shadow_release(
     Raises UnsupportedError if the defense cannot run on its own release.
     """
     context.progress.check()
-    graph, nodes, note = _take_part(defense, release.graph, context)
+    graph, nodes, note = _sample_subgraph(defense, release.graph, context)
     attribute = _hide_values(threats.attribute, nodes, context)
     hidden = absent = np.empty((0, 2), np.int64)
-    link, chances = None, np.empty(0)
+    link, probabilities = None, np.empty(0)
     if threats.link is not None:
-        part = replace(release, graph=graph)
+        reduced = replace(release, graph=graph)
         graph, hidden, absent = hide_links(
-            _draw_defended(part, context), SHARE, MAX_LINKS, context.rng("hidden"), ratio=RATIO
+            _draw_plausible_input(reduced, context),
+            SHARE,
+            MAX_LINKS,
+            context.rng("hidden"),
+            ratio=RATIO,
         )
-        chances = _find_chances(part, hidden, context)
+        probabilities = _compute_real_probabilities(reduced, hidden, context)
         candidates = graph.num_pairs - graph.num_edges
         link = LinkThreat(hidden, absent[: len(hidden)], prior=len(hidden) / max(candidates, 1))
-    utility = _conceal(threats.utility, nodes)
+    utility = _keep_known_values(threats.utility, nodes)
     columns = {t.attribute.name: t.attribute for t in (attribute, utility) if t is not None}
     graph = replace(graph, attributes={**graph.attributes, **columns})
     secrets = Threats(graph, link, attribute, utility=utility)
     reason = defense.supports(graph, secrets)
     if reason:
         raise UnsupportedError(defense.label, f"cannot be run on its own release: {reason}")
-    played = defense.publish(graph, secrets, context.child("publish"))
-    return ShadowRelease(graph, played, hidden, absent, chances, attribute, note)
+    shadow = defense.publish(graph, secrets, context.child("publish"))
+    return ShadowRelease(graph, shadow, hidden, absent, probabilities, attribute, note)
 
 
-def _draw_defended(release: Release, context: Context) -> Graph:
-    """A plausible input of the release: its links if it has no noise of known probability, else
-    each of them with its probability of being real. Defended once more it is as noisy as the
-    release, and the attacker's secrets are links rather than noise."""
+def _draw_plausible_input(release: Release, context: Context) -> Graph:
+    """Sample a plausible input of the release: its links, each kept with its probability of being
+    real if the flip probability is known. Defended again it is as noisy as the release, and the
+    secrets are mostly real links."""
     if describe_obstacle(release):
         return release.graph
-    found = share_denoised(release, context)
-    is_real = context.rng("real links").random(len(found.links)) < found.chances
-    return release.graph.with_edges(found.links[is_real])
+    denoised = share_denoised(release, context)
+    is_real = context.rng("real links").random(len(denoised.links)) < denoised.probabilities
+    return release.graph.with_edges(denoised.links[is_real])
 
 
-def _find_chances(release: Release, links: np.ndarray, context: Context) -> np.ndarray:
+def _compute_real_probabilities(
+    release: Release, links: np.ndarray, context: Context
+) -> np.ndarray:
     """(a,) probability that each of the released links (a, 2) is real; 1 if no noise is known."""
     if describe_obstacle(release):
         return np.ones(len(links))
-    found, n = share_denoised(release, context), release.graph.num_nodes
-    return np.asarray(found.chances[find_places(pair_codes(links, n), pair_codes(found.links, n))])
+    denoised, n = share_denoised(release, context), release.graph.num_nodes
+    return np.asarray(
+        denoised.probabilities[find_places(pair_codes(links, n), pair_codes(denoised.links, n))]
+    )
 
 
-def _take_part(defense: Defense, graph: Graph, context: Context) -> tuple[Graph, np.ndarray, str]:
-    """The graph or, if defending it takes long, the neighbourhoods of some nodes."""
+def _sample_subgraph(
+    defense: Defense, graph: Graph, context: Context
+) -> tuple[Graph, np.ndarray, str]:
+    """Subgraph to defend, its nodes and a note: the whole graph, or if it is too large the
+    neighbourhoods of random nodes."""
     limit = MAX_SHADOW_LINKS if defense.info.cost == "minutes" else MAX_SHADOW_LINKS_CHEAP
-    everyone = np.arange(graph.num_nodes)
+    all_nodes = np.arange(graph.num_nodes)
     if graph.num_edges <= limit:
-        return graph, everyone, ""
+        return graph, all_nodes, ""
     rng, adjacency = context.rng("part"), graph.adjacency
     inside = np.zeros(graph.num_nodes, bool)
     front, links = np.empty(0, np.int64), 0
@@ -142,7 +153,7 @@ def _take_part(defense: Defense, graph: Graph, context: Context) -> tuple[Graph,
 def _hide_values(
     threat: AttributeThreat | None, nodes: np.ndarray, context: Context
 ) -> AttributeThreat | None:
-    """Half of the known values become secrets, stratified by class."""
+    """Turn half of the known values into secrets, stratified by class."""
     if threat is None:
         return None
     codes, known = threat.observed[nodes], np.zeros(len(nodes), bool)
@@ -153,7 +164,7 @@ def _hide_values(
     return AttributeThreat(attribute, known, (codes >= 0) & ~known)
 
 
-def _conceal(threat: AttributeThreat | None, nodes: np.ndarray) -> AttributeThreat | None:
+def _keep_known_values(threat: AttributeThreat | None, nodes: np.ndarray) -> AttributeThreat | None:
     """The threat reduced to its known values."""
     if threat is None:
         return None

@@ -213,7 +213,7 @@ def test_a_form_that_finds_noise_is_no_better(noise, is_learned, monkeypatch):
     attack = make_method("common_neighbors")
     monkeypatch.setattr(type(attack), "describe", lambda *given: columns)
     monkeypatch.setattr(adaptive, "_add_linked", lambda columns, release, threat: columns)
-    found = adaptive._learn(attack, Release(graph), played, own, Context(Seed(0)))
+    found = adaptive._fit_classifier(attack, Release(graph), played, own, Context(Seed(0)))
     assert found[1] == is_learned
 
 
@@ -250,7 +250,7 @@ def test_both_forms_are_tried_on_the_release_itself(
     monkeypatch.setattr(type(attack), "score", score)
     monkeypatch.setattr(type(attack), "describe", describe)
     monkeypatch.setattr(adaptive, "_add_linked", lambda columns, release, threat: columns)
-    found = adaptive._learn(attack, Release(graph), played, own, Context(Seed(0)))
+    found = adaptive._fit_classifier(attack, Release(graph), played, own, Context(Seed(0)))
     assert found[1] == is_learned
 
 
@@ -260,8 +260,8 @@ def test_own_secrets_have_the_chances_of_the_denoising():
     release, context = defense.publish(threats.visible, threats, Context(Seed(0))), Context(Seed(1))
     played = make_shadow_release(defense, release, threats, context)
     found = share_denoised(release, context)
-    by_link = dict(zip(map(tuple, found.links.tolist()), found.chances, strict=True))
-    assert len(played.chances) == len(played.hidden) > 0
-    np.testing.assert_array_equal(played.chances, [by_link[tuple(p)] for p in played.hidden])
+    by_link = dict(zip(map(tuple, found.links.tolist()), found.probabilities, strict=True))
+    assert len(played.probabilities) == len(played.hidden) > 0
+    np.testing.assert_array_equal(played.probabilities, [by_link[tuple(p)] for p in played.hidden])
     noiseless = make_shadow_release(Overdone(), Release(threats.visible), threats, context)
-    assert (noiseless.chances == 1).all()
+    assert (noiseless.probabilities == 1).all()

@@ -16,7 +16,7 @@ import argparse
 import numpy as np
 import torch
 
-from core.attacks.link.pair_classifier import fit_judge
+from core.attacks.link.pair_classifier import fit_pair_classifier
 from core.attacks.link.pair_features import describe_pairs, list_columns
 from core.attacks.shadow_release import make_shadow_release
 from core.context import Context
@@ -45,23 +45,30 @@ def main() -> None:
         link = threats.link
         assert link is not None
         release = defense.publish(threats.visible, threats, Context(seed.child("defense")))
-        played = make_shadow_release(defense, release, threats, Context(seed.child("shadow")))
-        own = LinkThreat(played.hidden, played.absent, link.prior)
+        shadow = make_shadow_release(defense, release, threats, Context(seed.child("shadow")))
+        shadow_threat = LinkThreat(shadow.hidden, shadow.absent, link.prior)
         tables = [
             describe_pairs(shown, pairs, Context(seed.child("columns")), False)
-            for shown, pairs in ((played.release.graph, own.pairs), (release.graph, link.pairs))
+            for shown, pairs in (
+                (shadow.release.graph, shadow_threat.pairs),
+                (release.graph, link.pairs),
+            )
         ]
         names = list_columns(release.graph, False)
         groups = {text: np.array([text in n for n in names]) for text in options.groups.split(";")}
-        before = ~np.any([*groups.values()], axis=0)
-        chosen = {"before": before, **{g: before | mask for g, mask in groups.items()}}
-        for name, mask in {**chosen, "all": np.ones(len(names), bool)}.items():
-            learned, asked = (table[:, mask] for table in tables)
-            judge = fit_judge(learned, own.truth, Context(seed.child("judge")))
-            scores = judge.compute_logits(asked)
-            found = compute_auc(scores, link.truth)[0], compute_roc(scores, link.truth).at(0.01)
-            alone = compute_auc(judge.held_out, own.truth)[0]
-            print(f"split {split} {name:20s} {found[0]:.4f} / {found[1]:.3f}  own {alone:.4f}")
+        base_columns = ~np.any([*groups.values()], axis=0)
+        masks = {"before": base_columns, **{g: base_columns | mask for g, mask in groups.items()}}
+        for name, mask in {**masks, "all": np.ones(len(names), bool)}.items():
+            learned, columns = (table[:, mask] for table in tables)
+            classifier = fit_pair_classifier(
+                learned, shadow_threat.truth, Context(seed.child("judge"))
+            )
+            scores = classifier.compute_logits(columns)
+            result = compute_auc(scores, link.truth)[0], compute_roc(scores, link.truth).at(0.01)
+            shadow_auc = compute_auc(classifier.held_out, shadow_threat.truth)[0]
+            print(
+                f"split {split} {name:20s} {result[0]:.4f} / {result[1]:.3f}  own {shadow_auc:.4f}"
+            )
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def test_features_are_compared_as_the_attack_compares_them():
     committee = Committee(matrix, asked, weigh_features(graph), np.random.default_rng(0))
     tables = committee._describe(torch.ones(graph.num_edges), asked, PairTriangles(matrix, asked))
     expected = compute_neighbourhood_cosines(graph, asked, Context(Seed(0)))
-    columns = np.stack([expected.own, expected.across, expected.both], axis=1)
+    columns = np.stack([expected.ends, expected.across, expected.neighbourhoods], axis=1)
     np.testing.assert_allclose(tables[0].numpy(), columns, atol=1e-4)
 
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from scipy.special import expit, logit
 
 from core.algorithms.pairs import sample_non_links
-from core.attacks.link.pair_classifier import Judge, fit_judge
+from core.attacks.link.pair_classifier import PooledClassifier, fit_pair_classifier
 from core.attacks.link.pair_features import describe_pairs
 from core.attacks.link.released_links import compute_evidence
 from core.context import Context, SharedWork
@@ -28,7 +28,7 @@ MAX_LINKS = 250_000
 """Largest number of links of a release, since each is described."""
 
 MAX_LEARNED = 1500
-"""Maximum number of training links per fold, beside as many other pairs."""
+"""Maximum number of training links per fold; as many other pairs are added."""
 
 BOUNDS = (0.002, 0.998)
 """Bounds on the probability that a link is real."""
@@ -37,12 +37,12 @@ BOUNDS = (0.002, 0.998)
 class Denoising(LinkAttack):
     """Log odds of a link by expectation–maximisation over which released links are real.
 
-    The share of real links among the released ones follows from the number of nodes, the number
-    of links and the flip probability. The links are dealt into `folds`, each described on the
-    release without it. First a classifier learns to tell released links from other pairs, whose
-    likelihood ratio L gives each link the probability 1 − (1 − share) / L of being real. In each
-    further round every link is drawn as real with its probability, all columns are computed on
-    the graph that is weighted by these probabilities, and the classifier learns again.
+    The share of real links among the released ones follows from the numbers of nodes and links and
+    the flip probability. The links are split into `folds`; the columns of each fold are computed
+    on the release without it. A classifier of released links against other pairs gives likelihood
+    ratios L, and each link the probability 1 − (1 − share) / L of being real. In each further
+    round the links are sampled with these probabilities as positive labels, the columns are
+    computed on the graph weighted by them, and the classifier is refitted.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -63,49 +63,51 @@ class Denoising(LinkAttack):
         return describe_obstacle(release)
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
-        found = share_denoised(release, context, self.folds, self.rounds)
-        odds = found.compute_logits(threat.pairs, context)
+        denoised = share_denoised(release, context, self.folds, self.rounds)
+        logits = denoised.compute_logits(threat.pairs, context)
         if isinstance(threat, ReleasedThreat):
-            odds += float(logit(found.density)) + compute_evidence(release, threat.pairs)
-        return PairScores(odds, {"classifier": found.judge.name, "real_share": found.real_share})
+            logits += float(logit(denoised.density)) + compute_evidence(release, threat.pairs)
+        return PairScores(
+            logits, {"classifier": denoised.classifier.name, "real_share": denoised.real_share}
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Denoised:
     """Links of a release with their probabilities of being real, and the trained model.
 
-    links, chances  (m, 2) and (m,): released links of positive weight
-    parts           (m,) fold in which each link is held out
-    graph           links weighted by the probabilities used to train `judge`
-    balance         log odds of a link in the training sample of `judge`
-    density         share of linked pairs in the defended graph
+    links, probabilities  (m, 2) and (m,): released links of positive weight
+    parts                 (m,) fold in which each link is held out
+    graph                 links weighted by the probabilities used to train `classifier`
+    balance               log odds of a link in the training sample of `classifier`
+    density               share of linked pairs in the defended graph
     """
 
     graph: Graph
     links: np.ndarray
-    chances: np.ndarray
+    probabilities: np.ndarray
     parts: np.ndarray
-    judge: Judge
+    classifier: PooledClassifier
     balance: float
     density: float
 
     @property
     def real_share(self) -> float:
-        return float(self.chances.mean()) if len(self.chances) else 0.0
+        return float(self.probabilities.mean()) if len(self.probabilities) else 0.0
 
     def compute_logits(self, pairs: np.ndarray, context: Context) -> np.ndarray:
-        """(k,) log likelihood ratios of (k, 2) pairs, each described without its own link."""
+        """(k,) log likelihood ratios of (k, 2) pairs, each described without its link."""
         n, count = self.graph.num_nodes, int(self.parts.max(initial=0)) + 1
-        asked = pair_codes(pairs, n)
-        places = find_places(asked, pair_codes(self.links, n))
-        parts = np.where(places >= 0, np.append(self.parts, 0)[places], asked % count)
-        odds = np.zeros(len(pairs))
-        for part in range(count):
-            own = np.flatnonzero(parts == part)
-            rest = self.graph.without_edges(self.links[self.parts == part])
-            columns = describe_pairs(rest, pairs[own], context, False)
-            odds[own] = self.judge.compute_logits(columns) - self.balance
-        return odds
+        codes = pair_codes(pairs, n)
+        places = find_places(codes, pair_codes(self.links, n))
+        parts = np.where(places >= 0, np.append(self.parts, 0)[places], codes % count)
+        logits = np.zeros(len(pairs))
+        for fold in range(count):
+            rows = np.flatnonzero(parts == fold)
+            reduced = self.graph.without_edges(self.links[self.parts == fold])
+            columns = describe_pairs(reduced, pairs[rows], context, False)
+            logits[rows] = self.classifier.compute_logits(columns) - self.balance
+        return logits
 
 
 def describe_obstacle(release: Release) -> str | None:
@@ -118,39 +120,45 @@ def describe_obstacle(release: Release) -> str | None:
 
 
 def share_denoised(release: Release, context: Context, folds: int = 3, rounds: int = 2) -> Denoised:
-    """One denoising for all attacks on the same release."""
+    """`denoise`, computed once for all attacks on the same release."""
     key = ("denoised", release.graph.content_hash, release.defense, folds, rounds)
     return context.share(key, lambda shared: denoise(release, shared, folds, rounds))
 
 
 def denoise(release: Release, context: Context, folds: int, rounds: int) -> Denoised:
     """`Denoised` of a release; see `Denoising`."""
-    density, links, prior = estimate_link_chances(release)
+    density, links, prior = estimate_link_probabilities(release)
     graph = release.graph
     parts = context.rng("folds").permutation(len(links)) % folds
-    chances, room = prior, graph.num_pairs - graph.num_edges
+    probabilities, max_absent = prior, graph.num_pairs - graph.num_edges
     for number in range(rounds + 1):
-        rng, weights = context.rng("round", number), chances / chances.max(initial=1e-9)
-        weighted = graph.with_edges(links, weights if number == 0 else chances)
-        is_real = np.ones(len(links), bool) if number == 0 else rng.random(len(links)) < chances
-        tables, truths, described = [], [], np.zeros(0)
-        for part in range(folds):
-            context.progress.update(number * folds + part, (rounds + 1) * folds, "denoising")
-            inside = np.flatnonzero(parts == part)
-            learned = rng.permutation(len(inside))[:MAX_LEARNED]
-            absent = sample_non_links(graph, min(len(learned), room), rng)
-            rest = weighted.without_edges(links[inside])
-            own = replace(context, shared=SharedWork())
-            table = describe_pairs(rest, np.concatenate([links[inside], absent]), own, False)
-            if not described.size:
-                described = np.zeros((len(links), table.shape[1]))
-            described[inside] = table[: len(inside)]
-            tables += [table[learned], table[len(inside) :]]
-            truths += [is_real[inside[learned]], np.zeros(len(absent), bool)]
+        rng, weights = context.rng("round", number), probabilities / probabilities.max(initial=1e-9)
+        weighted = graph.with_edges(links, weights if number == 0 else probabilities)
+        is_real = (
+            np.ones(len(links), bool) if number == 0 else rng.random(len(links)) < probabilities
+        )
+        tables, truths, columns = [], [], np.zeros(0)
+        for fold in range(folds):
+            context.progress.update(number * folds + fold, (rounds + 1) * folds, "denoising")
+            rows = np.flatnonzero(parts == fold)
+            training = rng.permutation(len(rows))[:MAX_LEARNED]
+            absent = sample_non_links(graph, min(len(training), max_absent), rng)
+            reduced = weighted.without_edges(links[rows])
+            own_context = replace(context, shared=SharedWork())
+            table = describe_pairs(
+                reduced, np.concatenate([links[rows], absent]), own_context, False
+            )
+            if not columns.size:
+                columns = np.zeros((len(links), table.shape[1]))
+            columns[rows] = table[: len(rows)]
+            tables += [table[training], table[len(rows) :]]
+            truths += [is_real[rows[training]], np.zeros(len(absent), bool)]
         truth = np.concatenate(truths)
-        judge = fit_judge(np.concatenate(tables), truth, context.child("judge", number))
+        classifier = fit_pair_classifier(
+            np.concatenate(tables), truth, context.child("judge", number)
+        )
         balance = math.log(max(int(truth.sum()), 1) / max(int((~truth).sum()), 1))
-        ratio = judge.compute_logits(described) - balance if len(links) else np.zeros(0)
+        ratio = classifier.compute_logits(columns) - balance if len(links) else np.zeros(0)
         if number == rounds:
             break
         if number == 0:  # ratio of a mixture of real links and noise
@@ -159,18 +167,18 @@ def denoise(release: Release, context: Context, folds: int, rounds: int) -> Deno
             revised = logit(mixed) - logit(share) + logit(prior)
         else:
             revised = ratio + logit(prior)
-        chances = np.clip(expit(revised), *BOUNDS)
-    final = np.clip(expit(ratio + logit(prior)), *BOUNDS)
-    return Denoised(weighted, links, final, parts, judge, balance, density)
+        probabilities = np.clip(expit(revised), *BOUNDS)
+    posterior = np.clip(expit(ratio + logit(prior)), *BOUNDS)
+    return Denoised(weighted, links, posterior, parts, classifier, balance, density)
 
 
-def estimate_link_chances(release: Release) -> tuple[float, np.ndarray, np.ndarray]:
+def estimate_link_probabilities(release: Release) -> tuple[float, np.ndarray, np.ndarray]:
     """Density of the defended graph, (m, 2) released links, (m,) probabilities that each is real.
 
-    By Bayes' rule on the flip probability alone: a link is reported with probability 1 − q where it
-    is real and q where it is not. Where both ends report, a weight is the share of them that did;
-    DPRR drops reports until the density is kept. Blink publishes posteriors, or the links of
-    posterior above ½.
+    By Bayes' rule on the flip probability q alone: a link is reported with probability 1 − q if it
+    is real, else q. If both ends report, a weight is the share of ends that reported the link; DPRR
+    drops reports to preserve the density. Blink publishes posteriors, or the links of posterior
+    above ½.
     """
     graph, config = release.graph, release.config
     is_link = np.ones(graph.num_edges, bool) if graph.weights is None else graph.weights > 0
@@ -182,13 +190,13 @@ def estimate_link_chances(release: Release) -> tuple[float, np.ndarray, np.ndarr
     total = weights.sum() if keeps_degrees else (weights.sum() - flip * pairs) / (1.0 - 2.0 * flip)
     density = float(np.clip(total / pairs, 0.1 / pairs, 0.9))
     if release.defense == "blink":
-        chances = np.full(len(links), 0.5) if graph.weights is None else weights
+        probabilities = np.full(len(links), 0.5) if graph.weights is None else weights
     elif release.defense == "dprr":
-        kept = density / (density * (1.0 - 2.0 * flip) + flip)  # share of reported links
-        silence = math.log((1.0 - (1.0 - flip) * kept) / (1.0 - flip * kept))
-        chances = expit(logit(density) + 2.0 * (budget * weights + silence * (1.0 - weights)))
+        report_share = density / (density * (1.0 - 2.0 * flip) + flip)  # share of reported links
+        silence = math.log((1.0 - (1.0 - flip) * report_share) / (1.0 - flip * report_share))
+        probabilities = expit(logit(density) + 2.0 * (budget * weights + silence * (1.0 - weights)))
     elif release.defense == "randomized_response":
-        chances = expit(logit(density) + 2.0 * budget * (2.0 * weights - 1.0))
+        probabilities = expit(logit(density) + 2.0 * budget * (2.0 * weights - 1.0))
     else:
-        chances = np.full(len(links), expit(logit(density) + budget))
-    return density, links, np.clip(chances, *BOUNDS)
+        probabilities = np.full(len(links), expit(logit(density) + budget))
+    return density, links, np.clip(probabilities, *BOUNDS)

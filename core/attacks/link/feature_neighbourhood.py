@@ -22,8 +22,8 @@ COMMON = 0.5
 class FeatureNeighbourhood(LinkAttack):
     """Score cos(x_i, s_j) + cos(x_j, s_i), where s_j = x_j + Σ x_z over j's neighbours but i.
 
-    Nothing is trained, so that no simulated attacker stands in for it, and a defense that only
-    moves links leaves one half of each product as it was. Rare marks weigh more.
+    Nothing is trained, and a defense that only changes links leaves one factor of each product
+    unchanged. Rare indicators weigh more.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -39,22 +39,22 @@ class FeatureNeighbourhood(LinkAttack):
         return "the graph has no features" if release.graph.features is None else None
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
-        found = compute_neighbourhood_cosines(release.graph, threat.pairs, context)
-        return PairScores(found.across)
+        cosines = compute_neighbourhood_cosines(release.graph, threat.pairs, context)
+        return PairScores(cosines.across)
 
 
 @dataclass(frozen=True, eq=False)
 class NeighbourhoodCosines:
     """Cosines of pairs (i, j), each (k,) float64; 0 without features on a side.
 
-    own     cos(x_i, x_j)
-    across  cos(x_i, s_j) + cos(x_j, s_i)
-    both    cos(s_i, s_j)
+    ends            cos(x_i, x_j)
+    across          cos(x_i, s_j) + cos(x_j, s_i)
+    neighbourhoods  cos(s_i, s_j)
     """
 
-    own: np.ndarray
+    ends: np.ndarray
     across: np.ndarray
-    both: np.ndarray
+    neighbourhoods: np.ndarray
 
 
 def compute_neighbourhood_cosines(
@@ -68,26 +68,26 @@ def compute_neighbourhood_cosines(
     links = sparse.csr_array(graph.adjacency, dtype=np.float64)
     s = sparse.csr_array(links @ x + x)
     x_norms, s_norms = (np.asarray(m.multiply(m).sum(axis=1)).ravel() for m in (x, s))
-    joined = np.asarray(links[pairs[:, 0], pairs[:, 1]]).ravel()
-    own, across, both = np.zeros((3, len(pairs)))
+    link_weights = np.asarray(links[pairs[:, 0], pairs[:, 1]]).ravel()
+    ends, across, neighbourhoods = np.zeros((3, len(pairs)))
     width = (x.nnz + s.nnz) / max(graph.num_nodes, 1) + 1
     tile = int(max(1, min(100_000, context.memory_budget / (120 * width))))
     for start in range(0, len(pairs), tile):
-        part = slice(start, start + tile)
-        (i, j), w = pairs[part].T, joined[part]
+        rows = slice(start, start + tile)
+        (i, j), w = pairs[rows].T, link_weights[rows]
         xx, xs, sx, ss = (
             np.asarray(left[i].multiply(right[j]).sum(axis=1)).ravel()
             for left, right in ((x, x), (x, s), (s, x), (s, s))
         )
         xi, xj, xis, xjs = x_norms[i], x_norms[j], _dot(x, s, i), _dot(x, s, j)
-        own[part] = _divide(xx, xi * xj)
+        ends[rows] = _divide(xx, xi * xj)
         # s without the other end: s_j − w x_i and s_i − w x_j
         j_norm = s_norms[j] - 2 * w * xs + w**2 * xi
         i_norm = s_norms[i] - 2 * w * sx + w**2 * xj
-        across[part] = _divide(xs - w * xi, xi * j_norm) + _divide(sx - w * xj, xj * i_norm)
-        both[part] = _divide(ss - w * xis - w * xjs + w**2 * xx, i_norm * j_norm)
+        across[rows] = _divide(xs - w * xi, xi * j_norm) + _divide(sx - w * xj, xj * i_norm)
+        neighbourhoods[rows] = _divide(ss - w * xis - w * xjs + w**2 * xx, i_norm * j_norm)
         context.progress.update(start, len(pairs), "neighbours' features")
-    return NeighbourhoodCosines(own, across, both)
+    return NeighbourhoodCosines(ends, across, neighbourhoods)
 
 
 def weigh_features(graph: Graph) -> sparse.csr_array:

@@ -49,13 +49,13 @@ def compute_katz(
     """
     adjacency = sparse.csr_array(graph.adjacency, dtype=np.float64)
     beta = decay / max(compute_largest_eigenvalue(adjacency, context), 1e-12)
-    reach = (max_length + 1) // 2
+    half_length = (max_length + 1) // 2
     # Row entries of the widest power, at most: walks of length `reach`, or all nodes.
     widths = np.ones(graph.num_nodes)
-    for _ in range(reach):
+    for _ in range(half_length):
         widths = np.minimum((adjacency != 0) @ widths, graph.num_nodes)
-    most = max(min(context.memory_budget // 64, 4_000_000), 1)
-    tiles = split_by_work(widths[pairs].sum(axis=1), most)
+    max_entries = max(min(context.memory_budget // 64, 4_000_000), 1)
+    tiles = split_by_work(widths[pairs].sum(axis=1), max_entries)
     scores = np.zeros(len(pairs))
     for number, rows in enumerate(tiles):
         context.progress.update(number, len(tiles), "Katz")
@@ -63,13 +63,13 @@ def compute_katz(
             continue
         left = [adjacency[pairs[rows, 0]] * beta]
         right = [adjacency[pairs[rows, 1]] * beta]
-        while len(left) < reach:
+        while len(left) < half_length:
             left.append(left[-1] @ adjacency * beta)
             right.append(right[-1] @ adjacency * beta)
         total = beta * adjacency[pairs[rows, 0], pairs[rows, 1]]
         for length in range(2, max_length + 1):
-            meet = left[(length + 1) // 2 - 1].multiply(right[length // 2 - 1])
-            total = total + np.asarray(meet.sum(axis=1)).ravel()
+            joined = left[(length + 1) // 2 - 1].multiply(right[length // 2 - 1])
+            total = total + np.asarray(joined.sum(axis=1)).ravel()
         scores[rows] = total
     return scores
 

@@ -17,7 +17,7 @@ from core.results import PairScores
 from core.threats import LinkThreat
 
 PSEUDO = 10.0
-"""Expected links of a pair of communities used as pseudo-count for independence."""
+"""Pseudo-count of expected links per pair of communities, for independence."""
 
 
 MAX_LINKS = 500_000
@@ -28,11 +28,11 @@ class MechanismPosterior(LinkAttack):
     """Log odds that a pair is a link of the graph that was defended.
 
     prior     of the degrees, corrected for the noise, and of communities of the release
-    evidence  of the release itself: ±ε for each time that a pair is, or is not, in it
+    evidence  of the release: +ε if it has the pair, −ε if not; summed over merged releases
 
-    With a flip probability 1/(1+e^ε), a pair that is in the release is e^ε times as likely a
-    link as before: exact for randomised response on pairs, and the most that any mechanism with
-    that promise allows. A release without a guarantee is taken as noise-free.
+    With a flip probability 1/(1+e^ε), a released pair has e^ε times its prior odds of a link:
+    exact for randomised response on pairs, an upper bound for other mechanisms with this guarantee.
+    A release without a guarantee is taken as noise-free.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -55,29 +55,29 @@ def compute_prior_logits(release: Release, pairs: np.ndarray, context: Context) 
     """(k,) log odds of a link by its ends' degrees and communities alone."""
     degrees = estimate_degrees(release)
     total = max(degrees.sum(), 1e-9)
-    chances = degrees[pairs[:, 0]] * degrees[pairs[:, 1]] / total
+    probabilities = degrees[pairs[:, 0]] * degrees[pairs[:, 1]] / total
     labels = context.share(
         ("posterior_communities", release.graph.content_hash),
         lambda shared: _find_groups(release.graph, shared),
     )
     factors = _compute_group_factors(release, degrees, labels)
-    chances = chances * factors[labels[pairs[:, 0]], labels[pairs[:, 1]]]
-    chances = np.clip(chances, 1e-9, 0.95)
-    return np.asarray(np.log(chances / (1 - chances)))
+    probabilities = probabilities * factors[labels[pairs[:, 0]], labels[pairs[:, 1]]]
+    probabilities = np.clip(probabilities, 1e-9, 0.95)
+    return np.asarray(np.log(probabilities / (1 - probabilities)))
 
 
 def estimate_degrees(release: Release) -> np.ndarray:
     """(n,) expected true degrees: noise subtracted, then shrunk to the mean by their variance."""
     graph, flip = release.graph, _compute_flip(release)
     n = graph.num_nodes
-    seen = np.asarray(graph.adjacency.sum(axis=1), dtype=np.float64).ravel()
-    found = (seen - (n - 1) * flip) / (1 - 2 * flip)
-    mean = max(float(found.mean()), 1.0 / n)
-    held = release.facts.get("composed_releases", 1)
-    noise = (n - 1) * flip * (1 - flip) / (1 - 2 * flip) ** 2 / held
-    spread = float(found.var())
+    observed = np.asarray(graph.adjacency.sum(axis=1), dtype=np.float64).ravel()
+    estimates = (observed - (n - 1) * flip) / (1 - 2 * flip)
+    mean = max(float(estimates.mean()), 1.0 / n)
+    num_releases = release.facts.get("composed_releases", 1)
+    noise = (n - 1) * flip * (1 - flip) / (1 - 2 * flip) ** 2 / num_releases
+    spread = float(estimates.var())
     share = max(1 - noise / spread, 0.0) if spread > 0 else 0.0
-    return np.asarray(np.maximum(mean + share * (found - mean), 0.05 * mean))
+    return np.asarray(np.maximum(mean + share * (estimates - mean), 0.05 * mean))
 
 
 def _compute_flip(release: Release) -> float:
@@ -100,12 +100,12 @@ def _compute_group_factors(release: Release, degrees: np.ndarray, labels: np.nda
     count = int(labels.max(initial=0)) + 1
     i, j = graph.edges.T
     weights = np.ones(graph.num_edges) if graph.weights is None else graph.weights
-    seen = np.zeros((count, count))
-    np.add.at(seen, (labels[i], labels[j]), weights)
-    seen = seen + seen.T  # both directions
+    observed = np.zeros((count, count))
+    np.add.at(observed, (labels[i], labels[j]), weights)
+    observed = observed + observed.T  # both directions
     sizes = np.bincount(labels, minlength=count).astype(float)
     pairs = np.outer(sizes, sizes) - np.diag(sizes)
-    real = np.maximum((seen - flip * pairs) / (1 - 2 * flip), 0.0)
+    estimated = np.maximum((observed - flip * pairs) / (1 - 2 * flip), 0.0)
     mass = np.bincount(labels, degrees, minlength=count)
     expected = np.outer(mass, mass) / max(degrees.sum(), 1e-9)
-    return np.asarray((real + PSEUDO) / (expected + PSEUDO))
+    return np.asarray((estimated + PSEUDO) / (expected + PSEUDO))

@@ -50,11 +50,10 @@ TILE = 4_000_000
 class Ncn(LinkAttack):
     """Logit of networks on the ends' and common neighbours' embeddings and counts by distance.
 
-    The links are dealt into `folds`; each fold is learned from on the release without it, as the
-    owner's withheld links are not there either, so that no link stands in its own description.
-    Beside the embeddings the networks read how many nodes lie at which distances from both ends,
-    and the columns of `pair_features`: with nothing but embeddings they hold on too much to a
-    graph of this size. The mean over `members`, each with another fold to choose its epoch by.
+    The links are split into `folds`; each fold is trained on the release without it, since the
+    owner's withheld links are missing too. Besides the embeddings the networks use the numbers of
+    nodes by distance from both ends and the columns of `pair_features`: with embeddings alone they
+    overfit. The mean of `members` networks, each with a different fold to choose its epoch.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -100,24 +99,24 @@ class Ncn(LinkAttack):
         inputs, block = make_inputs(graph, device, "standard"), Block.of_graph(graph, "gcn", device)
         links = graph.edges[find_strong_links(graph)]
         links = rng.permutation(links)[: self.max_links]
-        room = graph.num_pairs - graph.num_edges
-        if len(links) < LEAST_LINKS or room < LEAST_LINKS:
+        max_absent = graph.num_pairs - graph.num_edges
+        if len(links) < LEAST_LINKS or max_absent < LEAST_LINKS:
             return PairNetworks(graph, inputs, block, [], np.zeros(1), np.ones(1))
         folds = min(self.folds, len(links) // 4)
-        asked, tables, rests = [], [], []
+        samples, tables, graphs = [], [], []
         for fold in range(folds):
             context.progress.update(fold, folds, "links without themselves")
-            inside = links[fold::folds]
-            absent = sample_non_links(graph, min(round(RATIO * len(inside)), room), rng)
-            rests.append(graph.without_edges(inside))
-            asked.append((np.concatenate([inside, absent]), len(inside)))
-            # what is worked out for a fold is of no use to others
-            own = replace(context, shared=SharedWork())
-            tables.append(describe_columns(rests[-1], asked[-1][0], own))
+            held_out = links[fold::folds]
+            absent = sample_non_links(graph, min(round(RATIO * len(held_out)), max_absent), rng)
+            graphs.append(graph.without_edges(held_out))
+            samples.append((np.concatenate([held_out, absent]), len(held_out)))
+            # other attacks cannot reuse what is computed for a fold
+            own_context = replace(context, shared=SharedWork())
+            tables.append(describe_columns(graphs[-1], samples[-1][0], own_context))
         centre, spread = fit_scale(np.concatenate(tables))
         batches = []
-        for (pairs, count), table, rest in zip(asked, tables, rests, strict=True):
-            batch = PairBatch.of_pairs(rest, pairs, (table - centre) / spread, device, None)
+        for (pairs, count), table, reduced in zip(samples, tables, graphs, strict=True):
+            batch = PairBatch.of_pairs(reduced, pairs, (table - centre) / spread, device, None)
             truth = torch.zeros(len(pairs), device=device)
             truth[:count] = 1.0
             batches.append((batch, truth))
@@ -197,18 +196,22 @@ def compute_distance_counts(graph: Graph, pairs: np.ndarray, context: Context) -
         context.progress.update(number, num_tiles, "neighbours by distance")
         if not len(rows):
             continue
-        (near, far), (near_j, far_j) = (_find_rings(links, end) for end in pairs[rows].T)
-        both = [
-            _count(near.multiply(near_j)),
-            _count(near.multiply(far_j)) + _count(far.multiply(near_j)),
-            _count(far.multiply(far_j)),
+        (near_i, far_i), (near_j, far_j) = (_find_rings(links, end) for end in pairs[rows].T)
+        in_both = [
+            _count(near_i.multiply(near_j)),
+            _count(near_i.multiply(far_j)) + _count(far_i.multiply(near_j)),
+            _count(far_i.multiply(far_j)),
         ]
-        # of those at distance 1 from an end, the other end itself is at no distance from itself
-        joined = np.asarray(near[np.arange(len(rows)), pairs[rows, 1]]).ravel()
-        second = np.asarray(far[np.arange(len(rows)), pairs[rows, 1]]).ravel()
-        counts[rows, :3] = np.stack(both, axis=1)
-        counts[rows, 3] = _count(near) + _count(near_j) - 2 * both[0] - both[1] - 2 * joined
-        counts[rows, 4] = _count(far) + _count(far_j) - both[1] - 2 * both[2] - 2 * second
+        # the ends themselves do not count as neighbours of each other
+        is_linked = np.asarray(near_i[np.arange(len(rows)), pairs[rows, 1]]).ravel()
+        is_second = np.asarray(far_i[np.arange(len(rows)), pairs[rows, 1]]).ravel()
+        counts[rows, :3] = np.stack(in_both, axis=1)
+        counts[rows, 3] = (
+            _count(near_i) + _count(near_j) - 2 * in_both[0] - in_both[1] - 2 * is_linked
+        )
+        counts[rows, 4] = (
+            _count(far_i) + _count(far_j) - in_both[1] - 2 * in_both[2] - 2 * is_second
+        )
     return counts
 
 
@@ -234,15 +237,15 @@ def _find_rings(
     links: sparse.csr_array, nodes: np.ndarray
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """(k, n) marks of the nodes at distance 1 and at distance 2 of each of k nodes."""
-    near = links[nodes]
-    far = sparse.csr_array(near @ links)
-    far.data[:] = 1.0
+    first = links[nodes]
+    second = sparse.csr_array(first @ links)
+    second.data[:] = 1.0
     itself = sparse.csr_array(
-        (np.ones(len(nodes), np.float32), (np.arange(len(nodes)), nodes)), shape=near.shape
+        (np.ones(len(nodes), np.float32), (np.arange(len(nodes)), nodes)), shape=first.shape
     )
-    far = sparse.csr_array(far - far.multiply(near + itself))
-    far.eliminate_zeros()
-    return near, far
+    second = sparse.csr_array(second - second.multiply(first + itself))
+    second.eliminate_zeros()
+    return first, second
 
 
 def _count(marks: sparse.csr_array) -> np.ndarray:

@@ -1,6 +1,6 @@
-"""Pair classifier: trained on links that it hides itself.
+"""Pair classifier: trained on links withheld from the release by the attacker.
 
-Its classifiers are pooled by their cross-validated predictions; other attacks use them too.
+Classifiers of pairs, pooled by their cross-validated predictions, for this and other attacks.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ ENOUGH = 4000
 class PairClassifier(LinkAttack):
     """Log odds of a logistic regression and boosted trees on all columns of `pair_features`.
 
-    The columns of the training pairs are computed on the release without the links that were
-    hidden for training, so that what is learned there holds for links that the owner hid. Where
-    there are few to learn from, others are hidden in further rounds.
+    The columns of the training pairs are computed on the release without the links withheld for
+    training, as those that the owner withheld are missing too. With few training links, others
+    are withheld in further rounds.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -62,20 +62,23 @@ class PairClassifier(LinkAttack):
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         columns, truths, learned = [], [], 0
-        for rest, hidden, absent in hide_in_turn(
+        for reduced, hidden, absent in hide_in_turn(
             release.graph, self.share, self.max_links, self.rounds, context.rng("hidden"), ratio=2.0
         ):
             pairs = np.concatenate([hidden, absent])
-            # what is worked out without these links is of no use to others
-            own = replace(context, shared=SharedWork())
-            columns.append(describe_pairs(rest, pairs, own, self.embedding))
+            # other attacks cannot reuse what is computed without these links
+            own_context = replace(context, shared=SharedWork())
+            columns.append(describe_pairs(reduced, pairs, own_context, self.embedding))
             truths.append(np.arange(len(pairs)) < len(hidden))
             learned += len(hidden)
             if learned >= ENOUGH:
                 break
-        judge = fit_judge(np.concatenate(columns), np.concatenate(truths), context)
-        facts: dict[str, float | str] = {"classifier": judge.name, "held_out_loss": judge.loss}
-        return PairScores(judge.compute_logits(self.describe(release, threat, context)), facts)
+        classifier = fit_pair_classifier(np.concatenate(columns), np.concatenate(truths), context)
+        facts: dict[str, float | str] = {
+            "classifier": classifier.name,
+            "held_out_loss": classifier.loss,
+        }
+        return PairScores(classifier.compute_logits(self.describe(release, threat, context)), facts)
 
     def describe(self, release: Release, threat: LinkThreat, context: Context) -> np.ndarray:
         return describe_pairs(release.graph, threat.pairs, context, self.embedding)
@@ -86,17 +89,19 @@ MAX_TREES = 150
 EVENNESS = 10.0
 """Penalty on the classifiers' squared distance to equal weights."""
 LEAST = 8
-"""Fewest cases of either kind for training."""
+"""Minimum number of training cases per class."""
 
 
-def fit_judge(columns: np.ndarray, truth: np.ndarray, context: Context) -> Judge:
-    """A logistic regression and boosted trees, weighted by their cross-validated predictions.
+def fit_pair_classifier(
+    columns: np.ndarray, truth: np.ndarray, context: Context
+) -> PooledClassifier:
+    """Fit a logistic regression and boosted trees, weighted by their cross-validated predictions.
 
-    columns (k, c), truth (k,) bool. Nothing is trained with fewer than LEAST cases of a kind.
+    columns (k, c), truth (k,) bool. No model is trained with fewer than LEAST cases of a class.
     """
     if min(truth.sum(), (~truth).sum()) < LEAST or not columns.shape[1]:
-        nothing = np.zeros(columns.shape[1])
-        return Judge([], np.zeros(0), nothing, nothing + 1.0, np.zeros(len(truth)))
+        zeros = np.zeros(columns.shape[1])
+        return PooledClassifier([], np.zeros(0), zeros, zeros + 1.0, np.zeros(len(truth)))
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     centre, spread = fit_scale(columns)
@@ -110,19 +115,19 @@ def fit_judge(columns: np.ndarray, truth: np.ndarray, context: Context) -> Judge
         predicted[number] = cross_val_predict(
             model, scaled, truth, cv=folds, method="decision_function"
         )
-    chances = expit(np.stack([-predicted, predicted], axis=2))
-    weights = fit_weights(chances, truth.astype(np.int64), EVENNESS)
+    probabilities = expit(np.stack([-predicted, predicted], axis=2))
+    weights = fit_weights(probabilities, truth.astype(np.int64), EVENNESS)
     loss = float(np.mean(np.logaddexp(0.0, np.where(truth, -1.0, 1.0) * (weights @ predicted))))
     context.progress.update(len(models), len(models) + 1, "training classifiers of pairs")
     fitted = [model.fit(scaled, truth) for model in models]
-    return Judge(fitted, weights, centre, spread, weights @ predicted, loss)
+    return PooledClassifier(fitted, weights, centre, spread, weights @ predicted, loss)
 
 
-class Judge:
-    """Fitted classifiers and their `weights`.
+class PooledClassifier:
+    """Fitted classifiers, combined by `weights`.
 
-    held_out  (k,) cross-validated log odds of the training cases, and their mean
-    loss      log-loss in nats
+    held_out  (k,) cross-validated log odds of the training cases
+    loss      their mean log-loss in nats
     """
 
     def __init__(
@@ -148,13 +153,13 @@ class Judge:
 
     def compute_logits(self, columns: np.ndarray) -> np.ndarray:
         """(k,) float64 log odds of a link; zeros if nothing was trained."""
-        odds = np.zeros(len(columns))
+        logits = np.zeros(len(columns))
         if not len(columns):
-            return odds
+            return logits
         scaled = (columns - self._centre) / self._spread
         for weight, model in zip(self.weights, self._models, strict=True):
-            odds += weight * model.decision_function(scaled)
-        return odds
+            logits += weight * model.decision_function(scaled)
+        return logits
 
 
 def _list_models(seed: int) -> list[Any]:

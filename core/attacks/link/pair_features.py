@@ -111,8 +111,8 @@ def _describe(graph: Graph, pairs: np.ndarray, context: Context, has_embedding: 
         *compute_affinities(graph, pairs, context).T,
     ]
     if graph.features is not None:
-        found = compute_neighbourhood_cosines(graph, pairs, context)
-        columns += [found.own, found.across, found.both]
+        cosines = compute_neighbourhood_cosines(graph, pairs, context)
+        columns += [cosines.ends, cosines.across, cosines.neighbourhoods]
         for describe in (describe_latent, describe_likeness, describe_clusters):
             columns += [*describe(graph, pairs, context).T]
     if has_embedding:
@@ -141,9 +141,8 @@ def compute_affinities(graph: Graph, pairs: np.ndarray, context: Context) -> np.
     eigenvalues in size, with their signs.
 
     The adjacency spectral embedding with its indefinite product (Rubin-Delanchy et al., A
-    statistical interpretation of spectral embedding, JRSS B 2022): unlike people whose kinds
-    meet are near by it, whom no cosine of embeddings finds. Degrees count, as nothing is
-    normalised.
+    statistical interpretation of spectral embedding, JRSS B 2022). Negative eigenvalues capture
+    links between unlike nodes, which cosines of embeddings miss. Not normalised by degree.
     """
     values, vectors = context.share(
         ("adjacency spectrum", graph.content_hash),
@@ -155,7 +154,7 @@ def compute_affinities(graph: Graph, pairs: np.ndarray, context: Context) -> np.
     for rank, (value, vector) in enumerate(zip(values, vectors.T, strict=True), start=1):
         # the ends' product first: rounding must not depend on a pair's direction
         total += value * (vector[pairs[:, 0]] * vector[pairs[:, 1]])
-        affinities[:, [rank <= most for most in AFFINITY_RANKS]] = total[:, None]
+        affinities[:, [rank <= max_rank for max_rank in AFFINITY_RANKS]] = total[:, None]
     return affinities
 
 
@@ -177,7 +176,7 @@ def _find_eigenvectors(
 def describe_ends(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
     """(k, 6) END_COLUMNS: local clustering, log triangles, log mean degree of the neighbours.
 
-    The smaller value of a pair stands first, so that a pair has no direction.
+    The smaller value of a pair comes first, so that columns are symmetric in the ends.
     """
     nodes = context.share(("cohesion", graph.content_hash), lambda _: _describe_nodes(graph))
     ends = np.sort(nodes[pairs], axis=1)
@@ -189,8 +188,8 @@ def _describe_nodes(graph: Graph) -> np.ndarray:
     wedges = np.maximum(degrees * (degrees - 1) / 2, 1)
     strengths = compute_strengths(graph)
     total = graph.adjacency.astype(np.float64) @ strengths
-    near = np.divide(total, strengths, out=np.zeros(graph.num_nodes), where=strengths > 0)
-    return np.stack([triangles / wedges, np.log1p(triangles), np.log1p(near)], axis=1)
+    mean_degrees = np.divide(total, strengths, out=np.zeros(graph.num_nodes), where=strengths > 0)
+    return np.stack([triangles / wedges, np.log1p(triangles), np.log1p(mean_degrees)], axis=1)
 
 
 def compute_three_paths(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
@@ -203,14 +202,14 @@ def compute_three_paths(graph: Graph, pairs: np.ndarray, context: Context) -> np
     strengths = compute_strengths(graph)
     scale = np.divide(1.0, np.sqrt(strengths), out=np.zeros_like(strengths), where=strengths > 0)
     rows = sparse.csr_array(matrix @ sparse.diags_array(scale))
-    near = (matrix != 0).astype(np.float64)
-    widths = np.minimum(near @ np.asarray(near.sum(axis=1)).ravel(), graph.num_nodes)
-    found = np.zeros(len(pairs))
+    links = (matrix != 0).astype(np.float64)
+    widths = np.minimum(links @ np.asarray(links.sum(axis=1)).ravel(), graph.num_nodes)
+    scores = np.zeros(len(pairs))
     tiles = split_by_work(widths[pairs].sum(axis=1), max(context.memory_budget // 64, 1))
-    for number, places in enumerate(tiles):
+    for number, tile in enumerate(tiles):
         context.progress.update(number, len(tiles), "paths of three links")
-        if len(places):
-            left = rows[pairs[places, 0]] @ matrix
-            right = rows[pairs[places, 1]]
-            found[places] = np.asarray(left.multiply(right).sum(axis=1)).ravel()
-    return found
+        if len(tile):
+            left = rows[pairs[tile, 0]] @ matrix
+            right = rows[pairs[tile, 1]]
+            scores[tile] = np.asarray(left.multiply(right).sum(axis=1)).ravel()
+    return scores

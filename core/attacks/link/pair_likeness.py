@@ -85,8 +85,8 @@ def _find_densities(graph: Graph, context: Context) -> list[tuple[np.ndarray, np
         model = MiniBatchKMeans(min(count, graph.num_nodes), n_init=3, random_state=seed)
         labels = model.fit_predict(vectors)
         context.progress.check()
-        member = np.eye(labels.max() + 1)[labels]
-        links = member.T @ (graph.adjacency.astype(np.float64) @ member)
+        membership = np.eye(labels.max() + 1)[labels]
+        links = membership.T @ (graph.adjacency.astype(np.float64) @ membership)
         mass = links.sum(axis=1)
         expected = np.outer(mass, mass) / max(mass.sum(), 1e-9)
         tables.append((labels, np.log((links + 1.0) / (expected + 1.0))))
@@ -97,12 +97,12 @@ def describe_latent(graph: Graph, pairs: np.ndarray, context: Context) -> np.nda
     """(k, 4) LATENT_COLUMNS: cosines of features in few dimensions, plain and averaged over the
     neighbours (Deerwester et al., 1990; Wu et al., Simplifying graph convolutional networks,
     ICML 2019)."""
-    own, one, two = share_latent(graph, context)
-    both, shift = np.concatenate([own, two]), np.array([0, graph.num_nodes])
-    across = compute_cosines(both, pairs + shift)
-    across += compute_cosines(both, pairs[:, ::-1] + shift)
-    plain = [compute_cosines(vectors, pairs) for vectors in (own, one, two)]
-    return np.stack([*plain, across], axis=1)
+    latent, one_step, two_steps = share_latent(graph, context)
+    stacked, shift = np.concatenate([latent, two_steps]), np.array([0, graph.num_nodes])
+    mixed = compute_cosines(stacked, pairs + shift)
+    mixed += compute_cosines(stacked, pairs[:, ::-1] + shift)
+    cosines = [compute_cosines(vectors, pairs) for vectors in (latent, one_step, two_steps)]
+    return np.stack([*cosines, mixed], axis=1)
 
 
 def share_latent(graph: Graph, context: Context) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -119,7 +119,7 @@ def _blur_features(graph: Graph, context: Context) -> tuple[np.ndarray, np.ndarr
     seed = int(context.rng("latent").integers(2**31))
     width = min(WIDTH, *features.shape)
     left, values, _ = randomized_svd(features, width, n_iter=3, random_state=seed)
-    own = np.asarray(left * values, dtype=np.float32)
+    latent = np.asarray(left * values, dtype=np.float32)
     step = normalize_adjacency(graph.adjacency)
-    one = step @ own
-    return own, one, step @ one
+    one_step = step @ latent
+    return latent, one_step, step @ one_step

@@ -17,7 +17,7 @@ from core.release import Release
 from core.results import PairScores
 from core.threats import LinkThreat
 
-BREATH_S = 0.1
+REPORT_INTERVAL_S = 0.1
 """Time between two progress reports."""
 
 
@@ -55,7 +55,7 @@ def compute_pagerank_scores(
     """(k,) π_i(j) + π_j(i), too low by at most tolerance · (d_i + d_j).
 
     d_i π_i(j) = d_j π_j(i) on undirected graphs, so one push per pair gives both: from the end
-    with fewer links. A node without links keeps its walker.
+    with fewer links. A walk from an isolated node stays there.
     """
 
     strengths = compute_strengths(graph)
@@ -69,28 +69,30 @@ def compute_pagerank_scores(
     starts = np.append(first, len(source))
     visits = np.zeros(len(source))
     matrix = graph.adjacency
-    done, batch = 0, 1
-    while done < len(nodes):
-        began = perf_counter()
+    num_done, batch = 0, 1
+    while num_done < len(nodes):
+        started = perf_counter()
         push_pairs(
             matrix.indptr,
             matrix.indices,
             matrix.data,
             strengths,
-            nodes[done : done + batch],
+            nodes[num_done : num_done + batch],
             target,
-            starts[done : done + batch + 1],
+            starts[num_done : num_done + batch + 1],
             restart,
             tolerance,
             visits,
         )
-        done = min(done + batch, len(nodes))
-        batch = 2 * batch if perf_counter() - began < BREATH_S else max(batch // 2, 1)
-        context.progress.update(done, len(nodes), "PageRank")
-    reached = strengths[target] > 0
-    back = np.divide(strengths[source], strengths[target], out=np.zeros(len(source)), where=reached)
+        num_done = min(num_done + batch, len(nodes))
+        batch = 2 * batch if perf_counter() - started < REPORT_INTERVAL_S else max(batch // 2, 1)
+        context.progress.update(num_done, len(nodes), "PageRank")
+    has_links = strengths[target] > 0
+    reverse = np.divide(
+        strengths[source], strengths[target], out=np.zeros(len(source)), where=has_links
+    )
     scores = np.empty(len(source))
-    scores[order] = visits * (1.0 + back)
+    scores[order] = visits * (1.0 + reverse)
     return scores[places]
 
 
@@ -133,13 +135,13 @@ def push_pairs(
             mass = residual[node]
             residual[node] = 0.0
             estimate[node] += restart * mass
-            if degrees[node] <= 0.0:  # nowhere to go: the walker restarts where it began
+            if degrees[node] <= 0.0:  # isolated node: the walk restarts there
                 estimate[node] += (1.0 - restart) * mass
                 continue
             share = (1.0 - restart) * mass / degrees[node]
-            for at in range(indptr[node], indptr[node + 1]):
-                other = np.int64(indices[at])
-                residual[other] += share * data[at]
+            for index in range(indptr[node], indptr[node + 1]):
+                other = np.int64(indices[index])
+                residual[other] += share * data[index]
                 if not is_touched[other]:
                     is_touched[other] = True
                     touched[num_touched] = other
@@ -148,9 +150,9 @@ def push_pairs(
                     queued[other] = True
                     queue[(head + waiting) % n] = other
                     waiting += 1
-        for at in range(starts[row], starts[row + 1]):
-            out[at] = estimate[targets[at]]
-        for at in range(num_touched):
-            node = touched[at]
+        for index in range(starts[row], starts[row + 1]):
+            out[index] = estimate[targets[index]]
+        for index in range(num_touched):
+            node = touched[index]
             estimate[node] = residual[node] = 0.0
             is_touched[node] = False

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from core.algorithms.pairs import sample_non_links
-from core.attacks.link.pair_classifier import fit_judge
+from core.attacks.link.pair_classifier import fit_pair_classifier
 from core.attacks.link.pair_features import describe_pairs
 from core.attacks.link.released_links import compute_evidence
 from core.context import Context
@@ -19,17 +19,16 @@ from core.results import PairScores
 from core.threats import LinkThreat
 
 MAX_EMBEDDED = 200_000
-"""Number of links up to which auto-encoders are trained; beyond, a fold takes minutes."""
+"""Maximum number of links for auto-encoders; above it a fold takes minutes."""
 
 
 class Plausibility(LinkAttack):
-    """Log odds that a pair is a link, by all columns of `pair_features`, and by the release.
+    """Log odds that a pair is a link, by all columns of `pair_features` and the release's noise.
 
-    Links of the release are judged without themselves: they are dealt into `folds`, and each
-    fold is described on the release without it. The judge learns to tell links of the release
-    from pairs that it does not link. A false link looks like any such pair, so that the judge's
-    odds rank the links of the release by their chance to be real (Elkan and Noto, Learning
-    classifiers from only positive and unlabeled data, KDD 2008).
+    The released links are split into `folds`; the columns of each fold are computed on the release
+    without it. A classifier is trained on released links against other pairs. False links are
+    distributed like these, so its log odds rank the released links by their probability of being
+    real (Elkan and Noto, Learning classifiers from only positive and unlabeled data, KDD 2008).
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -55,32 +54,35 @@ class Plausibility(LinkAttack):
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         graph, pairs = release.graph, threat.pairs
-        real = graph.present_edges
-        parts = context.rng("folds").permutation(len(real)) % self.folds
+        links = graph.present_edges
+        parts = context.rng("folds").permutation(len(links)) % self.folds
         n = graph.num_nodes
-        places = find_places(pair_codes(pairs, n), pair_codes(real, n))
+        places = find_places(pair_codes(pairs, n), pair_codes(links, n))
         part_of_pair = np.where(places >= 0, np.append(parts, -1)[places], 0)
         columns, truths, described = [], [], np.zeros((len(pairs), 0))
-        for part in range(self.folds):
-            inside = real[parts == part]
-            rest = graph.without_edges(inside)
-            own = np.flatnonzero(part_of_pair == part)
-            rng = context.rng("training", part)
+        for fold in range(self.folds):
+            inside = links[parts == fold]
+            reduced = graph.without_edges(inside)
+            rows = np.flatnonzero(part_of_pair == fold)
+            rng = context.rng("training", fold)
             if len(inside) > self.max_links:
                 inside = inside[np.sort(rng.choice(len(inside), self.max_links, replace=False))]
-            room = graph.num_pairs - graph.num_edges
-            absent = sample_non_links(graph, min(len(inside), room), rng)
-            asked = np.concatenate([inside, absent, pairs[own]])
-            embeds = self.embedding and graph.num_edges <= MAX_EMBEDDED
-            table = describe_pairs(rest, asked, context, embeds)
-            learned = len(inside) + len(absent)
-            columns.append(table[:learned])
-            truths.append(np.arange(learned) < len(inside))
+            max_absent = graph.num_pairs - graph.num_edges
+            absent = sample_non_links(graph, min(len(inside), max_absent), rng)
+            all_pairs = np.concatenate([inside, absent, pairs[rows]])
+            has_embedding = self.embedding and graph.num_edges <= MAX_EMBEDDED
+            table = describe_pairs(reduced, all_pairs, context, has_embedding)
+            num_training = len(inside) + len(absent)
+            columns.append(table[:num_training])
+            truths.append(np.arange(num_training) < len(inside))
             if not described.shape[1]:
                 described = np.zeros((len(pairs), table.shape[1]))
-            described[own] = table[learned:]
-            context.progress.update(part + 1, self.folds + 1, "links without themselves")
-        judge = fit_judge(np.concatenate(columns), np.concatenate(truths), context)
-        odds = judge.compute_logits(described)
-        facts: dict[str, float | str] = {"classifier": judge.name, "held_out_loss": judge.loss}
-        return PairScores(odds + compute_evidence(release, pairs), facts)
+            described[rows] = table[num_training:]
+            context.progress.update(fold + 1, self.folds + 1, "links without themselves")
+        classifier = fit_pair_classifier(np.concatenate(columns), np.concatenate(truths), context)
+        logits = classifier.compute_logits(described)
+        facts: dict[str, float | str] = {
+            "classifier": classifier.name,
+            "held_out_loss": classifier.loss,
+        }
+        return PairScores(logits + compute_evidence(release, pairs), facts)

@@ -42,7 +42,7 @@ class Seal(LinkAttack):
         from core.models.seal import fit_seal
 
         graph, config = release.graph, self.config
-        # Trained once a release, for whoever knows the defense and who does not.
+        # Trained once per release, for standard and adaptive attackers.
         model = context.share(
             ("seal", graph.content_hash, *config.values()),
             lambda shared: fit_seal(graph, shared, **config),

@@ -7,7 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attacks.link.denoising import describe_obstacle, estimate_link_chances, share_denoised
+from core.attacks.link.denoising import (
+    describe_obstacle,
+    estimate_link_probabilities,
+    share_denoised,
+)
 from core.attacks.link.heuristics import compute_strengths
 from core.attacks.shadow_release import make_shadow_release
 from core.context import Context, SharedWork
@@ -33,7 +37,7 @@ def test_the_share_of_real_links_follows_from_the_flip_probability(key, epsilon)
     """Against the truth, by each weight that links of the release have."""
     graph = two_communities(200)
     release = publish(graph, key, epsilon)
-    density, links, chances = estimate_link_chances(release)
+    density, links, chances = estimate_link_probabilities(release)
     assert density == pytest.approx(graph.density, rel=0.25)
     weights = release.graph.weights
     weights = np.ones(len(links)) if weights is None else weights[weights > 0]
@@ -45,7 +49,7 @@ def test_the_share_of_real_links_follows_from_the_flip_probability(key, epsilon)
 
 def test_blink_publishes_posteriors():
     release = publish(two_communities(80), "blink", 4.0, variant="soft")
-    _, links, chances = estimate_link_chances(release)
+    _, links, chances = estimate_link_probabilities(release)
     np.testing.assert_allclose(chances, np.clip(release.graph.weights, 0.002, 0.998))
     assert len(links) == release.graph.num_edges
 
@@ -61,11 +65,11 @@ def test_real_links_get_higher_probabilities_and_these_are_calibrated(noisy):
     found = share_denoised(release, Context(Seed(0)))
     real = threats.visible.contains_pairs(found.links)
     assert 0.4 < real.mean() < 0.8
-    assert compute_auc(found.chances, real)[0] > 0.72
-    assert found.chances.mean() == pytest.approx(real.mean(), abs=0.08)
-    likely = found.chances > np.median(found.chances)
+    assert compute_auc(found.probabilities, real)[0] > 0.72
+    assert found.probabilities.mean() == pytest.approx(real.mean(), abs=0.08)
+    likely = found.probabilities > np.median(found.probabilities)
     for half in (likely, ~likely):
-        assert found.chances[half].mean() == pytest.approx(real[half].mean(), abs=0.12)
+        assert found.probabilities[half].mean() == pytest.approx(real[half].mean(), abs=0.12)
 
 
 def test_released_links_are_ranked_better_than_by_the_mechanism_alone(noisy):

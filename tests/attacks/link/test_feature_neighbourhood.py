@@ -43,7 +43,7 @@ def test_equals_a_loop_over_all_pairs_in_any_tile(name, budget):
     pairs = np.stack(np.triu_indices(graph.num_nodes, 1), 1)[::3]
     found = compute_neighbourhood_cosines(graph, pairs, Context(Seed(0), memory_budget=budget))
     expected = np.array([loop(graph, i, j) for i, j in pairs])
-    got = np.stack([found.own, found.across, found.both], axis=1)
+    got = np.stack([found.ends, found.across, found.neighbourhoods], axis=1)
     np.testing.assert_allclose(got, expected, atol=1e-9)
 
 
@@ -54,7 +54,7 @@ def test_a_link_between_the_two_says_nothing():
     with_link = compute_neighbourhood_cosines(graph, pair, Context(Seed(0)))
     without = compute_neighbourhood_cosines(graph.without_edges(pair), pair, Context(Seed(0)))
     np.testing.assert_allclose(with_link.across, without.across, atol=1e-12)
-    np.testing.assert_allclose(with_link.both, without.both, atol=1e-12)
+    np.testing.assert_allclose(with_link.neighbourhoods, without.neighbourhoods, atol=1e-12)
 
 
 def test_rare_marks_weigh_their_inverse_frequency_and_rows_have_unit_length():

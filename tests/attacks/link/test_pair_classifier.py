@@ -9,7 +9,7 @@ import pytest
 from core.algorithms.pairs import hide_in_turn, hide_links
 from core.attacks.link import pair_classifier
 from core.attacks.link.feature_neighbourhood import weigh_features
-from core.attacks.link.pair_classifier import LEAST, fit_judge
+from core.attacks.link.pair_classifier import LEAST, fit_pair_classifier
 from core.attacks.link.pair_features import (
     AFFINITY_RANKS,
     compute_affinities,
@@ -208,14 +208,14 @@ def test_the_judge_trusts_trees_where_no_line_tells_the_sides_apart():
     crossed = columns[:, 0] * columns[:, 1] > 0
     straight = columns[:, 0] + 0.5 * rng.normal(size=800) > 0
     new = rng.normal(size=(500, 3))
-    judge = fit_judge(columns, crossed, Context(Seed(0)))
+    judge = fit_pair_classifier(columns, crossed, Context(Seed(0)))
     line, trees = judge.weights
     assert trees > 1.5 * abs(line)
     assert (
         judge.name == f"LogisticRegression {line:.2f}, HistGradientBoostingClassifier {trees:.2f}"
     )
     assert compute_auc(judge.compute_logits(new), new[:, 0] * new[:, 1] > 0)[0] > 0.9
-    line, trees = fit_judge(columns, straight, Context(Seed(0))).weights
+    line, trees = fit_pair_classifier(columns, straight, Context(Seed(0))).weights
     assert line > 1.5 * abs(trees)
 
 
@@ -223,16 +223,16 @@ def test_the_judge_is_calibrated_and_knows_nothing_of_noise():
     rng = np.random.default_rng(1)
     columns = rng.normal(size=(4000, 2))
     truth = rng.random(4000) < 1 / (1 + np.exp(-2 * columns[:, 0]))
-    judge = fit_judge(columns, truth, Context(Seed(0)))
+    judge = fit_pair_classifier(columns, truth, Context(Seed(0)))
     logits = judge.compute_logits(columns)
     assert np.mean(1 / (1 + np.exp(-logits))) == pytest.approx(truth.mean(), abs=0.02)
     assert np.corrcoef(logits, 2 * columns[:, 0])[0, 1] > 0.97
-    noise = fit_judge(columns, rng.random(4000) < 0.5, Context(Seed(0)))
+    noise = fit_pair_classifier(columns, rng.random(4000) < 0.5, Context(Seed(0)))
     assert noise.loss == pytest.approx(np.log(2), abs=0.01)
 
 
 def test_too_few_cases_teach_nothing():
-    judge = fit_judge(np.eye(6), np.arange(6) < LEAST - 4, Context(Seed(0)))
+    judge = fit_pair_classifier(np.eye(6), np.arange(6) < LEAST - 4, Context(Seed(0)))
     assert judge.name == "none"
     assert not judge.compute_logits(np.eye(6)).any()
 

@@ -52,7 +52,7 @@ def test_equals_networkx():
 
 
 def test_progress_is_reported_and_cancel_obeyed(monkeypatch):
-    monkeypatch.setattr(personalized_pagerank, "BREATH_S", 0.0)
+    monkeypatch.setattr(personalized_pagerank, "REPORT_INTERVAL_S", 0.0)
     graph = GRAPHS["two_communities"]()
     stopped = RecordingProgress(lambda: len(stopped.updates) >= 2)
     with pytest.raises(RunCancelled):
