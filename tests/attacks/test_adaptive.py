@@ -212,7 +212,7 @@ def test_a_form_that_finds_noise_is_no_better(noise, is_learned, monkeypatch):
     played = ShadowRelease(graph, Release(graph), own.hidden, own.absent, chances, None)
     attack = make_method("common_neighbors")
     monkeypatch.setattr(type(attack), "describe", lambda *given: columns)
-    monkeypatch.setattr(adaptive, "_add_linked", lambda columns, release, threat: columns)
+    monkeypatch.setattr(adaptive, "_append_link_weights", lambda columns, release, threat: columns)
     found = adaptive._fit_classifier(attack, Release(graph), played, own, Context(Seed(0)))
     assert found[1] == is_learned
 
@@ -249,7 +249,7 @@ def test_both_forms_are_tried_on_the_release_itself(
     monkeypatch.setattr(type(attack), "describes_score", False)
     monkeypatch.setattr(type(attack), "score", score)
     monkeypatch.setattr(type(attack), "describe", describe)
-    monkeypatch.setattr(adaptive, "_add_linked", lambda columns, release, threat: columns)
+    monkeypatch.setattr(adaptive, "_append_link_weights", lambda columns, release, threat: columns)
     found = adaptive._fit_classifier(attack, Release(graph), played, own, Context(Seed(0)))
     assert found[1] == is_learned
 
