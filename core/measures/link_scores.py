@@ -51,10 +51,10 @@ def compute_degree_means(graph: Graph, scores: np.ndarray) -> list[GroupMean]:
     degrees, values = graph.degrees[graph.edges].ravel(), np.repeat(scores, 2)
     groups = []
     for low, high in zip(DEGREE_BINS, (*DEGREE_BINS[1:], np.inf), strict=True):
-        chosen = values[(degrees >= low) & (degrees < high)]
-        if len(chosen):
-            last = "+" if high == np.inf else "" if high == low + 1 else f"–{int(high) - 1}"
-            groups.append(GroupMean(f"{low}{last}", _estimate(chosen)))
+        in_range = values[(degrees >= low) & (degrees < high)]
+        if len(in_range):
+            suffix = "+" if high == np.inf else "" if high == low + 1 else f"–{int(high) - 1}"
+            groups.append(GroupMean(f"{low}{suffix}", _estimate(in_range)))
     return groups
 
 
@@ -89,10 +89,10 @@ def _classify(graph: Graph, scores: np.ndarray, nodes: np.ndarray) -> tuple[np.n
     left, right = np.triu_indices(size, 1)
     codes = pair_codes(np.stack([nodes[:, left], nodes[:, right]], axis=2), graph.num_nodes)
     codes = codes.reshape(len(nodes), -1)
-    place = np.minimum(np.searchsorted(graph.edge_codes, codes), graph.num_edges - 1)
-    is_link = graph.edge_codes[place] == codes
+    positions = np.minimum(np.searchsorted(graph.edge_codes, codes), graph.num_edges - 1)
+    is_link = graph.edge_codes[positions] == codes
     count = is_link.sum(axis=1)
-    means = np.where(is_link, scores[place], 0.0).sum(axis=1) / count
+    means = np.where(is_link, scores[positions], 0.0).sum(axis=1) / count
     if size == 3:
         return count - 2, means
     degrees = np.zeros((len(nodes), 4), np.int64)
@@ -113,32 +113,32 @@ def _draw_stars(graph: Graph, leaves: int, count: int, rng: np.random.Generator)
     none."""
     degrees = graph.degrees.astype(float)
     weights = np.ones(graph.num_nodes)
-    for taken in range(leaves):
-        weights *= np.maximum(degrees - taken, 0)
+    for num_chosen in range(leaves):
+        weights *= np.maximum(degrees - num_chosen, 0)
     if not weights.any():
         return np.zeros((0, 1 + leaves), np.int64)
     centers = rng.choice(graph.num_nodes, count, p=weights / weights.sum())
-    places = np.zeros((count, 0), np.int64)
-    for taken in range(leaves):
-        place = (rng.random(count) * (graph.degrees[centers] - taken)).astype(np.int64)
-        for other in np.sort(places, axis=1).T:  # step over what is taken, lowest first
-            place += place >= other
-        places = np.column_stack([places, place])
-    return np.column_stack([centers, *(_find_neighbors(graph, centers, p) for p in places.T)])
+    positions = np.zeros((count, 0), np.int64)
+    for num_chosen in range(leaves):
+        position = (rng.random(count) * (graph.degrees[centers] - num_chosen)).astype(np.int64)
+        for earlier in np.sort(positions, axis=1).T:  # step over what is taken, lowest first
+            position += position >= earlier
+        positions = np.column_stack([positions, position])
+    return np.column_stack([centers, *(_find_neighbors(graph, centers, p) for p in positions.T)])
 
 
 def _draw_paths(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
     """(k ≤ count, 4) nodes of uniform paths of three links; closed walks are dropped."""
     i, j = graph.edges.T
-    room = (graph.degrees[i] - 1.0) * (graph.degrees[j] - 1.0)
-    if not room.any():
+    num_paths = (graph.degrees[i] - 1.0) * (graph.degrees[j] - 1.0)
+    if not num_paths.any():
         return np.zeros((0, 4), np.int64)
-    middle = rng.choice(graph.num_edges, count, p=room / room.sum())
+    middle = rng.choice(graph.num_edges, count, p=num_paths / num_paths.sum())
     ends = []
-    for here, there in ((i[middle], j[middle]), (j[middle], i[middle])):
-        place = (rng.random(count) * (graph.degrees[here] - 1)).astype(np.int64)
-        place += place >= _find_place(graph, here, there)
-        ends.append(_find_neighbors(graph, here, place))
+    for inner, outer in ((i[middle], j[middle]), (j[middle], i[middle])):
+        position = (rng.random(count) * (graph.degrees[inner] - 1)).astype(np.int64)
+        position += position >= _find_place(graph, inner, outer)
+        ends.append(_find_neighbors(graph, inner, position))
     nodes = np.column_stack([ends[0], i[middle], j[middle], ends[1]])
     return np.asarray(nodes[ends[0] != ends[1]])
 
@@ -156,7 +156,7 @@ def _find_place(graph: Graph, nodes: np.ndarray, neighbors: np.ndarray) -> np.nd
     return np.asarray(np.searchsorted(codes, nodes * n + neighbors) - adjacency.indptr[nodes])
 
 
-def _estimate(values: np.ndarray, least: int = 1) -> Estimate:
-    if len(values) < least:
+def _estimate(values: np.ndarray, min_count: int = 1) -> Estimate:
+    if len(values) < min_count:
         return Estimate(None, None, None, len(values), 1, "too few of them in this graph")
     return combine_measurements([measure_mean("link_score", values)])

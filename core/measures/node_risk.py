@@ -2,9 +2,9 @@
 
 Raw scores of different attacks are not comparable, so they are converted to probabilities by
 isotonic regression. `calibrate_across_folds` fits it on the evaluation's truth, cross-fitted over
-five folds, so that no case takes part in its own calibration: the best use of the scores, not what
-the attacker could have known. `calibrate_on_known` fits it on known values that the attacker held
-out: its own forecast. Scores clearly below chance leak as much as others and are inverted first.
+five folds: an upper bound on what the attacker could have known. `calibrate_on_known` fits it on
+the attack's out-of-fold predictions of known values. Scores significantly below chance are inverted
+first, since they reveal as much as others.
 Folds come from a hash of the case and are equal for every attack and release.
 """
 
@@ -115,10 +115,10 @@ def calibrate_on_known(
         return None
     nodes = np.flatnonzero(threat.known & ~np.isnan(probabilities.held_out[:, 0]))
     codes, values = threat.observed[nodes], probabilities.held_out[nodes]
-    asked = probabilities.probabilities[threat.hidden]
-    calibrated = np.zeros(asked.shape)
+    hidden_scores = probabilities.probabilities[threat.hidden]
+    calibrated = np.zeros(hidden_scores.shape)
     for c in np.unique(codes):
-        ranks = rank_with_ties(np.concatenate([values[:, c], asked[:, c]]))
+        ranks = rank_with_ties(np.concatenate([values[:, c], hidden_scores[:, c]]))
         calibrated[:, c] = _calibrate(
             ranks[: len(nodes)], codes == c, np.ones(len(nodes)), ranks[len(nodes) :], len(ranks)
         )
@@ -157,17 +157,19 @@ def measure_advantage(risk: NodeRisk, limit: float = ADVANTAGE_LIMIT) -> Measure
 def measure_class_advantage(
     risk: NodeRisk, codes: np.ndarray, limit: float = ADVANTAGE_LIMIT
 ) -> Measurement:
-    """class_advantage_share: largest share over classes of a class's own nodes exposed.
+    """class_advantage_share: largest share of exposed nodes over the classes.
 
-    codes (n,) class of each node. Nodes of a class with 91 % cannot have an advantage of `limit`;
-    if the other 9 % are all exposed, the overall share hides it and this one does not. Classes with
-    fewer than MIN_CLASS nodes at stake are omitted.
+    codes (n,) class of each node. In a class with a base rate of 91 % no advantage can exceed
+    0.09; the overall share would hide that all other nodes are exposed. Classes with fewer than
+    MIN_CLASS nodes at stake are omitted.
     """
-    exposed, own = risk.advantage > limit, codes[risk.nodes]
-    classes = [own == c for c in np.unique(own) if (own == c).sum() >= MIN_CLASS]
+    exposed, node_classes = risk.advantage > limit, codes[risk.nodes]
+    classes = [
+        node_classes == c for c in np.unique(node_classes) if (node_classes == c).sum() >= MIN_CLASS
+    ]
     if not classes:
         reason = f"no class has {MIN_CLASS} people at stake"
-        return Measurement("class_advantage_share", None, n=len(own), reason=reason)
+        return Measurement("class_advantage_share", None, n=len(node_classes), reason=reason)
     worst = max(classes, key=lambda members: float(exposed[members].mean()))
     return measure_share("class_advantage_share", exposed[worst])
 
@@ -192,9 +194,9 @@ def compute_guessing_advantage(
     counts  nodes in each class, n in all; calibrated as in `compute_attribute_node_risk`
     """
     codes = np.repeat(np.arange(len(counts)), counts)
-    everybody = np.ones(len(codes), bool)
+    all_nodes = np.ones(len(codes), bool)
     attribute = Attribute("noise", codes, tuple(map(str, range(len(counts)))))
-    threat = AttributeThreat(attribute, ~everybody, everybody)
+    threat = AttributeThreat(attribute, ~all_nodes, all_nodes)
     rng = np.random.default_rng(seed)
     total = np.zeros((num_attacks, len(codes)))
     for row in total:
@@ -213,8 +215,8 @@ def estimate_guessing_share(
     only reduce the noise of the calibration
     """
     _, counts = np.unique(np.round(np.asarray(bases, float), 6), return_counts=True)
-    most = 400
-    scaled = np.maximum(counts * min(1.0, most / counts.sum()), 2).round().astype(int)
+    max_nodes = 400
+    scaled = np.maximum(counts * min(1.0, max_nodes / counts.sum()), 2).round().astype(int)
     if len(scaled) == 1:  # links: withheld ones against as many that are not there
         scaled = np.repeat(scaled, 2)
     return _simulate_guessing(tuple(scaled.tolist()), num_attacks, max(repeats, 1), limit)
@@ -224,8 +226,8 @@ def estimate_guessing_share(
 def _simulate_guessing(
     counts: tuple[int, ...], num_attacks: int, repeats: int, limit: float
 ) -> float:
-    found = compute_guessing_advantage(counts, num_attacks, repeats)
-    return float((found.max(axis=0) > limit).mean())
+    advantages = compute_guessing_advantage(counts, num_attacks, repeats)
+    return float((advantages.max(axis=0) > limit).mean())
 
 
 def calibrate_across_folds(
@@ -259,19 +261,19 @@ def calibrate_across_folds(
 
 
 def _calibrate(
-    ranks: np.ndarray, truth: np.ndarray, weights: np.ndarray, asked: np.ndarray, count: int
+    ranks: np.ndarray, truth: np.ndarray, weights: np.ndarray, queries: np.ndarray, count: int
 ) -> np.ndarray:
-    """P(truth) at the ranks `asked`, fitted on ranks (k,) of `count` in all.
+    """P(truth) at the ranks `queries`, fitted on ranks (k,) of `count` in all.
 
-    One pseudo-case of the other kind beyond either end prevents probabilities of exactly 0 or 1.
+    One pseudo-case of the opposite class beyond either end prevents probabilities of 0 or 1.
     """
     if is_wrong_way(ranks, truth):
-        ranks, asked = count + 1.0 - ranks, count + 1.0 - asked
+        ranks, queries = count + 1.0 - ranks, count + 1.0 - queries
     return fit_isotonic(
         np.concatenate([[0.0], ranks, [count + 1.0]]),
         np.concatenate([[1.0], truth, [0.0]]),
         np.concatenate([[1.0], weights, [1.0]]),
-        asked,
+        queries,
     )
 
 
@@ -303,17 +305,17 @@ def assign_folds(truth: np.ndarray, cases: np.ndarray) -> np.ndarray:
 
 
 def fit_isotonic(
-    places: np.ndarray, values: np.ndarray, weights: np.ndarray, asked: np.ndarray
+    x: np.ndarray, y: np.ndarray, weights: np.ndarray, queries: np.ndarray
 ) -> np.ndarray:
-    """(m,) isotonic regression of `values` on `places` (k,) with weights, evaluated at `asked` (m,)
-    by linear interpolation, constant beyond the ends.
+    """(m,) weighted isotonic regression of y on x, both (k,), evaluated at `queries` (m,) by linear
+    interpolation, constant beyond the ends.
 
-    As scikit-learn's IsotonicRegression, whose input checks dominate on the few points of the
-    thousands of fits per audit.
+    Equals scikit-learn's IsotonicRegression, whose input checks would dominate: an audit has
+    thousands of fits on few points.
     """
     from scipy.optimize import isotonic_regression
 
-    levels, of_level = np.unique(places, return_inverse=True)
-    total = np.bincount(of_level, weights)
-    means = np.bincount(of_level, weights * values) / total
-    return np.asarray(np.interp(asked, levels, isotonic_regression(means, weights=total).x))
+    levels, inverse = np.unique(x, return_inverse=True)
+    total = np.bincount(inverse, weights)
+    means = np.bincount(inverse, weights * y) / total
+    return np.asarray(np.interp(queries, levels, isotonic_regression(means, weights=total).x))

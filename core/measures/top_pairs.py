@@ -67,23 +67,23 @@ def draw_candidates(
     )
     available = graph.num_pairs - graph.num_edges
     total = available - len(held_back)
-    left_out = np.sort(pair_codes(np.concatenate([hidden, held_back]), n))
+    excluded = np.sort(pair_codes(np.concatenate([hidden, held_back]), n))
 
-    def drop(pairs: np.ndarray) -> np.ndarray:
-        return np.asarray(pairs[~is_among(pair_codes(pairs, n), left_out)])
+    def drop_excluded(pairs: np.ndarray) -> np.ndarray:
+        return np.asarray(pairs[~is_among(pair_codes(pairs, n), excluded)])
 
     if available <= limit and not is_local:
-        return _join(hidden, [(drop(sample_non_links(graph, available, rng)), 1.0)], total)
+        return _join(hidden, [(drop_excluded(sample_non_links(graph, available, rng)), 1.0)], total)
     near, weight = find_near_pairs(graph, limit, rng)
-    near = drop(near)
-    found = round(weight * len(near))
+    near = drop_excluded(near)
+    num_near = round(weight * len(near))
     if len(near) > limit:
-        near, weight = near[rng.choice(len(near), limit, replace=False)], found / limit
-    rest = max(total - len(hidden) - found, 0)
-    most = NUM_LAST if is_local else NUM_OTHERS
-    far = drop(sample_non_links(graph, min(most, limit, available), rng))
+        near, weight = near[rng.choice(len(near), limit, replace=False)], num_near / limit
+    num_remaining = max(total - len(hidden) - num_near, 0)
+    num_sampled = NUM_LAST if is_local else NUM_OTHERS
+    far = drop_excluded(sample_non_links(graph, min(num_sampled, limit, available), rng))
     far = far[count_shared_neighbors(graph, far) == 0]
-    return _join(hidden, [(near, weight), (far, max(rest / max(len(far), 1), 1.0))], total)
+    return _join(hidden, [(near, weight), (far, max(num_remaining / max(len(far), 1), 1.0))], total)
 
 
 def measure_top_pairs(scores: np.ndarray, candidates: Candidates) -> list[Measurement]:
@@ -98,7 +98,7 @@ def measure_top_pairs(scores: np.ndarray, candidates: Candidates) -> list[Measur
     groups = np.cumsum(np.concatenate([[0], np.diff(ordered) != 0])) if len(ordered) else order
     size = np.bincount(groups, weights) if len(ordered) else np.zeros(0)
     mean = np.bincount(groups, hits) / size if len(ordered) else size
-    before = np.cumsum(size) - size
+    num_above = np.cumsum(size) - size
     squares = np.bincount(groups, np.where(weights > 1, weights**2, 0.0)) if len(ordered) else size
     result = []
     for count in TOP:
@@ -107,10 +107,10 @@ def measure_top_pairs(scores: np.ndarray, candidates: Candidates) -> list[Measur
             reason = f"the release leaves only {candidates.total} pairs unlinked"
             result.append(Measurement(metric, None, n=candidates.total, reason=reason))
             continue
-        taken = np.clip(count - before, 0.0, size)
-        value = float((taken * mean).sum() / count)
-        missed = float((squares * (taken > 0)).sum()) * value**2 / count**2
-        variance = share_variance(value * count, count) + missed
+        num_taken = np.clip(count - num_above, 0.0, size)
+        value = float((num_taken * mean).sum() / count)
+        sampling_variance = float((squares * (num_taken > 0)).sum()) * value**2 / count**2
+        variance = share_variance(value * count, count) + sampling_variance
         result.append(Measurement(metric, value, min(variance, 0.25), count))
     return result
 

@@ -67,12 +67,14 @@ class AttriInfer(AttributeAttack):
             folds = draw_folds(observed, 3, context.rng("folds"))
             losses, predicted = [], []
             for value in COUPLINGS:
-                guessed = np.full((len(observed), threat.num_classes), np.nan)
-                for rest, fold in hold_out(observed, folds):
-                    guessed[fold] = run(rest, value)[fold]
-                given = np.flatnonzero(~np.isnan(guessed[:, 0]))
-                losses.append(-np.log(np.clip(guessed[given, observed[given]], 1e-12, None)))
-                predicted.append(guessed)
+                fold_predictions = np.full((len(observed), threat.num_classes), np.nan)
+                for training, fold in hold_out(observed, folds):
+                    fold_predictions[fold] = run(training, value)[fold]
+                evaluated = np.flatnonzero(~np.isnan(fold_predictions[:, 0]))
+                losses.append(
+                    -np.log(np.clip(fold_predictions[evaluated, observed[evaluated]], 1e-12, None))
+                )
+                predicted.append(fold_predictions)
             best = choose_coupling(np.array(losses))
             coupling, held_out = COUPLINGS[best], predicted[best]
         return ClassProbabilities(run(observed, coupling), {"coupling": coupling}, held_out)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.attacks.attribute.committee import Committee, select_judged
+from core.attacks.attribute.committee import Committee, select_held_out
 from core.context import Context
 from core.methods import MethodInfo
 from core.models.pooling import FLOOR
@@ -38,8 +38,8 @@ class BestSingle(Committee):
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         """Probabilities of the base model with the lowest log-loss on the known nodes."""
-        members, values, untold = self._ask_all(release, threat, context)
-        losses = compute_losses(*select_judged(untold, threat.observed))
+        members, values, held_out = self._predict_all(release, threat, context)
+        losses = compute_losses(*select_held_out(held_out, threat.observed))
         chosen = int(np.argmin(losses))
         facts: dict[str, float | str] = {"chosen": members[chosen].info.key}
         facts |= {

@@ -68,7 +68,7 @@ class BlockModelAttack(AttributeAttack):
         given = parse_shares(self.class_shares) if self.class_shares else None
 
         def infer(codes: np.ndarray) -> np.ndarray:
-            return format_all(
+            return predict_classes(
                 [blocks.chances for blocks in found], codes, threat.num_classes, given
             )
 
@@ -80,7 +80,7 @@ class BlockModelAttack(AttributeAttack):
         return ClassProbabilities(infer(observed), {"blocks": count}, held_out)
 
 
-def format_all(
+def predict_classes(
     models: list[np.ndarray], observed: np.ndarray, num_classes: int, given: np.ndarray | None
 ) -> np.ndarray:
     """(n, C) probabilities by several models' (n, B) blocks, each weighted by its prediction of
@@ -97,10 +97,10 @@ def format_all(
     spread = 0.0 if given is not None else float(np.sqrt(0.25 / counts.sum()))
     if not models:
         return np.tile(shares, (len(observed), 1))
-    namings = [label_blocks(chances, observed, shares, spread) for chances in models]
+    namings = [label_blocks(memberships, observed, shares, spread) for memberships in models]
     evidence = np.array([naming.evidence for naming in namings])
     parts = zip(softmax(evidence), models, namings, strict=True)
-    mixed = sum(weight * chances @ naming.table for weight, chances, naming in parts)
+    mixed = sum(weight * memberships @ naming.table for weight, memberships, naming in parts)
     return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
 
 

@@ -70,15 +70,18 @@ class Committee(AttributeAttack):
     def list_members(self) -> tuple[AttributeAttack, ...]:
         return tuple(MEMBERS[key]() for key in self.members.split("+"))
 
-    def _ask_all(
+    def _predict_all(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> tuple[list[AttributeAttack], list[np.ndarray], list[np.ndarray]]:
-        """Applicable base models, and the result of `_ask` for each."""
+        """Applicable base models, and the result of `_predict_member` for each."""
         members = self._make_members(release, threat)
-        predicted = [self._ask(m, release, threat, context, step) for step, m in enumerate(members)]
-        return members, [values for values, _ in predicted], [untold for _, untold in predicted]
+        predicted = [
+            self._predict_member(m, release, threat, context, step)
+            for step, m in enumerate(members)
+        ]
+        return members, [values for values, _ in predicted], [held_out for _, held_out in predicted]
 
-    def _ask(
+    def _predict_member(
         self,
         member: AttributeAttack,
         release: Release,
@@ -120,10 +123,10 @@ class Committee(AttributeAttack):
         def run(shared: Context) -> np.ndarray:
             predicted = np.full((len(observed), threat.num_classes), np.nan)
             parts = draw_folds(observed, self.folds, shared.rng("folds"))
-            for number, (rest, fold) in enumerate(hold_out(observed, parts)):
+            for number, (training, fold) in enumerate(hold_out(observed, parts)):
                 progress = PartProgress(context.progress, number + 1, len(parts) + 1)
                 inner = replace(shared.child(number), progress=progress)
-                part = replace(threat, known=rest != MISSING)
+                part = replace(threat, known=training != MISSING)
                 predicted[fold] = member.infer(release, part, inner).probabilities[fold]
             return predicted
 
@@ -135,7 +138,7 @@ class Committee(AttributeAttack):
         return len(self.members.split("+"))
 
 
-def select_judged(
+def select_held_out(
     held_out: Sequence[np.ndarray], observed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(K, h, C) of K base models' (n, C) at the h known nodes with out-of-fold predictions of

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.attacks.attribute.committee import Committee, select_judged
+from core.attacks.attribute.committee import Committee, select_held_out
 from core.context import Context
 from core.methods import MethodInfo
 from core.models.pooling import combine
@@ -42,8 +42,8 @@ class Ensemble(Committee):
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         """Pooled probabilities with weights fitted on the known nodes."""
-        members, values, untold = self._ask_all(release, threat, context)
-        held_out, truth = select_judged(untold, threat.observed)
+        members, values, untold = self._predict_all(release, threat, context)
+        held_out, truth = select_held_out(untold, threat.observed)
         probabilities, weights = combine(np.array(values), held_out, truth, self.evenness)
         facts: dict[str, float | str] = {
             f"weight of {member.info.key}": round(float(weight), 3)

@@ -69,21 +69,21 @@ class LabelPropagation(AttributeAttack):
         folds = draw_folds(observed, self.folds, context.rng("folds")) if self.folds > 1 else []
         folds = folds[: -(-HELD_OUT // len(folds[0]))] if folds else []
         parts = list(hold_out(observed, folds))
-        codes = [*(rest for rest, _ in parts), observed]
-        *others, values = self._spread(codes, prior, release, context)
+        codes = [*(training for training, _ in parts), observed]
+        *held_out_values, values = self._spread(codes, prior, release, context)
         held_out = [
-            (normalize_class_mass(spread, rest == MISSING)[fold], observed[fold])
-            for spread, (rest, fold) in zip(others, parts, strict=True)
+            (normalize_class_mass(spread, training == MISSING)[fold], observed[fold])
+            for spread, (training, fold) in zip(held_out_values, parts, strict=True)
         ]
         if not folds:
             return ClassProbabilities(values)
         power = choose_power(held_out, prior)
-        sure = sharpen(normalize_class_mass(values, ~threat.known), prior, power)
-        sure[threat.known] = values[threat.known]
-        predicted = np.full_like(sure, np.nan)
+        sharpened = sharpen(normalize_class_mass(values, ~threat.known), prior, power)
+        sharpened[threat.known] = values[threat.known]
+        predicted = np.full_like(sharpened, np.nan)
         for fold, (logits, _) in zip(folds, held_out, strict=False):
             predicted[fold] = sharpen(logits, prior, power)
-        return ClassProbabilities(sure, {"power": power}, predicted)
+        return ClassProbabilities(sharpened, {"power": power}, predicted)
 
     def _spread(
         self, codes: list[np.ndarray], prior: np.ndarray, release: Release, context: Context

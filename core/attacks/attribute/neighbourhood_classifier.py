@@ -101,15 +101,17 @@ class NeighbourhoodClassifier(AttributeAttack):
             context.progress.update(2 + number, steps, f"a linear model of the {name}")
             predicted[name] = self._learn_linear(fits, runs, num_classes)
         context.progress.update(11, steps, "trees on everything")
-        own = np.column_stack([*blocks.values()])
-        everything = [np.column_stack([own, t]).astype(np.float32) for t in tables["labels"]]
+        node_columns = np.column_stack([*blocks.values()])
+        everything = [
+            np.column_stack([node_columns, t]).astype(np.float32) for t in tables["labels"]
+        ]
         predicted["trees"] = fits.run(self._make_trees(num_classes, context), everything)
         context.progress.update(12, steps, "pooling")
         pooled, weights = self._pool(fits, np.array([*predicted.values()]))
         for number in range(self.rounds if fits.parts else 0):
             context.progress.update(13 + number, steps, "learning from the neighbours' values")
-            again = self._learn_again(fits, graph, pooled, priors)
-            pooled, _ = self._pool(fits, np.array([pooled, again]))
+            refined = self._learn_again(fits, graph, pooled, priors)
+            pooled, _ = self._pool(fits, np.array([pooled, refined]))
         facts = zip(predicted, weights, strict=True)
         return ClassProbabilities(
             pooled[-1], {f"weight of {name}": round(float(w), 3) for name, w in facts}
@@ -132,11 +134,11 @@ class NeighbourhoodClassifier(AttributeAttack):
             at = (next(numbers), times)
             return self._learn_from(graph, observed, teacher, threat.attribute, context, at)
 
-        chances, prior = learn(release.graph, threat.observed, other)
+        probabilities, prior = learn(release.graph, threat.observed, other)
         share = float(threat.known.mean())
         exponent = find_exponent(other, threat.attribute, share, learn, context.rng("rehearsal"))
         facts: dict[str, float | str] = {"people elsewhere": other.num_nodes, "sureness": exponent}
-        return ClassProbabilities(temper(chances, prior, exponent), facts)
+        return ClassProbabilities(temper(probabilities, prior, exponent), facts)
 
     def _learn_from(
         self,
@@ -153,30 +155,32 @@ class NeighbourhoodClassifier(AttributeAttack):
         from core.models.shadow_graph import join_graphs, learn_from_neighbours
 
         classes = private.num_classes
-        both = join_graphs(graph, observed, other, private)
-        fits = CrossFit(both.observed, draw_folds(both.observed, self.folds, context.rng("folds")))
+        joined = join_graphs(graph, observed, other, private)
+        fits = CrossFit(
+            joined.observed, draw_folds(joined.observed, self.folds, context.rng("folds"))
+        )
         rounds = min(self.rounds, MAX_SHADOW_NODES) if fits.parts else 0
-        runs, steps = len(fits.run_codes), len(both.blocks) + 1 + rounds
+        runs, steps = len(fits.run_codes), len(joined.blocks) + 1 + rounds
         predicted: list[np.ndarray] = []
 
         def report(step: int, doing: str) -> None:
             context.progress.update(at[0] * steps + step, at[1] * steps, doing)
 
-        for name, block in both.blocks.items():
+        for name, block in joined.blocks.items():
             report(len(predicted), f"a linear model of the {name}")
             predicted.append(self._learn_linear(fits, [block] * runs, classes))
         report(len(predicted), "trees on everything")
-        everything = np.column_stack([*both.blocks.values()]).astype(np.float32)
+        everything = np.column_stack([*joined.blocks.values()]).astype(np.float32)
         predicted.append(fits.run(self._make_trees(classes, context), [everything] * runs))
         pooled, _ = self._pool(fits, np.array(predicted))
-        prior, chances = count_shares(both.observed, classes), fits.merge_held_out(pooled)
-        given = np.arange(len(chances)) < graph.num_nodes
-        given &= both.observed != MISSING
+        prior, probabilities = count_shares(joined.observed, classes), fits.merge_held_out(pooled)
+        is_known = np.arange(len(probabilities)) < graph.num_nodes
+        is_known &= joined.observed != MISSING
         # Further rounds would amplify what one of the graphs alone has.
         for step in range(rounds):
             report(len(predicted) + step, "learning from the neighbours")
-            chances = learn_from_neighbours(both, chances, given, prior)
-        return chances[: graph.num_nodes], prior
+            probabilities = learn_from_neighbours(joined, probabilities, is_known, prior)
+        return probabilities[: graph.num_nodes], prior
 
     def _learn_linear(self, fits: CrossFit, tables: Runs, num_classes: int) -> np.ndarray:
         """(R, n, C) of the logistic regression whose penalty does best on nodes held out."""
@@ -226,9 +230,9 @@ class NeighbourhoodClassifier(AttributeAttack):
         from core.models.evidence import count_inferred
 
         tables = []
-        for codes, chances, prior in zip(fits.run_codes, pooled, priors, strict=True):
+        for codes, probabilities, prior in zip(fits.run_codes, pooled, priors, strict=True):
             known = np.flatnonzero(codes != MISSING)
-            given = chances.copy()
-            given[known] = np.eye(len(prior))[codes[known]]
-            tables.append(count_inferred(graph, given, prior))
+            inputs = probabilities.copy()
+            inputs[known] = np.eye(len(prior))[codes[known]]
+            tables.append(count_inferred(graph, inputs, prior))
         return self._learn_linear(fits, fits.mix(tables), len(priors[-1]))

@@ -53,19 +53,23 @@ class ColumnValues(IdentityAttack):
         context.progress.update(0, 1, "columns")
         names = [n for n in self.columns.split("|") if n] or list_columns(threat.original, threat)
         published = release.graph
-        there = [n for n in names if n in list_columns(published, threat)]
-        known = list_rows(threat.original, there)
-        present = list_rows(published, there)
+        shared = [n for n in names if n in list_columns(published, threat)]
+        known = list_rows(threat.original, shared)
+        released = list_rows(published, shared)
         if self.with_links:
-            here, other = compute_joint_fingerprints([threat.original, published], self.with_links)
-            known = [row + mark.tobytes() for row, mark in zip(known, here, strict=True)]
-            present = [row + mark.tobytes() for row, mark in zip(present, other, strict=True)]
+            known_marks, published_marks = compute_joint_fingerprints(
+                [threat.original, published], self.with_links
+            )
+            known = [row + mark.tobytes() for row, mark in zip(known, known_marks, strict=True)]
+            released = [
+                row + mark.tobytes() for row, mark in zip(released, published_marks, strict=True)
+            ]
         counts: dict[bytes, int] = {}
-        for row in present:
+        for row in released:
             counts[row] = counts.get(row, 0) + 1
         sizes = np.array([counts.get(row, 0) for row in known], np.int64)
-        same = [left == right for left, right in zip(known, present, strict=True)]
-        return AnonymitySets(sizes, np.array(same))
+        is_equal = [left == right for left, right in zip(known, released, strict=True)]
+        return AnonymitySets(sizes, np.array(is_equal))
 
 
 def list_columns(graph: Graph, threat: IdentityThreat) -> list[str]:

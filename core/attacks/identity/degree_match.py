@@ -28,15 +28,17 @@ class DegreeMatch(IdentityAttack):
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
         rng = context.rng("ties")
-        there = release.graph.degrees
-        here = threat.known.degrees
-        order = np.lexsort((rng.random(len(there)), there))
-        place = np.empty(len(here), np.int64)
-        place[np.lexsort((rng.random(len(here)), here))] = np.arange(len(here))
-        middle = place * max(len(there) - 1, 0) // max(len(here) - 1, 1)
-        width = min(NUM_CANDIDATES, len(there))
+        published_degrees = release.graph.degrees
+        known_degrees = threat.known.degrees
+        order = np.lexsort((rng.random(len(published_degrees)), published_degrees))
+        ranks = np.empty(len(known_degrees), np.int64)
+        ranks[np.lexsort((rng.random(len(known_degrees)), known_degrees))] = np.arange(
+            len(known_degrees)
+        )
+        centers = ranks * max(len(published_degrees) - 1, 0) // max(len(known_degrees) - 1, 1)
+        width = min(NUM_CANDIDATES, len(published_degrees))
         steps = np.arange(1, width + 1) // 2 * np.where(np.arange(width) % 2, 1, -1)
-        low = np.clip(middle, (width - 1) // 2, len(there) - 1 - width // 2)
-        candidates = order[np.clip(low[:, None] + steps, 0, len(there) - 1)]
-        sharing = np.bincount(there)[there[candidates[:, 0]]]
-        return Matches(candidates, 1.0 / sharing)
+        starts = np.clip(centers, (width - 1) // 2, len(published_degrees) - 1 - width // 2)
+        candidates = order[np.clip(starts[:, None] + steps, 0, len(published_degrees) - 1)]
+        same_degree = np.bincount(published_degrees)[published_degrees[candidates[:, 0]]]
+        return Matches(candidates, 1.0 / same_degree)

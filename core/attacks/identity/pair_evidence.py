@@ -100,11 +100,11 @@ class Board:
             degrees[1][found],
             degrees[0][rows] - degrees[1][found],
             distance,
-            exceed_others(-distance, rows),
-            exceed_others(-distance, found),
+            compute_lead(-distance, rows),
+            compute_lead(-distance, found),
             score,
-            exceed_others(score, rows),
-            exceed_others(score, found),
+            compute_lead(score, rows),
+            compute_lead(score, found),
             weighted,
             plain,
             weighted / np.maximum(own[rows], 1e-9),
@@ -112,8 +112,8 @@ class Board:
             own[rows],
             possible[found],
             before,
-            exceed_others(before, rows),
-            exceed_others(before, found),
+            compute_lead(before, rows),
+            compute_lead(before, found),
             self.image[rows] == found,
         ]
         return Evidence(top, rows, places, np.column_stack(columns).astype(np.float32))
@@ -164,7 +164,7 @@ class Evidence:
         return table
 
 
-def exceed_others(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
+def compute_lead(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """(p,) excess of each value over the largest other one of its group; NaN if alone."""
     order = np.lexsort((-values, groups))
     ordered, group = values[order], groups[order]
@@ -173,9 +173,9 @@ def exceed_others(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
     starts = np.flatnonzero(is_first)
     number = np.cumsum(is_first) - 1
     second = np.full(len(starts), np.nan)
-    there = starts + 1 < len(order)
-    there[there] = group[starts[there] + 1] == group[starts[there]]
-    second[there] = ordered[starts[there] + 1]
+    has_second = starts + 1 < len(order)
+    has_second[has_second] = group[starts[has_second] + 1] == group[starts[has_second]]
+    second[has_second] = ordered[starts[has_second] + 1]
     result = np.empty(len(order))
     result[order] = ordered - np.where(is_first, second[number], ordered[starts][number])
     return result

@@ -28,25 +28,27 @@ def percolate(
     are matched). All but the fixed pairs are reconsidered in each round, so that early errors are
     corrected.
     """
-    here, there = list_neighbors(known), list_neighbors(published)
+    known_neighbors, published_neighbors = list_neighbors(known), list_neighbors(published)
     fixed_images = image[is_fixed]
-    enough = 0.001 * known.num_nodes
+    min_gain = 0.001 * known.num_nodes
     for number in range(MAX_ROUNDS):
         context.progress.update(number, MAX_ROUNDS, "matching")
-        top, scores, witnesses = rank(here, there, image)
-        back, _, _ = rank(there, here, invert(image, published.num_nodes))
+        top, scores, witnesses = rank(known_neighbors, published_neighbors, image)
+        reverse, _, _ = rank(
+            published_neighbors, known_neighbors, invert(image, published.num_nodes)
+        )
         best = top[:, 0]
-        agree = (best != NO_MATCH) & (back[best, 0] == np.arange(len(best)))
+        agree = (best != NO_MATCH) & (reverse[best, 0] == np.arange(len(best)))
         agree &= (scores[:, 0] > scores[:, 1]) & ~np.isin(best, fixed_images)
         grown = image
         for least in (2, 1):
             grown = np.where(agree & (witnesses >= least), best, NO_MATCH)
             grown[is_fixed] = fixed_images
             gain = count_matched(grown) - count_matched(image)
-            if gain > enough or count_matched(grown) > 0.1 * known.num_nodes:
+            if gain > min_gain or count_matched(grown) > 0.1 * known.num_nodes:
                 break
         image = grown
-        if gain <= enough:
+        if gain <= min_gain:
             break
     return image
 
@@ -74,10 +76,10 @@ def rank(
     here: Neighbors, there: Neighbors, image: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Candidates (k, c) under a mapping, their scores (k, c), and the best one's witnesses (k,)."""
-    size, nobody = len(here[0]) - 1, np.empty((len(here[0]) - 1, 0), np.int64)
+    size, no_candidates = len(here[0]) - 1, np.empty((len(here[0]) - 1, 0), np.int64)
     top, values = np.empty((size, NUM_CANDIDATES), np.int64), np.empty((size, NUM_CANDIDATES, 3))
     weigh_witnesses(
-        *here, *there, image[:, None].copy(), np.ones((size, 1)), 1.0, nobody, top, values,
+        *here, *there, image[:, None].copy(), np.ones((size, 1)), 1.0, no_candidates, top, values,
         np.empty(size), np.empty(len(there[0]) - 1),
     )  # fmt: skip
     return top, values[:, :, 0].copy(), values[:, 0, 2].astype(np.int64)

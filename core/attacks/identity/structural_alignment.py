@@ -32,24 +32,27 @@ class StructuralAlignment(IdentityAttack):
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
         context.progress.update(0, 3, "neighbourhoods")
-        here = compute_wider_neighbourhood_features(threat.known)
-        there = compute_wider_neighbourhood_features(release.graph)
+        known_features = compute_wider_neighbourhood_features(threat.known)
+        published_features = compute_wider_neighbourhood_features(release.graph)
         # Each graph by its own mean and spread: the other may be sparser throughout.
-        here, there = standardize(here), standardize(there)
+        known_features, published_features = (
+            standardize(known_features),
+            standardize(published_features),
+        )
         context.progress.update(1, 3, "nearest")
-        distances, nearest = find_nearest(here, there)
-        back = find_nearest(there, here)[1][:, 0]
-        mutual = back[nearest[:, 0]] == np.arange(len(here))
+        distances, nearest = find_nearest(known_features, published_features)
+        reverse = find_nearest(published_features, known_features)[1][:, 0]
+        mutual = reverse[nearest[:, 0]] == np.arange(len(known_features))
         clear = mutual & (distances[:, 0] < 0.8 * distances[:, 1])
         image = np.where(clear, nearest[:, 0], NO_MATCH)
-        nobody = np.zeros(len(here), bool)
-        image = percolate(threat.known, release.graph, image, nobody, context)
-        found = judge(threat.known, release.graph, image)
+        no_seeds = np.zeros(len(known_features), bool)
+        image = percolate(threat.known, release.graph, image, no_seeds, context)
+        matches = judge(threat.known, release.graph, image)
         # Those without a matched neighbour are left with the nearest by shape, without claim.
-        lonely = found.candidates[:, 0] == NO_MATCH
-        candidates = found.candidates.copy()
-        candidates[lonely, : nearest.shape[1]] = nearest[lonely]
-        return Matches(candidates, found.confidence)
+        without_witness = matches.candidates[:, 0] == NO_MATCH
+        candidates = matches.candidates.copy()
+        candidates[without_witness, : nearest.shape[1]] = nearest[without_witness]
+        return Matches(candidates, matches.confidence)
 
 
 def find_nearest(wanted: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

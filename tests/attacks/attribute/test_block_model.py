@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 from scipy.special import beta
 
-from core.attacks.attribute.block_model import BlockModelAttack, format_all, parse_shares
+from core.attacks.attribute.block_model import BlockModelAttack, parse_shares, predict_classes
 from core.attacks.attribute.label_propagation import LabelPropagation
 from core.context import Context
 from core.data.splits import draw_attribute_threat
@@ -136,9 +136,9 @@ def test_the_model_that_predicts_the_known_people_is_trusted():
     codes = np.arange(200) % 2
     telling, noise = np.eye(2)[codes], rng.dirichlet(np.ones(5), 200)
     observed = np.where(np.arange(200) < 20, codes, -1)
-    found = format_all([noise, telling], observed, 2, None)
+    found = predict_classes([noise, telling], observed, 2, None)
     assert (found.argmax(axis=1) == codes).all()
-    only = format_all([noise], observed, 2, None)
+    only = predict_classes([noise], observed, 2, None)
     assert np.abs(only - 0.5).max() < 0.2
 
 

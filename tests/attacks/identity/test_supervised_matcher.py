@@ -11,7 +11,7 @@ from core.algorithms.fingerprints import list_neighbors
 from core.algorithms.matching import weigh_witnesses
 from core.attacks.identity import match_course
 from core.attacks.identity.match_course import rehearse
-from core.attacks.identity.pair_evidence import Board, Evidence, exceed_others
+from core.attacks.identity.pair_evidence import Board, Evidence, compute_lead
 from core.context import Context
 from core.data.second_graph import draw_identity_threat
 from core.graph import Graph
@@ -249,7 +249,7 @@ def test_nobody_in_a_rehearsal_is_judged_by_trees_that_learned_from_them(sampled
 def test_lead_over_the_others_equals_a_naive_one():
     rng = np.random.default_rng(0)
     values, groups = rng.integers(0, 5, 100).astype(float), rng.integers(0, 30, 100)
-    found = exceed_others(values, groups)
+    found = compute_lead(values, groups)
     for i in range(100):
         others = np.delete(values, i)[np.delete(groups, i) == groups[i]]
         if len(others):
