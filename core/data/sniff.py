@@ -197,6 +197,10 @@ def detect_separator(lines: Sequence[str]) -> tuple[str, LayoutQuestion | None]:
             seen = f"commas and semicolons in '{lines[0][:40]}'"
             return ";", LayoutQuestion("separator", ("semicolon", "comma"), seen)
         likely = even or likely
+    if likely[:1] == ["\t"] and 1 in widths["\t"]:
+        fields = {len(line.split()) for line in lines}
+        if len(fields) == 1:  # tabs in some lines, blanks in others
+            return " ", None
     if likely:
         return likely[0], None
     by_blank = {len(re.sub(r"\s*\|\s*", "|", line).split()) for line in lines}

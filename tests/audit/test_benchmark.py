@@ -179,6 +179,15 @@ def test_a_benchmark_and_its_repetition(audit_home, tmp_path, capsys):
 
 
 @pytest.mark.xdist_group("audit cluster")
+def test_a_bad_file_ends_a_benchmark_before_its_first_audit(audit_home, tmp_path, capsys):
+    (tmp_path / "bad.txt").write_text("1,2\n3,4,5,6\n")
+    arguments = ["benchmark", "audit", "--quick", "--graphs", f"karate,{tmp_path / 'bad.txt'}"]
+    assert main([*arguments, "--out", str(tmp_path / "out")]) != 0
+    assert "bad.txt" in capsys.readouterr().err
+    assert not list_finished()
+
+
+@pytest.mark.xdist_group("audit cluster")
 def test_a_killed_benchmark_resumes(audit_home, tmp_path):
     arguments = [*SMALL, "--methods", "gae_cosine:epochs=2000", "--repeats", "3"]
     command = [sys.executable, "-m", "core", *arguments, "--out", str(tmp_path)]

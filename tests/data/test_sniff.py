@@ -67,6 +67,20 @@ def test_a_first_row_with_somebody_of_a_later_row_is_a_link(tmp_path, separator,
     assert first[0] in load_graph(path).graph.index
 
 
+def test_tabs_and_blanks_may_separate_in_one_file(tmp_path):
+    rows = [f"{a}{sep}{b}" for (a, b), sep in zip(LINKS, " " + "\t" * len(LINKS), strict=False)]
+    text = "\n".join(rows).replace('"', "")
+    mixed = write(tmp_path, text, "mixed.txt")
+    plain = write(tmp_path, text.replace("\t", " "), "plain.txt")
+    assert sniff_table(mixed).separator == " "
+    assert load_graph(mixed).graph.content_hash == load_graph(plain).graph.content_hash
+
+
+def test_a_blank_in_a_cell_of_a_tabbed_file_separates_nothing(tmp_path):
+    path = write(tmp_path, "anna b\tberta\nberta\tcarl c\ncarl c\tanna b", "tabs.txt")
+    assert sniff_table(path).separator == "\t"
+
+
 def test_a_third_column_does_not_tell_whether_the_first_row_is_a_link(tmp_path):
     rows = [(a, b, "freund") for a, b in LINKS]
     path = write(tmp_path, links(rows, header="mensch;freund;art"))
