@@ -1,7 +1,7 @@
 """Control nodes, whose links and private values are in no release.
 
 As in Anonymeter (Giomi et al., A unified framework for quantifying privacy risk in synthetic data,
-PoPETs 2023): success on them is what anybody would learn anyway. Their links and private values are
+PoPETs 2023): success on them needs no release. Their links and private values are
 removed before anything is withheld or defended. Node membership is public here: a control node is
 an isolated node that noise affects like any other, and its columns are auxiliary knowledge. For a
 release independent of the links, control and other nodes are exchangeable, so that no attack does
@@ -38,8 +38,8 @@ def draw_control(graph: Graph, share: float, seed: Seed) -> Control:
     if len(links) > MAX_PAIRS:
         sample = links[np.sort(rng.choice(len(links), MAX_PAIRS, replace=False))]
     absent = _draw_non_links(graph, people, len(sample), rng)
-    left, inside = int((~people).sum()), int(people.sum())
-    total = inside * left + inside * (inside - 1) // 2
+    num_others, num_control = int((~people).sum()), int(people.sum())
+    total = num_control * num_others + num_control * (num_control - 1) // 2
     return Control(people, links, LinkThreat(sample, absent, len(links) / max(total, 1)), total)
 
 
@@ -52,8 +52,8 @@ def _draw_non_links(
         [rng.choice(np.flatnonzero(people), draws), rng.integers(0, graph.num_nodes, draws)], axis=1
     )
     # a pair of two control people can be drawn from either end
-    keep = (ends[:, 0] != ends[:, 1]) & (~people[ends[:, 1]] | (rng.random(draws) < 0.5))
-    ends = ends[keep & ~graph.contains_pairs(ends)]
+    is_valid = (ends[:, 0] != ends[:, 1]) & (~people[ends[:, 1]] | (rng.random(draws) < 0.5))
+    ends = ends[is_valid & ~graph.contains_pairs(ends)]
     _, first = np.unique(pair_codes(ends, graph.num_nodes), return_index=True)
     return np.sort(ends[np.sort(first)[:count]], axis=1)
 
@@ -113,7 +113,7 @@ def ask_released(released: Graph, density: float, control: Control) -> ReleasedT
     """
     link = control.link
     counts = np.array([len(link.hidden), len(link.absent)])
-    stands = np.array([density, 1 - density]) * control.num_pairs
-    weights = np.repeat(stands / np.maximum(counts, 1), counts)
+    class_weights = np.array([density, 1 - density]) * control.num_pairs
+    weights = np.repeat(class_weights / np.maximum(counts, 1), counts)
     is_released = released.contains_pairs(link.pairs)
     return ReleasedThreat(link.hidden, link.absent, density, weights=weights, released=is_released)

@@ -33,8 +33,8 @@ def load_edge_list(
     """
     text = load_link_text(path, layout)
     text.layout.check_certain(text.file)
-    chosen, notes = _choose_columns(text.names, roles, ignore_weights, text.file)
-    codes, ids, weights = read_columns(text, chosen) or _parse_columns(text, chosen)
+    columns, notes = _choose_columns(text.names, roles, ignore_weights, text.file)
+    codes, ids, weights = read_columns(text, columns) or _parse_columns(text, columns)
     raw = RawGraph(
         pairs=codes.reshape(-1, 2),
         node_ids=ids,
@@ -119,13 +119,13 @@ def _choose_columns(
         for column, role in columns.items()
         if role == "ignore"
     ]
-    chosen = [by_role["source"], by_role["target"]]
+    used = [by_role["source"], by_role["target"]]
     if "weight" in by_role and ignore_weights:
         notes.append(f"weights in column '{by_role['weight']}' were ignored")
     elif "weight" in by_role:
-        chosen.append(by_role["weight"])
+        used.append(by_role["weight"])
         notes.append(f"link weights were read from column '{by_role['weight']}'")
-    return chosen, notes
+    return used, notes
 
 
 def _parse_columns(

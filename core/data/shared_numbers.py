@@ -58,9 +58,9 @@ def _find_borders(model: Attribute) -> np.ndarray:
 
 
 def _find_equal(numbers: np.ndarray, classes: tuple[str, ...]) -> np.ndarray:
-    places = _parse_numbers(classes)
-    if places is None or not len(places):
+    class_numbers = _parse_numbers(classes)
+    if class_numbers is None or not len(class_numbers):
         return np.full(len(numbers), MISSING)
-    order = np.argsort(places, kind="stable")
-    found = order[np.searchsorted(places[order], numbers).clip(max=len(places) - 1)]
-    return np.asarray(np.where(places[found] == numbers, found, MISSING))
+    order = np.argsort(class_numbers, kind="stable")
+    nearest = order[np.searchsorted(class_numbers[order], numbers).clip(max=len(class_numbers) - 1)]
+    return np.asarray(np.where(class_numbers[nearest] == numbers, nearest, MISSING))
