@@ -90,11 +90,6 @@ class Method(BaseModel, ABC):
         settings = ", ".join(f"{name} = {value}" for name, value in self.changed.items())
         return f"{self.info.title} ({settings})" if settings else self.info.title
 
-    @property
-    def remark(self) -> str:
-        """Remark on the current settings, shown below their form."""
-        return ""
-
 
 class LinkAttack(Method):
     """Scores pairs by how likely they are withheld links of a release.

@@ -264,11 +264,7 @@ def _show_card(method: type[Method], num_repeats: int) -> list[MethodChoice]:
         return []
     if not list_fields(method):
         return [MethodChoice(key=info.key)]
-    choices = show_settings(method, f"defense.{info.key}", sweep=True)
-    for remark in dict.fromkeys(choice.make("defense").remark for choice in choices):
-        if remark:
-            st.caption(remark)
-    return choices
+    return show_settings(method, f"defense.{info.key}", sweep=True)
 
 
 def _choose_attacks(view: AuditView | None) -> tuple[MethodChoice, ...]:

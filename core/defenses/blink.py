@@ -18,7 +18,12 @@ from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_TWICE
 from core.privacy.link_local import PairBand, draw_link_reports, iterate_pair_tiles
-from core.privacy.mechanisms import BYTES_PER_LINK, Bits, check_release_fits
+from core.privacy.mechanisms import (
+    BYTES_PER_LINK,
+    Bits,
+    check_release_fits,
+    compute_flip_probability,
+)
 from core.progress import Progress
 from core.release import Release
 from core.threats import Threats
@@ -44,6 +49,7 @@ class Blink(LinkLocalDefense):
         source="Zhu, Tan and Xiao, Blink, CCS 2023, Algorithms 1–3, §4.2.3",
         group="link-local DP",
         cost="seconds",
+        version=2,
         claim_blind_spot=(
             "Blink publishes an estimate that hides much of what was reported: at small budgets "
             "even half the noise goes unnoticed here. The promise covers the reports themselves."
@@ -59,19 +65,12 @@ class Blink(LinkLocalDefense):
         gt=0,
         lt=1,
         title="Degree share δ",
-        description="Share of the budget spent on degrees; empty: 0.9 up to ε = 3, 0.1 above.",
+        description="Share of the budget spent on degrees; empty: 0.1 if few false reports are "
+        "expected at this ε and number of nodes, else 0.9.",
     )
 
-    @property
-    def remark(self) -> str:
-        advised = recommend_delta(self.epsilon)
-        text = f"Recommended at ε = {self.epsilon:g}: degree share δ = {advised:g}"
-        if self.delta is None or self.delta == advised:
-            return f"{text}, which is used."
-        return f"{text}; chosen: {self.delta:g}."
-
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        delta = recommend_delta(self.epsilon) if self.delta is None else self.delta
+        delta = self.delta or recommend_delta(self.epsilon, graph.num_nodes)
         account = Account(LINK_TWICE, self.epsilon, context)
         noisy = account.add_number_noise(graph.degrees, delta, 1.0, "degrees")
         beta = fit_beta_model(np.clip(noisy, 1.0, graph.num_nodes - 2.0), context.progress)
@@ -110,10 +109,18 @@ class Blink(LinkLocalDefense):
         return replace(graph, edges=pairs, weights=weights), facts
 
 
-def recommend_delta(epsilon: float) -> float:
-    """Degree share δ: the authors' choice for hybrid GCN on Cora is 0.7–0.9 up to ε = 3, 0.1–0.3
-    above, where the rows alone contain the structure (Blink §5.2.2)."""
-    return 0.9 if epsilon <= 3 else 0.1
+MOST_FALSE_REPORTS = 2.0
+"""Links of a node that both ends report falsely, in expectation, up to which rows are of use."""
+
+
+def recommend_delta(epsilon: float, num_nodes: int) -> float:
+    """Degree share δ, 0.1 or 0.9: the ends of the range that the authors search (Blink §5.2.2).
+
+    With δ = 0.1 a row's bits flip with q = 1 / (1 + e^(0.9ε)), so that n q² others and a node
+    report each other falsely. If there are more than MOST_FALSE_REPORTS, degrees are worth more.
+    """
+    false_reports = num_nodes * compute_flip_probability(0.9 * epsilon) ** 2
+    return 0.1 if false_reports <= MOST_FALSE_REPORTS else 0.9
 
 
 def draw_likely_pairs(

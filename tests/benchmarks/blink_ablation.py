@@ -62,7 +62,7 @@ def main() -> None:
     print("mean absolute error of P")
     print("epsilon both prior evidence |", *(f"δ={delta:g}" for delta in DELTAS))
     for epsilon in map(float, options.epsilons.split(",")):
-        both = measure_error(graph, epsilon, recommend_delta(epsilon))
+        both = measure_error(graph, epsilon, recommend_delta(epsilon, graph.num_nodes))
         prior = measure_error(graph, epsilon, ALL_TO_DEGREES)
         study = [measure_error(graph, epsilon, delta) for delta in DELTAS]
         print(

@@ -145,7 +145,7 @@ def run(
     seed, release = Seed(trial), Release(graph)
     start = time.process_time()
     if method in ("hard", "soft", "hybrid"):
-        delta = recommend_delta(epsilon) if by_rule else delta
+        delta = recommend_delta(epsilon, graph.num_nodes) if by_rule else delta
         config = {"epsilon": epsilon, "variant": method, "delta": delta}
         release = publish(graph, "blink", config, seed)
     elif method not in ("mlp", "graph"):

@@ -12,6 +12,7 @@ from core.privacy.link_local import draw_link_reports
 from core.privacy.mechanisms import Bits
 from core.seeding import Seed
 from core.threats import Threats
+from core.words import format_percent
 from tests.oracles.graphs import two_communities
 
 
@@ -108,5 +109,17 @@ def test_the_guarantee_names_both_budgets():
     assert release.guarantee.trust == "local"
 
 
-def test_recommended_share_of_degrees_falls_with_the_budget():
-    assert recommend_delta(1.0) > recommend_delta(8.0)
+@pytest.mark.parametrize(
+    ("epsilon", "num_nodes", "delta"),
+    [(3.0, 2708, 0.9), (4.0, 2708, 0.1), (4.0, 3327, 0.9), (5.0, 3327, 0.1), (5.0, 100_000, 0.9)],
+)
+def test_rows_get_the_budget_where_few_false_reports_agree(epsilon, num_nodes, delta):
+    """Sizes of Cora and CiteSeer, where the rule was compared, and of a large graph."""
+    assert recommend_delta(epsilon, num_nodes) == delta
+
+
+def test_the_recommended_share_is_used_unless_one_is_given():
+    graph = two_communities(40)
+    for given, used in ((None, recommend_delta(2.0, 40)), (0.3, 0.3)):
+        release = Blink(epsilon=2.0, delta=given).publish(graph, Threats(graph), Context(Seed(0)))
+        assert f"{format_percent(used)} degrees" in release.guarantee.accountant
