@@ -17,13 +17,8 @@ from core.graph import Graph
 from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_TWICE
-from core.privacy.link_local import PairBand, draw_link_reports, iterate_pair_tiles
-from core.privacy.mechanisms import (
-    BYTES_PER_LINK,
-    Bits,
-    check_release_fits,
-    compute_flip_probability,
-)
+from core.privacy.link_local import PairBand, draw_link_reports, iterate_pair_tiles, recommend_delta
+from core.privacy.mechanisms import BYTES_PER_LINK, Bits, check_release_fits
 from core.progress import Progress
 from core.release import Release
 from core.threats import Threats
@@ -107,20 +102,6 @@ class Blink(LinkLocalDefense):
         }
         # Tiles are visited in order, so the pairs are sorted already.
         return replace(graph, edges=pairs, weights=weights), facts
-
-
-MOST_FALSE_REPORTS = 2.0
-"""Links of a node that both ends report falsely, in expectation, up to which rows are of use."""
-
-
-def recommend_delta(epsilon: float, num_nodes: int) -> float:
-    """Degree share δ, 0.1 or 0.9: the ends of the range that the authors search (Blink §5.2.2).
-
-    With δ = 0.1 a row's bits flip with q = 1 / (1 + e^(0.9ε)), so that n q² others and a node
-    report each other falsely. If there are more than MOST_FALSE_REPORTS, degrees are worth more.
-    """
-    false_reports = num_nodes * compute_flip_probability(0.9 * epsilon) ** 2
-    return 0.1 if false_reports <= MOST_FALSE_REPORTS else 0.9
 
 
 def draw_likely_pairs(

@@ -14,8 +14,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.graph import Graph, pair_codes
+from core.privacy.mechanisms import compute_flip_probability
 
 Tile = tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]
+
+MOST_FALSE_REPORTS = 2.0
+"""Links of a node that both ends report falsely, in expectation, up to which rows are of use."""
+
+
+def recommend_delta(epsilon: float, num_nodes: int) -> float:
+    """Degree share δ, 0.1 or 0.9: the ends of the range that the authors search (Blink §5.2.2).
+
+    With δ = 0.1 a row's bits flip with q = 1 / (1 + e^(0.9ε)), so that n q² others and a node
+    report each other falsely. If there are more than MOST_FALSE_REPORTS, degrees are worth more.
+    """
+    false_reports = num_nodes * compute_flip_probability(0.9 * epsilon) ** 2
+    return 0.1 if false_reports <= MOST_FALSE_REPORTS else 0.9
 
 
 def draw_link_reports(graph: Graph, flip: float, rng: np.random.Generator) -> np.ndarray:

@@ -16,8 +16,8 @@ import numpy as np
 
 from core.context import Context
 from core.data.catalogue import load_dataset
-from core.defenses.blink import recommend_delta
 from core.graph import Graph
+from core.privacy.link_local import recommend_delta
 from core.privacy.mechanisms import compute_flip_probability
 from core.registry import make_method
 from core.seeding import Seed

@@ -23,11 +23,11 @@ from scipy import sparse
 
 from core.context import Context
 from core.data.catalogue import load_dataset
-from core.defenses.blink import recommend_delta
 from core.graph import Graph
 from core.models.encoders import Backbone, Block, Encoder
 from core.models.propagation import Propagation
 from core.models.training import train
+from core.privacy.link_local import recommend_delta
 from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from core.context import Context
-from core.defenses.blink import Blink, draw_likely_pairs, recommend_delta
+from core.defenses.blink import Blink, draw_likely_pairs
 from core.graph import Graph
-from core.privacy.link_local import draw_link_reports
+from core.privacy.link_local import draw_link_reports, recommend_delta
 from core.privacy.mechanisms import Bits
 from core.seeding import Seed
 from core.threats import Threats
