@@ -28,7 +28,7 @@ class Cell:
     upstream    key of the publish cell that makes the release; "" on the original
     skip        reason why the cell is not computed; "" if it is
     members     keys of the cells of base models in order; they need not be part of the audit
-    after       key of a cell after which this one can reuse shared work on the same worker, or ""
+    after       key of a cell whose shared work this one reuses: it follows in the same task; or ""
     same_as     key of the cell whose result this one shares, or ""
     """
 

@@ -66,7 +66,8 @@ def list_cells(audit: PreparedAudit) -> list[Cell]:
 
 
 def list_first(audit: PreparedAudit, cells: Iterable[Cell]) -> list[Cell]:
-    """Instant cells of the original on a small graph, which need no worker."""
+    """Cells of the original on a small graph that need no worker: instant attacks, and measures
+    that train nothing."""
     if audit.graph.num_nodes + audit.graph.num_edges > SMALL:
         return []
     return [cell for cell in cells if _is_first(cell)]
@@ -76,7 +77,7 @@ def _is_first(cell: Cell) -> bool:
     if cell.release != ORIGINAL or cell.members or cell.same_as:
         return False
     if cell.kind == "measure":
-        return PARTS[cell.method].cost == "instant"
+        return PARTS[cell.method].cost != "minutes"
     return cell.scenario.knowledge == STANDARD and cell.make_method().info.cost == "instant"
 
 

@@ -29,9 +29,9 @@ from core.audit.estimate import (
 )
 from core.audit.jobs.advice import AdviceJobs
 from core.audit.jobs.claims import ClaimJobs
-from core.audit.jobs.cluster import count_workers
+from core.audit.jobs.cluster import EmbeddedCluster, count_workers
 from core.audit.jobs.coordinate import AuditRun, InFlight
-from core.audit.jobs.engine import Engine
+from core.audit.jobs.engine import Engine, is_embedded
 from core.audit.jobs.job import Jobs
 from core.audit.jobs.layout import LayoutJobs
 from core.audit.jobs.publish import PublishJobs
@@ -70,12 +70,16 @@ class AuditService:
     """Thread-safe. The cluster starts with the first cell that needs it."""
 
     def __init__(
-        self, home: str | Path | None = None, stopping_rule: StoppingRule | None = None
+        self,
+        home: str | Path | None = None,
+        stopping_rule: StoppingRule | None = None,
+        cluster: EmbeddedCluster | None = None,
     ) -> None:
-        """stopping_rule: for audits that may stop early; without one they run all repeats."""
+        """stopping_rule: for audits that may stop early; without one they run all repeats.
+        cluster: an embedded cluster that is starting already."""
         self._stopping_rule = stopping_rule
         self._store = Store(home)
-        self._engine = Engine(self._store.home)
+        self._engine = Engine(self._store.home, cluster)
         self._in_flight = InFlight()
         self._lock = threading.RLock()
         self._is_warm = False
@@ -128,7 +132,7 @@ class AuditService:
 
     def rest(self) -> None:
         """Stop the embedded cluster to free memory; it restarts with the next cell."""
-        self._engine.close()
+        self._engine.rest()
 
     # -- graphs -----------------------------------------------------------------------------
 
@@ -421,7 +425,7 @@ class AuditService:
                 spec,
                 cells,
                 row.seconds,
-                first=list_first(audit, cells) if self._engine.is_embedded else (),
+                first=list_first(audit, cells) if is_embedded() else (),
                 is_decided=self._make_stopping_rule(audit_id, spec),
             )
             self._runs[audit_id] = run

@@ -85,7 +85,7 @@ def start_formats(options: argparse.Namespace) -> None:
 def run_audit(options: argparse.Namespace) -> int:
     """Plan, run and export an audit."""
     start_formats(options)
-    with open_service() as service:
+    with open_service(computes=True) as service:
         return complete_audit(service, build_spec(options, service), options)
 
 

@@ -76,7 +76,7 @@ def run_benchmark(options: argparse.Namespace) -> int:
     benchmark = build_benchmark(options)
     make_folder(options.out)
     specs, views = {}, []
-    with open_service() as service:
+    with open_service(computes=True) as service:
         for text in benchmark.graphs or list_at_hand():  # all before the first audit
             graph = shrink(benchmark, load_graph(text))
             say(f"{graph.name}: {graph.num_nodes:,} nodes, {graph.num_edges:,} links")

@@ -115,7 +115,7 @@ def _add_options(judge: argparse.ArgumentParser) -> None:
 def run_judge(options: argparse.Namespace) -> int:
     """Attack the release and the original, write the results, and judge the release."""
     start_formats(options)
-    with open_service() as service:
+    with open_service(computes=True) as service:
         return complete_audit(service, build_judge_spec(options, service), options)
 
 

@@ -16,6 +16,7 @@ from core.errors import InputError
 if TYPE_CHECKING:
     from core.audit.access.accounts import Person
     from core.audit.access.team import Team
+    from core.audit.jobs.cluster import EmbeddedCluster
     from core.audit.service import AuditService
 
 
@@ -44,17 +45,30 @@ def _find_decided(*arguments: Any) -> bool:
 
 
 @contextmanager
-def open_service() -> Iterator[AuditService]:
-    """The service with the permissions of the current person."""
+def open_service(computes: bool = False) -> Iterator[AuditService]:
+    """The service with the permissions of the current person.
+
+    computes  whether cells will probably be computed: the embedded cluster then starts while this
+              process imports, loads and plans
+    """
+    cluster = _start_cluster() if computes else None
     from core.audit.access.authorised import enter
     from core.audit.service import AuditService
 
-    service = AuditService(stopping_rule=_find_decided)
+    service = AuditService(stopping_rule=_find_decided, cluster=cluster)
     try:
         service.format_trouble(say)
         yield enter(service, open_person(service.team))
     finally:
         service.close()
+
+
+def _start_cluster() -> EmbeddedCluster | None:
+    from core.audit.jobs.cluster import EmbeddedCluster
+    from core.audit.jobs.engine import is_embedded
+    from core.home import find_home
+
+    return EmbeddedCluster(find_home()) if is_embedded() else None
 
 
 def add_team(commands: Any) -> None:

@@ -102,6 +102,39 @@ def test_the_embedded_cluster_lets_in_only_its_parent(tmp_path, monkeypatch):
         engine.close()
 
 
+def test_a_cluster_that_nobody_needed_ends_at_once(tmp_path, monkeypatch):
+    """A command starts it before it knows whether a cell is missing."""
+    monkeypatch.delenv("AUDIT_SCHEDULER", raising=False)
+    early = EmbeddedCluster(tmp_path)
+    process = psutil.Process(early._process.pid)
+    while not (children := process.children()):  # the process that workers are forked from
+        assert early.is_alive
+        time.sleep(0.01)
+    began = time.monotonic()
+    Engine(tmp_path, early).close()
+    assert time.monotonic() - began < 3
+    assert not early.is_alive
+    assert not psutil.wait_procs(children, timeout=3)[1]
+
+
+@pytest.mark.xdist_group("audit cluster")
+def test_a_cluster_that_is_starting_is_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("AUDIT_WORKERS", "1")
+    monkeypatch.setenv("AUDIT_DEVICE", "cpu")
+    monkeypatch.delenv("AUDIT_SCHEDULER", raising=False)
+    early = EmbeddedCluster(tmp_path)
+    engine = Engine(tmp_path, early)
+    try:
+        assert engine.submit(os.getppid, key="parent").result() in [
+            process.pid for process in psutil.Process(early._process.pid).children()
+        ]
+        engine.rest()
+        assert not engine.is_alive
+        assert early._process.wait(RETRY_S) == 0
+    finally:
+        engine.close()
+
+
 def list_listening(process: psutil.Process) -> list[psutil._common.pconn]:
     """What a process and its children listen on."""
     family = [process, *process.children(recursive=True)]

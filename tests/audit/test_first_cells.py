@@ -13,7 +13,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from core.audit import plan
-from core.audit.jobs import coordinate
+from core.audit.jobs import cells, coordinate
 from core.audit.jobs.coordinate import AuditRun, InFlight
 from core.audit.plan import list_first, plan_audit
 from core.audit.prepared import PreparedAudit
@@ -52,11 +52,11 @@ def make_run(store: Store, *attacks: str, **fields) -> AuditRun:
     spec = AuditSpec.check_spec({**base, **fields})
     store.save_graph(graph)
     audit = PreparedAudit.load(spec, store.load_graph)
-    cells = plan_audit(audit)
-    store.add_audit("a", "a", spec, cells, {})
+    planned = plan_audit(audit)
+    store.add_audit("a", "a", spec, planned, {})
     lease = store.claim_audit("a")
-    first = list_first(audit, cells)
-    return AuditRun(store, StartingEngine(), InFlight(), lease, spec, cells, 0.0, first)
+    first = list_first(audit, planned)
+    return AuditRun(store, StartingEngine(), InFlight(), lease, spec, planned, 0.0, first)
 
 
 def compute_all_instant(home: str) -> tuple[int, bool, set[str]]:
@@ -78,18 +78,20 @@ def store(tmp_path):
     store.close()
 
 
-def test_they_are_the_instant_ones_of_the_original_on_a_small_graph(make_spec, graph, monkeypatch):
+def test_they_are_those_of_the_original_that_train_nothing_on_a_small_graph(
+    make_spec, graph, monkeypatch
+):
     attacks = [{"key": key} for key in ("common_neighbors", "gcn", "label_propagation")]
     spec = make_spec(attacks=attacks, adaptive=True, more_private=("label",), joint=("known",))
     audit = PreparedAudit.build(spec, graph)
-    cells = plan_audit(audit)
-    first = list_first(audit, cells)
-    assert any(cell.method.endswith("@joint:known") for cell in cells)
+    planned = plan_audit(audit)
+    first = list_first(audit, planned)
+    assert any(cell.method.endswith("@joint:known") for cell in planned)
     expected = ["homophily", "common_neighbors", "label_propagation"]
-    expected += ["label_propagation@column:label"]
+    expected += ["label_propagation@column:label", "structure"]
     assert [(cell.release, cell.method) for cell in first] == [("original", m) for m in expected]
     monkeypatch.setattr(plan, "SMALL", graph.num_nodes + graph.num_edges - 1)
-    assert list_first(audit, cells) == []
+    assert list_first(audit, planned) == []
 
 
 def test_they_are_done_before_the_cluster_is_there(store):
@@ -102,7 +104,7 @@ def test_they_are_done_before_the_cluster_is_there(store):
         if done == keys:
             break
         time.sleep(0.05)
-    assert len(keys) == 2
+    assert len(keys) == 3
     assert done == keys
     assert not run.is_over
     run.stop()
@@ -148,7 +150,33 @@ def test_what_failed_is_not_computed_again_and_all_run_as_workers_do(store, monk
     monkeypatch.setattr(coordinate, "compute_and_store", compute)
     with threadpool_limits(2):
         assert run._compute_first() == {cell.key for cell in run._first}
-    assert seen == [({1}, True)] * 3
+    assert seen == [({1}, True)] * 4
+
+
+def test_what_reuses_shared_work_follows_in_the_same_task(store, monkeypatch):
+    """On another worker the auto-encoder that usefulness was measured with is trained again."""
+    run = make_run(store, "common_neighbors")
+    engine = run._engine = MagicMock()
+    engine.submit.side_effect = lambda *_, **__: MagicMock(done=lambda: False)
+    futures = run._submit(run._cells)
+    by_method = {cell.method: cell for cell in run._cells if cell.kind == "measure"}
+    utility, pairs = by_method["utility"], by_method["pairs"]
+    jobs = {call.args[1].cell: call.args[1] for call in engine.submit.call_args_list}
+    assert pairs not in jobs
+    assert jobs[utility].followers == (pairs,)
+    assert futures[pairs.key] is futures[utility.key]
+
+    computed = []
+    monkeypatch.setattr(cells, "compute_and_store", lambda _store, job: computed.append(job.cell))
+    cells.execute_cell(jobs[utility])
+    assert computed == [utility, pairs]
+
+    monkeypatch.setattr(run, "_list_running", lambda: {pairs.key})
+    monkeypatch.setattr(coordinate, "GRACE_S", 0.0)
+    run._cancel(futures)
+    cancelled = {key for key, future in futures.items() if future.cancel.called}
+    assert cancelled == set(futures) - {utility.key, pairs.key}
+    assert run._stragglers == [futures[pairs.key]]
 
 
 def test_once_the_cluster_is_there_workers_compute(store, monkeypatch):

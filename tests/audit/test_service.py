@@ -273,7 +273,7 @@ def test_after_a_killed_process_a_resume_computes_only_the_rest(tmp_path, graph,
 def test_a_cluster_that_cannot_start_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(RuntimeError, match="did not start"):
-        EmbeddedCluster(tmp_path)
+        EmbeddedCluster(tmp_path).wait_until_ready()
 
 
 def list_done(home, audit_id):

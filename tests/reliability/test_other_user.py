@@ -103,6 +103,7 @@ def test_neither_files_nor_ports(folder, monkeypatch):
         assert (home / "audit.db").exists()
         assert (out / "release.csv").exists()
         cluster = EmbeddedCluster(home)
+        cluster.wait_until_ready()
         try:
             port = int(cluster.address.rpartition(":")[2])
             assert intrude(folder, port) == ([], [False, False])

@@ -42,13 +42,17 @@ it."""
 
 @dataclass(frozen=True)
 class Job:
-    """Everything a worker needs: the store, the spec and the cell."""
+    """Everything a worker needs: the store, the spec and the cell.
+
+    followers  cells to compute next, which reuse the shared work of `cell`
+    """
 
     home: str
     database: str
     audit_id: str
     spec: str
     cell: Cell
+    followers: tuple[Cell, ...] = ()
 
 
 @dataclass
@@ -61,12 +65,17 @@ class Outcome:
 
 
 def execute_cell(job: Job, upstream: str = "", members: Sequence[str] = ()) -> State:
-    """Compute and store a cell; returns its final state and never raises for a method's failure.
+    """Compute and store a cell and its followers; returns the cell's final state and never raises
+    for a method's failure.
 
     `upstream` is the state of the release's cell, `members` those of base models and predecessors:
     the engine passes them to order the work and to prefer the worker that holds it.
     """
-    return compute_and_store(open_store(job.home, job.database), job)
+    store = open_store(job.home, job.database)
+    state = compute_and_store(store, job)
+    for cell in job.followers:
+        compute_and_store(store, replace(job, cell=cell))
+    return state
 
 
 def compute_and_store(store: Store, job: Job) -> State:

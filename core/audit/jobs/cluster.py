@@ -64,9 +64,13 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 
 class EmbeddedCluster:
-    """Parent's handle of the child process that runs the cluster."""
+    """Parent's handle of the child process that runs the cluster; `wait_until_ready` follows."""
+
+    address = ""
+    """Address of the scheduler; empty until the cluster is ready."""
 
     def __init__(self, home: Path) -> None:
+        """Start the process and return at once."""
         environment = {**QUIET, **os.environ, "PYTHONPATH": _join_path(str(_ROOT))}
         log = open_private(home / "cluster.log", "ab")
         self._process = subprocess.Popen(
@@ -80,7 +84,7 @@ class EmbeddedCluster:
             start_new_session=True,  # Ctrl-C goes to the parent, which says what is to stop
         )
         log.close()
-        self.address, self._credentials = self._read_address()
+        self._credentials: dict[str, str] = {}
 
     @property
     def is_alive(self) -> bool:
@@ -96,6 +100,8 @@ class EmbeddedCluster:
         """End the cluster and wait for it; unfinished cells are recomputed later."""
         if self._process.stdin is not None:
             self._process.stdin.close()
+        if not self.address:  # it does not read its input yet
+            self._kill()
         try:
             self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
@@ -104,14 +110,23 @@ class EmbeddedCluster:
         if self._process.stdout is not None:
             self._process.stdout.close()
 
-    def _read_address(self) -> tuple[str, dict[str, str]]:
+    def wait_until_ready(self) -> None:
+        """Wait for the address and credentials; raises RuntimeError if the process ended."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.startswith(READY):
-                address, _, credentials = line.removeprefix(READY).partition(" ")
-                return address, json.loads(credentials)
+                self.address, _, credentials = line.removeprefix(READY).partition(" ")
+                self._credentials = json.loads(credentials)
+                return
         self.close()
         raise RuntimeError("the computing cluster did not start; see cluster.log in AUDIT_HOME")
+
+    def _kill(self) -> None:
+        """Kill the process and, where there are process groups, those that it started."""
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -233,20 +234,25 @@ class AuditRun(threading.Thread):
     def _submit(self, cells: list[Cell]) -> dict[str, Future[Any]]:
         self._connect()
         futures: dict[str, Future[Any]] = {}
+        followers: dict[str, list[Cell]] = {}
+        for cell in cells:
+            followers.setdefault(cell.after, []).append(cell)
         for position, cell in enumerate(cells):
             with self._in_flight.lock:
                 known = self._in_flight.futures.get(cell.key)
                 if known is None or known.done():
+                    following = followers.get(cell.key, ())
                     known = self._engine.submit(
                         execute_cell,
-                        self._make_job(cell),
+                        replace(self._make_job(cell), followers=tuple(following)),
                         futures.get(cell.upstream, ""),
                         [futures[key] for key in (*cell.members, cell.after) if key in futures],
                         key=f"{cell.key}-{time.monotonic_ns()}",
                         uses_gpu=cell.uses_gpu,
                         priority=-position,
                     )
-                    self._in_flight.futures[cell.key] = known
+                    for each in (cell, *following):
+                        self._in_flight.futures[each.key] = known
             futures[cell.key] = known
         return futures
 
@@ -283,8 +289,9 @@ class AuditRun(threading.Thread):
         """Withdraw waiting cells; running ones see the flag or become stragglers."""
         mine = {k: f for k, f in pending.items() if self._in_flight.futures.get(k) is f}
         running = self._list_running()
-        for key, future in mine.items():
-            if key not in running:
+        busy = [mine[key] for key in running & mine.keys()]
+        for future in mine.values():
+            if future not in busy:  # a task computes a cell and those that follow it
                 future.cancel()
         deadline = time.monotonic() + GRACE_S
         while running and time.monotonic() < deadline:

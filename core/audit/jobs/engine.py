@@ -40,13 +40,21 @@ class UnreachableError(InputError):
     """The scheduler at AUDIT_SCHEDULER does not answer."""
 
 
+def is_embedded() -> bool:
+    """Whether the cluster is embedded, that is AUDIT_SCHEDULER is unset."""
+    return not os.environ.get("AUDIT_SCHEDULER")
+
+
 class Engine:
     """Starts the embedded cluster on first use and restarts it if it died; thread-safe."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, cluster: EmbeddedCluster | None = None) -> None:
+        """cluster: an embedded cluster that is starting already."""
         self._home = home
         self._lock = threading.Lock()
+        self._starting = cluster
         self._cluster: EmbeddedCluster | None = None
+        self._ending: threading.Thread | None = None
         self._client: Client | None = None
         self._device_title: str | None = None
         self._gpus = 0
@@ -61,18 +69,13 @@ class Engine:
                 gc.collect()
                 self._client = (
                     self._start_cluster()
-                    if self.is_embedded
+                    if is_embedded()
                     else self._connect_to(os.environ["AUDIT_SCHEDULER"])
                 )
                 workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
                 self._gpus = sum(GPU in worker.get("resources", {}) for worker in workers)
             assert self._client is not None
             return self._client
-
-    @property
-    def is_embedded(self) -> bool:
-        """Whether the cluster is embedded, that is AUDIT_SCHEDULER is unset."""
-        return not os.environ.get("AUDIT_SCHEDULER")
 
     def connect_early(self) -> threading.Thread:
         """Connect in a background thread, which ends on success or failure."""
@@ -92,7 +95,9 @@ class Engine:
 
         for wait_s in (*START_WAITS_S, None):
             try:
-                self._cluster = EmbeddedCluster(self._home)
+                self._cluster = self._starting or EmbeddedCluster(self._home)
+                self._starting = None
+                self._cluster.wait_until_ready()
                 return Client(
                     self._cluster.address,
                     security=self._cluster.make_security(),
@@ -151,7 +156,7 @@ class Engine:
     def find_device_title(self) -> str:
         """Display name of the device, without importing torch here."""
         if self._device_title is None:
-            if self.is_embedded and not count_gpus():
+            if is_embedded() and not count_gpus():
                 self._device_title = cpu_device().title
             else:
                 future = self.submit(_find_title, key="device-title", uses_gpu=True, priority=99)
@@ -167,10 +172,21 @@ class Engine:
         if busy:
             client.restart_workers(busy, timeout=20)
 
+    def rest(self) -> None:
+        """Disconnect, and stop the cluster in the background if it is embedded."""
+        with self._lock:
+            self._end_client()
+            cluster = self._starting or self._cluster
+            if cluster is not None:
+                self._ending = threading.Thread(target=cluster.close, daemon=True)
+                self._ending.start()
+            self._starting = self._cluster = None
+
     def close(self) -> None:
         """Disconnect, and stop the cluster if it is embedded."""
-        with self._lock:
-            self._disconnect()
+        self.rest()
+        if self._ending is not None:
+            self._ending.join()
 
     def _is_alive(self) -> bool:
         if self._client is None or self._client.status != "running":
@@ -178,14 +194,18 @@ class Engine:
         return self._cluster is None or self._cluster.is_alive
 
     def _disconnect(self) -> None:
+        self._end_client()
+        if self._cluster is not None:
+            self._cluster.close()
+        self._cluster = None
+
+    def _end_client(self) -> None:
         if self._client is not None:
             try:
                 self._client.close(timeout=2)
             except Exception as error:  # whatever broke the connection is raised here again
                 log.info("closing the connection: %s", error)
-        if self._cluster is not None:
-            self._cluster.close()
-        self._client = self._cluster = None
+        self._client = None
 
 
 def _find_title() -> str:
