@@ -142,7 +142,7 @@ def pass_messages(
     squares: Squares,
     plan: np.ndarray,
     weights: np.ndarray,
-    trust: float,
+    power: float,
     damping: float,
     slots: np.ndarray,
     messages: np.ndarray,
@@ -151,7 +151,7 @@ def pass_messages(
 ) -> np.ndarray:
     """Sum (p,) of the messages to each candidate from the neighbours on both sides.
 
-    Neighbour v of u sends (u, w) trust · log(1 + weight · Σ q(v, x)) over the neighbours x of w,
+    Neighbour v of u sends (u, w) power · log(1 + weight · Σ q(v, x)) over the neighbours x of w,
     where q is the plan without the messages from (u, w) to (v, x); the neighbours of w do
     likewise, and the two sums are averaged. Messages are damped and updated in place.
 
@@ -173,11 +173,11 @@ def pass_messages(
     total = np.zeros(len(plan))
     for e in range(len(plan)):
         for i in range(slots[e], slots[e + 1]):
-            new = trust * np.log1p(weights[e] * sums[i])
+            new = power * np.log1p(weights[e] * sums[i])
             messages[i] = damping * messages[i] + (1.0 - damping) * new
             total[e] += 0.5 * messages[i]
         for i in range(other_slots[e], other_slots[e + 1]):
-            new = trust * np.log1p(weights[e] * other_sums[i])
+            new = power * np.log1p(weights[e] * other_sums[i])
             other_messages[i] = damping * other_messages[i] + (1.0 - damping) * new
             total[e] += 0.5 * other_messages[i]
     return total

@@ -9,9 +9,13 @@ import pytest
 
 from core.algorithms.fingerprints import list_neighbors
 from core.algorithms.matching import weigh_witnesses
-from core.attacks.identity import match_course
-from core.attacks.identity.match_course import rehearse
-from core.attacks.identity.pair_evidence import Board, Evidence, compute_lead
+from core.attacks.identity import matcher_training
+from core.attacks.identity.candidate_matches import (
+    CandidateFeatures,
+    CandidateMatches,
+    compute_lead,
+)
+from core.attacks.identity.matcher_training import simulate_release
 from core.context import Context
 from core.data.second_graph import draw_identity_threat
 from core.graph import Graph
@@ -154,15 +158,15 @@ def test_graphs_of_other_sizes():
     assert found.candidates.max() < 200
 
 
-def test_a_rehearsal_is_as_agreed():
+def test_a_simulated_release_has_the_overlap():
     graph, other = draw_communities(seed=1), draw_communities(seed=2)
-    release, truth = rehearse(graph, other, 0.6, np.random.default_rng(0))
+    release, truth = simulate_release(graph, other, 0.6, np.random.default_rng(0))
     assert sorted(truth) == list(range(400))
     assert release.num_edges == pytest.approx(other.num_edges, rel=0.02)
     moved = graph.with_edges(truth[graph.edges])
     shared = np.isin(moved.edge_codes, release.edge_codes).mean()
     assert shared == pytest.approx(0.6, abs=0.05)
-    everything = rehearse(graph, graph, 1.0, np.random.default_rng(0))[0]
+    everything = simulate_release(graph, graph, 1.0, np.random.default_rng(0))[0]
     assert everything.num_edges == graph.num_edges
 
 
@@ -216,34 +220,36 @@ def test_expected_witnesses_equal_a_naive_sum():
         assert {int(w) for w in near[u] if w >= 0} <= set(named)
 
 
-def test_nobody_in_a_rehearsal_is_judged_by_trees_that_learned_from_them(sampled, monkeypatch):
+def test_no_node_is_scored_by_trees_trained_on_it(sampled, monkeypatch):
     release, threat, _ = sampled
-    real = Board(threat.known, release, threat.seeds)
-    asked = np.diff(real.here[0]) > 0
-    asked[threat.seeds[:, 0]] = False
-    monkeypatch.setattr(match_course, "ENOUGH", 1)  # one rehearsal
-    course = match_course.Course(real, asked, 0.7, 5, Context(Seed(0)))
-    describe, judged = Board.describe, []
+    real = CandidateMatches(threat.known, release, threat.seeds)
+    targets = np.diff(real.known_neighbors[0]) > 0
+    targets[threat.seeds[:, 0]] = False
+    monkeypatch.setattr(matcher_training, "MIN_TRAINING_NODES", 1)  # one simulation
+    training = matcher_training.MatcherTraining(real, targets, 0.7, 5, Context(Seed(0)))
+    compute_features, scored = CandidateMatches.compute_features, []
 
-    def show_rows(board):
-        evidence = describe(board)
-        return replace(evidence, columns=evidence.rows[:, None])
+    def show_rows(matches):
+        features = compute_features(matches)
+        return replace(features, columns=features.rows[:, None])
 
     def predict(learned, columns):
-        judged.append((learned[0], columns[:, 0]))
+        scored.append((learned[0], columns[:, 0]))
         return np.zeros(len(columns))
 
-    monkeypatch.setattr(Board, "describe", show_rows)
-    monkeypatch.setattr(match_course, "predict", predict)
-    monkeypatch.setattr(match_course.Course, "_learn", lambda course, told, parts, context: parts)
-    course.hold(1, 2)
-    own = judged[:2]  # then the real pair, by both
-    assert len(judged) == 4
+    monkeypatch.setattr(CandidateMatches, "compute_features", show_rows)
+    monkeypatch.setattr(matcher_training, "predict", predict)
+    monkeypatch.setattr(
+        matcher_training.MatcherTraining, "_learn", lambda training, features, parts, context: parts
+    )
+    training.run_round(1, 2)
+    own = scored[:2]  # then the real pair, by both
+    assert len(scored) == 4
     for learned, rows in own:
         assert learned.any()
         assert len(rows)
         assert not learned[rows].any()
-    np.testing.assert_array_equal(own[0][0] | own[1][0], asked)
+    np.testing.assert_array_equal(own[0][0] | own[1][0], targets)
 
 
 def test_lead_over_the_others_equals_a_naive_one():
@@ -262,7 +268,7 @@ def test_competing_candidates_share_one_chance():
     """Two people want the same node, one of them has an alternative; by hand from the odds."""
     candidates = np.array([[0, 1], [0, -1]])
     rows, places = np.nonzero(candidates >= 0)
-    told = Evidence(candidates, rows, places, np.zeros((3, 1)))
-    table = told.spread(np.array([0.5, 0.5, 0.75]))
+    features = CandidateFeatures(candidates, rows, places, np.zeros((3, 1)))
+    table = features.apply_exclusivity(np.array([0.5, 0.5, 0.75]))
     np.testing.assert_allclose(table, [[1 / (1 + 2 + 4 - 1), 1 / (1 + 2 + 1 - 1)], [3 / 5, 0]])
-    assert told.spread(np.array([1.0, 0.0, 0.0]))[0, 0] > 0.99
+    assert features.apply_exclusivity(np.array([1.0, 0.0, 0.0]))[0, 0] > 0.99

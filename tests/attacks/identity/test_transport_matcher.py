@@ -150,16 +150,16 @@ def test_its_confidence_holds(sampled):
     assert confidence.mean() <= right.mean() + 0.05
 
 
-def test_its_confidence_is_the_share_right_in_rehearsals(sampled, monkeypatch):
-    """Rehearsals whose truth is shuffled are never right: then nothing is claimed."""
+def test_its_confidence_is_the_accuracy_in_simulations(sampled, monkeypatch):
+    """Simulations whose truth is shuffled are never right: then nothing is claimed."""
     release, threat, _ = sampled
-    rehearse = transport_matcher.rehearse
+    simulate_release = transport_matcher.simulate_release
 
     def mislead(known, published, overlap, rng):
-        graph, truth = rehearse(known, published, overlap, rng)
+        graph, truth = simulate_release(known, published, overlap, rng)
         return graph, np.roll(truth, 1)
 
-    monkeypatch.setattr(transport_matcher, "rehearse", mislead)
+    monkeypatch.setattr(transport_matcher, "simulate_release", mislead)
     assert find(KEY, release, threat, rounds=2).confidence.max() < 0.2
 
 
@@ -187,7 +187,7 @@ def test_tiny_graphs(n, num_seeds):
 
 def test_too_many_squares_narrow_the_candidates(sampled, monkeypatch):
     release, threat, _ = sampled
-    monkeypatch.setattr(transport_matcher, "MOST_SQUARES", 20_000)
+    monkeypatch.setattr(transport_matcher, "MAX_SQUARES", 20_000)
     filled = []
     monkeypatch.setattr(
         transport_matcher,

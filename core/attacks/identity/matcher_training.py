@@ -8,133 +8,142 @@ import numpy as np
 
 from core.algorithms.fingerprints import count_links_and_triangles, list_neighbors
 from core.algorithms.matching import NO_MATCH
-from core.attacks.identity.pair_evidence import Board, Evidence
+from core.attacks.identity.candidate_matches import CandidateFeatures, CandidateMatches
 from core.attacks.identity.percolation import percolate
 from core.context import Context
 from core.graph import Graph, is_among, pair_codes
 from core.measures.node_risk import fit_isotonic
 
-ENOUGH = 2000
+MIN_TRAINING_NODES = 2000
 """Minimum number of training nodes: small graphs are simulated several times."""
-MOST_REHEARSALS = 8
-MOST_LEARNED = 2000
+MAX_SIMULATIONS = 8
+MAX_NODES_PER_CLASSIFIER = 2000
 """Nodes whose candidates train one classifier."""
-LEAST_CASES = 8
+MIN_CASES = 8
 """Fewest right and wrong pairs for training."""
 NUM_DIMENSIONS = 12
-PERCOLATION = 3
+PERCOLATION_INTERVAL = 3
 """Rounds between two percolations."""
-STARTS = (0.5, 0.05)
+START_PROBABILITIES = (0.5, 0.05)
 """Probabilities above which mutual best pairs may start a percolation."""
 
 Model = Any
 """A fitted classifier, or a constant probability."""
 
 
-class Course:
+class MatcherTraining:
     """The real pair of graphs `real`, and simulated ones of assumed `overlap`, in step.
 
-    asked  (k,) bool: targets, non-isolated and not seeds
+    targets  (k,) bool: nodes to match, those that are neither isolated nor seeds
     """
 
     def __init__(
-        self, real: Board, asked: np.ndarray, overlap: float, trees: int, context: Context
+        self,
+        real: CandidateMatches,
+        targets: np.ndarray,
+        overlap: float,
+        trees: int,
+        context: Context,
     ) -> None:
-        self._real, self._asked, self._trees, self._context = real, asked, trees, context
-        self._own: list[Board] = []
+        self._real, self._targets, self._trees, self._context = real, targets, trees, context
+        self._simulated: list[CandidateMatches] = []
         self._truths: list[np.ndarray] = []
-        for number in range(min(-(-ENOUGH // int(asked.sum())), MOST_REHEARSALS)):
+        for number in range(min(-(-MIN_TRAINING_NODES // int(targets.sum())), MAX_SIMULATIONS)):
             context.progress.check()
             rng = context.rng("rehearsal", number)
-            release, truth = rehearse(real.known, real.published, overlap, rng)
+            release, truth = simulate_release(real.known, real.published, overlap, rng)
             nodes = real.seeds[:, 0]
-            self._own.append(Board(real.known, release, np.stack([nodes, truth[nodes]], axis=1)))
+            self._simulated.append(
+                CandidateMatches(real.known, release, np.stack([nodes, truth[nodes]], axis=1))
+            )
             self._truths.append(truth)
         halves = context.rng("halves")
-        self._halves = [halves.random(len(asked)) < 0.5 for _ in self._own]
-        projection = learn_projection(self._own, self._truths, asked)
-        for board in (real, *self._own):
-            board.reset()
-            board.place(projection)
-            board.find_near()
+        self._halves = [halves.random(len(targets)) < 0.5 for _ in self._simulated]
+        projection = learn_projection(self._simulated, self._truths, targets)
+        for matches in (real, *self._simulated):
+            matches.reset()
+            matches.project(projection)
+            matches.find_nearest()
 
-    def hold(self, number: int, total: int) -> None:
+    def run_round(self, number: int, total: int) -> None:
         """Round `number`: rescore all candidates by classifiers trained on the simulations,
         cross-fitted over their nodes."""
-        boards = [self._real, *self._own]
-        given = [board.describe() for board in boards]
+        graph_pairs = [self._real, *self._simulated]
+        features = [matches.compute_features() for matches in graph_pairs]
         models = []
         for fold in (True, False):
             self._context.progress.update(2 * number + (not fold), 2 * total, "matching")
-            parts = [(half == fold) & self._asked for half in self._halves]
-            models.append(self._learn(given[1:], parts, self._context.child(number, fold)))
-        for board, evidence, half in zip(self._own, given[1:], self._halves, strict=True):
-            by_second = half[evidence.rows]
+            parts = [(half == fold) & self._targets for half in self._halves]
+            models.append(self._learn(features[1:], parts, self._context.child(number, fold)))
+        for matches, table, half in zip(self._simulated, features[1:], self._halves, strict=True):
+            by_second = half[table.rows]
             predicted = np.empty(len(by_second))
             for model, rows in ((models[1], by_second), (models[0], ~by_second)):
-                predicted[rows] = predict(model, evidence.columns[rows])
-            board.guess(evidence.candidates, evidence.spread(predicted))
+                predicted[rows] = predict(model, table.columns[rows])
+            matches.set_candidates(table.candidates, table.apply_exclusivity(predicted))
         predicted = (
-            predict(models[0], given[0].columns) + predict(models[1], given[0].columns)
+            predict(models[0], features[0].columns) + predict(models[1], features[0].columns)
         ) / 2
-        self._real.guess(given[0].candidates, given[0].spread(predicted))
-        if number % PERCOLATION == 0:
+        self._real.set_candidates(features[0].candidates, features[0].apply_exclusivity(predicted))
+        if number % PERCOLATION_INTERVAL == 0:
             self._percolate()
 
-    def compare(self) -> float:
+    def compare_probabilities(self) -> float:
         """Log ratio of the mean probability in the real release to that in the simulated ones."""
-        own = np.mean([board.best[1][self._asked].mean() for board in self._own])
-        real = self._real.best[1][self._asked].mean()
-        return float(np.log(max(real, 1e-9) / max(own, 1e-9)))
+        simulated = np.mean([matches.best[1][self._targets].mean() for matches in self._simulated])
+        real = self._real.best[1][self._targets].mean()
+        return float(np.log(max(real, 1e-9) / max(simulated, 1e-9)))
 
-    def calibrate(self) -> np.ndarray:
+    def compute_confidence(self) -> np.ndarray:
         """(k,) accuracy of the best candidate in the simulations at this probability."""
-        chances, right = [], []
-        for board, truth in zip(self._own, self._truths, strict=True):
-            best, chance = board.best
-            chances.append(chance[self._asked])
-            right.append((best == truth)[self._asked])
-        places, values = np.concatenate(chances), np.concatenate(right).astype(float)
+        probabilities, right = [], []
+        for matches, truth in zip(self._simulated, self._truths, strict=True):
+            best, probability = matches.best
+            probabilities.append(probability[self._targets])
+            right.append((best == truth)[self._targets])
+        places, values = np.concatenate(probabilities), np.concatenate(right).astype(float)
         weights = np.ones(len(places))
         return fit_isotonic(places, values, weights, self._real.best[1]).clip(0.0, 1.0)
 
     def _percolate(self) -> None:
         """Grow mappings from mutual best pairs; if they find more nodes of a simulation, use
         them with their accuracy there."""
-        is_seed = np.zeros(len(self._asked), bool)
+        is_seed = np.zeros(len(self._targets), bool)
         is_seed[self._real.seeds[:, 0]] = True
 
-        def grow(board: Board, least: float) -> np.ndarray:
-            clear = board.list_clear(least)
-            return percolate(board.known, board.published, clear, is_seed, self._context)
+        def grow(matches: CandidateMatches, least: float) -> np.ndarray:
+            clear = matches.list_mutual_best(least)
+            return percolate(matches.known, matches.published, clear, is_seed, self._context)
 
-        own, truth = self._own[0], self._truths[0]
-        images = [grow(own, least) for least in STARTS]
-        right = [int((image == truth)[self._asked].sum()) for image in images]
+        simulated, truth = self._simulated[0], self._truths[0]
+        images = [grow(simulated, least) for least in START_PROBABILITIES]
+        right = [int((image == truth)[self._targets].sum()) for image in images]
         most = int(np.argmax(right))
-        if right[most] > (own.best[0] == truth)[self._asked].sum():
-            share = right[most] / int((images[most] != NO_MATCH)[self._asked].sum())
-            own.believe(images[most], share)
-            for board in (self._real, *self._own[1:]):
-                board.believe(grow(board, STARTS[most]), share)
+        if right[most] > (simulated.best[0] == truth)[self._targets].sum():
+            share = right[most] / int((images[most] != NO_MATCH)[self._targets].sum())
+            simulated.raise_probabilities(images[most], share)
+            for matches in (self._real, *self._simulated[1:]):
+                matches.raise_probabilities(grow(matches, START_PROBABILITIES[most]), share)
 
-    def _learn(self, given: list[Evidence], parts: list[np.ndarray], context: Context) -> Model:
+    def _learn(
+        self, features: list[CandidateFeatures], parts: list[np.ndarray], context: Context
+    ) -> Model:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         rng = context.rng("sample")
         columns, right = [], []
-        for evidence, truth, part in zip(given, self._truths, parts, strict=True):
+        for table, truth, part in zip(features, self._truths, parts, strict=True):
             nodes = np.flatnonzero(part)
-            most = -(-MOST_LEARNED // len(given))
+            most = -(-MAX_NODES_PER_CLASSIFIER // len(features))
             if len(nodes) > most:
                 nodes = rng.choice(nodes, most, replace=False)
             is_chosen = np.zeros(len(part), bool)
             is_chosen[nodes] = True
-            pairs = np.flatnonzero(is_chosen[evidence.rows])
-            columns.append(evidence.columns[pairs])
-            right.append(evidence.found[pairs] == truth[evidence.rows[pairs]])
+            pairs = np.flatnonzero(is_chosen[table.rows])
+            columns.append(table.columns[pairs])
+            right.append(table.images[pairs] == truth[table.rows[pairs]])
         cases, truth = np.concatenate(columns), np.concatenate(right)
-        if min(truth.sum(), (~truth).sum()) < LEAST_CASES:
+        if min(truth.sum(), (~truth).sum()) < MIN_CASES:
             return float(truth.mean()) if len(truth) else 0.0
         model = HistGradientBoostingClassifier(
             max_iter=self._trees,
@@ -156,24 +165,24 @@ def predict(model: Model, columns: np.ndarray) -> np.ndarray:
 
 
 def learn_projection(
-    boards: list[Board], truths: list[np.ndarray], asked: np.ndarray
+    graph_pairs: list[CandidateMatches], truths: list[np.ndarray], targets: np.ndarray
 ) -> np.ndarray:
     """(c, d) directions of the structural features with most variance between nodes relative to
     that between the two graphs (Fisher's linear discriminant)."""
     from scipy.linalg import eigh
 
-    size = boards[0].shape_here.shape[1]
+    size = graph_pairs[0].known_features.shape[1]
     within, between = np.zeros((size, size)), np.zeros((size, size))
-    for board, truth in zip(boards, truths, strict=True):
-        here, there = board.shape_here[asked], board.shape_there[truth[asked]]
+    for matches, truth in zip(graph_pairs, truths, strict=True):
+        here, there = matches.known_features[targets], matches.published_features[truth[targets]]
         within += (here - there).T @ (here - there)
         between += (here.T @ here + there.T @ there) / 2
-    count = len(boards) * asked.sum()
+    count = len(graph_pairs) * targets.sum()
     _, vectors = eigh(between / count, within / count + 0.01 * np.eye(size))
     return np.asarray(vectors[:, ::-1][:, :NUM_DIMENSIONS])
 
 
-def rehearse(
+def simulate_release(
     known: Graph, published: Graph, overlap: float, rng: np.random.Generator
 ) -> tuple[Graph, np.ndarray]:
     """A simulated release of `known` with the structure of `published` and `overlap` of the known
