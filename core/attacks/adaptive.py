@@ -32,6 +32,9 @@ FLOOR = 1e-4
 PLAIN: dict[str, float | str] = {"form": "plain: found its own secrets no worse"}
 """Recorded if an adaptive attacker falls back on the standard attack."""
 
+NO_SECRETS: dict[str, float | str] = {"form": "plain: the release has no links to hide as secrets"}
+"""Recorded if a release, such as one of Blink at a low epsilon, has too few links to learn from."""
+
 NOISY_GAIN, NOISY_ERRORS = 0.02, 2.0
 """Gain in AUC, and standard errors of it, that the learned form needs if its secrets may be noise:
 their probabilities of being real are estimates."""
@@ -60,6 +63,8 @@ def score_adaptive(
         shadow_threat = draw_released_threat(
             shadow.before, shadow.release.graph, context.rng("included")
         )
+    if not len(shadow_threat.truth) or np.ptp(shadow_threat.truth.astype(int)) == 0:
+        return PairScores(attack.score(release, threat, context).scores, NO_SECRETS)
     _check_support(attack, attack.supports(shadow.release, shadow_threat))
     classifier, is_better = _fit_classifier(attack, release, shadow, shadow_threat, context)
     facts = {
@@ -143,7 +148,7 @@ def _is_better(
     """Whether the learned AUC exceeds the standard one by `gain` and by `errors` standard errors;
     each is given as (AUC, influence of each case)."""
     error = float(np.sqrt(((learned[1] - standard[1]) ** 2).sum()))
-    return learned[0] - standard[0] > max(gain, errors * error) or bool(np.isnan(standard[0]))
+    return learned[0] - standard[0] > max(gain, errors * error)
 
 
 def compute_expected_auc(scores: np.ndarray, probabilities: np.ndarray) -> tuple[float, np.ndarray]:

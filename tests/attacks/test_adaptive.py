@@ -18,6 +18,7 @@ from core.attacks.adaptive import (
 from core.attacks.link.denoising import share_denoised
 from core.attacks.shadow_release import MAX_SHADOW_LINKS, ShadowRelease, make_shadow_release
 from core.context import Context, SharedWork
+from core.data.splits import draw_released_threat
 from core.errors import UnsupportedError
 from core.graph import Graph
 from core.measures.ranking import compute_auc
@@ -252,6 +253,24 @@ def test_both_forms_are_tried_on_the_release_itself(
     monkeypatch.setattr(adaptive, "_append_link_weights", lambda columns, release, threat: columns)
     found = adaptive._fit_classifier(attack, Release(graph), played, own, Context(Seed(0)))
     assert found[1] == is_learned
+
+
+@pytest.mark.parametrize(("count", "is_released"), [(0, False), (1, False), (0, True)])
+def test_a_release_without_links_to_hide_gets_the_plain_scores(count, is_released):
+    """A pair of links is the least from which one can be hidden; nothing is learned from fewer."""
+    threats = make_audit(60)
+    links = threats.visible.edges
+    release = Release(threats.visible.without_edges(links[count:]))
+    attack, threat = make_method("feature_cosine"), threats.link
+    if is_released:
+        threat = draw_released_threat(
+            threats.visible, release.graph, Context(Seed(0)).rng("included")
+        )
+    plain = attack.score(release, threat, Context(Seed(0))).scores
+    assert np.ptp(plain) > 0
+    found = score_adaptive(attack, Overdone(), release, threat, threats, Context(Seed(0)))
+    np.testing.assert_array_equal(found.scores, plain)
+    assert found.facts == adaptive.NO_SECRETS
 
 
 def test_own_secrets_have_the_chances_of_the_denoising():
