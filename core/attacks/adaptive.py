@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import softmax
 
 from core.attacks.base_predictions import keep_arrays, recall_base_prediction
-from core.attacks.link.pair_classifier import PooledClassifier, fit_pair_classifier
+from core.attacks.link.pair_classifier import LEAST, PooledClassifier, fit_pair_classifier
 from core.attacks.shadow_release import ShadowRelease, share_shadow_release
 from core.context import BasePrediction, Context
 from core.data.splits import draw_released_threat
@@ -32,7 +32,7 @@ FLOOR = 1e-4
 PLAIN: dict[str, float | str] = {"form": "plain: found its own secrets no worse"}
 """Recorded if an adaptive attacker falls back on the standard attack."""
 
-NO_SECRETS: dict[str, float | str] = {"form": "plain: the release has no links to hide as secrets"}
+NO_SECRETS: dict[str, float | str] = {"form": "plain: the release has too few links to hide"}
 """Recorded if a release, such as one of Blink at a low epsilon, has too few links to learn from."""
 
 NOISY_GAIN, NOISY_ERRORS = 0.02, 2.0
@@ -63,7 +63,7 @@ def score_adaptive(
         shadow_threat = draw_released_threat(
             shadow.before, shadow.release.graph, context.rng("included")
         )
-    if not len(shadow_threat.truth) or np.ptp(shadow_threat.truth.astype(int)) == 0:
+    if min(shadow_threat.truth.sum(), (~shadow_threat.truth).sum()) < LEAST:
         return PairScores(attack.score(release, threat, context).scores, NO_SECRETS)
     _check_support(attack, attack.supports(shadow.release, shadow_threat))
     classifier, is_better = _fit_classifier(attack, release, shadow, shadow_threat, context)
