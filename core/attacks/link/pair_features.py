@@ -10,9 +10,10 @@ from scipy import sparse
 from core.algorithms.fingerprints import count_links_and_triangles
 from core.algorithms.normalize import normalize_adjacency
 from core.algorithms.pairs import split_by_work
+from core.algorithms.path_sums import sum_paths
 from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines
 from core.attacks.link.heuristics import compute_strengths, share_neighbor_sums
-from core.attacks.link.katz import compute_katz
+from core.attacks.link.katz import compute_largest_eigenvalue
 from core.attacks.link.node2vec_cosine import compute_cosines
 from core.attacks.link.pair_likeness import (
     CLUSTER_COLUMNS,
@@ -32,7 +33,10 @@ AFFINITY_RANKS = (2, 4, 8, 16, 32)
 AFFINITY_COLUMNS = tuple(f"affinity, rank {rank}" for rank in AFFINITY_RANKS)
 
 RESTART, TOLERANCE = 0.15, 1e-4
-DECAY, LENGTH = 0.5, 3
+DECAY = 0.5
+
+TILE = 4_000_000
+"""Row entries per chunk, unless the memory budget is smaller."""
 
 PATH_COLUMN = "paths of three links"
 END_COLUMNS = tuple(
@@ -97,7 +101,7 @@ def _describe(graph: Graph, pairs: np.ndarray, context: Context, has_embedding: 
     sums = share_neighbor_sums(graph, pairs, context)
     union = ends.sum(axis=1) - sums.overlap
     jaccard = np.divide(sums.overlap, union, out=np.zeros(len(pairs)), where=union > 0)
-    katz = compute_katz(graph, pairs, DECAY, LENGTH, context)
+    katz = compute_short_katz(graph, pairs, DECAY, context)
     pagerank = compute_pagerank_scores(graph, pairs, RESTART, TOLERANCE, context)
     columns = [
         *np.log1p(ends).T,
@@ -192,6 +196,27 @@ def _describe_nodes(graph: Graph) -> np.ndarray:
     return np.stack([triangles / wedges, np.log1p(triangles), np.log1p(mean_degrees)], axis=1)
 
 
+def compute_short_katz(
+    graph: Graph, pairs: np.ndarray, decay: float, context: Context
+) -> np.ndarray:
+    """(k,) float64 scores of `compute_katz` for walks of at most three links.
+
+    Equal to the last bit, but a node's walks of two links are computed once for all of its pairs.
+    """
+    adjacency = sparse.csr_array(graph.adjacency, dtype=np.float64)
+    beta = decay / max(compute_largest_eigenvalue(adjacency, context), 1e-12)
+    scaled = sparse.csr_array(adjacency * beta)
+    scores = np.asarray(beta * adjacency[pairs[:, 0], pairs[:, 1]], dtype=np.float64)
+    lengths = graph.degrees[pairs].sum(axis=1)
+    for tile in split_by_work(lengths, max(min(context.memory_budget // 64, TILE), 1)):
+        if len(tile):
+            context.progress.check()
+            joined = scaled[pairs[tile, 0]].multiply(scaled[pairs[tile, 1]])
+            scores[tile] += np.asarray(joined.sum(axis=1)).ravel()
+    scores += sum_paths(scaled, adjacency, pairs, context, factor=beta)
+    return scores
+
+
 def compute_three_paths(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
     """(k,) Σ_uv w_iu w_uv w_vj / √(s_u s_v), s the weighted degrees: paths that avoid hubs.
 
@@ -201,15 +226,4 @@ def compute_three_paths(graph: Graph, pairs: np.ndarray, context: Context) -> np
     matrix = sparse.csr_array(graph.adjacency, dtype=np.float64)
     strengths = compute_strengths(graph)
     scale = np.divide(1.0, np.sqrt(strengths), out=np.zeros_like(strengths), where=strengths > 0)
-    rows = sparse.csr_array(matrix @ sparse.diags_array(scale))
-    links = (matrix != 0).astype(np.float64)
-    widths = np.minimum(links @ np.asarray(links.sum(axis=1)).ravel(), graph.num_nodes)
-    scores = np.zeros(len(pairs))
-    tiles = split_by_work(widths[pairs].sum(axis=1), max(context.memory_budget // 64, 1))
-    for number, tile in enumerate(tiles):
-        context.progress.update(number, len(tiles), "paths of three links")
-        if len(tile):
-            left = rows[pairs[tile, 0]] @ matrix
-            right = rows[pairs[tile, 1]]
-            scores[tile] = np.asarray(left.multiply(right).sum(axis=1)).ravel()
-    return scores
+    return sum_paths(sparse.csr_array(matrix @ sparse.diags_array(scale)), matrix, pairs, context)
