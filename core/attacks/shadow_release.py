@@ -8,7 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.algorithms.pairs import hide_links
-from core.attacks.link.denoising import describe_obstacle, share_denoised
+from core.attacks.link.denoising import (
+    describe_obstacle,
+    estimate_link_probabilities,
+    is_flipped,
+    share_denoised,
+)
 from core.context import Context
 from core.errors import UnsupportedError
 from core.graph import Attribute, Graph, find_places, pair_codes
@@ -113,13 +118,20 @@ def _draw_plausible_input(release: Release, context: Context) -> Graph:
 def _compute_real_probabilities(
     release: Release, links: np.ndarray, context: Context
 ) -> np.ndarray:
-    """(a,) probability that each of the released links (a, 2) is real; 1 if no noise is known."""
-    if describe_obstacle(release):
+    """(a,) probability that each of the released links (a, 2) is real; 1 if no noise is known.
+
+    By the flip probability alone if there are too many links to denoise.
+    """
+    if not is_flipped(release):
         return np.ones(len(links))
-    denoised, n = share_denoised(release, context), release.graph.num_nodes
-    return np.asarray(
-        denoised.probabilities[find_places(pair_codes(links, n), pair_codes(denoised.links, n))]
-    )
+    if describe_obstacle(release):
+        _, released, probabilities = estimate_link_probabilities(release)
+    else:
+        denoised = share_denoised(release, context)
+        released, probabilities = denoised.links, denoised.probabilities
+    n = release.graph.num_nodes
+    places = find_places(pair_codes(links, n), pair_codes(released, n))
+    return np.asarray(probabilities[places])
 
 
 def _sample_subgraph(

@@ -15,6 +15,7 @@ from core.attacks.adaptive import (
     infer_adaptive,
     score_adaptive,
 )
+from core.attacks.link import denoising
 from core.attacks.link.denoising import share_denoised
 from core.attacks.shadow_release import MAX_SHADOW_LINKS, ShadowRelease, make_shadow_release
 from core.context import Context, SharedWork
@@ -285,3 +286,18 @@ def test_own_secrets_have_the_chances_of_the_denoising():
     np.testing.assert_array_equal(played.probabilities, [by_link[tuple(p)] for p in played.hidden])
     noiseless = make_shadow_release(Overdone(), Release(threats.visible), threats, context)
     assert (noiseless.probabilities == 1).all()
+
+
+@pytest.mark.parametrize("key", ["edge_rand", "randomized_response"])
+def test_secrets_of_a_release_too_large_to_denoise_have_the_chances_of_the_flips(key, monkeypatch):
+    """Counted as real they would reward what finds noise."""
+    threats = make_audit(60)
+    defense = make_method(key, {"epsilon": 2.0}, "defense")
+    release, context = defense.publish(threats.visible, threats, Context(Seed(0))), Context(Seed(1))
+    monkeypatch.setattr(denoising, "MAX_LINKS", release.graph.num_edges - 1)
+    played = make_shadow_release(defense, release, threats, context)
+    _, links, chances = denoising.estimate_link_probabilities(release)
+    by_link = dict(zip(map(tuple, links.tolist()), chances, strict=True))
+    assert len(played.hidden) > 0
+    assert (played.probabilities < 1).all()
+    np.testing.assert_array_equal(played.probabilities, [by_link[tuple(p)] for p in played.hidden])

@@ -110,9 +110,14 @@ class Denoised:
         return logits
 
 
+def is_flipped(release: Release) -> bool:
+    """Whether the links of a release were flipped with a known probability."""
+    return release.defense in FLIPPED and bool(release.guarantee.epsilon)
+
+
 def describe_obstacle(release: Release) -> str | None:
     """Reason why a release cannot be denoised, or None."""
-    if release.defense not in FLIPPED or not release.guarantee.epsilon:
+    if not is_flipped(release):
         return "needs a release whose links were flipped with a known probability"
     if release.graph.num_edges > MAX_LINKS:
         return f"runs on at most {MAX_LINKS:,} released links, here {release.graph.num_edges:,}"
