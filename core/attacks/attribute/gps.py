@@ -20,7 +20,8 @@ class Gps(AttributeAttack):
 
     The paper's NBA run is `backbone=gin, epochs=500`. GCN layers, which normalise by degree, are
     the default because they did clearly better on splits of NBA; what the README reports was
-    measured on other splits (tests/benchmarks/gps_nba.py --first 10).
+    measured on other splits (tests/benchmarks/gps_nba.py --first 10). Since version 2 GIN and
+    GraphSAGE have what the authors' code adds to them (core/models/gps/layers.py).
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -34,6 +35,7 @@ class Gps(AttributeAttack):
         group="neural",
         cost="seconds",
         uses_gpu=True,
+        version=2,
     )
     branches: Literal["both", "proximity", "role"] = Field(
         "both", description="Which encoders take part; one alone is the paper's ablation."

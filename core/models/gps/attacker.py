@@ -13,18 +13,16 @@ from typing import Literal
 
 import numpy as np
 import torch
-from torch.nn.functional import batch_norm, log_softmax, nll_loss
+from torch.nn.functional import log_softmax, nll_loss
 
 from core.algorithms.ghratio import compute_ghratios
 from core.context import Context
 from core.graph import MISSING, Graph
 from core.models.encoders import (
-    LAYERS,
     Aggregate,
     Backbone,
     Block,
     Dropout,
-    Encoder,
     Inputs,
     Linear,
     make_inputs,
@@ -36,6 +34,14 @@ from core.models.gps.ego import (
     split_centers,
     standardize_role_features,
 )
+from core.models.gps.layers import (
+    AUTHORS,
+    BatchNorm,
+    ProximityEncoder,
+    draw_uniform,
+    drop_inputs,
+    make_layers,
+)
 from core.models.training import train
 from core.seeding import Seed
 
@@ -45,7 +51,10 @@ EMBEDDING = 16
 
 @dataclass(frozen=True)
 class GpsSettings:
-    """Architecture and training of a GPS attacker."""
+    """Architecture and training of a GPS attacker.
+
+    plain  GIN and GraphSAGE without what the authors' code adds to them (`layers.py`)
+    """
 
     branches: Literal["both", "proximity", "role"] = "both"
     routing: Literal["ghratio", "equal"] = "ghratio"
@@ -60,6 +69,7 @@ class GpsSettings:
     tolerance: int = 45
     routing_start: int = 50
     routing_every: int = 10
+    plain: bool = False
 
 
 class Head(torch.nn.Module):
@@ -68,14 +78,10 @@ class Head(torch.nn.Module):
     def __init__(self, num_in: int, num_classes: int, generator: torch.Generator) -> None:
         super().__init__()
         self.linear = Linear(num_in, num_classes, generator)
-        self.norm = torch.nn.BatchNorm1d(num_classes)
+        self.norm = BatchNorm(num_classes)
 
     def forward(self, h: torch.Tensor) -> torch.Tensor:
-        y = self.linear(h)
-        if self.training and len(y) == 1:  # one row has no batch statistics
-            norm = self.norm
-            return batch_norm(y, norm.running_mean, norm.running_var, norm.weight, norm.bias)
-        normed: torch.Tensor = self.norm(y)
+        normed: torch.Tensor = self.norm(self.linear(h))
         return normed
 
 
@@ -86,14 +92,22 @@ class RoleEncoder(torch.nn.Module):
     """
 
     def __init__(
-        self, backbone: Backbone, num_in: int, hidden: int, seed: Seed, dropout: float
+        self,
+        backbone: Backbone,
+        num_in: int,
+        hidden: int,
+        seed: Seed,
+        dropout: float,
+        plain: bool = True,
     ) -> None:
         super().__init__()
         generator = seed.torch("init")
         self.embed = Linear(2, EMBEDDING, generator)
-        self.first = LAYERS[backbone](num_in + EMBEDDING, hidden, generator)
-        self.second = LAYERS[backbone](hidden, hidden, generator)
+        self.first, self.second = make_layers(
+            backbone, num_in + EMBEDDING, hidden, generator, plain
+        )
         self.dropout = Dropout(dropout, seed)
+        self.drops_inputs = not plain and backbone in AUTHORS
         self.num_out = 4 * hidden
 
     def forward(
@@ -102,6 +116,7 @@ class RoleEncoder(torch.nn.Module):
         """(k, 4 · hidden) for n nodes' inputs and the ego networks of k of them."""
         embedded = self.embed(role_features)
         parts = (embedded,) if inputs is None else (inputs, embedded)
+        parts = drop_inputs(self.dropout, parts) if self.drops_inputs else parts
         h1 = torch.relu(self.first(parts, egos.first))
         h2 = torch.relu(self.second(self.dropout(h1), egos.later))
         rows = [part for h in (h1, h2) for part in (egos.pool(h), h.index_select(0, egos.centers))]
@@ -141,10 +156,12 @@ class GpsModel(torch.nn.Module):
         super().__init__()
         s, width = settings, num_columns(inputs)
         if s.branches != "role":
-            self.proximity = Encoder(
-                s.backbone, [width, s.hidden, s.hidden], seed.child("proximity"), s.dropout
+            self.proximity = ProximityEncoder(
+                s.backbone, width, s.hidden, seed.child("proximity"), s.dropout, s.plain
             )
-            self.proximity_head = Head(s.hidden, num_classes, seed.torch("proximity_head"))
+            self.proximity_head = Head(
+                self.proximity.num_out, num_classes, seed.torch("proximity_head")
+            )
         if s.branches != "proximity":
             self.role = RoleEncoder(
                 s.backbone,
@@ -152,8 +169,11 @@ class GpsModel(torch.nn.Module):
                 s.role_hidden,
                 seed.child("role"),
                 s.dropout,
+                s.plain,
             )
             self.role_head = Head(self.role.num_out, num_classes, seed.torch("role_head"))
+        if not s.plain and s.backbone in AUTHORS:
+            draw_uniform(self, seed.torch("uniform"))
 
 
 class GpsAttacker:

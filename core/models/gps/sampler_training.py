@@ -127,7 +127,7 @@ class SamplerTrainer:
             self.inputs,
             self.beliefs,
             self.prior,
-            GpsSettings(backbone=s.backbone),
+            GpsSettings(backbone=s.backbone, plain=True),
             s.lr,
             s.batch,
             seed.child("attacker"),
