@@ -1,13 +1,14 @@
 """PPGSL's candidates k, update interval μ, protocols and course of training (Fig. 6 to 10).
 
     python -m tests.benchmarks.ppgsl_settings [--splits 3] [--alpha 0.015] [--only TEXT …]
-        [--graph NAME] [--course]
+        [--graph NAME] [--course] [--attacks gae_cosine,common_neighbors]
 
 Splits 5, 6, … of Cora, on which no default was chosen: 10 % of the links are sensitive, another
-10 % test link prediction. Per setting: AUC of GAE + cosine on the sensitive links, link prediction
-AUC and node classification F1, mean and standard deviation over the splits, and CPU seconds of the
-defense. --course: the same of the graph as it stands every 50 of 500 steps, one split a row. The
-paper shows curves without figures.
+10 % test link prediction. Per setting: AUC of the attacks, GAE + cosine if none is named, on the
+sensitive links, link prediction AUC and node classification F1, mean and standard deviation over
+the splits, and CPU seconds of the defense. --only original: the graph without a defense. --course:
+the same of the graph as it stands every 50 of 500 steps, one split a row. The paper shows curves
+without figures.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "μ = 500, one surrogate": {"mu": 500},
     "ADV": {"protocol": "adv"},
     "μ = 1": {"mu": 1},
+    "original": {},
 }
 METRICS = ("link_prediction_auc", "node_classification_f1")
 
@@ -69,14 +71,17 @@ class Watched(Ppgsl):
         yield self.steps, final
 
 
-def judge(release: Release, threats: Threats, seed: Seed) -> list[float]:
-    """AUC of the attack, of link prediction, and F1."""
+def judge(release: Release, threats: Threats, seed: Seed, attacks: list[str]) -> list[float]:
+    """AUC of the attacks, of link prediction, and F1."""
     assert threats.link is not None
-    attack = make_method("gae_cosine", None, "link_attack")
     context = Context(seed.child("attack"), shared_seed=seed)
-    scores = attack.score(release, threats.link, context).scores
+    aucs = []
+    for name in attacks:
+        attack = make_method(name, None, "link_attack")
+        scores = attack.score(release, threats.link, context).scores
+        aucs.append(compute_auc(scores, threats.link.truth)[0])
     found = {item.metric: item.value for item in measure_utility(release, threats, context)[0]}
-    return [compute_auc(scores, threats.link.truth)[0], *(found[name] for name in METRICS)]
+    return [*aucs, *(found[name] for name in METRICS)]
 
 
 def main() -> None:
@@ -86,13 +91,16 @@ def main() -> None:
     parser.add_argument("--alpha", type=float, default=0.015)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--course", action="store_true")
+    parser.add_argument("--attacks", default="gae_cosine")
     options = parser.parse_args()
     torch.set_num_threads(1)
     graph = load_dataset(options.graph).graph
-    print("setting | attack | link prediction | F1 | CPU s")
+    attacks = options.attacks.split(",")
+    print(f"setting | {' | '.join(attacks)} | link prediction | F1 | CPU s")
     rows: dict[str, list[list[float]]] = {}
     for name, settings in SETTINGS.items():
-        if options.only and not any(text in name for text in options.only):
+        wanted = options.only or [key for key in SETTINGS if key != "original"]
+        if not any(text in name for text in wanted):
             continue
         for split in range(FIRST_SPLIT, FIRST_SPLIT + options.splits):
             seed = Seed(split)
@@ -101,16 +109,21 @@ def main() -> None:
             context, started = Context(seed.child("defense", name)), time.process_time()
             if options.course:
                 for step, release in defense.list_courses(threats.visible, threats, context):
-                    cells = [f"{value:.3f}" for value in judge(release, threats, seed)]
+                    cells = [f"{value:.3f}" for value in judge(release, threats, seed, attacks)]
                     print(f"{name}, split {split}, step {step} |", " | ".join(cells), flush=True)
                 continue
-            release = defense.publish(threats.visible, threats, context)
+            release = Release(threats.visible)
+            if name != "original":
+                release = defense.publish(threats.visible, threats, context)
             seconds = time.process_time() - started
-            rows.setdefault(name, []).append([*judge(release, threats, seed), seconds])
+            rows.setdefault(name, []).append([*judge(release, threats, seed, attacks), seconds])
         if name in rows:
-            means, spreads = np.mean(rows[name], axis=0), np.std(rows[name], axis=0, ddof=1)
-            cells = [f"{m:.3f} ({s:.3f})" for m, s in zip(means[:3], spreads[:3], strict=True)]
-            print(f"{name} | {' | '.join(cells)} | {means[3]:.0f}", flush=True)
+            means, spreads = (
+                np.mean(rows[name], axis=0),
+                np.std(rows[name], axis=0, ddof=len(rows[name]) > 1),
+            )
+            cells = [f"{m:.3f} ({s:.3f})" for m, s in zip(means[:-1], spreads[:-1], strict=True)]
+            print(f"{name} | {' | '.join(cells)} | {means[-1]:.0f}", flush=True)
 
 
 if __name__ == "__main__":
