@@ -68,6 +68,7 @@ def compute_neighbourhood_cosines(
     links = sparse.csr_array(graph.adjacency, dtype=np.float64)
     s = sparse.csr_array(links @ x + x)
     x_norms, s_norms = (np.asarray(m.multiply(m).sum(axis=1)).ravel() for m in (x, s))
+    x_s = np.asarray(x.multiply(s).sum(axis=1)).ravel()
     link_weights = np.asarray(links[pairs[:, 0], pairs[:, 1]]).ravel()
     ends, across, neighbourhoods = np.zeros((3, len(pairs)))
     width = (x.nnz + s.nnz) / max(graph.num_nodes, 1) + 1
@@ -79,7 +80,7 @@ def compute_neighbourhood_cosines(
             np.asarray(left[i].multiply(right[j]).sum(axis=1)).ravel()
             for left, right in ((x, x), (x, s), (s, x), (s, s))
         )
-        xi, xj, xis, xjs = x_norms[i], x_norms[j], _dot(x, s, i), _dot(x, s, j)
+        xi, xj, xis, xjs = x_norms[i], x_norms[j], x_s[i], x_s[j]
         ends[rows] = _divide(xx, xi * xj)
         # s without the other end: s_j − w x_i and s_i − w x_j
         j_norm = s_norms[j] - 2 * w * xs + w**2 * xi
@@ -107,10 +108,6 @@ def weigh_features(graph: Graph) -> sparse.csr_array:
     lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
     scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     return sparse.csr_array(sparse.diags_array(scale) @ rows)
-
-
-def _dot(left: sparse.csr_array, right: sparse.csr_array, nodes: np.ndarray) -> np.ndarray:
-    return np.asarray(left[nodes].multiply(right[nodes]).sum(axis=1)).ravel()
 
 
 def _divide(dots: np.ndarray, squares: np.ndarray) -> np.ndarray:

@@ -10,7 +10,8 @@ from pydantic import Field
 from scipy import sparse
 
 from core.algorithms.normalize import fit_scale
-from core.algorithms.pairs import sample_non_links
+from core.algorithms.pairs import sample_non_links, split_by_work
+from core.algorithms.rings import count_rings
 from core.attacks.link.pair_features import describe_pairs
 from core.context import Context, SharedWork
 from core.graph import Graph
@@ -43,8 +44,8 @@ COUNT_COLUMNS = (
 )
 
 
-TILE = 4_000_000
-"""Row entries per chunk, unless the memory budget is smaller."""
+TILE = 50_000_000
+"""Steps between two progress reports."""
 
 
 class Ncn(LinkAttack):
@@ -186,32 +187,16 @@ def compute_distance_counts(graph: Graph, pairs: np.ndarray, context: Context) -
     """
     n = graph.num_nodes
     links = _make_adjacency(n, graph.edges[find_strong_links(graph)])
+    order = np.argsort(pairs[:, 0], kind="stable")
     widths = np.minimum(links @ np.diff(links.indptr).astype(float), n) + 1.0
-    work = np.cumsum(widths[pairs].sum(axis=1))
-    tile = max(min(context.memory_budget // 64, TILE), 1)
-    num_tiles = int(work[-1] // tile) + 1 if len(pairs) else 1
-    bounds = np.searchsorted(work, tile * np.arange(1, num_tiles))
     counts = np.zeros((len(pairs), len(COUNT_COLUMNS)))
-    for number, rows in enumerate(np.split(np.arange(len(pairs)), bounds)):
-        context.progress.update(number, num_tiles, "neighbours by distance")
-        if not len(rows):
-            continue
-        (near_i, far_i), (near_j, far_j) = (_find_rings(links, end) for end in pairs[rows].T)
-        in_both = [
-            _count(near_i.multiply(near_j)),
-            _count(near_i.multiply(far_j)) + _count(far_i.multiply(near_j)),
-            _count(far_i.multiply(far_j)),
-        ]
-        # the ends themselves do not count as neighbours of each other
-        is_linked = np.asarray(near_i[np.arange(len(rows)), pairs[rows, 1]]).ravel()
-        is_second = np.asarray(far_i[np.arange(len(rows)), pairs[rows, 1]]).ravel()
-        counts[rows, :3] = np.stack(in_both, axis=1)
-        counts[rows, 3] = (
-            _count(near_i) + _count(near_j) - 2 * in_both[0] - in_both[1] - 2 * is_linked
-        )
-        counts[rows, 4] = (
-            _count(far_i) + _count(far_j) - in_both[1] - 2 * in_both[2] - 2 * is_second
-        )
+    tiles = split_by_work(widths[pairs[order]].sum(axis=1), TILE)
+    for number, tile in enumerate(tiles):
+        context.progress.update(number, len(tiles), "neighbours by distance")
+        if len(tile):
+            found = np.zeros((len(tile), len(COUNT_COLUMNS)))
+            count_rings(links.indptr, links.indices, pairs[order[tile]], found)
+            counts[order[tile]] = found
     return counts
 
 
@@ -231,22 +216,3 @@ def _make_adjacency(n: int, links: np.ndarray) -> sparse.csr_array:
     ends = np.concatenate([links, links[:, ::-1]])
     ones = np.ones(len(ends), np.float32)
     return sparse.csr_array((ones, (ends[:, 0], ends[:, 1])), shape=(n, n))
-
-
-def _find_rings(
-    links: sparse.csr_array, nodes: np.ndarray
-) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """(k, n) marks of the nodes at distance 1 and at distance 2 of each of k nodes."""
-    first = links[nodes]
-    second = sparse.csr_array(first @ links)
-    second.data[:] = 1.0
-    itself = sparse.csr_array(
-        (np.ones(len(nodes), np.float32), (np.arange(len(nodes)), nodes)), shape=first.shape
-    )
-    second = sparse.csr_array(second - second.multiply(first + itself))
-    second.eliminate_zeros()
-    return first, second
-
-
-def _count(marks: sparse.csr_array) -> np.ndarray:
-    return np.asarray(marks.sum(axis=1), dtype=np.float64).ravel()
