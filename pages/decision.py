@@ -85,7 +85,7 @@ def _show_decision(view: AuditView) -> None:
     _show_choice(view, verdict)
     _show_changes(view, verdict)
     _show_evidence(view, verdict)
-    page.show_next("report", "Get the report and the release")
+    page.show_next("report", page.label_report(verdict))
 
 
 def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
@@ -121,12 +121,12 @@ def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
 
 def _show_deciding(release: ReleaseVerdict, summary: PageSummary) -> None:
     """Deciding limits of a release, each with a bar that compares the figure with the limit."""
-    st.header(f"Limits that decide on {method_name(release.release)}", anchor=False)
+    st.header(f"Deciding limits for {method_name(release.release)}", anchor=False)
     for check, card in zip(list_deciding(release), summary.cards, strict=False):
         left, right = st.columns([3, 2], vertical_alignment="center")
         state = f"{page.STATE_ICONS[check.state]} **{STATE_TITLES[check.state].capitalize()}**"
-        value = "" if check.state == "not_tested" else f", {card.value}"
-        left.markdown(f"{state}: {escape(card.title, 120)}{value}; {card.compared_with}")
+        value = "" if check.state == "not_tested" else f"{card.value}, "
+        left.markdown(f"{state}. {escape(card.title, 120)}: {value}{card.compared_with}")
         right.html(_draw_bar(check))
     st.caption("Bar: measured value. Line: limit.")
     page.show_exact(summary.exact)
@@ -209,7 +209,7 @@ def _show_changes(view: AuditView, verdict: Verdict) -> None:
     # A proposal without a time cannot run with this audit's threats.
     timed = [(*plan, time) for plan in planned if (time := estimate_audit(plan[2]))]
     if timed:
-        st.header("What would change the decision", anchor=False)
+        st.header("What could change the decision", anchor=False)
     for proposal, label, fields, time in timed:
         left, right = st.columns([3, 5], vertical_alignment="center")
         if left.button(

@@ -60,7 +60,7 @@ def main() -> None:
         "Summary": lambda: _show_summary(view, (threat, risk, attack, utility), limit, refused),
     }
     page.show_tabs("tradeoff-tabs", contents)
-    page.show_next("report", "Get the report and the release")
+    page.show_next("report", page.label_report(verdict))
 
 
 def _show_summary(

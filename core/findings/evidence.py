@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from core.audit.scenarios import THREAT_TITLES, list_scenarios
+from core.audit.scenarios import list_scenarios
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.view import AuditView
 from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
 from core.findings.inverted_scores import invert_scores
-from core.findings.labels import attack_threat, method_title
+from core.findings.labels import THREAT_WORDS, attack_threat, method_title
 from core.findings.policy import Limit, Policy
 from core.findings.tables import select_results
 from core.measures.intervals import wilson_interval
@@ -164,7 +164,7 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     for repeats, titles in few.items():
         who = titles[0] if len(titles) == 1 else f"{len(titles)} attacks"
         found.append(
-            f"{who} ran on {count_noun(repeats, 'split')}; the policy asks for {policy.repeats}"
+            f"{who} ran on {count_noun(repeats, 'split')}; the policy requires {policy.repeats}"
         )
     planned = {scenario.method.partition(":")[0] for scenario in scenarios}
     for threat in sorted(asked - {"release"}):
@@ -174,8 +174,8 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
             if method.info.cost in policy.allowed_costs and method.info.key not in planned
         ]
         if missing:
-            aim = THREAT_TITLES[threat]  # type: ignore[index]
-            found.append(f"Not part of this audit, against {aim}: {', '.join(missing)}")
+            count = count_noun(len(missing), "required attack")
+            found.append(f"{THREAT_WORDS[threat].title} lacks {count}: {', '.join(missing)}")
     return found
 
 

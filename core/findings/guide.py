@@ -107,28 +107,28 @@ CANDIDATES = (
     Candidate("ppgsl", ("links",), ("column", "links"), ANYBODY,
               "learns a graph from which withheld links can hardly be inferred", True),
     Candidate("blink", ("links",), ("column",), ("public", "partner"),
-              "each person randomises their own links, with a proof for every single link", True),
+              "each person randomises their own links; guarantees link-local DP", True),
     Candidate("privdpr", ("links", "identity"), ("statistics",), ("public",),
-              "learns a synthetic network, with a proof for all links of a person at once", True),
+              "generates a synthetic network; guarantees node-DP, for all links of a person", True),
     Candidate("netfense", ("attribute",), ("column", "links"), ("partner", "internal"),
-              "changes few links, so that the private value is hidden and a label stays "
+              "changes few links to hide the private value and keep another column "
               "predictable", True, "what=structure"),
     Candidate("priv_graph", ("links", "identity"), ("statistics",), ("public",),
-              "a synthetic network with the groups and degrees of the true one, with a proof for "
-              "every single link"),
+              "generates a synthetic network with similar communities and degrees; guarantees "
+              "edge-DP, for single links"),
     Candidate("edge_rand", ("links",), ("column", "statistics"), ("public", "partner"),
-              "any single link can be denied, with a proof"),
+              "adds and removes links at random; guarantees edge-DP, for single links"),
     Candidate("k_degree_anonymity", ("identity",), ("links", "column", "statistics"), ANYBODY,
-              "every number of links is shared by several people; adds few links"),
+              "adds a few links until several people share every number of links"),
     Candidate("random_rewiring", ("attribute", "links"), ("column", "statistics"), ANYBODY,
-              "weakens the similarity of neighbours that reveals values; takes an instant"),
+              "swaps links at random, so that neighbours reveal less about private values"),
     Candidate("random_deletion", ("links", "attribute"), ("links", "column", "statistics"),
               ("partner", "internal"),
-              "keeps only true links and loses a share of them; the least it can cost"),
+              "removes a share of the links and adds none"),
     Candidate("rw_lp", ("links",), ("links", "column"), ("partner", "internal"),
-              "replaces links by near pairs, so that groups and predictions survive"),
+              "replaces links by links between nearby nodes, which preserves communities"),
     Candidate("dice", ("links",), ("column", "links"), ("partner", "internal"),
-              "removes links of people with sensitive links and adds others elsewhere"),
+              "removes links around sensitive links and adds others elsewhere"),
 )  # fmt: skip
 """In order of preference among equally suitable ones."""
 
@@ -183,7 +183,7 @@ def choose_defenses(
             continue
         reason = candidate.reason
         if defense.needs_links and not answers.named_links:
-            reason += "; to publish it, name the sensitive links on Data"
+            reason += "; before publishing, name the sensitive links on Data"
         advice = Advice(text, candidate.secrets, reason, seconds)
         found.append((candidate, advice))
 
@@ -212,7 +212,7 @@ def propose_changes(
     if any(r.untried for r in verdict.releases if r.decision != "do_not_publish"):
         preset = next((p for p in PRESETS if can_clear(p, policy)), None)
         if preset is not None:
-            reason = f"The policy asks for attacks that did not run; “{preset.title}” runs them."
+            reason = "Runs the attacks that the policy requires and this audit lacks."
             found.append(Proposal("run_preset", preset.key, reason))
     if verdict.recommended is None:
         tried = [summary.id for summary in view.releases]
@@ -307,18 +307,26 @@ def make_fields(answers: Answers, preset: Preset, defenses: Sequence[str]) -> di
 
 def describe_answers(answers: Answers) -> dict[str, str]:
     """Contents of “Purpose and recipient” in the report."""
-    titles = SECRETS | ({"attribute": f"Column {answers.private}"} if answers.private else {})
+    titles = SECRETS | ({"attribute": f"the column {answers.private}"} if answers.private else {})
     secrets = [titles[secret] for secret in answers.secrets]
-    kept = USES | ({"column": f"Predicting column {answers.utility}"} if answers.utility else {})
+    kept = USES | (
+        {"column": f"predicting the column {answers.utility}"} if answers.utility else {}
+    )
     uses = [kept[use] for use in answers.uses]
     answered = {
         "recipient": RECIPIENTS[answers.recipient],
-        "knowledge": ", ".join(KNOWLEDGE[k] for k in answers.knowledge) or "nothing beyond it",
-        "secrets": ", ".join(secrets),
-        "use": ", ".join(uses),
+        "knowledge": _enumerate([KNOWLEDGE[k] for k in answers.knowledge])
+        or "Nothing beyond the release",
+        "secrets": _enumerate(secrets),
+        "use": _enumerate(uses),
         "legal_basis": answers.legal_basis,
     }
     return {key: text for key, text in answered.items() if text}
+
+
+def _enumerate(parts: Sequence[str]) -> str:
+    """One line that begins with a capital letter, and none of its parts after the first."""
+    return begin_sentence(", ".join(part[:1].lower() + part[1:] for part in parts))
 
 
 def describe_spec(spec: AuditSpec, policy: Policy) -> dict[str, str]:
@@ -332,7 +340,7 @@ def describe_spec(spec: AuditSpec, policy: Policy) -> dict[str, str]:
     }
     known = tuple(key for key in KNOWLEDGE if knows[key])
     answered = describe_answers(replace(answers, knowledge=known, uses=()))
-    more = [f"Column {name}" for name in spec.threats.more_private]
+    more = [f"the column {name}" for name in spec.threats.more_private]
     secrets = ", ".join([*filter(None, [answered.get("secrets", "")]), *more])
     named = {} if spec.policy is None else {"recipient": policy.title}
     return {**named, "knowledge": answered["knowledge"], "secrets": secrets}

@@ -222,12 +222,12 @@ def build_card(title: str, figure: Figure, value: str, compared: str, check: Che
 
 
 def _build_limit_card(check: Check) -> Card:
-    shown, limit = _format_check(check)
+    shown, limit = format_check(check)
     return Card(check.limit.title, shown, f"limit {limit}", check.state, _describe_check(check))
 
 
-def _format_check(check: Check) -> tuple[str, str]:
-    """The measured value and the limit."""
+def format_check(check: Check) -> tuple[str, str]:
+    """The measured value and the limit, without interval."""
     limit = Figure(check.limit.metric, "", check.evidence.attack, check.limit.limit)
     if check.evidence.value is None:
         return "not tested", limit.format()
@@ -236,7 +236,7 @@ def _format_check(check: Check) -> tuple[str, str]:
 
 def _describe_check(check: Check) -> str:
     found, limit = check.evidence, check.limit
-    state = f"{STATE_TITLES[check.state]}, limit {_format_check(check)[1]}"
+    state = f"{STATE_TITLES[check.state]}, limit {format_check(check)[1]}"
     if found.value is None:
         return f"{limit.title}: {state}."
     value = format_row(found)

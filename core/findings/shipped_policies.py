@@ -21,50 +21,50 @@ REVIEW: dict[str, Any] = {"weight": "review", "optional": True}
 
 LIMITS: tuple[tuple[str, str, str, str, str, dict[str, Any], tuple[float, float, float]], ...] = (
     ("links_1", "link", "tpr_at_fpr_0.01",
-     "Withheld links: TPR at 1 % FPR", LOW_FALSE_ALARMS, {}, (0.05, 0.1, 0.2)),
+     "Withheld links found (TPR at 1 % FPR)", LOW_FALSE_ALARMS, {}, (0.05, 0.1, 0.2)),
     ("links_01", "link", "tpr_at_fpr_0.001",
-     "Withheld links: TPR at 0.1 % FPR", LOW_FALSE_ALARMS, UNSURE, (0.01, 0.03, 0.1)),
+     "Withheld links found (TPR at 0.1 % FPR)", LOW_FALSE_ALARMS, UNSURE, (0.01, 0.03, 0.1)),
     ("links_auc", "link", "auc",
-     "Ranking of withheld links (AUC)", RANKING, {}, (0.65, 0.7, 0.8)),
+     "Link inference on withheld links (AUC)", RANKING, {}, (0.65, 0.7, 0.8)),
     ("included", "included", "recovered_at_precision_0.9",
-     "Links of the release named with 90 % precision", PRECISION, {}, (0.1, 0.3, 0.6)),
+     "Released links recovered at 90 % precision", PRECISION, {}, (0.1, 0.3, 0.6)),
     ("attribute_share", "attribute", "class_advantage_share",
-     "People of a class whose value is inferred beyond chance", ADVANTAGE, {}, (0.05, 0.1, 0.2)),
+     "Private value: people exposed in the worst class", ADVANTAGE, {}, (0.05, 0.1, 0.2)),
     ("attribute_1", "attribute", "tpr_at_fpr_0.01",
-     "Rarer value: TPR at 1 % FPR", LOW_FALSE_ALARMS, UNSURE, (0.05, 0.1, 0.2)),
+     "Rarer private value recognised (TPR at 1 % FPR)", LOW_FALSE_ALARMS, UNSURE, (0.05, 0.1, 0.2)),
     ("attribute_auc", "attribute", "auc",
-     "Ranking of the private value (AUC)", RANKING, {}, (0.6, 0.7, 0.8)),
+     "Attribute inference (AUC)", RANKING, {}, (0.6, 0.7, 0.8)),
     ("found", "identity", "expected_found",
-     "People who can be singled out by their links", IDENTITY, {}, (0.05, 0.1, 0.2)),
+     "People re-identified by their links", IDENTITY, {}, (0.05, 0.1, 0.2)),
     ("groups", "attribute", "group_gap",
-     "Largest gap between groups", GROUPS, REVIEW, (0.1, 0.15, 0.25)),
+     "Gap in advantage between groups", GROUPS, REVIEW, (0.1, 0.15, 0.25)),
     ("epsilon_edge", "release", "epsilon_edge",
-     "Promised ε for one link (central)", BUDGET, REVIEW, (1, 3, 6)),
+     "Edge-DP: ε for one link", BUDGET, REVIEW, (1, 3, 6)),
     ("epsilon_link", "release", "epsilon_link",
-     "Promised ε for one link (local)", BUDGET, REVIEW, (1, 3, 6)),
+     "Link-local DP: ε for one link", BUDGET, REVIEW, (1, 3, 6)),
     ("epsilon_node", "release", "epsilon_node",
-     "Promised ε for one person", BUDGET, REVIEW, (3, 6, 10)),
+     "Node-DP: ε for one node", BUDGET, REVIEW, (3, 6, 10)),
 )  # fmt: skip
 """Name, threat, metric, title and source of a limit, its flags, and its values for the public, a
 partner and colleagues."""
 
 RECIPIENTS = (
     ("public", "Public", "minutes", 3,
-     "Anybody may hold the release, permanently and beside any other data. Every attack of the "
-     "tool must have been run. A starting point, not law."),
+     "Anybody may keep the release and join it with other data. Every attack of the tool must "
+     "have run. The limits are a starting point, not law."),
     ("partner", "Partner under contract", "seconds", 3,
-     "One recipient who is contractually bound not to re-identify anybody. Attacks that "
-     "take seconds must have been run. A starting point, not law."),
+     "One recipient, bound by contract not to re-identify anybody. Attacks that take seconds "
+     "must have run. The limits are a starting point, not law."),
     ("internal", "Internal", "instant", 2,
      "Colleagues in a controlled environment with logged access and no export. Instant attacks "
-     "must have been run. A starting point, not law."),
+     "must have run. The limits are a starting point, not law."),
 )  # fmt: skip
 """Key, title, effort, repeats and summary of a policy, strictest first."""
 
 SHIPPED: tuple[dict[str, Any], ...] = tuple(
     {
         "key": key,
-        "version": 1,
+        "version": 2,
         "title": title,
         "summary": summary,
         "effort": effort,

@@ -33,9 +33,9 @@ DECISION_TITLES: dict[Decision, str] = {
     "do_not_publish": "Do not publish",
 }
 DECISION_MEANINGS: dict[Decision, str] = {
-    "publish": "every limit is met, interval included, and enough was tested",
-    "review": "no limit that stops a release is exceeded, but not all are met: a person decides",
-    "do_not_publish": "at least one limit is exceeded, or a guarantee was refuted",
+    "publish": "every limit is met and every required test was run",
+    "review": "nothing forbids the release, but not every requirement is met; a person decides",
+    "do_not_publish": "a limit is exceeded, or a guarantee was refuted",
 }
 
 
@@ -85,13 +85,12 @@ def describe_decision(verdict: Verdict) -> str:
     if verdict.decision == "review":
         return _describe_review(verdict)
     nearest = find_least_severe(verdict)
-    near = "no release comes clearly nearest to meeting them"
+    near = "none comes clearly closest to passing"
     if len(nearest) == 1:
-        near = f"{method_name(nearest[0])} comes nearest to meeting them"
+        near = f"{method_name(nearest[0])} comes closest to passing"
     if len(verdict.offered) > 1:
-        return (
-            f"Do not publish: each of the {len(verdict.offered)} releases exceeds a limit; {near}."
-        )
+        count = len(verdict.offered)
+        return f"Do not publish: each of the {count} releases exceeds at least one limit; {near}."
     name = method_name(verdict.offered[0].release)
     tried = ", and no defense was tried" if name == method_name(ORIGINAL) else ""
     return f"Do not publish: {name} exceeds at least one limit{tried}."
@@ -104,23 +103,24 @@ def _describe_review(verdict: Verdict) -> str:
     ]
     tested = [r for r in open_ones if any(c.evidence.value is not None for c in r.checks)]
     if not open_ones:
-        return "Review: each release of the data is refused; data-independent baselines remain."
+        return "Review: every release made from the data is refused; only baselines remain."
     if not tested:
-        return "Review: no attack has finished on any release that exceeds no limit."
+        return "Review: no attack has finished on the releases that may still be published."
     if len(tested) == 1:
         release = tested[0]
         unproven = sum(c.state == "not_proven" for c in release.checks)
         name = method_name(release.release)
         above = sum(c.state == "exceeded" for c in release.checks)
         if above:
-            return f"Review {name}: it exceeds {count_noun(above, 'limit')} that asks for a review."
+            calls = f"limit{'s' * (above > 1)} that call{'s' * (above == 1)}"
+            return f"Review {name}: it exceeds {above} {calls} for review."
         why = f"{count_noun(unproven, 'limit')} {'is' if unproven == 1 else 'are'} not proven"
         if not unproven:
-            why = "not everything that the policy asks for was tested"
+            why = "not every required test was run"
         if release.obstacle:
             why = "its sensitive links must be named first"
         return f"Review {name}: no limit is exceeded, but {why}."
-    return f"Review: {len(tested)} releases need a review, because not every limit is met for sure."
+    return f"Review: {len(tested)} releases need a review; none meets every requirement yet."
 
 
 def explain_release(verdict: ReleaseVerdict) -> list[str]:
@@ -144,11 +144,11 @@ def explain_check(check: Check) -> str:
     value = format_interval(found.value, found.low, high)
     unproven = ""
     if check.state == "not_proven":
-        unproven = ", interval reaches over it"
+        unproven = ", but its interval extends above it"
         if high is None:
             unproven = ", without an interval"
         elif high <= limit.limit:
-            unproven = ", but another attack's interval reaches over it"
+            unproven = ", but the interval of another attack extends above it"
     return f"{limit.title}: {value}{who}, limit {format_number(limit.limit)}{unproven}"
 
 
@@ -162,7 +162,7 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
         if other.decision != "publish":
             reason = _summarize_reasons(other)
         elif other.release == ORIGINAL:
-            reason = "the original is never recommended by the tool itself"
+            reason = "an original is never recommended"
         elif utility is not None and other.release in utility.index:
             row = utility.loc[other.release]
             value = format_row(row)
@@ -170,24 +170,24 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
             if verdict.recommended not in utility.index or not is_clear(
                 row, utility.loc[verdict.recommended]
             ):
-                less = "comes later by usefulness, though not by more than the noise"
+                less = "as useful within noise"
             reason = f"{less}: {metric_title(str(row.metric))} {value}"
         else:
-            reason = "there to compare with, not to be published"
+            reason = "for comparison only"
         rows.append((other.release, reason))
     return rows
 
 
 def _summarize_reasons(release: ReleaseVerdict) -> str:
-    """ "exceeds 6 limits, by most “…”": number of limits exceeded, and the most severe."""
+    """ "exceeds 6 limits, above all “…”": number of limits exceeded, and the most severe."""
     if release.refuted:
         return release.refuted[0]
-    for decision, verb in (("do_not_publish", "exceeds"), ("review", "does not surely meet")):
+    for decision, verb in (("do_not_publish", "exceeds"), ("review", "is not shown to meet")):
         checks = [check for check in release.checks if check.decision == decision]
         if not checks:
             continue
         gravest = max(checks, key=lambda check: check.severity).limit.title
-        more = f"{len(checks)} limits, by most" if len(checks) > 1 else "the limit"
+        more = f"{len(checks)} limits, above all" if len(checks) > 1 else "the limit"
         return f"{verb} {more} “{gravest}”"
     return next(iter(release.open_points), DECISION_MEANINGS[release.decision])
 

@@ -11,7 +11,7 @@ from core.findings.facts import STATE_TITLES
 from core.findings.guide import describe_spec
 from core.findings.labels import is_data_independent, method_title, metric_title, release_title
 from core.findings.numbers import format_interval, format_number
-from core.findings.page_summary import find_usefulness
+from core.findings.page_summary import find_usefulness, format_check
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
     DECISION_MEANINGS,
@@ -24,10 +24,10 @@ from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
-from core.report.disclosure import format_measured, round_count
+from core.report.disclosure import format_measured, is_few, round_count
 from core.report.text import clean_text
 from core.results import RELEASE
-from core.words import count_noun
+from core.words import begin_sentence, count_noun
 
 MAX_LIMIT_TABLES = 3
 MAX_UNTRIED = 8
@@ -53,8 +53,8 @@ PURPOSES = {
 
 TO_FILL = "to be filled in"
 NO_POLICY = (
-    "No release policy was named, so there is no decision: the numbers below are not held against "
-    "any limit. Name one with “--policy” or on the page Release decision."
+    "No policy was chosen, so there is no decision. Choose one on the Release decision page or "
+    "with “--policy”."
 )
 
 
@@ -92,7 +92,8 @@ def _build_banner(
     if verdict.recommended is not None:
         title += f": {release_title(verdict.recommended)}"
     policy = f"{clean_text(verdict.policy.title, 60)}, version {verdict.policy.version}"
-    return blocks.card(title, policy, COLORS[verdict.decision], rows, describe_decision(verdict))
+    reason = describe_decision(verdict).removeprefix(f"{DECISION_TITLES[verdict.decision]}: ")
+    return blocks.card(title, policy, COLORS[verdict.decision], rows, begin_sentence(reason))
 
 
 def _list_terms(data: ReportData, chosen: ReleaseVerdict | None) -> list[tuple[str, str]]:
@@ -121,7 +122,7 @@ def _shorten_untried(untried: Sequence[str]) -> str:
     kept = [text for end, text in enumerate(untried, 1) if len("; ".join(untried[:end])) <= ROOM]
     more = len(untried) - len(kept)
     if not kept:
-        return clean_text(f"Try what the policy asks for: {count_noun(more, 'gap')} in section 1")
+        return f"{count_noun(more, 'missing test')}, see section 1"
     return clean_text("; ".join(kept) + (f"; {more} more in section 1" if more else ""))
 
 
@@ -182,7 +183,7 @@ def build_verdict(data: ReportData) -> list[Block]:
     """Decision and limits of every release, the reasons, and missing tests."""
     verdict = data.verdict
     if verdict is None:
-        return [blocks.paragraph("Without a policy there are no limits to hold releases against.")]
+        return [blocks.paragraph("No policy was chosen, so no limits apply.")]
     meanings = "; ".join(f"{DECISION_TITLES[d]}: {DECISION_MEANINGS[d]}" for d in DECISION_TITLES)
     summary = clean_text(verdict.policy.summary, 400)
     result = [_build_decisions(data, verdict), blocks.note(f"{summary} {meanings}.")]
@@ -212,7 +213,7 @@ def _build_decisions(data: ReportData, verdict: Verdict) -> Block:
     return blocks.table(
         ["Release", "Decision", "Limits"],
         rows,
-        "Every release under the policy, all threats together.",
+        "The decision on every release.",
         widths=[1.2, 0.8, 2.6],
         inline=True,
     )
@@ -236,26 +237,30 @@ def _tabulate_checks(
         n, measured = found.n, format_interval(*ends)
         if data.is_external:
             n, measured = round_count(n), format_measured(limit.metric, *ends, n)
+        most = format_number(limit.limit)
+        if is_brief and not (data.is_external and is_few(limit.metric, found.value, found.n)):
+            measured, most = format_check(check)
         attack = method_title(found.attack) if found.attack not in ("", RELEASE) else ""
-        row = [limit.title, measured, format_number(limit.limit), STATE_TITLES[check.state]]
+        row = [limit.title, measured, most, STATE_TITLES[check.state]]
         rows.append(row if is_brief else [*row, attack, f"{n:,}" if n else "", limit.source])
     name = release_title(release.release)
     if is_brief:
         more = len(release.checks) - len(rows)
-        rest = f"; {more} more in section 1" if more else ""
+        where = "the full report" if data.options.edition == "summary" else "section 1"
+        rest = f"; {more} more in {where}" if more else ""
         return blocks.table(
-            ["Limit on", "Measured", "At most", "State"],
+            ["Limit", "Measured", "At most", "State"],
             rows,
-            f"{name}: the limits that decide{rest}.",
+            f"Deciding limits for {name}{rest}.",
             numeric=(1, 2),
-            widths=[2.2, 1.3, 0.6, 0.8],
+            widths=[2.2, 1.0, 0.9, 0.8],
             inline=True,
         )
     return blocks.table(
-        ["Limit on", "Measured", "At most", "State", "By", "n", "Source"],
+        ["Limit", "Measured", "At most", "State", "Attack", "n", "Source"],
         rows,
-        f"{name}: every limit of the policy with the worst value over all attacks; the interval "
-        "ends at the highest upper end.",
+        f"{name}: every limit with the highest value over all attacks. Intervals end at the "
+        "highest upper end of any attack.",
         numeric=(1, 2, 5),
         widths=[1.7, 0.8, 0.6, 0.7, 1.0, 0.5, 1.6],
     )
@@ -287,4 +292,4 @@ def _build_untried(verdict: Verdict) -> list[Block]:
     shown = [clean_text(text, 300) for text in found[:MAX_UNTRIED]]
     if len(found) > MAX_UNTRIED:
         shown.append(f"{len(found) - MAX_UNTRIED} more")
-    return [blocks.heading("What was not tried"), blocks.bullets(shown)]
+    return [blocks.heading("Tests not run"), blocks.bullets(shown)]

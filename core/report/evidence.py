@@ -89,7 +89,7 @@ def _describe_private(data: ReportData) -> str:
 
 
 def _describe_leaving(data: ReportData) -> str:
-    return describe_leaving(data).removeprefix("**What leaves.** ")
+    return describe_leaving(data).removeprefix("**Published data.** ")
 
 
 def _describe_attackers(data: ReportData) -> str:

@@ -110,9 +110,9 @@ def _build_picture(data: ReportData) -> list[Block]:
     values = people.advantage.to_numpy(float)
     image = data.add_image("people", lambda: draw_people(layout.positions, graph.edges, values))
     summary = summarize_map(people).sentence
-    caption = "Everybody, near each other where few links lie between. "
+    caption = "Map of the graph: linked nodes lie close together. "
     if np.isfinite(values).any():
-        caption += "Darker: the attacker gains more over the base rate; grey: nothing at stake."
+        caption += "Darker: higher advantage; grey: nothing at stake."
     return [blocks.figure(image, f"Map of the graph. {summary}", caption, 0.7)]
 
 

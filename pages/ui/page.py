@@ -20,6 +20,7 @@ from core.findings import tables
 from core.findings.facts import STATE_TITLES, LimitState
 from core.findings.labels import method_title, metric_title, release_title
 from core.findings.page_summary import Card, PageSummary
+from core.findings.verdict import Verdict
 from core.methods import ATTACK_KINDS
 from core.registry import find_method
 from core.results import RELEASE
@@ -277,6 +278,11 @@ def choose_release(label: str, releases: Sequence[str], key: str, start: str | N
         persist_state="session",
     )
     return release
+
+
+def label_report(verdict: Verdict) -> str:
+    """Label of the button to the Report page, which hands over a release if one may leave."""
+    return "Get the report and the release" if verdict.may_leave else "Get the report"
 
 
 def show_next(page: str, label: str) -> None:

@@ -84,7 +84,7 @@ def test_tradeoff_of_the_harmless_threat_does_not_recommend_what_the_other_refus
     table = compute_tradeoff(view.results, "auc", "node_classification_auc", threat="attribute")
     text = answers.answer_tradeoff(table, 0.7, "auc", "node_classification_auc", refused)
     assert "Random deletion (strength = 0.9)" in text
-    assert "Original (Withheld links: TPR at 1 % FPR: 0.43" in text
+    assert "Original (Withheld links found (TPR at 1 % FPR): 0.43" in text
     alone = answers.answer_tradeoff(table, 0.7, "auc", "node_classification_auc")
     assert "Original" not in alone
 
@@ -167,7 +167,7 @@ def test_the_decision_says_what_decides():
     assert describe_decision(refused).startswith("Do not publish")
     assert "Katz" in list_refused(refused)[RELEASE]
     untried = describe_decision(judge(make_audit({}, ATTACKS), find_policy("public")))
-    assert untried == "Review: no attack has finished on any release that exceeds no limit."
+    assert untried == "Review: no attack has finished on the releases that may still be published."
     few = {key: value for key, value in make_noise(NAMES, ATTACKS).items() if "katz" not in key}
     told = describe_decision(judge(make_audit(few, ATTACKS), find_policy("public")))
     assert told.startswith("Review: 2 releases need a review")
@@ -180,7 +180,7 @@ def test_a_twin_that_passes_is_not_told_as_the_original():
     text = describe_decision(
         judge(make_audit(scores, ATTACKS, (independent,)), find_policy("public"))
     )
-    assert text == "Review: each release of the data is refused; data-independent baselines remain."
+    assert text == "Review: every release made from the data is refused; only baselines remain."
 
 
 def test_of_equal_usefulness_within_noise_the_other_is_not_called_less_useful():
@@ -190,7 +190,7 @@ def test_of_equal_usefulness_within_noise_the_other_is_not_called_less_useful():
         scores[release, "release", "node_classification_auc"] = use
     view = make_audit(scores, ATTACKS, names[1:])
     both = judge(view, find_policy("internal"))
-    assert "not by more than the noise" in dict(explain_others(both, view.results))[names[2]]
+    assert "as useful within noise" in dict(explain_others(both, view.results))[names[2]]
     clear = make_audit(scores, ATTACKS, names[1:], half=0.001)
     told = dict(explain_others(judge(clear, find_policy("internal")), clear.results))
     assert told[names[2]].startswith("less useful")
@@ -205,7 +205,7 @@ def test_a_reason_has_the_interval_of_the_attack_it_names():
     verdict = judge(view, find_policy("public"))
     assert "0.70 [0.69, 0.71] by Katz" in list_refused(verdict)[RELEASE]
     original = " ".join(explain_release(verdict.find(ORIGINAL)))
-    assert "another attack's interval reaches over it" in original
+    assert "the interval of another attack extends above it" in original
 
 
 @pytest.mark.parametrize(

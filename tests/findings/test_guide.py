@@ -152,14 +152,14 @@ def test_an_audit_without_the_guide_says_who_wants_what():
     said = describe_spec(view.spec, partner)
     assert said == {
         "knowledge": "The private value of some people",
-        "secrets": "Who is linked to whom, Column private",
+        "secrets": "Who is linked to whom, the column private",
     }  # nobody named a policy for it, so nobody said who receives it
     named = view.spec.model_copy(update={"policy": partner.model_dump(mode="json")})
     assert describe_spec(named, partner) == {**said, "recipient": partner.title}
     spec = view.spec.update(private=None, released_links=True, adaptive=True)
     said = describe_spec(spec, find_policy("partner"))
     assert said["secrets"] == "Who is linked to whom"
-    assert said["knowledge"].startswith("How the graph was defended, The release, and doubts")
+    assert said["knowledge"].startswith("How the graph was defended, the release, and doubts")
 
 
 def test_named_links_are_kept_and_what_needs_them_says_so():

@@ -177,13 +177,13 @@ def test_the_decision_names_the_least_severe_release_and_the_original_may_be_it(
     scores = make_scores(link=0.2, after=0.4)
     told = summarize_decision(judge(make_audit(scores, ATTACKS), POLICY)).sentence
     assert told == (
-        "Do not publish: each of the 2 releases exceeds a limit; the original comes nearest to "
-        "meeting them."
+        "Do not publish: each of the 2 releases exceeds at least one limit; the original comes "
+        "closest to passing."
     )
     tied = summarize_decision(
         judge(make_audit(make_scores(link=0.4, after=0.4), ATTACKS), POLICY)
     ).sentence
-    assert "no release comes clearly nearest" in tied
+    assert "none comes clearly closest" in tied
 
 
 def test_releases_are_compared_over_the_attackers_that_both_faced():

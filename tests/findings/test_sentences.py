@@ -326,8 +326,8 @@ def check_decision(sentence: str, world: World) -> bool:
         return names.get(found[1]) in ok - {"original"} and int(found[2]) == len(LIMITS)
     if sentence == "Review: the original meets every limit, but no defended release does.":
         return "original" in ok
-    start = r"Do not publish: each of the (\d+) releases exceeds a limit; "
-    if found := re.fullmatch(start + r"(.+) comes nearest to meeting them\.", sentence):
+    start = r"Do not publish: each of the (\d+) releases exceeds at least one limit; "
+    if found := re.fullmatch(start + r"(.+) comes closest to passing\.", sentence):
         severity = {
             r: max((v / LIMITS[k], k) for k, (_, v) in s.items() if not math.isnan(v))
             for r, s in states.items()
@@ -335,7 +335,7 @@ def check_decision(sentence: str, world: World) -> bool:
         mine = severity[names[found[2]]][0] if found[2] in names else math.inf
         nearest = all(v >= mine for v, _ in severity.values())
         return int(found[1]) == len(bad) == len(RELEASES) and nearest
-    if found := re.fullmatch(start + "no release comes clearly nearest to meeting them.", sentence):
+    if found := re.fullmatch(start + r"none comes clearly closest to passing\.", sentence):
         return int(found[1]) == len(bad) == len(RELEASES)
     if found := re.fullmatch(r"Review (.+): no limit is exceeded, but (\d+) limits? (is|are) not "
                              r"proven\.", sentence):  # fmt: skip
@@ -344,11 +344,11 @@ def check_decision(sentence: str, world: World) -> bool:
         return (
             release not in bad and int(found[2]) == len(unproven) and len(RELEASES) - len(bad) == 1
         )
-    if found := re.fullmatch(r"Review: (\d+) releases need a review, because not every limit is "
-                             r"met for sure\.", sentence):  # fmt: skip
+    if found := re.fullmatch(
+        r"Review: (\d+) releases need a review; none meets every requirement yet\.", sentence
+    ):
         return int(found[1]) == len(RELEASES) - len(bad)
-    if sentence.endswith("no limit is exceeded, but not everything that the policy asks for was "
-                         "tested."):  # fmt: skip
+    if sentence.endswith("no limit is exceeded, but not every required test was run."):
         release = names[sentence.removeprefix("Review ").partition(":")[0]]
         return release not in bad
     return False
@@ -458,12 +458,12 @@ def plant(sentence: str) -> list[str]:
             found.append(sentence.replace(true, false))
     if "but not clearly fewer" in sentence:
         found.append(sentence.replace(", but not clearly fewer", " and"))
-    if "Random deletion comes nearest" in sentence:
+    if "Random deletion comes closest" in sentence:
         found.append(sentence.replace("Random deletion comes", "k-degree anonymity comes"))
     if sentence.startswith("Publish"):
         found.append(re.sub(r"(\d+) limits", "9 limits", sentence))
-        found.append("Do not publish: each of the 3 releases exceeds a limit; the original comes "
-                     "nearest to meeting them.")  # fmt: skip
+        found.append("Do not publish: each of the 3 releases exceeds at least one limit; "
+                     "the original comes closest to passing.")  # fmt: skip
     if "as useful as the original" in sentence:
         found.append(re.sub(r", as useful.*", ", at a cost: its node classification AUC is 0.10.",
                             sentence))  # fmt: skip

@@ -91,7 +91,7 @@ def test_the_decision_is_about_a_release_on_which_something_was_tried():
 
 
 def test_the_decision_is_about_a_release_that_can_be_published():
-    """ "Limits that decide on PPGSL", whose links were not named, while another was open too."""
+    """ "Deciding limits for PPGSL", whose links were not named, while another was open too."""
     names = (ORIGINAL, "ppgsl", RELEASE)
     scores = make_noise(names, ATTACKS)
     scores[ORIGINAL, "katz", "auc"] = 0.9
@@ -157,7 +157,7 @@ def test_too_few_repeats_are_referred():
     view = make_audit(noise, ATTACKS, seeds=2)
     assert decide(view) == "review"
     (few,) = judge(view, PUBLIC).find(RELEASE).untried
-    assert few == f"{len(ATTACKS)} attacks ran on 2 splits; the policy asks for {PUBLIC.repeats}"
+    assert few == f"{len(ATTACKS)} attacks ran on 2 splits; the policy requires {PUBLIC.repeats}"
 
 
 def test_a_quick_look_can_refuse_and_cannot_clear_for_the_public():

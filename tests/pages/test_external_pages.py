@@ -48,7 +48,7 @@ def test_every_page_shows_it(open_app, judged_audit, page):
 def test_what_is_not_known_is_told(open_app, judged_audit):
     app = open_tab(open_app("decision", audit=judged_audit), "decision-tabs", "Each release")
     assert escape(ONE_RELEASE, 300) in list_texts(app)
-    assert "What would change the decision" not in [item.value for item in app.header]
+    assert "What could change the decision" not in [item.value for item in app.header]
     app = open_tab(open_app("defend", audit=judged_audit), "defend-tabs", "Guarantee")
     assert escape(UNKNOWN, 300) in list_texts(app)
     app = open_app("report", audit=judged_audit)

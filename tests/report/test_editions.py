@@ -83,9 +83,7 @@ def test_both_begin_with_the_verdict_and_answer_what_was_asked(papers):
     for name in ("report.pdf", "report-external.pdf"):
         text = read(papers[name])
         first = text.index("Release decision")
-        assert (
-            first < text.index("Limits of the policy") < text.index("What the adversary is after")
-        )
+        assert first < text.index("Limits of the policy") < text.index("Threat model")
         for words in (
             "Do not publish", "a university", "Art. 89 GDPR", "Singling out", "Linkability",
             "Motivated intruder", "Residual risk", "1 March 2027", "SHA-256 of the published file",
@@ -115,7 +113,7 @@ def test_the_limits_are_shown_of_the_release_that_the_verdict_names():
     content, _ = build_content(view, ReportOptions(edition="summary", policy=find_policy("public")))
     said, limits = content["summary"][:2]
     assert "EdgeRand" in str(said["spans"])
-    assert limits["caption"].startswith("EdgeRand")
+    assert limits["caption"].startswith("Deciding limits for EdgeRand")
 
 
 def test_no_definition_loses_its_numbers_outside(view):
@@ -149,7 +147,7 @@ def test_the_signoff_offers_no_release_that_the_policy_refuses(view):
 def test_without_a_policy_the_report_says_so(view):
     spec = view.spec.model_copy(update={"policy": None})
     content, _ = build_content(replace(view, spec=spec), ReportOptions(sections=("verdict",)))
-    assert "No release policy was named" in str(content["summary"][0])
+    assert "No policy was chosen" in str(content["summary"][0])
 
 
 def test_the_review_is_a_year_later():
@@ -212,7 +210,7 @@ def test_page_1_says_what_the_spec_fixes_and_leaves_the_rest_to_fill(view):
         rows = {row["name"]: str(row) for row in page[0]["rows"]}
         assert recipient in rows["Recipient"]
         assert TO_FILL in rows["Purpose"]
-        assert f"Column {spec.threats.private}" in rows["What must not be learned"]
+        assert f"the column {spec.threats.private}" in rows["What must not be learned"]
 
 
 def test_no_paragraph_is_said_twice_and_nothing_absent_is_mentioned(view):
@@ -255,10 +253,10 @@ def test_the_measure_that_the_policy_limits_leads_and_its_limit_is_drawn(view):
 
 
 def test_what_is_missing_before_a_release_is_never_cut_within_a_sentence():
-    short, long = "A has no result yet", f"Not part of this audit: {'method, ' * 60}"
+    short, long = "A has no result yet", f"Link inference lacks 60 attacks: {'method, ' * 60}"
     assert _shorten_untried([short, short]) == f"{short}; {short}"
     assert _shorten_untried([short, long]) == f"{short}; 1 more in section 1"
-    assert "1 gap in section 1" in _shorten_untried([long])
+    assert _shorten_untried([long]) == "1 missing test, see section 1"
 
 
 def test_what_ran_is_counted_once(view):
@@ -323,7 +321,7 @@ def test_the_banner_and_its_sentence_are_of_one_decision():
     banner, limits = build_content(view, options)[0]["summary"][:2]
     assert banner["title"] == "Review"
     assert "".join(span["text"] for span in banner["spans"]).startswith("Review Random deletion")
-    assert limits["caption"].startswith("Random deletion (strength = 0.9)")
+    assert limits["caption"].startswith("Deciding limits for Random deletion (strength = 0.9)")
 
 
 def test_an_original_within_every_limit_is_no_decision_to_publish():
@@ -333,4 +331,4 @@ def test_an_original_within_every_limit_is_no_decision_to_publish():
     options = ReportOptions(edition="summary", policy=find_policy("public"))
     banner = build_content(make_audit(scores, attacks), options)[0]["summary"][0]
     assert banner["title"] == "Review"
-    assert "".join(span["text"] for span in banner["spans"]).startswith("Review: the original")
+    assert "".join(span["text"] for span in banner["spans"]).startswith("The original")

@@ -176,7 +176,7 @@ REFUTED = SimpleNamespace(is_refuted=True, verdict="The claim does not hold.")
     ("damage", "rule", "outcome", "message"),
     [
         (lambda _: make_view(katz=0.9), "limit/links_auc", "failed", "limit 0.65"),
-        (lambda _: make_view(katz=0.645), "limit/links_auc", "error", "reaches over it"),
+        (lambda _: make_view(katz=0.645), "limit/links_auc", "error", "extends above it"),
         (drop("metric", "auc"), "limit/links_auc", "error", "not tested"),
         (drop("method", "katz"), "decision", "error", "no result yet"),
         (change("method", "katz", status="failed"), "decision", "error", "did not finish"),

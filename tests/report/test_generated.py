@@ -98,7 +98,7 @@ def test_both_editions_are_tagged_and_have_what_is_filed(papers, name):
     assert b"pdfuaid" in path.read_bytes()
     text = run("pdftotext", "-layout", path, "-")
     for words in (
-        "Limits of the policy", "Words used here", "Decisions so far", "Review by",
+        "Limits of the policy", "Glossary", "Decisions so far", "Review by",
         "SHA-256 of the published file", "Base rate",
     ):  # fmt: skip
         assert words in text, words
