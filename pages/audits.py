@@ -12,7 +12,7 @@ from core.audit.states import State
 from core.audit.view import AuditSummary
 from core.errors import AuditError
 from core.findings import answers, release_table
-from core.findings.labels import method_title
+from core.findings.labels import THREAT_WORDS, method_title
 from core.findings.stopping import describe_repeats
 from core.findings.tables import list_threats
 from core.words import count_noun, format_percent
@@ -166,7 +166,8 @@ def _compare(chosen: list[AuditSummary]) -> None:
                 f"{describe_repeats(view)}; root seed {spec.root_seed}"
             )
             for threat in list_threats(view.results):
-                st.markdown(answers.answer_attack(view.results, threat))
+                title = THREAT_WORDS[threat].title
+                st.markdown(f"**{title}.** {answers.answer_attack(view.results, threat)}")
             table = release_table.compute_release_table(view.results, view.releases)
             st.dataframe(table.drop(columns="release"), hide_index=True)
 

@@ -21,9 +21,11 @@ from core.figures.theme import (
     style_figure,
     wrap_text,
 )
+from core.findings.facts import STATE_TITLES
 from core.findings.labels import method_title, release_title
 from core.findings.numbers import format_number, format_row
 from core.findings.palette import Theme, escape_text, release_color
+from core.words import count_noun
 
 PANELS = 3
 """Panels per row."""
@@ -67,8 +69,15 @@ def compare_releases(
     for index, name in enumerate(names):
         at = {"row": index // columns + 1, "col": index % columns + 1}
         _add_panel(figure, table[table.name == name], place, colors, theme, at)
-    style_figure(figure, theme, height, showlegend=False, hovermode="closest")
-    figure.update_layout(margin={"t": _TOP_PIXELS, "b": _BOTTOM_PIXELS})
+    style_figure(
+        figure,
+        theme,
+        height,
+        _describe_exceeded(table, shown),
+        showlegend=False,
+        hovermode="closest",
+        margin={"t": _TOP_PIXELS, "b": _BOTTOM_PIXELS},
+    )
     figure.update_annotations(font={"size": 12})
     figure.update_yaxes(
         range=[len(shown) - 0.5, -0.5],
@@ -78,13 +87,19 @@ def compare_releases(
         ticklabelstandoff=8,  # a point at 0 reaches out to the left
     )
     note = (
-        "Worst value over all attacks that count; its 95 % interval ends at the highest upper end "
-        "of any. Filled: met, interval included; open: not proven; cross: exceeded. Shaded: "
-        "beyond the limit. ← safer."
+        "Highest value over all attacks; 95 % intervals end at the highest upper end of any. "
+        "Filled: met; open: not proven; cross: exceeded. Shaded: above the limit. ← safer."
     )
     if table.before.notna().any():
         note += f" Small diamond: {earlier or 'the earlier audit'}."
     return Chart(figure, table, note)
+
+
+def _describe_exceeded(table: pd.DataFrame, releases: list[str]) -> str:
+    """ "2 of 3 releases exceed at least one limit"."""
+    count = table[table.state == STATE_TITLES["exceeded"]].release.nunique()
+    verb = "exceeds" if count == 1 else "exceed"
+    return f"{count} of {count_noun(len(releases), 'release')} {verb} at least one limit"
 
 
 def _add_panel(

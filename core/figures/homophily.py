@@ -87,8 +87,8 @@ def _describe_ratios(profile: pd.DataFrame, share: float) -> str:
     if rows.empty:
         return ""
     return (
-        f"On the original {format_percent(rows.mean())} of a node's neighbours share its class, "
-        f"which {format_percent(share)} of all nodes would"
+        f"On the original, {format_percent(rows.mean())} of a node's neighbours share its class; "
+        f"by chance {format_percent(share)} would"
     )
 
 
@@ -98,8 +98,8 @@ def _describe_quadrants(table: pd.DataFrame, release: str) -> str:
     near = int((table.ghratio_proximity > table.class_share).sum())
     role = int((table.ghratio_role > table.class_share).sum())
     return (
-        f"{release_title(release)}: above their class share are {near:,} of {total:,} nodes by "
-        f"neighbours, {role:,} by role peers"
+        f"{release_title(release)}: {near:,} of {total:,} nodes exceed their class share among "
+        f"neighbours, {role:,} among role peers"
     )
 
 

@@ -11,7 +11,9 @@ import plotly.graph_objects as go
 from core.audit.scenarios import Threat
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_rule, error_bars, make_panels, style_figure
-from core.findings.labels import THREAT_WORDS, axis_title, chance_level, metric_title, release_title
+from core.findings.beat_baseline import compare_with_baseline
+from core.findings.inverted_scores import describe_strength
+from core.findings.labels import THREAT_WORDS, axis_title, chance_level, method_title, release_title
 from core.findings.numbers import format_interval, format_number
 from core.findings.palette import Theme, escape_text, release_color
 from core.findings.ranking import compute_ranking
@@ -67,7 +69,7 @@ def attack_ranking(
             col=column,
         )
     order = [escape_text(t) for t in dict.fromkeys(table.title)]
-    title = _describe_best(table, metrics[0], release)
+    title = _describe_best(results, threat, release, metrics[0])
     style_figure(figure, theme, 110 + 34 * len(order), title, bargap=0.35)
     figure.update_yaxes(
         categoryorder="array",
@@ -87,19 +89,19 @@ def find_scale(metric: str) -> int:
     return 100 if metric.startswith(PERCENTAGES) else 1
 
 
-def _describe_best(table: pd.DataFrame, metric: str, release: str) -> str:
+def _describe_best(results: pd.DataFrame, threat: Threat, release: str, metric: str) -> str:
     """The strongest attack beside the best baseline attacker; a lead only if beyond noise."""
-    rows = table[table.metric == metric].sort_values("strength", ascending=False, kind="stable")
-    real, baselines = rows[~rows.is_baseline], rows[rows.is_baseline]
-    if real.empty:
+    compared = compare_with_baseline(results, threat, release, [metric])
+    if not compared:
         return ""
-    best, how = real.iloc[0], format_percent if find_scale(metric) == 100 else format_number
-    text = f"{best.title}: {metric_title(metric)} {how(best.strength)} on {release_title(release)}"
-    if baselines.empty:
+    found, how = compared[0], format_percent if find_scale(metric) == 100 else format_number
+    where = "" if release == ORIGINAL else f" on {release_title(release)}"
+    reached = describe_strength(metric, how(found.best.value))
+    text = f"{method_title(found.best.method)} {reached}{where}"
+    if found.baseline is None:
         return text
-    rival = baselines.iloc[0]
-    beyond = "" if best.low > rival.high else ", not beyond the noise"
-    return f"{text}, the best baseline {how(rival.strength)}{beyond}"
+    noise = "" if found.beats or found.gap <= 0 else ", within noise"
+    return f"{text}, the best baseline attacker {how(found.baseline.value)}{noise}"
 
 
 def _add_bars(

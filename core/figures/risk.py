@@ -199,10 +199,10 @@ def _describe_exposed(
 
 def _describe_rows(num_nodes: int, num_rows: int, num_attacks: int) -> str:
     nodes, attacks = count_noun(num_nodes, "node"), count_noun(num_attacks, "attack")
-    note = f"{nodes} at stake, {attacks}; "
+    note = f"{nodes} at stake, {attacks}, mean over repeats."
     if num_rows < num_nodes:
-        note += f"the nodes share {num_rows:,} rows, which show means; "
-    return note + "mean over repeats. Empty: the node is not at stake under that attack."
+        note += f" The {num_rows:,} rows show means of neighbouring ranks."
+    return f"{note} Empty: not at stake under that attack."
 
 
 def risk_distribution(

@@ -141,9 +141,12 @@ def _describe_limit(
     defended = (table.release != ORIGINAL).to_numpy()
     original = admissible[~defended]
     also = "" if not original.any() else ", and the original"
+    count = int(admissible[defended].sum())
+    keep = f"{count} of {int(defended.sum())} defended releases keep"
+    if not count:
+        keep, also = "No defended release keeps", also and "; the original does"
     return (
-        f"{int(admissible[defended].sum())} of {int(defended.sum())} defended releases keep "
-        f"{metric_title(metric)} at or below {format_number(limit)}, interval included{also}"
+        f"{keep} {metric_title(metric)} at or below {format_number(limit)}, interval included{also}"
     )
 
 

@@ -47,7 +47,7 @@ def answer_attack(results: pd.DataFrame, threat: Threat, release: str = ORIGINAL
     found = compare_with_baseline(results, threat, release)
     if not found:
         return f"No attack that could {THREAT_WORDS[threat].aim} has finished yet."
-    return describe_comparisons(found, THREAT_WORDS[threat].aim)
+    return describe_comparisons(found)
 
 
 def answer_odds(results: pd.DataFrame, release: str = ORIGINAL) -> str:
@@ -57,8 +57,8 @@ def answer_odds(results: pd.DataFrame, release: str = ORIGINAL) -> str:
         return ""
     best = rows.loc[rows.value.idxmax()]
     return (
-        "Of the 100 pairs that the attacker would name first, among all that are not linked, a "
-        f"share of {format_row(best)} are withheld links with {method_title(best.method)}."
+        f"Of the 100 unlinked pairs that {method_title(best.method)} ranks highest, a share of "
+        f"{format_row(best)} are withheld links."
     )
 
 
@@ -73,9 +73,8 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
             continue
         worst = _keep_tried(compute_worst_attacks(results, metric, threat), results)
         text = _describe_lowest(worst.set_index("release"))
-        first = f"The strongest attempt to {THREAT_WORDS[threat].aim}"
         if text:
-            sentences += [f"{'By the whole ranking, the strongest' if sentences else first} {text}"]
+            sentences += [f"{'Overall, the' if sentences else 'The'} strongest attack {text}"]
         if text and metric in INVERTIBLE:
             sentences += [describe_inverted(worst)]
     return " ".join(filter(None, sentences))
@@ -95,25 +94,22 @@ def _keep_tried(worst: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
 
 
 def _describe_lowest(worst: pd.DataFrame) -> str:
-    """ "finds 0.43 at 1 % FPR on the original; X brings it to 0.05 (by Y)."; "" if there is
-    nothing to compare. `worst` is `compute_worst_attacks`, indexed by release."""
+    """ "finds 0.43 … on the original. With X it falls to 0.05 by Y."; "" if there is nothing to
+    compare. `worst` is `compute_worst_attacks`, indexed by release."""
     defended = worst[[r != ORIGINAL and not is_data_independent(str(r)) for r in worst.index]]
     if defended.empty or ORIGINAL not in worst.index:
         return ""
     best_id, before = defended.value.idxmin(), worst.loc[ORIGINAL]
     best = defended.loc[best_id]
-    change = f"does not lower it ({format_strength(best)})"
+    change = f"does not fall: {format_strength(best)}"
     if best.value < before.value:
-        change = f"brings it to {format_strength(best)} (by {method_title(best.method)})"
+        verb = "falls to" if is_clear(best, before) else "is not clearly lower:"
+        change = f"{verb} {format_strength(best)} by {method_title(best.method)}"
         paired = compare_rows(before, best)
         if paired is not None:
-            change += (
-                f", a difference of {format_estimate(paired)} over the same {paired.seeds} splits"
-            )
-        if not is_clear(best, before):
-            change += ", which is within the noise" + (" of both" if paired is None else "")
+            change += f", a change of {format_estimate(paired)} over the same {paired.seeds} splits"
     strength = describe_strength(before.metric, format_strength(before))
-    return f"{strength} on the original; {release_title(str(best_id))} {change}."
+    return f"{strength} on the original. With {release_title(str(best_id))} it {change}."
 
 
 def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
@@ -129,10 +125,9 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
         text = (
             f"On the {release_title(first).lower()}, {row.exposed:,} of {row.n:,} people "
             f"({format_percent(row.share)}) are exposed to attacks on "
-            f"{THREAT_WORDS[row.threat].exposed_on}: {row.attacks} ({row.how}) gains more than "
-            f"{limit:g} over the base rate on {'them' if row.exposed else 'nobody'}, and "
-            f"{_gain(row)} on average"
+            f"{THREAT_WORDS[row.threat].exposed_on}"
         )
+        means = _format_mean(row)
         same = (table.release == best) & (table.threat == row.threat)
         other = table[same & (table.target == row.target)]
         if best is not None and best != first and len(other):
@@ -140,9 +135,13 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
             noun = "person" if after.exposed == 1 else "people"
             text += (
                 f". With {release_title(str(best))} it is {after.exposed:,} {noun} "
-                f"({format_percent(after.share)}), {_gain(after)} on average"
+                f"({format_percent(after.share)})"
             )
-        sentences.append(f"{text}.")
+            means += f" and {_format_mean(after)}"
+        sentences.append(
+            f"{text}. Mean advantage: {means}. Exposed: advantage above {limit:g} by "
+            f"{row.attacks}, {row.how}."
+        )
     return " ".join(sentences)
 
 
@@ -160,9 +159,8 @@ def answer_bound(
     rows = nodes[nodes.release == release]
     return " ".join(
         f"At most {row.exposed:,} of {row.n:,} are exposed to attacks on "
-        f"{THREAT_WORDS[row.threat].exposed_on}: an upper bound that selects the best attack for "
-        "each person in hindsight. Guessing attackers would reach "
-        f"{format_percent(row.noise)}."
+        f"{THREAT_WORDS[row.threat].exposed_on} if the best attack is chosen for each person in "
+        f"hindsight. Guessing attackers would reach {format_percent(row.noise)}."
         for row in compute_bound(rows, limit).itertuples()
     )
 
@@ -173,7 +171,7 @@ def list_bounds(nodes: pd.DataFrame) -> list[str]:
     return sentences or [answer_bound(nodes)]
 
 
-def _gain(row: Any) -> str:
+def _format_mean(row: Any) -> str:
     margin = 1.96 * (row.sd if pd.notna(row.sd) else 0.0) / max(row.n, 1) ** 0.5
     return format_interval(row.mean, row.mean - margin, row.mean + margin)
 
@@ -188,12 +186,12 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
     """One sentence per mechanism: its effect on the original, and the release that hides it
     best."""
     names = {
-        "proximity": ("Neighbours", "of a node's neighbours"),
-        "role": ("Role peers", "of the nodes with about as many links"),
-        "combined": ("Both together", "of neighbours and role peers together"),
+        "proximity": "a node's neighbours",
+        "role": "its role peers",
+        "combined": "both together",
     }
     sentences = []
-    for key, (title, who) in names.items():
+    for key, who in names.items():
         ratios = select_results(results, f"ghratio_{key}", method=RELEASE).set_index("release")
         gaps = select_results(results, f"ghratio_{key}_gap", method=RELEASE).set_index("release")
         if ORIGINAL not in ratios.index or ORIGINAL not in gaps.index:
@@ -209,8 +207,8 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
         else:
             verdict = f"{format_interval(-gap.value, -gap.high, -gap.low)} less than chance"
         text = (
-            f"{title}. On the original, a share of {format_row(ratios.loc[ORIGINAL])} {who} "
-            f"have the node's own value: {verdict}"
+            f"On the original, a share of {format_row(ratios.loc[ORIGINAL])} of {who} have the "
+            f"node's own value: {verdict}"
         )
         others = gaps.drop(index=ORIGINAL)
         if len(others) and not is_blind:
@@ -273,9 +271,9 @@ def _bar(releases: Sequence[str], refused: Mapping[str, str]) -> str:
     """Releases that satisfy this threat but are refused because of another one."""
     if not releases:
         return ""
-    parts = [f"{release_title(release)} ({refused[release]})" for release in releases[:3]]
+    parts = [f"{release_title(release)}, {refused[release]}" for release in releases[:3]]
     more = [f"{len(releases) - 3} more"] if len(releases) > 3 else []
-    return f"Not to be published, by all threats together: {'; '.join(parts + more)}."
+    return f"Refused under other limits: {'; '.join(parts + more)}."
 
 
 def find_least_exposing(headline: pd.DataFrame) -> str | None:

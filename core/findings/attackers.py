@@ -30,7 +30,7 @@ ALL_EVIDENCE = "neighbourhood_classifier"
 """An attack that combines all evidence on known values without other attacks. Where a selecting
 attack ran too, the one with the larger advantage is the headline."""
 
-CROSS_FITTED = "chosen by what it gains over other people"
+CROSS_FITTED = "chosen on other people"
 
 HEADLINE_COLUMNS = (
     "release",

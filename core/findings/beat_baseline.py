@@ -104,34 +104,32 @@ def _find_stake(method: str) -> tuple[str, str]:
     return scenario.target, known.text if isinstance(known, Joint) else ""
 
 
-def describe_comparisons(found: list[Comparison], aim: str) -> str:
-    """Sentence on the clearest leak: the lowest FPR at which the baseline is beaten, then the
+def describe_comparisons(found: list[Comparison]) -> str:
+    """Sentences on the clearest leak: the lowest FPR at which the baseline is beaten, then the
     headline metric; "did not beat" only if no metric shows a difference."""
     headline = found[-1]
     clear = next((c for c in found if c.beats), None)
     if headline.baseline is None:
-        return f"{_start(headline, aim)}. No baseline attacker was run to compare it with."
+        return f"{_describe_best(headline)}. No baseline attacker was run."
     if clear is None:
-        first = f"{_start(headline, aim)}{_explain_gap(headline)}"
-        others = " nor by ".join(f"“{metric_title(c.metric)}”" for c in found[:-1])
-        return f"{first} Nor is it clearly above by {others}." if others else first
+        others = " or ".join(metric_title(c.metric) for c in found[:-1])
+        more = f" It is not clearly above by {others} either." if others else ""
+        return f"{_describe_best(headline)}{_explain_gap(headline)}{more}"
+    text = f"{_describe_best(clear)}{_explain_gap(clear)}"
     if clear is headline:
-        return f"{_start(headline, aim)}{_explain_gap(headline)}"
-    text = f"{_start(clear, aim)}{_explain_gap(clear)}"
-    who = method_title(headline.best.method)
-    return f"{text} By the whole ranking, {who} {_value(headline)}{_explain_gap(headline)}"
+        return text
+    return f"{text} Overall, {_describe_best(headline, alone=True)}{_explain_gap(headline)}"
 
 
-def _start(found: Comparison, aim: str) -> str:
-    who, rank = method_title(found.best.method), "comes first"
-    if found.second is not None and not is_clear(found.best, found.second):
-        rank += f", not clearly before {method_title(found.second.method)}"
-    elif found.beats or (found.baseline is None and found.second is not None):
-        rank = "does best"
-    return f"To {aim}, {who} {rank}: it {_value(found)}"
+def _describe_best(found: Comparison, alone: bool = False) -> str:
+    """alone: without the second best attack."""
+    text = f"{method_title(found.best.method)} {_format_value(found)}"
+    if alone or found.second is None or is_clear(found.best, found.second):
+        return text
+    return f"{text}, within noise of {method_title(found.second.method)}"
 
 
-def _value(found: Comparison) -> str:
+def _format_value(found: Comparison) -> str:
     row = found.best
     if row.is_inverted:
         return f"reaches {explain_inverted(row)}"
@@ -143,10 +141,10 @@ def _explain_gap(found: Comparison) -> str:
     if baseline is None:
         return "."
     strength = format_strength(baseline)
-    other = f"the best baseline attacker, {method_title(baseline.method)} ({strength})"
+    other = f"the best baseline attacker, {method_title(baseline.method)} at {strength}"
     if found.gap <= 0:
-        return f". By that it did not beat {other}."
+        return f". It did not beat {other}."
     if found.beats:
         gap = format_estimate(estimate_difference(baseline, found.best))
-        return f", {gap} above {other}."
-    return f", above {other} by no more than the noise of both."
+        return f". That is {gap} above {other}."
+    return f". It is not clearly above {other}."

@@ -64,7 +64,7 @@ def list_promise_rows(promise: Guarantee) -> list[tuple[str, str]]:
     """Name and value of everything that a guarantee states."""
     if not promise.is_private:
         protects = UNIT_TITLES["none"] if promise.is_known else "not known"
-        return [("Promise", promise.label), ("Protects", protects)]
+        return [("Guarantee", promise.label), ("Protects", protects)]
     rows = [
         ("Protects", UNIT_TITLES[promise.unit]),
         ("Neighbouring", promise.relation or "not stated"),
@@ -102,7 +102,7 @@ def explain_promise(promise: Guarantee, density: float | None = None) -> str:
         return EMPIRICAL
     epsilon = promise.epsilon_received
     if epsilon is None:
-        return "The budget is not stated, so the promise cannot be put in numbers."
+        return "The budget is not stated, so the guarantee cannot be put in numbers."
     but = f", but for a chance of {promise.delta:g}" if promise.delta else ""
     text = (
         f"The release changes anybody's odds on {SECRETS[promise.unit]}, whatever else they know, "
@@ -184,12 +184,12 @@ def compute_claim_region(epsilon: float, delta: float) -> pd.DataFrame:
 
 def _judge(epsilon: float) -> str:
     if epsilon > VOID:
-        return "That is next to nothing: rely on what the attacks reached, not on the promise."
+        return "That is next to nothing: rely on the measured attacks, not on the guarantee."
     if epsilon > WEAK:
-        return "That is a weak promise: look at what the attacks reached as well."
+        return "That is a weak guarantee: rely on the measured attacks as well."
     if epsilon > MODERATE:
-        return "That is a moderate promise."
-    return "That is a strong promise."
+        return "That is a moderate guarantee."
+    return "That is a strong guarantee."
 
 
 def _format_factor(epsilon: float) -> str:

@@ -17,10 +17,10 @@ INVERTIBLE = ("auc",)
 """Metrics that an attacker improves by inverting the scores."""
 
 PHRASES = {
-    "auc": "reaches an AUC of %s (a guess: 0.5)",
-    "released_auc": "reaches an AUC of %s (a guess: 0.5)",
-    "tpr_at_fpr_0.01": "finds %s at 1 %% FPR",
-    "tpr_at_fpr_0.001": "finds %s at 0.1 %% FPR",
+    "auc": "reaches an AUC of %s",
+    "released_auc": "reaches an AUC of %s",
+    "tpr_at_fpr_0.01": "finds %s of the secrets at 1 %% FPR",
+    "tpr_at_fpr_0.001": "finds %s of the secrets at 0.1 %% FPR",
     "accuracy": "is right about %s of the people",
     "expected_found": "finds %s of the people",
     "hits_at_1": "finds %s of the people at the first guess",
@@ -100,6 +100,6 @@ def describe_inverted(rows: pd.DataFrame) -> str:
         parts.append(f"{more} more")
     verb = "is" if len(inverted) == 1 else "are"
     return (
-        f"Clearly below one half is no protection, it leaks by inversion: {'; '.join(parts)} "
-        f"{verb} counted inverted."
+        f"An AUC clearly below 0.5 is no protection, because it leaks by inversion. Counted "
+        f"inverted {verb} {'; '.join(parts)}."
     )

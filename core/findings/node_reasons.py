@@ -140,11 +140,11 @@ def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[
             lines.append(f"By {title}; links withheld in other splits")
         elif row.ends > row.others and is_local:
             lines.append(
-                f"{format_number(row.ends)} contacts shared with withheld ends, "
-                f"{format_number(row.others)} with strangers"
+                f"{format_number(row.ends)} common neighbours with withheld contacts, "
+                f"{format_number(row.others)} with others"
             )
         else:
-            lines.append(f"By {title}, by more than shared contacts")
+            lines.append(f"By {title}, not by common neighbours alone")
     return lines
 
 

@@ -124,7 +124,7 @@ def summarize_homophily(view: AuditView) -> PageSummary:
         figure, excess = build_figure(ratio), build_figure(gap)
         chance = figure.value - excess.value
         texts = format_frequencies(figure.value, chance)
-        title, compared = f"{who.capitalize()} with one's own value", f"chance {texts[1]}"
+        title, compared = f"{who.capitalize()} that share a value", f"chance {texts[1]}"
         exact += [describe_figure(figure), describe_figure(excess)]
         if excess.low is not None and excess.high is not None:
             side = 1 if excess.low > 0 else -1 if excess.high < 0 else 0

@@ -75,7 +75,7 @@ def answer_pair_profile(results: pd.DataFrame) -> str:
         return text
     best = min(others, key=lambda release: abs(others[release]))
     pair = [format_row(_find_row(table, best, metric, kind)) for kind in ("hidden", "absent")]
-    verdict = "does not narrow it"
+    verdict = "does not narrow the gap"
     if abs(others[best]) < abs(gaps[ORIGINAL]):
         rows = [
             _find_row(table, release, metric, kind)
@@ -83,7 +83,7 @@ def answer_pair_profile(results: pd.DataFrame) -> str:
             for kind in ("hidden", "absent")
         ]
         beyond = abs(gaps[ORIGINAL]) - abs(others[best]) > find_noise(*rows)
-        verdict = "narrows the gap" if beyond else "does not narrow it beyond noise"
+        verdict = "narrows the gap" if beyond else "does not clearly narrow the gap"
     if not _is_clear(table, best, metric):
         verdict = "closes the gap within the sampling error"
     name = release_title(best)

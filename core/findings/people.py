@@ -34,10 +34,7 @@ PEOPLE_COLUMNS = (
     "support",
 )
 
-TIES = (
-    "Ties are ordered by the lower end of the interval, then by the mean advantage over all "
-    "attacks."
-)
+TIES = "Ties are ordered by the lower end of the interval, then by the mean advantage."
 
 
 @dataclass(frozen=True)
@@ -136,8 +133,8 @@ def describe_prior(people: pd.DataFrame, secret: Secret) -> str:
     low, high = float(people.base.min()), float(people.base.max())
     if secret.threat in ("link", "included"):
         return (
-            f"Prior: a link and a pair that is none are equally likely (1:1), so the base rate is "
-            f"{format_percent(low)} for everybody."
+            f"The base rate is {format_percent(low)}, since as many links as unlinked pairs are "
+            "tested."
         )
     if secret.threat == "identity":
         return f"Prior: one person among all, at most {format_percent(high)}."

@@ -180,14 +180,15 @@ def summarize_map(people: pd.DataFrame) -> PageSummary:
     total = Count(exposed, at_stake).format()
     rule = f"advantage above {ADVANTAGE_LIMIT:g} under the worst attack on any secret"
     share = f"{format_percent(exposed / at_stake)} of those at stake"
-    cards = [Card("People exposed to some attack", total, share, None, rule), parts]
-    exact = [f"People exposed to some attack: {total}; {rule}{_format_threats(people)}."]
+    cards = [Card("People exposed to at least one attack", total, share, None, rule), parts]
+    exact = [f"People exposed to at least one attack: {total}; {rule}{_format_threats(people)}."]
     found = find_gathering(communities)
     if not exposed:
         sentence = "Nobody is exposed to any attack."
     elif found is None:
         sentence = (
-            f"{total} people are exposed to some attack and gather in no community beyond chance."
+            f"{total} people are exposed to at least one attack and concentrate in no community "
+            "beyond chance."
         )
     else:
         others = (exposed - int(found.exposed), at_stake - int(found.at_stake))
@@ -195,7 +196,9 @@ def summarize_map(people: pd.DataFrame) -> PageSummary:
         place = f"community {found.community}"
         compared = f"elsewhere {texts[1]}"
         cards.append(Card(f"Exposed in {place}", texts[0], compared, None, GATHERING))
-        sentence = f"Exposed people gather in {place}: {texts[0]}, against {texts[1]} elsewhere."
+        sentence = (
+            f"Exposed people concentrate in {place}: {texts[0]}, against {texts[1]} elsewhere."
+        )
         inside = Count(int(found.exposed), int(found.at_stake)).format()
         exact.append(
             f"Exposed in {place}: {inside}; elsewhere {Count(*others).format()}. {GATHERING}."

@@ -66,13 +66,13 @@ def _build_margins(data: ReportData) -> list[Block]:
     releases = [release for release in data.shown if (release, metrics[0]) in texts]
     sample = _describe_brackets(rows, "node")
     return [
-        blocks.heading("How sure the attacker is"),
+        blocks.heading("Attacker's confidence"),
         blocks.table(
             ["Release", *map(metric_title, metrics)],
             [[release_title(r), *(texts.get((r, m), "–") for m in metrics)] for r in releases],
-            f"Margins of the private value under {method_title(attack)}, the surest attack on the "
-            "original: probability of the true class less the highest other one. Nearer 0 is "
-            "safer; a margin far below 0 leaks as well, because the answer can be inverted. "
+            f"Margins of the private value under {method_title(attack)}, the most confident attack "
+            "on the original: probability of the true class less the highest other one. Nearer 0 "
+            "is safer; far below 0 leaks as well, because the answer can be inverted. "
             f"{sample}",
             numeric=range(1, 1 + len(metrics)),
             widths=[1.3, 1.0, 1.0, 1.0],
@@ -99,12 +99,12 @@ def _build_pairs(data: ReportData) -> list[Block]:
     ]
     sample = _describe_brackets(table, "pair")
     return [
-        blocks.heading("How near the ends of withheld links are"),
+        blocks.heading("Endpoints of withheld links"),
         *(blocks.paragraph(s) for s in [answer_pair_profile(data.results)] if s),
         blocks.table(
             ["Release", "Pairs", *map(metric_title, metrics)],
             rows,
-            "Nearness of withheld links and of pairs without a link: what link attacks go by. "
+            "Proximity of withheld links and of unlinked pairs, which link attacks exploit. "
             f"{sample}",
             numeric=range(2, 2 + len(metrics)),
             widths=[1.3, 1.1] + [1.0] * len(metrics),

@@ -41,7 +41,7 @@ def build_guarantees(data: ReportData) -> list[Block]:
         if summary.id != ORIGINAL and not is_data_independent(summary.id)
     ]
     if not defended:
-        return [blocks.paragraph("Only the original was audited. It promises nothing.")]
+        return [blocks.paragraph("Only the original was audited. It has no guarantee.")]
     private = [summary for summary in defended if summary.guarantee.is_private]
     unknown = [summary for summary in defended if not summary.guarantee.is_known]
     cards = [_build_card(summary, data) for summary in (*private, *unknown)]
@@ -72,7 +72,7 @@ def _build_ledger(data: ReportData) -> list[Block]:
         return []
     rows = list_ledger_rows(entries)
     return [
-        blocks.heading("What was published so far"),
+        blocks.heading("Published so far"),
         blocks.table(LEDGER_COLUMNS, rows, "Publishing runs of this graph.", numeric=(3, 4)),
         blocks.paragraph(explain_ledger(entries)),
     ]
@@ -96,7 +96,7 @@ def _build_checks(data: ReportData, private: list[ReleaseSummary]) -> list[Block
     if not private:
         return []
     runs = [run for run in data.view.claims if run.check is not None and run.release in data.ids]
-    result: list[Block] = [blocks.heading("Were the claims put to the test?")]
+    result: list[Block] = [blocks.heading("Checks of the guarantees")]
     if runs:
         rows = [
             [
@@ -144,7 +144,7 @@ def _build_data_independent(data: ReportData) -> list[Block]:
         return []
     shown = show_data_independent_table(table)
     return [
-        blocks.heading("Did the data make the difference?"),
+        blocks.heading("Data-independent baselines"),
         *(blocks.paragraph(sentence) for sentence in answer_data_independent(table)),
         blocks.table(
             list(shown.columns),

@@ -121,7 +121,10 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
             ),
             **{
                 column: st.column_config.NumberColumn(
-                    format="%.2f", width=205, help=f"Advantage o{column[1:]}."
+                    column.partition(" (")[0],
+                    format="%.2f",
+                    width=160,
+                    help=f"Advantage o{column[1:]}.",
                 )
                 for column in shown
                 if column.startswith("On ")

@@ -25,7 +25,7 @@ def test_attack_cites_the_best_and_the_best_null() -> None:
     assert "Common neighbours" in text
     assert "0.84 [0.80, 0.88]" in text
     assert (
-        "0.23 [0.17, 0.29] above the best baseline attacker, Degree product (0.61 [0.57, 0.65])"
+        "0.23 [0.17, 0.29] above the best baseline attacker, Degree product at 0.61 [0.57, 0.65]."
         in text
     )
     assert "overlap" not in text
@@ -39,7 +39,7 @@ def test_attack_that_loses_to_the_null_is_said() -> None:
 
 def test_what_is_within_noise_is_said() -> None:
     results = replace_value(make_results(), "common_neighbors", 0.63, 0.04)
-    assert "no more than the noise of both" in answers.answer_attack(results, "link")
+    assert "It is not clearly above the best baseline" in answers.answer_attack(results, "link")
 
 
 def test_only_null_attackers_are_no_attack() -> None:
@@ -48,13 +48,13 @@ def test_only_null_attackers_are_no_attack() -> None:
 
 def test_odds_are_those_of_the_best_named_pair() -> None:
     text = answers.answer_odds(make_results())
-    assert "a share of 0.20 [0.15, 0.25] are withheld links with Common neighbours" in text
+    assert "that Common neighbours ranks highest, a share of 0.20 [0.15, 0.25] are withheld" in text
     assert answers.answer_odds(make_results().iloc[:0]) == ""
 
 
 def test_defense_names_the_safest_release() -> None:
     text = answers.answer_defense(make_results(), "link")
-    assert "reaches an AUC of 0.84 [0.80, 0.88] (a guess: 0.5)" in text
+    assert "reaches an AUC of 0.84 [0.80, 0.88] on the original" in text
     assert "strength = 0.9" in text
     assert "0.52 [0.48, 0.56]" in text
 
@@ -67,8 +67,8 @@ def test_defense_names_who_finds_least_at_few_false_alarms_before_the_headline()
         column_values = results.release.map(dict(zip(RELEASES, found, strict=True)))
         results.loc[few, column] = column_values[few]
     text = answers.answer_defense(results, "link")
-    first, _, second = text.partition("By the whole ranking")
-    assert "finds 0.40 [0.40, 0.40] at 1 % FPR on the original" in first
+    first, _, second = text.partition("Overall")
+    assert "finds 0.40 [0.40, 0.40] of the secrets at 1 % FPR on the original" in first
     assert "strength = 0.5" in first
     assert "strength = 0.9" not in first
     assert "strength = 0.9" in second
@@ -89,13 +89,13 @@ def test_a_release_that_the_strongest_attack_was_not_tried_on_is_not_called_safe
         result_row(RELEASES[1], "common_neighbors", "auc", value, 0.02, status=status),
     ]
     table = pd.DataFrame(rows[: None if status else -1], columns=list(RESULT_COLUMNS))
-    assert ("brings it to 0.55" in answers.answer_defense(table, "link")) == is_told
+    assert ("falls to 0.55" in answers.answer_defense(table, "link")) == is_told
 
 
 def test_defense_that_helps_nothing_is_said() -> None:
     results = replace_value(make_results(), "common_neighbors", 0.5, 0.02)
     results = replace_value(results, "degree_product", 0.5, 0.02)
-    assert "does not lower it" in answers.answer_defense(results, "link")
+    assert "it does not fall" in answers.answer_defense(results, "link")
 
 
 def test_risk_counts_the_exposed() -> None:
@@ -112,7 +112,7 @@ def test_risk_counts_the_exposed() -> None:
     text = answers.answer_risk(nodes)
     # An advantage of just 0.2 is not above the limit, whatever the floats say.
     assert "2 of 4 people (50 %) are exposed to attacks on withheld links" in text
-    assert "Common neighbours (chosen by what it gains over other people)" in text
+    assert "advantage above 0.2 by Common neighbours, chosen on other people" in text
     assert "it is 1 person (25 %)" in text
     assert "Degree product" not in text
     assert "1 of 4" in answers.answer_risk(nodes, limit=0.35)

@@ -87,7 +87,7 @@ def test_the_answer_says_when_there_is_no_gap_or_none_is_narrowed() -> None:
     blind = make_pairs(steps={RELEASES[0]: (4.4, 4.5)})
     assert answer_pair_profile(blind).endswith("proximity does not distinguish them.")
     worse = make_pairs(steps={RELEASES[0]: (3.0, 4.0), RELEASES[1]: (2.0, 4.0)})
-    assert "does not narrow it: 2.00" in answer_pair_profile(worse)
+    assert "does not narrow the gap: 2.00" in answer_pair_profile(worse)
     some = make_pairs(steps={RELEASES[0]: (2.0, 4.0), RELEASES[1]: (3.0, 4.0)})
     assert "narrows the gap: 3.00" in answer_pair_profile(some)
 

@@ -50,7 +50,7 @@ def test_the_main_picture_is_what_is_found_at_few_false_positives(view):
     (line,) = [s for s in chart.figure.layout.shapes if s.line.dash == "dash"]
     assert line.x0 == pytest.approx(100 * chart.table[chart.table.is_baseline].strength.max())
     assert chart.title == (
-        "Common neighbours: TPR at 1 % FPR 8 % on Original, the best baseline 3 %"
+        "Common neighbours finds 8 % of the secrets at 1 % FPR, the best baseline attacker 3 %"
     )
 
 

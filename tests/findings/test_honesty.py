@@ -69,7 +69,7 @@ ROWS = [(r, m, metric) for r in RELEASES for m, metrics in METRICS.items() for m
 
 CLAIMS = (
     r"\bsafe(r|st)?\b",
-    r"\bdoes best\b",
+    r"\b(does|ranks) (best|first)\b",
     r"\bgive them away\b",
     r"\bnarrows the gap",
     r"withheld links are (nearer|farther)",
@@ -80,7 +80,8 @@ CLAIMS = (
     r"\b(outperform|surpass|outrank|dominat|superior|inferior)",
     r"that is (more|less)",
     r"\bless useful\b",
-    r"\babove the best baseline attacker, [^(]*\([^)]*\)(?! by no more than the noise)",
+    r"(?<!not clearly )\babove the best baseline attacker",
+    r"\bfalls to\b",
     r"(more|less) than chance\b(?! (would|gives))",
     r"gains most on",
     r" is (higher|lower), ",
@@ -88,8 +89,7 @@ CLAIMS = (
     r"Community \d+ holds more",
 )
 """Words that say of two numbers that they differ."""
-LOWERED = re.compile(r"brings it to")
-NOISE = re.compile(r"within the noise")
+NOISE = re.compile(r"within (the )?noise|[Ii]t is not clearly (lower|above)")
 
 Result = tuple[float | None, float | None, float | None, dict[int, float], str]
 World = Callable[[str, str, str, int], Result]
@@ -253,10 +253,7 @@ def list_answers() -> Iterator[Callable[..., Any]]:
 
 
 def find_claims(text: str) -> list[str]:
-    found = [claim for claim in CLAIMS if re.search(claim, text)]
-    if len(LOWERED.findall(text)) > len(NOISE.findall(text)):
-        found.append("brings it to")
-    return found
+    return [claim for claim in CLAIMS if re.search(claim, text)]
 
 
 @pytest.mark.parametrize(
@@ -303,7 +300,7 @@ def test_what_does_differ_is_told() -> None:
     view = make_world(different, make_nodes(0.4))
     said = " ".join(text for tell in SENTENCES.values() for text in tell(view))
     for claim in (
-        r"brings it to", r"\bare the leak|Withholding the columns alone lowers",
+        r"falls to", r"\bare the leak|Withholding the columns alone lowers",
         r" is (higher|lower), ", r"narrows the gap", r"that is (more|less)",
     ):  # fmt: skip
         assert re.search(claim, said), claim

@@ -111,12 +111,12 @@ def test_a_gathering_is_named_only_beyond_chance():
     together = np.arange(200) < 30
     told = summarize_map(make_people(together, communities))
     assert told.sentence == (
-        "Exposed people gather in community 1: 60 of 100, against 0 of 100 elsewhere."
+        "Exposed people concentrate in community 1: 60 of 100, against 0 of 100 elsewhere."
     )
     assert told.exact[0].endswith("; 30 of them most on withheld links.")
     assert "30 of 50; elsewhere 0 of 150" in told.exact[1]
     scattered = summarize_map(make_people(np.arange(200) % 7 == 0, communities))
-    assert scattered.sentence.startswith("29 of 200 people are exposed to some")
+    assert scattered.sentence.startswith("29 of 200 people are exposed to at least one attack")
     assert summarize_map(make_people(np.zeros(200, bool), communities)).sentence == (
         "Nobody is exposed to any attack."
     )

@@ -258,10 +258,10 @@ def check_map(sentence: str, world: World, release: str) -> bool:
         return sentence == "Nobody is exposed to any attack."
     if chance >= 0.01:
         return sentence == (
-            f"{exposed} of {PEOPLE} people are exposed to some attack and gather in no community "
-            "beyond chance."
+            f"{exposed} of {PEOPLE} people are exposed to at least one attack and concentrate in "
+            "no community beyond chance."
         )
-    pattern = r"Exposed people gather in community (\d): <x>, against <y> elsewhere\."
+    pattern = r"Exposed people concentrate in community (\d): <x>, against <y> elsewhere\."
     found = read(pattern, sentence)
     if found is None:
         return False
@@ -433,7 +433,7 @@ def plant(sentence: str) -> list[str]:
     if " against " in sentence and len(set(parts)) == 2:
         first, second = parts
         found.append(sentence.replace(first, "#").replace(second, first).replace("#", second))
-    if "Exposed people gather" in sentence:
+    if "Exposed people concentrate" in sentence:
         found.append(re.sub(r"community \d", "community 3", sentence))
     elif parts and "exposed" in sentence:
         number = int(parts[0].split(" ")[0])
