@@ -99,7 +99,10 @@ def _describe_exceeded(table: pd.DataFrame, releases: list[str]) -> str:
     """ "2 of 3 releases exceed at least one limit"."""
     count = table[table.state == STATE_TITLES["exceeded"]].release.nunique()
     verb = "exceeds" if count == 1 else "exceed"
-    return f"{count} of {count_noun(len(releases), 'release')} {verb} at least one limit"
+    who = f"{count} of {count_noun(len(releases), 'release')}"
+    if 1 < count == len(releases):
+        who = f"All {count} releases"
+    return f"{who} {verb} at least one limit"
 
 
 def _add_panel(

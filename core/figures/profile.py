@@ -36,7 +36,7 @@ def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
     )
     half = int(np.median(graph.degrees))
     title = (
-        f"Half of the nodes have {count_noun(half, 'link')} or fewer, the largest "
+        f"Half of the nodes have at most {count_noun(half, 'link')}, the best connected one "
         f"{shown.degree.max():,}"
     )
     style_figure(figure, theme, 320, title, showlegend=False)

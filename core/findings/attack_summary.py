@@ -75,9 +75,9 @@ HEADLINES: dict[Threat, tuple[_Headline, ...]] = {
         ),
         _Headline(
             "advantage_share",
-            "People exposed by their private value",
-            "exposes {found} people by their private value",
-            "exposed people",
+            "Private values exposed in one run",
+            "exposes {found} private values in one run",
+            "exposed private values",
         ),
     ),
     "identity": (

@@ -50,10 +50,10 @@ def show_data_independent_table(table: pd.DataFrame) -> pd.DataFrame:
         {
             "Release": table.release.map(release_title),
             "Measure": table.metric.map(metric_title),
-            "Release's": table.value,
-            "Of the baseline": table.independent,
-            "Gain over it": [format_number(gain) for gain in table.gain],
-            "Owed to": table.verdict.map(words),
+            "This release": table.value,
+            "Baseline": table.independent,
+            "Difference": [format_number(gain) for gain in table.gain],
+            "Due to": table.verdict.map(words),
         }
     )
 
@@ -79,8 +79,7 @@ def answer_data_independent(table: pd.DataFrame) -> list[str]:
         else:
             sentences.append(
                 f"{title} is not clearly better than its data-independent baseline in any of "
-                f"{len(rows)} measures: what it seems to keep owes the data nothing but the number "
-                "of links."
+                f"{len(rows)} measures. Only the number of links is shown to come from the data."
             )
     return sentences
 

@@ -118,8 +118,8 @@ def answer_groups(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> str:
     )
     if row.low > 0:
         text = (
-            f"On the {where}, by {row.column}, the attacker gains most on {row.most} and least on "
-            f"{row.least}: a gap of {size}"
+            f"On the {where}, by {row.column}, the advantage is largest on {row.most} and smallest "
+            f"on {row.least}: a gap of {size}"
         )
     others = [
         f"{format_interval(other.gap, other.low, other.high)} with {release_title(str(release))} "

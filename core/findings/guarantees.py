@@ -105,13 +105,13 @@ def explain_promise(promise: Guarantee, density: float | None = None) -> str:
         return "The budget is not stated, so the guarantee cannot be put in numbers."
     but = f", but for a chance of {promise.delta:g}" if promise.delta else ""
     text = (
-        f"The release changes anybody's odds on {SECRETS[promise.unit]}, whatever else they know, "
-        f"by a factor of at most {_format_factor(epsilon)}{but}. Even odds may become "
+        f"The release multiplies anybody's odds on {SECRETS[promise.unit]} by at most "
+        f"{_format_factor(epsilon)}{but}, whatever else they know. Even odds may become "
         f"{_format_chance(bound_chance(0.5, epsilon))}"
     )
     if density and promise.unit != "node":
         text += (
-            f"; a prior equal to the density of this graph, {_format_chance(density)}, may become "
+            f"; a prior at the density of this graph, {_format_chance(density)}, may become "
             f"{_format_chance(bound_chance(density, epsilon))}"
         )
     text = f"{text}. {_judge(epsilon)}"

@@ -63,9 +63,8 @@ def describe_link_prior(view: AuditView, node: str, release: str) -> str:
     interval = format_interval(row.risk, row.low, row.high)
     own = format_interval(move_prior(float(row.risk), prior), low, high)
     return (
-        f"Its links' risk, {interval}, is for a pair that is as likely a withheld link as not "
-        f"(prior {BALANCED}). {describe_density(prior)}: at that density the same attacker would "
-        f"give a withheld link of this person a chance of {own}."
+        f"The link risk of {interval} is for a balanced test (prior {BALANCED}). "
+        f"{describe_density(prior)}; at that density the risk would be {own}."
     )
 
 
@@ -83,6 +82,6 @@ def describe_report_prior(view: AuditView) -> str:
         f"a risk of {risk} becomes {format_number(move_prior(risk, prior))}" for risk in (0.9, 0.99)
     )
     return (
-        f"Risk by attacks on withheld links is for pairs that are as likely a withheld link as not "
-        f"(prior {BALANCED}). {describe_density(prior)}: at that density {shown}."
+        f"Link risk is for a balanced test (prior {BALANCED}). {describe_density(prior)}; at that "
+        f"density {shown}."
     )

@@ -149,8 +149,8 @@ def _build_data_independent(data: ReportData) -> list[Block]:
         blocks.table(
             list(shown.columns),
             shown.to_numpy().tolist(),
-            "Every synthesis beside its data-independent baseline: the same method run without the "
-            "links, but for their number. Only what exceeds it came from the data.",
+            "Every synthesis beside the same method run with the number of links only. What does "
+            "not exceed this baseline does not come from the data.",
             numeric=(2, 3, 4),
             widths=[1.7, 1.2, 1, 1, 0.8, 0.8],
         ),

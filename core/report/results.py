@@ -58,7 +58,7 @@ def build_attacks(data: ReportData) -> list[Block]:
     """Section on the attacks on the original."""
     result: list[Block] = []
     for threat in data.threats:
-        result.append(blocks.heading(f"{THREAT_WORDS[threat].title}: attacks on the original"))
+        result.append(blocks.heading(THREAT_WORDS[threat].title))
         result.append(blocks.paragraph(answers.answer_attack(data.results, threat)))
         metrics = _order_metrics(data, threat)
         table = compute_ranking(data.results, threat, ORIGINAL, metrics)
@@ -168,8 +168,7 @@ def build_releases(data: ReportData) -> list[Block]:
         blocks.table(
             columns,
             rows,
-            "Every release: what changed, what is promised, what the strongest attack "
-            "still reaches, and what stays useful.",
+            "Every release: changes, guarantee, strongest attack and usefulness.",
             numeric=range(2, len(columns)),
             widths=widths,
         )
@@ -205,16 +204,14 @@ def build_risk(data: ReportData) -> list[Block]:
         f"{release_title(str(release))} {format_percent(rows.share.iloc[level])}"
         for release, rows in shares.groupby("release", sort=False)
     )
-    what = "has at least this advantage over the base rate"
-    if scale == "risk":
-        what = "assigns at least this probability to the truth, base rate included"
+    what = SCALE_TITLES[scale].lower()
     return [
         *_describe_risks(data),
         blocks.figure(
             image,
             alt,
-            f"Share of the nodes for which the headline attacker {what}, by the worst threat of "
-            "each. A curve nearer to the lower left corner is safer.",
+            f"Share of the nodes with at least this {what}, by the worst threat of each. Nearer to "
+            "the lower left corner is safer.",
         ),
         *_build_groups(data),
         *_build_columns(data),
@@ -234,8 +231,8 @@ def _build_columns(data: ReportData) -> list[Block]:
         blocks.table(
             list(table.columns),
             rows,
-            "What the headline attacker gains over the base rate, by group; groups of fewer than "
-            f"{MIN_GROUP} people at stake are left out.",
+            f"Mean advantage by group; groups of fewer than {MIN_GROUP} people at stake are left "
+            "out.",
             numeric=(3, 4),
             inline=True,
         ),
@@ -268,7 +265,8 @@ def _build_groups(data: ReportData) -> list[Block]:
         blocks.table(
             ["Links of the node", "Nodes", *map(release_title, releases)],
             rows,
-            f"{SCALE_TITLES[scale]}, mean by number of links on the original, over all threats.",
+            f"Mean {SCALE_TITLES[scale].lower()} by number of links on the original, over all "
+            "threats.",
             numeric=range(1, 2 + len(releases)),
             inline=True,
         )
@@ -302,13 +300,12 @@ def _build_exposed(data: ReportData) -> list[Block]:
     who = "pseudonyms by rank" if data.options.pseudonyms else "real identifiers"
     extra = [f"On {release_title(release)}" for release in releases[1:]]
     result = [
-        blocks.heading("The most exposed nodes"),
+        blocks.heading("Most exposed nodes"),
         blocks.table(
-            ["Node", f"Risk, {release_title(first).lower()}", "Attack", "Over base rate", *extra],
+            ["Node", f"Risk, {release_title(first).lower()}", "Attack", "Advantage", *extra],
             rows,
-            f"The {len(rows)} nodes with the largest advantage of the headline attacker ({who}), "
-            "over all threats; for each its worst threat, and the advantage on the same secret on "
-            "other releases.",
+            f"The {len(rows)} nodes with the largest advantage ({who}), each by its worst threat, "
+            "beside the advantage on other releases.",
             numeric=(1, 3, *range(4, 4 + len(extra))),
             inline=True,
             widths=[0.6 if data.options.pseudonyms else 1.2, 1.1, 1.2, 0.7] + [0.9] * len(extra),

@@ -17,14 +17,12 @@ def build_threats(data: ReportData) -> list[Block]:
     """Section on the attackers' targets and knowledge."""
     spec = data.view.spec
     threats, name = spec.threats, clean_text(spec.graph_name, 80)
-    others = "defended versions of the graph"
+    others = "defended releases of it"
     if spec.external_release is not None:
         others = "a release that was made elsewhere"
     paragraphs = [
-        f"The graph “{name}” is to be shared. This audit simulates adversaries: it runs a set of "
-        "attacks on the released data, measures how much they reveal that the release was not "
-        "meant to reveal, and compares them with baseline attackers. It then does the same for "
-        f"{others}."
+        f"This audit attacks the graph “{name}” and {others}, and compares every attack with "
+        "baseline attackers."
     ]
     if threats.has_links:
         paragraphs.append(_describe_links(data))
@@ -44,7 +42,7 @@ def build_threats(data: ReportData) -> list[Block]:
     reading = [
         *(f"**{METRICS[m].title}.** {METRICS[m].help}" for m in shown),
         "**Risk of a person.** The probability that an attacker puts on the truth about them, "
-        "calibrated on other people; the headline attacker was chosen without seeing them.",
+        "calibrated and chosen on other people.",
         "**0.84 [0.80, 0.88]** is an estimate with its 95 % interval over people or pairs and "
         "over repeats.",
     ]
@@ -102,7 +100,7 @@ def describe_leaving(data: ReportData) -> str:
         if data.graph.features is not None:
             leaves.append("the features unchanged")
         if disclosure.utility is not None:
-            leaves.append("the useful column where the file has columns")
+            leaves.append("the utility column in file formats with columns")
         named = " and ".join(filter(None, [", ".join(leaves[:-1]), leaves[-1]]))
         text = f"**Published data.** {named}."
     elif disclosure.publish_columns is None:

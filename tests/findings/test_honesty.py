@@ -83,7 +83,7 @@ CLAIMS = (
     r"(?<!not clearly )\babove the best baseline attacker",
     r"\bfalls to\b",
     r"(more|less) than chance\b(?! (would|gives))",
-    r"gains most on",
+    r"is largest on",
     r" is (higher|lower), ",
     r"clearly wrong",
     r"Community \d+ holds more",
