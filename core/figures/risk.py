@@ -19,7 +19,7 @@ from core.figures.theme import (
     shorten_names,
     style_figure,
 )
-from core.findings.labels import method_title, release_title, short_titles
+from core.findings.labels import method_title, plain_titles, release_title, short_titles
 from core.findings.numbers import format_number
 from core.findings.palette import Theme, escape_text, release_color, release_symbol, risk_colorscale
 from core.findings.risk import SCALE_TITLES, Group, Scale, compute_group_risk, compute_risk_shares
@@ -98,7 +98,7 @@ def risk_heatmap(
             **at,
         )
         figure.add_trace(_make_click_targets(panel, titles, attacks, height), **at)
-    _style_heatmap(figure, panels, theme, height, _describe_exposed(shown, names, by))
+    _style_heatmap(figure, panels, theme, height, _describe_exposed(shown, by))
     heads = [escape_text(head) for head in shorten_names(map(method_title, attacks), MAX_TITLE)]
     letters = len(panels) * len(heads) * max(map(len, heads))
     figure.update_xaxes(
@@ -182,10 +182,9 @@ def _style_heatmap(
     )
 
 
-def _describe_exposed(
-    tables: Mapping[str, pd.DataFrame], names: Mapping[str, str], by: Scale
-) -> str:
+def _describe_exposed(tables: Mapping[str, pd.DataFrame], by: Scale) -> str:
     """ "12 of 400 nodes are exposed on Original, 3 on Random deletion"."""
+    names = plain_titles(tables)
     parts = []
     for release, table in tables.items():
         values = table.headline.dropna()

@@ -15,6 +15,7 @@ from core.findings.labels import (
     chance_level,
     is_lower_safer,
     metric_title,
+    plain_titles,
     short_titles,
 )
 from core.findings.numbers import format_number, format_row
@@ -102,7 +103,7 @@ def _describe_strongest(strengths: np.ndarray, releases: list[str], metric: str)
     """ "Strongest attack: 0.15 on Original, 0.13 on Random deletion"; "" with many releases."""
     if len(releases) > MAX_TITLED or not is_lower_safer(metric):
         return ""
-    names = short_titles(releases)
+    names = plain_titles(releases)
     parts = [
         f"{format_number(float(np.nanmax(column)))} on {names[release]}"
         for release, column in zip(releases, strengths.T, strict=True)

@@ -32,7 +32,7 @@ def describe_advice(advice: Advice) -> str:
     elif change.low is not None and change.low > 0:
         head = f"Hiding {links} makes it worse: {before} → {after}"
     else:
-        head = f"Hiding {links} does not help for sure: {before} → {after}"
+        head = f"Hiding {links} is not shown to help: {before} → {after}"
     return (
         f"{head} ({ways}). The change is {format_estimate(change)}; without any attack the risk "
         f"is {format_number(advice.base)}, the share of its class."

@@ -74,6 +74,6 @@ def list_telling_columns(view: AuditView) -> list[str]:
         for telling in find_telling_columns(others, before.with_private(column).attribute(column))
     ]
     return [
-        f"Column “{t.column}” alone tells “{t.secret}”, whatever the links are: {t.remedy}."
+        f"Column “{t.column}” alone reveals “{t.secret}”, even without links: {t.remedy}."
         for t in found
     ]

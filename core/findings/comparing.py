@@ -71,8 +71,8 @@ def answer_changes(table: pd.DataFrame, earlier: str) -> str:
     changed = both[both.change != ""]
     if changed.empty:
         return (
-            f"Nothing has clearly changed since {earlier}: all {len(both)} intervals that both "
-            "have meet."
+            f"Nothing has clearly changed since {earlier}: the intervals of all {len(both)} "
+            "values overlap."
         )
     listed = [
         f"{row.title} on {release_title(row.release)} is {row.change}, "

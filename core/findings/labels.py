@@ -217,6 +217,13 @@ def short_titles(releases: Iterable[str]) -> dict[str, str]:
     return {i: title if times[title] == 1 else release_title(i) for i, title in brief.items()}
 
 
+def plain_titles(releases: Iterable[str]) -> dict[str, str]:
+    """Release → name without settings for a sentence; `short_titles` if two would be the same."""
+    ids = list(dict.fromkeys(releases))
+    plain = {i: release_title(i) if i in NAMES else method_name(i) for i in ids}
+    return plain if len(set(plain.values())) == len(ids) else short_titles(ids)
+
+
 def method_source(method_id: str) -> str:
     """Citation of the method; "" if the method is unknown."""
     method = _parse(method_id)

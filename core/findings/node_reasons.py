@@ -140,12 +140,17 @@ def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[
             lines.append(f"By {title}; links withheld in other splits")
         elif row.ends > row.others and is_local:
             lines.append(
-                f"{format_number(row.ends)} common neighbours with withheld contacts, "
-                f"{format_number(row.others)} with others"
+                f"{_format_mean(row.ends)} common neighbours with withheld contacts, "
+                f"{_format_mean(row.others)} with others"
             )
         else:
             lines.append(f"By {title}, not by common neighbours alone")
     return lines
+
+
+def _format_mean(count: float) -> str:
+    """A mean number of neighbours: one decimal from 1 to 10."""
+    return f"{count:.1f}" if 1 <= count < 9.95 else format_number(count)
 
 
 def _explain_values(view: AuditView, people: pd.DataFrame, target: str, release: str) -> list[str]:

@@ -50,10 +50,10 @@ class Secret:
         return f"{self.threat}:{self.target}" if self.target else self.threat
 
     def name(self, private: str | None = None) -> str:
-        """Display name: "Withheld links", "Private attribute country"."""
+        """Display name: "Withheld links", "Private attribute: country"."""
         title = THREAT_TITLES[self.threat]
         column = self.target or (private or "")
-        named = f"{title} {column}" if self.threat == "attribute" and column else title
+        named = f"{title}: {column}" if self.threat == "attribute" and column else title
         return begin_sentence(named)
 
 

@@ -57,7 +57,7 @@ def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
         format_func=WAYS.__getitem__,
         key=f"leaving-{key}",
         required=True,
-        help="Default: NPZ files contain the features, CSV and GraphML files the useful column.",
+        help="Default: NPZ files contain the features, CSV and GraphML files the utility column.",
     )
     if way == "none":
         return {"publish_columns": (), "generalize": ()}
@@ -157,7 +157,7 @@ def _show_preview(spec: AuditSpec) -> None:
     before, after = cache.preview_leaving(spec)
     published = leaving.list_columns(after)
     if spec.disclosure.publish_columns is None and not spec.disclosure.generalize:
-        st.caption("NPZ files contain the features, CSV and GraphML files the useful column.")
+        st.caption("NPZ files contain the features, CSV and GraphML files the utility column.")
     else:
         st.markdown(escape(leaving.describe_columns(published, spec.disclosure.generalize), 1000))
     if spec.disclosure.leave_out:

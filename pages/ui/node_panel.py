@@ -72,7 +72,7 @@ def _show_head(view: AuditView, secret: Secret, release: str, node: str) -> None
     head, back, forward = st.columns([4, 1, 1], vertical_alignment="center")
     head.header(f"Node {escape(node)}", anchor=False)
     position = "not ranked" if rank is None else f"rank {rank + 1:,} of {len(names):,}"
-    head.caption(f"{escape(secret.name(view.spec.threats.private))}: {position}")
+    head.caption(f"{escape(secret.name(view.spec.threats.private))}, {position}")
     steps = ((back, "Previous", -1, "arrow_back"), (forward, "Next", 1, "arrow_forward"))
     for column, label, step, icon in steps:
         target = -1 if rank is None else rank + step

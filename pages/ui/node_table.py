@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.audit.view import AuditView
 from core.findings.glossary import explain_term
-from core.findings.labels import method_title, short_titles
+from core.findings.labels import method_title, plain_titles
 from core.findings.node_card import find_node
 from core.findings.node_reasons import explain_people
 from core.findings.palette import RISK_SCALE
@@ -121,10 +121,7 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
             ),
             **{
                 column: st.column_config.NumberColumn(
-                    column.partition(" (")[0],
-                    format="%.2f",
-                    width=160,
-                    help=f"Advantage o{column[1:]}.",
+                    format="%.2f", width=160, help=f"Advantage o{column[1:]}."
                 )
                 for column in shown
                 if column.startswith("On ")
@@ -166,7 +163,7 @@ def _tabulate(
             "Base rate": nodes.base,
         }
     )
-    names = short_titles((release, *others))
+    names = plain_titles((release, *others))
     for other in others:
         gains = compare_people(view.nodes, secret, other, nodes.node.tolist())
         gain = nodes.node.map(gains).round(2) + 0.0  # no "-0.00"

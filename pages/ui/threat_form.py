@@ -75,7 +75,7 @@ def _show_attribute_threat(graph: Graph) -> None:
     )
     rest = [c for c in columns if c is None or c != private]
     utility = st.selectbox(
-        "Useful column",
+        "Utility column",
         rest,
         _index(rest, choice.disclosure.utility),
         key=f"utility-{key}",

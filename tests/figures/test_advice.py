@@ -40,7 +40,7 @@ def make_advice(after, attack="label_propagation", **fields) -> Advice:
     ("after", "words"),
     [
         ((0.55, 0.57, 0.53), "Hide these 2 links: 0.93 [0.88, 0.98] → 0.55 [0.50, 0.60]"),
-        ((0.90, 0.97, 0.91), "does not help for sure"),
+        ((0.90, 0.97, 0.91), "is not shown to help"),
         ((0.97, 0.98, 0.95), "makes it worse"),
     ],
 )

@@ -232,7 +232,7 @@ def test_a_column_that_tells_the_secret_is_warned_of_with_its_remedy(view):
     graph = replace(graph, features=features, feature_names=(*graph.feature_names, "copy"))
     telling = replace(view, load_graph=lambda: graph)
     (sentence,) = list_telling_columns(telling)
-    assert sentence.startswith("Column “copy” alone tells “private”")
+    assert sentence.startswith("Column “copy” alone reveals “private”")
     assert "leave 'copy' out of the release" in sentence
     for edition, count in (("internal", 1), ("external", 0)):
         page = build_content(telling, ReportOptions(edition=edition, sections=()))[0]["summary"]
