@@ -59,8 +59,8 @@ def _describe(graph: Graph, profile: GraphProfile) -> str:
     columns = count_noun(len(graph.attributes), "attribute")
     features = count_noun(profile.num_features, "feature")
     return (
-        f"**{escape(graph.name)}** has {count_noun(profile.num_nodes, 'node')} and "
-        f"{count_noun(profile.num_edges, 'link')}, with {columns} and {features} per node."
+        f"**{escape(graph.name)}** has {count_noun(profile.num_nodes, 'person', 'people')} and "
+        f"{count_noun(profile.num_edges, 'link')}, with {columns} and {features} per person."
     )
 
 

@@ -187,8 +187,8 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
     best."""
     names = {
         "proximity": "a node's neighbours",
-        "role": "its role peers",
-        "combined": "both together",
+        "role": "a node's role peers",
+        "combined": "a node's neighbours and role peers together",
     }
     sentences = []
     for key, who in names.items():

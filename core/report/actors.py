@@ -205,7 +205,7 @@ def count_knowledge(
                 number = len(knowledge.defenses) or knowledge.releases or 1
                 links = data.view.load_release(release, 0).num_edges
                 return (number - 1) * links, f"links of further releases{more}"
-            return 0, f"none: names two people{more}"
+            return 0, f"names two people{more}"
 
 
 def list_subjects(data: ReportData) -> list[str]:

@@ -133,7 +133,7 @@ def test_people_come_first_in_order_with_a_reason_each(
     assert table["Node"].tolist() == people.node.tolist()
     assert table["Advantage"].is_monotonic_decreasing
     assert (table["Why"].str.len() > 10).all()
-    assert "equally likely (1:1)" in texts(app).replace("\\", "")
+    assert "50 %, since as many links as unlinked pairs" in texts(app).replace("\\", "")
 
 
 def test_the_file_has_all_people_and_the_page_the_first(

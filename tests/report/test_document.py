@@ -114,9 +114,9 @@ def test_the_bound_of_a_secret_stands_below_what_is_said_of_it(view):
     notes = [i for i, text in enumerate(texts) if text.startswith("At most")]
     assert notes
     for i in notes:
-        secret = re.search(r"exposed to attacks on ([a-z ]+):", texts[i]).group(1)
+        secret = re.search(r"exposed to attacks on ([a-z ]+) if", texts[i]).group(1)
         assert texts[i].count("At most") == 1
-        assert f"exposed to attacks on {secret}:" in texts[i - 1]
+        assert f"exposed to attacks on {secret}." in texts[i - 1]
 
 
 @needs_poppler
@@ -208,7 +208,7 @@ def test_guarantee_card_states_unit_budget_and_gaps(view):
     assert rows["Budget"].startswith("ε = 12; δ = 1e-05; the recipient holds the reports of both")
     assert rows["Not covered"] == "node features"
     text = "".join(span["text"] for span in cards[0]["spans"])
-    assert "by a factor of at most e^12 = 162,755, but for a chance of 1e-05" in text
+    assert "by at most e^12 = 162,755, but for a chance of 1e-05" in text
     assert "next to nothing" in text
     assert "Not checked: Random deletion (strength = 0.5)." in str(content)
 
