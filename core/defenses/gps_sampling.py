@@ -63,7 +63,7 @@ class GpsSampling(Defense):
         description="Against the GPS attack (adv), for even homophily ratios (dis), or both.",
     )
     backbone: Literal["gin", "gcn", "sage", "gat"] = Field(
-        "gcn", description="Kind of graph layer of the simulated attacker, as in the GPS attack."
+        "gcn", description="Kind of graph layer of the simulated attacker, without normalisation."
     )
     gamma: float = Field(
         15.0,
