@@ -248,7 +248,7 @@ def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[d
     for release in verdict.offered:
         decision = release.decision.replace("_", " ")
         reasons = [] if release.decision == "publish" else explain_release(release)
-        more = f" and {len(reasons) - 1} more" if len(reasons) > 1 else ""
-        why = f" ({reasons[0]}{more})" if reasons else ""
-        tell(f"{decision}: {release_title(release.release)}{why}")
+        more = f"; and {len(reasons) - 1} more" if len(reasons) > 1 else ""
+        why = f"; {reasons[0]}{more}" if reasons else ""
+        tell(f"{release_title(release.release)}: {decision}{why}")
     return {"verdict": verdict.describe()}, 0 if verdict.may_leave else NOTHING_MAY_LEAVE

@@ -157,7 +157,7 @@ def test_on_cora_by_the_command(data_root, tmp_path, audit_home, monkeypatch, ca
     arguments += [*secrets, *(f"--attack={key}" for key in keys), "--seed-as", RELEASE]
     arguments += ["--policy", "partner", "--out", tmp_path / "judged"]
     assert command.main([*map(str, arguments)]) == NOTHING_MAY_LEAVE
-    assert "do not publish: Release made elsewhere" in capsys.readouterr().err
+    assert "Release made elsewhere: do not publish" in capsys.readouterr().err
     written = json.loads((tmp_path / "judged" / "audit.json").read_text())
     expected = list_numbers(results, RELEASE)
     found = list_numbers(written["results"], EXTERNAL)
@@ -376,7 +376,7 @@ def test_the_decision_is_on_the_release_and_not_on_the_original():
     assert code == NOTHING_MAY_LEAVE
     assert content["verdict"]["releases"][EXTERNAL]["decision"] == "do_not_publish"
     assert len(said) == 1
-    assert said[0].startswith("do not publish: Release made elsewhere")
+    assert said[0].startswith("Release made elsewhere: do not publish")
     assert find_subject(verdict).release == EXTERNAL
     sentence = "Do not publish: the release made elsewhere exceeds at least one limit."
     assert (verdict.decision, describe_decision(verdict)) == ("do_not_publish", sentence)
@@ -392,9 +392,9 @@ def test_nothing_is_claimed_of_its_guarantee(tmp_path):
     assert UNKNOWN in report
     assert all(text in report for text in (*NOT_TESTED, ONE_RELEASE))
     assert "links of the original are sensitive" in report
-    assert "does the same for a release that was made elsewhere" in report
+    assert "and a release that was made elsewhere, and compares every attack" in report
     promise = view.releases[1].guarantee
     assert (promise.is_private, promise.label) == (False, "not known")
-    assert list_promise_rows(promise) == [("Promise", "not known"), ("Protects", "not known")]
+    assert list_promise_rows(promise) == [("Guarantee", "not known"), ("Protects", "not known")]
     assert explain_promise(promise) == UNKNOWN
     assert all(text in promise.note for text in NOT_TESTED)

@@ -37,13 +37,13 @@ def test_noise_may_leave_and_a_leak_may_not():
     content, code = judge_audit(under("public", make_audit(scores, ATTACKS)), said.append)
     assert code == 0
     assert content["verdict"]["recommended"] == "random_deletion"
-    assert said[0] == "publish: Original"
+    assert said[0] == "Original: publish"
     for release in NAMES:
         scores[release, "katz", "auc"] = 0.9
     content, code = judge_audit(under("public", make_audit(scores, ATTACKS)), said.append)
     assert code == NOTHING_MAY_LEAVE == 3
     assert content["verdict"]["recommended"] is None
-    assert said[-1].startswith("do not publish: Random deletion")
+    assert said[-1].startswith("Random deletion (strength = 0.3): do not publish; ")
     assert "0.90 [0.89, 0.91] by Katz, limit 0.65" in said[-1]
 
 
