@@ -259,9 +259,9 @@ def gather_results(views: Iterable[AuditView]) -> pd.DataFrame:
 
 
 def _describe_view(view: AuditView) -> pd.DataFrame:
-    promises = {summary.id: summary.guarantee for summary in view.releases}
-    labels = {name: promise.label for name, promise in promises.items()} | {ORIGINAL: "none"}
-    budgets = {name: promise.epsilon_received for name, promise in promises.items()}
+    guarantees = {summary.id: summary.guarantee for summary in view.releases}
+    labels = {name: guarantee.label for name, guarantee in guarantees.items()} | {ORIGINAL: "none"}
+    budgets = {name: guarantee.epsilon_received for name, guarantee in guarantees.items()}
     table = view.results[list(RESULT_COLUMNS)]
     return table.assign(
         graph=view.spec.graph_name,

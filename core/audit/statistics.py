@@ -114,8 +114,8 @@ def enter_statistics(
     made = datetime.now(UTC).isoformat(timespec="seconds")
     release = Release(graph, KEY, spec.model_dump(mode="json"), guarantee)
     totals = enter_release(store, graph, run, made, release, budget, lineage=lineage)
-    promise = {**asdict(guarantee), "label": guarantee.label}
-    return {**describe_draw(made, totals), "config": release.config, "guarantee": promise}
+    described = {**asdict(guarantee), "label": guarantee.label}
+    return {**describe_draw(made, totals), "config": release.config, "guarantee": described}
 
 
 def write_statistics(

@@ -96,7 +96,7 @@ def run_advise(options: argparse.Namespace) -> int:
 
 def add_check_claim(commands: Any) -> None:
     """The command's options."""
-    check = commands.add_parser("check-claim", help="try to refute what a defense promises")
+    check = commands.add_parser("check-claim", help="try to refute the guarantee of a defense")
     check.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
     check.add_argument(
         "--trials", type=int, metavar="N", help="runs of the defense (by default from ε)"

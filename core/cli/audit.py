@@ -41,7 +41,8 @@ def _add_options(audit: argparse.ArgumentParser) -> None:
         nargs="?",
         const=0,
         metavar="N",
-        help="try to refute what private releases promise, by N trials each (by default from ε)",
+        help="try to refute the guarantees of private releases by N trials each; by default "
+        "their number follows from ε",
     )
     add_results(audit)
     audit.set_defaults(run=run_audit)
@@ -85,7 +86,9 @@ def start_formats(options: argparse.Namespace) -> None:
 def run_audit(options: argparse.Namespace) -> int:
     """Plan, run and export an audit."""
     start_formats(options)
-    with open_service(computes=True) as service:
+    # Workers may run a command only if they start after it was named: the environment says so.
+    has_command = any(text.partition(":")[0] == "command" for text in options.defense or ())
+    with open_service(computes=not has_command) as service:
         return complete_audit(service, build_spec(options, service), options)
 
 
@@ -175,20 +178,20 @@ def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
     from core.findings.labels import is_data_independent
     from core.privacy.claim_check import choose_trials
 
-    promising = [
+    private = [
         s.id for s in view.releases if s.guarantee.is_private and not is_data_independent(s.id)
     ]
-    promises = {summary.id: summary.guarantee for summary in view.releases}
+    guarantees = {summary.id: summary.guarantee for summary in view.releases}
     num_claims = count_claims(view.spec)
     ids = [
         service.claims.start(
-            view.summary.id, release, trials or choose_trials(promises[release], num_claims)
+            view.summary.id, release, trials or choose_trials(guarantees[release], num_claims)
         )
-        for release in promising
+        for release in private
     ]
     show = make_meter()
     try:
-        for number, (claim_id, release) in enumerate(zip(ids, promising, strict=True)):
+        for number, (claim_id, release) in enumerate(zip(ids, private, strict=True)):
             while not service.claims.wait(claim_id, 0.2):
                 show(f"{number}/{len(ids)} claims", release)
     except KeyboardInterrupt:

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -51,16 +51,17 @@ def open_service(computes: bool = False) -> Iterator[AuditService]:
     computes  whether cells will probably be computed: the embedded cluster then starts while this
               process imports, loads and plans
     """
-    cluster = _start_cluster() if computes else None
-    from core.audit.access.authorised import enter
-    from core.audit.service import AuditService
+    with ExitStack() as stack:
+        cluster = _start_cluster() if computes else None
+        if cluster is not None:
+            stack.callback(cluster.close)
+        from core.audit.access.authorised import enter
+        from core.audit.service import AuditService
 
-    service = AuditService(stopping_rule=_find_decided, cluster=cluster)
-    try:
+        service = AuditService(stopping_rule=_find_decided, cluster=cluster)
+        stack.callback(service.close)
         service.format_trouble(say)
         yield enter(service, open_person(service.team))
-    finally:
-        service.close()
 
 
 def _start_cluster() -> EmbeddedCluster | None:

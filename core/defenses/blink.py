@@ -47,7 +47,7 @@ class Blink(LinkLocalDefense):
         version=2,
         claim_blind_spot=(
             "Blink publishes an estimate that hides much of what was reported: at small budgets "
-            "even half the noise goes unnoticed here. The promise covers the reports themselves."
+            "even half the noise goes unnoticed here. The guarantee covers the reports themselves."
         ),
     )
     variant: Literal["hard", "soft", "hybrid"] = Field(

@@ -32,7 +32,7 @@ FOLDER = "_AUDIT_COMMANDS"
 line for a defense named there, so that the app's server runs no command."""
 
 LIMITS = {"AUDIT_COMMAND_MB": 4096, "AUDIT_COMMAND_SECONDS": 600}
-NOTE = "A command of the user made it: no promise of it is known or was tested."
+NOTE = "A command of the user made it: no guarantee of it is known or was tested."
 OPEN = "Neither Landlock nor namespaces closed {resource} to the command on this machine."
 _NO_MEMORY = ("memoryerror", "cannot allocate memory", "bad_alloc", "out of memory", "array with")
 

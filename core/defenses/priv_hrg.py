@@ -21,7 +21,7 @@ from core.release import Release
 from core.threats import Threats
 
 CONVERGENCE = (
-    "The promise holds for the distribution that the Markov chain tends to; after so many steps "
+    "The guarantee holds for the distribution that the Markov chain tends to; after so many steps "
     "the dendrogram need not come from it yet."
 )
 
@@ -46,7 +46,7 @@ class PrivHrg(EdgePrivateDefense):
         group="edge DP",
         cost="minutes",
         claim_blind_spot=(
-            "The chain starts without the data, so that a short one shows less than the promise; "
+            "The chain starts without the data, so that a short one shows less than the guarantee; "
             "that a long one keeps it, no game on two graphs can show."
         ),
     )

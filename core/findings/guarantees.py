@@ -60,62 +60,62 @@ NOT_PROVEN = (
 )
 
 
-def list_promise_rows(promise: Guarantee) -> list[tuple[str, str]]:
+def list_guarantee_rows(guarantee: Guarantee) -> list[tuple[str, str]]:
     """Name and value of everything that a guarantee states."""
-    if not promise.is_private:
-        protects = UNIT_TITLES["none"] if promise.is_known else "not known"
-        return [("Guarantee", promise.label), ("Protects", protects)]
+    if not guarantee.is_private:
+        protects = UNIT_TITLES["none"] if guarantee.is_known else "not known"
+        return [("Guarantee", guarantee.label), ("Protects", protects)]
     rows = [
-        ("Protects", UNIT_TITLES[promise.unit]),
-        ("Neighbouring", promise.relation or "not stated"),
-        ("Budget", describe_budget(promise)),
-        ("Accountant", promise.accountant or "not stated"),
-        ("Trust", TRUST_TITLES[promise.trust]),
-        ("Not covered", ", ".join(promise.not_covered) or "nothing stated"),
+        ("Protects", UNIT_TITLES[guarantee.unit]),
+        ("Neighbouring", guarantee.relation or "not stated"),
+        ("Budget", describe_budget(guarantee)),
+        ("Accountant", guarantee.accountant or "not stated"),
+        ("Trust", TRUST_TITLES[guarantee.trust]),
+        ("Not covered", ", ".join(guarantee.not_covered) or "nothing stated"),
     ]
     return rows
 
 
-def describe_budget(promise: Guarantee) -> str:
+def describe_budget(guarantee: Guarantee) -> str:
     """ε, δ and the other parts of the budget, in words."""
-    received = promise.epsilon_received
+    received = guarantee.epsilon_received
     parts = [f"ε = {received:g}" if received is not None else "ε not stated"]
-    if promise.delta:
-        parts.append(f"δ = {promise.delta:g}")
-    if promise.epsilon_transcript is not None:
+    if guarantee.delta:
+        parts.append(f"δ = {guarantee.delta:g}")
+    if guarantee.epsilon_transcript is not None:
         parts.append(
-            f"the recipient holds the reports of both ends of a link, {promise.epsilon:g} each"
+            f"the recipient holds the reports of both ends of a link, {guarantee.epsilon:g} each"
         )
-    if promise.epsilon_naive is not None:
-        parts.append(f"naive composition would claim ε = {promise.epsilon_naive:.3g}")
+    if guarantee.epsilon_naive is not None:
+        parts.append(f"naive composition would claim ε = {guarantee.epsilon_naive:.3g}")
     return "; ".join(parts)
 
 
-def explain_promise(promise: Guarantee, density: float | None = None) -> str:
+def explain_guarantee(guarantee: Guarantee, density: float | None = None) -> str:
     """What an adversary may still learn under the guarantee, in plain words.
 
     density  share of linked pairs, the prior of an attacker without knowledge
     """
-    if not promise.is_known:
+    if not guarantee.is_known:
         return UNKNOWN
-    if not promise.is_private:
+    if not guarantee.is_private:
         return EMPIRICAL
-    epsilon = promise.epsilon_received
+    epsilon = guarantee.epsilon_received
     if epsilon is None:
         return "The budget is not stated, so the guarantee cannot be put in numbers."
-    but = f", but for a chance of {promise.delta:g}" if promise.delta else ""
+    but = f", but for a chance of {guarantee.delta:g}" if guarantee.delta else ""
     text = (
-        f"The release multiplies anybody's odds on {SECRETS[promise.unit]} by at most "
+        f"The release multiplies anybody's odds on {SECRETS[guarantee.unit]} by at most "
         f"{_format_factor(epsilon)}{but}, whatever else they know. Even odds may become "
         f"{_format_chance(bound_chance(0.5, epsilon))}"
     )
-    if density and promise.unit != "node":
+    if density and guarantee.unit != "node":
         text += (
             f"; a prior at the density of this graph, {_format_chance(density)}, may become "
             f"{_format_chance(bound_chance(density, epsilon))}"
         )
     text = f"{text}. {_judge(epsilon)}"
-    if promise.unit != "node":
+    if guarantee.unit != "node":
         text += " Patterns of many links, and what follows from them, are not hidden."
     return text
 

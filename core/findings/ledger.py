@@ -31,14 +31,13 @@ def list_ledger_rows(entries: Iterable[Entry]) -> list[tuple[str, ...]]:
 
 
 def describe_total(total: Total) -> str:
-    """ "One link: at least ε = 24 over 8 publishing runs; 1 more promises nothing of it." """
+    """ "One link: at least ε = 24 over 8 publishing runs; 1 more without a guarantee." """
     unit = UNITS[total.unit]
     delta = f", δ = {total.delta:g}" if total.delta else ""
     runs = "1 publishing run" if total.runs == 1 else f"{total.runs} publishing runs"
     least, open_end = "", ""
     if total.unbounded:
-        least, verb = "at least ", "promises" if total.unbounded == 1 else "promise"
-        open_end = f"; {total.unbounded} more {verb} nothing of it"
+        least, open_end = "at least ", f"; {total.unbounded} more without a guarantee"
     return f"{begin_sentence(unit)}: {least}ε = {total.epsilon:g}{delta} over {runs}{open_end}."
 
 
@@ -58,5 +57,5 @@ def explain_ledger(entries: tuple[Entry, ...]) -> str:
         return "Nothing of this graph has been published yet."
     totals = compute_totals(entries)
     if not totals:
-        return f"Of {len(entries)} publishing runs none promises anything. {NOT_COVERED}"
+        return f"Of {len(entries)} publishing runs, none has a guarantee. {NOT_COVERED}"
     return " ".join([*map(describe_total, totals), NOT_COVERED])

@@ -211,7 +211,7 @@ class Account:
         if not accountant:
             accountant = "single mechanism" if len(spendings) == 1 else "sequential composition"
         delta = sum(spending.delta for spending in spendings)
-        return self.kind.promise(total, accountant, delta, naive, note)
+        return self.kind.make_guarantee(total, accountant, delta, naive, note)
 
     def _take(self, share: Share, label: str) -> float:
         amount = self.epsilon * share

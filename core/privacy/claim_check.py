@@ -293,7 +293,7 @@ def _publish_first(
     release = defense.publish(graph, Threats(graph), context.child("claim")).strip()
     if not release.guarantee.is_private:
         raise UnsupportedError(
-            defense.info.title, "must promise differential privacy to have a claim to check"
+            defense.info.title, "must guarantee differential privacy to have a claim to check"
         )
     return release
 

@@ -38,7 +38,7 @@ class Kind:
     not_covered: tuple[str, ...]
     reports: int = 1
 
-    def promise(
+    def make_guarantee(
         self,
         epsilon: float,
         accountant: str = "single mechanism",

@@ -101,7 +101,7 @@ def check_budget(entries: Iterable[Entry], new: Entry, budget: float) -> None:
     if new.epsilon is None:
         raise InputError(
             "release",
-            "must promise differential privacy where a budget is set",
+            "must guarantee differential privacy where a budget is set",
             new.release,
             "choose a private defense, or publish without --budget",
         )

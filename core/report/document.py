@@ -20,9 +20,9 @@ from core.report.decision_page import build_decision, build_verdict
 from core.report.dpia import build_dpia
 from core.report.glossary import build_glossary
 from core.report.graph import build_graph
+from core.report.guarantee_cards import build_guarantees
 from core.report.mechanisms import build_mechanisms
 from core.report.options import FILES, SECTION_TITLES, SECTIONS, ReportOptions
-from core.report.promises import build_guarantees
 from core.report.results import build_attacks, build_releases, build_risk, build_tradeoff
 from core.report.standards import build_standards
 from core.report.text import clean_text, escape_uncovered, needs_more_fonts

@@ -253,7 +253,7 @@ def _describe_reevaluation(data: ReportData) -> str:
     )
 
 
-def _describe_promise(describe: Callable[[Guarantee], str], data: ReportData) -> str:
+def _describe_each_guarantee(describe: Callable[[Guarantee], str], data: ReportData) -> str:
     private = [s for s in data.releases if s.guarantee.is_private]
     parts = [f"{release_title(s.id)}: {describe(s.guarantee)}" for s in private[:3]]
     return f"{'; '.join(parts)}{'; …' * (len(private) > 3)}." if parts else ""
@@ -318,10 +318,10 @@ EVIDENCE: dict[str, tuple[Describe, str]] = {
     "usefulness": (_describe_usefulness, "usefulness of a defended release was not measured"),
     "reevaluation": (_describe_reevaluation, NO_RELEASE),
     "review": (lambda data: f"Review by {find_review_date(data.created)}.", ""),
-    "budget": (partial(_describe_promise, describe_budget), NO_GUARANTEE),
-    "unit": (partial(_describe_promise, lambda p: UNIT_TITLES[p.unit]), NO_GUARANTEE),
-    "trust": (partial(_describe_promise, lambda p: TRUST_TITLES[p.trust]), NO_GUARANTEE),
-    "accountant": (partial(_describe_promise, lambda p: p.accountant), NO_GUARANTEE),
+    "budget": (partial(_describe_each_guarantee, describe_budget), NO_GUARANTEE),
+    "unit": (partial(_describe_each_guarantee, lambda p: UNIT_TITLES[p.unit]), NO_GUARANTEE),
+    "trust": (partial(_describe_each_guarantee, lambda p: TRUST_TITLES[p.trust]), NO_GUARANTEE),
+    "accountant": (partial(_describe_each_guarantee, lambda p: p.accountant), NO_GUARANTEE),
     "claims": (_describe_claims, "no claim was put to the test (--check-claims)"),
     "groups": (
         lambda data: answer_groups(data.nodes, load_groups(data.view)),

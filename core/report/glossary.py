@@ -11,7 +11,7 @@ from core.report.data import ReportData
 LINKS = ("Link inference",)
 ATTRIBUTE = ("Attribute inference", "GHRatio", "Homophily", "Private column", "Role peers")
 IDENTITY = ("Re-identification",)
-PROMISED = ("Differential privacy", "Edge-DP", "Epsilon", "Link-local DP", "Node-DP")
+GUARANTEED = ("Differential privacy", "Edge-DP", "Epsilon", "Link-local DP", "Node-DP")
 CONTROL = ("Control people",)
 COMPARED = ("Data-independent baseline",)
 UTILITY = ("Utility column",)
@@ -31,7 +31,7 @@ def build_glossary(data: ReportData) -> list[Block]:
         LINKS: spec.threats.has_links,
         ATTRIBUTE: spec.threats.private is not None,
         IDENTITY: spec.threats.identity is not None,
-        PROMISED: any(release.guarantee.is_private for release in data.releases),
+        GUARANTEED: any(release.guarantee.is_private for release in data.releases),
         CONTROL: spec.control is not None,
         COMPARED: any(map(is_data_independent, data.ids)),
         UTILITY: spec.disclosure.utility is not None,

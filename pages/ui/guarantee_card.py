@@ -9,9 +9,9 @@ from core.errors import AuditError
 from core.figures.claim import draw_claim
 from core.findings.guarantees import (
     explain_claim,
-    explain_promise,
+    explain_guarantee,
     explain_signal,
-    list_promise_rows,
+    list_guarantee_rows,
 )
 from core.findings.numbers import format_number
 from core.release import Guarantee
@@ -36,23 +36,24 @@ def show_guarantees(view: AuditView, release: str) -> None:
         _show_check(view, release)
 
 
-def show_card(promise: Guarantee, view: AuditView, summary: ReleaseSummary | None = None) -> None:
+def show_card(guarantee: Guarantee, view: AuditView, summary: ReleaseSummary | None = None) -> None:
     """Card with the guarantee, its meaning and its notes."""
     with st.container(border=True):
-        if promise.is_private:
-            st.badge(promise.label, icon=":material/verified_user:", color="blue")
+        if guarantee.is_private:
+            st.badge(guarantee.label, icon=":material/verified_user:", color="blue")
         else:
-            st.badge(promise.label, icon=":material/science:", color="gray")
+            st.badge(guarantee.label, icon=":material/science:", color="gray")
         st.markdown(
             "  \n".join(
-                f"**{name}:** {escape(value, 400)}" for name, value in list_promise_rows(promise)
+                f"**{name}:** {escape(value, 400)}"
+                for name, value in list_guarantee_rows(guarantee)
             )
         )
         nodes, links = view.summary.num_nodes, view.summary.num_edges
         density = links / max(nodes * (nodes - 1) / 2, 1)
-        st.markdown(escape(explain_promise(promise, density), 900))
+        st.markdown(escape(explain_guarantee(guarantee, density), 900))
         signal = explain_signal(summary.facts) if summary is not None else ""
-        for text in filter(None, (signal, promise.note)):
+        for text in filter(None, (signal, guarantee.note)):
             st.caption(escape(text, 400))
 
 

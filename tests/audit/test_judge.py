@@ -24,7 +24,7 @@ from core.data.node_pairs import list_id_pairs
 from core.data.synthetic import generate_social
 from core.defenses.external import EXTERNAL, NOT_TESTED, ONE_RELEASE, list_not_tested
 from core.errors import InputError
-from core.findings.guarantees import UNKNOWN, explain_promise, list_promise_rows
+from core.findings.guarantees import UNKNOWN, explain_guarantee, list_guarantee_rows
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.findings.verdict_words import describe_decision, explain_release, find_subject
@@ -393,8 +393,8 @@ def test_nothing_is_claimed_of_its_guarantee(tmp_path):
     assert all(text in report for text in (*NOT_TESTED, ONE_RELEASE))
     assert "links of the original are sensitive" in report
     assert "and a release that was made elsewhere, and compares every attack" in report
-    promise = view.releases[1].guarantee
-    assert (promise.is_private, promise.label) == (False, "not known")
-    assert list_promise_rows(promise) == [("Guarantee", "not known"), ("Protects", "not known")]
-    assert explain_promise(promise) == UNKNOWN
-    assert all(text in promise.note for text in NOT_TESTED)
+    guarantee = view.releases[1].guarantee
+    assert (guarantee.is_private, guarantee.label) == (False, "not known")
+    assert list_guarantee_rows(guarantee) == [("Guarantee", "not known"), ("Protects", "not known")]
+    assert explain_guarantee(guarantee) == UNKNOWN
+    assert all(text in guarantee.note for text in NOT_TESTED)

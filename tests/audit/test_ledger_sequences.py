@@ -23,7 +23,7 @@ NUM_GRAPHS, NUM_NODES, NUM_LINKS = 3, 400, 1000
 NUM_STEPS, AT_ONCE = 6, 8
 
 Kept = list[tuple[str, float]]
-"""The plain list of one graph: (kind, ε) of each run; "none" for one without a promise."""
+"""The plain list of one graph: (kind, ε) of each run; "none" for one without a guarantee."""
 
 
 def sum_by_hand(kept: Kept) -> dict[str, float]:
@@ -65,7 +65,7 @@ def draw_run(rng: np.random.Generator) -> tuple[tuple[str, float], Guarantee]:
     kind = str(rng.choice([*KINDS, "none"]))
     epsilon = float(rng.integers(1, 40)) / 8  # sums are exact
     return (kind, 0.0 if kind == "none" else epsilon), (
-        EMPIRICAL if kind == "none" else KINDS[kind].promise(epsilon)
+        EMPIRICAL if kind == "none" else KINDS[kind].make_guarantee(epsilon)
     )
 
 

@@ -6,6 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
 from typing import get_args
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -170,13 +171,14 @@ def test_what_shares_an_embedding_follows_on_the_worker_that_has_it(make_spec, g
             pass
 
         def submit(self, function, job, upstream, members, **options):
-            submitted[job.cell.key] = members
-            return job.cell.key
+            submitted[job.cell.key] = job.followers
+            return MagicMock(done=lambda: False)
 
     store = SimpleNamespace(home=Path(), url="")
     run = AuditRun(store, Engine(), InFlight(), Lease("a", 1), make_spec(), cells, 0.0)
     run._submit(cells)
-    assert all(submitted[cell.key] == [cell.after] for cell in followers)
+    assert all(submitted[cell.after] == (cell,) for cell in followers)
+    assert not submitted.keys() & {cell.key for cell in followers}
 
 
 def test_cells_are_listed_without_a_draw(make_spec, graph, monkeypatch):

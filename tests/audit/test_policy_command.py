@@ -98,7 +98,9 @@ def test_the_option_is_there():
     ],
 )
 def test_a_claim_whose_check_failed_counts_as_one_that_was_refuted(state, check, count):
-    view = make_audit({}, ATTACKS, ("edge_rand",), guarantees={"edge_rand": EDGE.promise(1.0)})
+    view = make_audit(
+        {}, ATTACKS, ("edge_rand",), guarantees={"edge_rand": EDGE.make_guarantee(1.0)}
+    )
     run = ClaimRun("c", state, 1.0, "", "lost", 1.0, release="edge_rand", trials=9, check=check)
     claims = SimpleNamespace(start=lambda *_: "c", wait=lambda *_: True, list=lambda _: [run])
     assert _check_claims(SimpleNamespace(claims=claims), view, 9) == count

@@ -73,24 +73,24 @@ def measure(method, config):
     def run(data: Graph):
         return defense.publish(data, Threats(data), Context(Seed(2)))
 
-    promise = run(graph).guarantee
-    promised = promise.epsilon_transcript or promise.epsilon
-    transcripts = make_shadow_release(run, graph, list_neighbors(graph, promise.unit))
+    guarantee = run(graph).guarantee
+    promised = guarantee.epsilon_transcript or guarantee.epsilon
+    transcripts = make_shadow_release(run, graph, list_neighbors(graph, guarantee.unit))
     assert transcripts[0].draws
-    return promise, promised, max(t.compute_delta(promised) for t in transcripts), transcripts
+    return guarantee, promised, max(t.compute_delta(promised) for t in transcripts), transcripts
 
 
 @pytest.mark.parametrize(("method", "config"), CASES)
 def test_what_is_promised_is_what_the_noise_costs(method, config):
-    promise, promised, delta, transcripts = measure(method, config)
-    assert promise.epsilon == method.model_validate(config).epsilon
-    assert method.is_reported_twice == (promise.epsilon_transcript is not None)
-    assert promise.delta == getattr(method.model_validate(config), "delta", 0.0) or not any(
+    guarantee, promised, delta, transcripts = measure(method, config)
+    assert guarantee.epsilon == method.model_validate(config).epsilon
+    assert method.is_reported_twice == (guarantee.epsilon_transcript is not None)
+    assert guarantee.delta == getattr(method.model_validate(config), "delta", 0.0) or not any(
         t.squares for t in transcripts
     )
-    assert delta <= promise.delta * (1 + 1e-6)
+    assert delta <= guarantee.delta * (1 + 1e-6)
     is_attained = method.info.key not in UNATTAINED
-    if promise.unit != "node" and not promise.delta and is_attained:
+    if guarantee.unit != "node" and not guarantee.delta and is_attained:
         # All of it: the dearest link costs the whole budget.
         assert max(t.epsilon for t in transcripts) == pytest.approx(promised)
 
@@ -112,8 +112,8 @@ def test_half_the_noise_is_noticed(method, config):
         patch.object(budget.Account, "_take", take_twice),
         patch.object(budget.Account, "spend_rest_on_sums", take_sums),
     ):
-        promise, _, delta, _ = measure(method, config)
-    assert delta > promise.delta * (1 + 1e-6)
+        guarantee, _, delta, _ = measure(method, config)
+    assert delta > guarantee.delta * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("method", PRIVATE, ids=lambda m: m.info.key)

@@ -1,4 +1,4 @@
-"""DGG: what takes the noise, blocks against their expectation, and the promise."""
+"""DGG: what takes the noise, blocks against their expectation, and the guarantee."""
 
 from __future__ import annotations
 

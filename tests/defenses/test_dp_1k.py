@@ -1,4 +1,4 @@
-"""DP-1K: what takes the noise, the degrees made of it, and the promise."""
+"""DP-1K: what takes the noise, the degrees made of it, and the guarantee."""
 
 from __future__ import annotations
 

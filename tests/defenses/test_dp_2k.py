@@ -1,4 +1,4 @@
-"""DP-2K: what takes the noise against a naive loop, the fit, assortativity and the promise."""
+"""DP-2K: what takes the noise against a naive loop, the fit, assortativity and the guarantee."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RR, SymRR, DPRR and L-DpGCN: rates and degrees that their definitions promise."""
+"""RR, SymRR, DPRR and L-DpGCN: rates and degrees that their definitions guarantee."""
 
 from __future__ import annotations
 

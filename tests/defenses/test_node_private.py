@@ -1,4 +1,4 @@
-"""Node private: clipping and its stability by brute force, the choice's accounting, the promise."""
+"""Node private: clipping and its stability by brute force, accounting, the guarantee."""
 
 from __future__ import annotations
 

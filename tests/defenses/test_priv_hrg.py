@@ -1,4 +1,4 @@
-"""PrivHRG: the chain's bookkeeping and its law by enumeration, sensitivity, and the promise."""
+"""PrivHRG: the chain's bookkeeping and its law by enumeration, sensitivity, and the guarantee."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PrivSKG: expected counts by enumeration, the fit, the draw, its noise, and the promise."""
+"""PrivSKG: expected counts by enumeration, the fit, the draw, its noise, and the guarantee."""
 
 from __future__ import annotations
 

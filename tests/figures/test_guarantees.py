@@ -21,9 +21,9 @@ from core.findings.guarantees import (
     bound_chance,
     compute_claim_region,
     explain_claim,
-    explain_promise,
+    explain_guarantee,
     explain_signal,
-    list_promise_rows,
+    list_guarantee_rows,
 )
 from core.privacy.claim_check import ClaimCheck
 from core.privacy.guarantees import EDGE, LINK_ONCE, LINK_TWICE, NODE
@@ -61,7 +61,7 @@ def test_bound_is_bayes_rule_for_the_worst_output():
 
 
 def test_promise_is_told_as_what_may_still_be_learnt():
-    text = explain_promise(EDGE.promise(2.0, delta=1e-5), density=0.01)
+    text = explain_guarantee(EDGE.make_guarantee(2.0, delta=1e-5), density=0.01)
     for part in (
         "e^2 = 7.39",
         "chance of 1e-05",
@@ -71,20 +71,20 @@ def test_promise_is_told_as_what_may_still_be_learnt():
         "any one pair is linked",
     ):
         assert part in text, part
-    assert "next to nothing" in explain_promise(EDGE.promise(8.0))
-    assert "strong" in explain_promise(EDGE.promise(0.5))
-    assert "any one person" in explain_promise(NODE.promise(1.0, "exact"), density=0.01)
-    assert "no formal guarantee" in explain_promise(Guarantee())
+    assert "next to nothing" in explain_guarantee(EDGE.make_guarantee(8.0))
+    assert "strong" in explain_guarantee(EDGE.make_guarantee(0.5))
+    assert "any one person" in explain_guarantee(NODE.make_guarantee(1.0, "exact"), density=0.01)
+    assert "no formal guarantee" in explain_guarantee(Guarantee())
 
 
 def test_two_reports_of_a_link_are_held_to_twice_the_budget():
-    twice, once = LINK_TWICE.promise(2.0), LINK_ONCE.promise(2.0)
-    assert "e^4 = 55" in explain_promise(twice)
-    assert "e^2 = 7.39" in explain_promise(once)
-    budget = dict(list_promise_rows(twice))["Budget"]
+    twice, once = LINK_TWICE.make_guarantee(2.0), LINK_ONCE.make_guarantee(2.0)
+    assert "e^4 = 55" in explain_guarantee(twice)
+    assert "e^2 = 7.39" in explain_guarantee(once)
+    budget = dict(list_guarantee_rows(twice))["Budget"]
     assert budget == "ε = 4; the recipient holds the reports of both ends of a link, 2 each"
-    assert dict(list_promise_rows(once))["Budget"] == "ε = 2"
-    assert dict(list_promise_rows(twice))["Not covered"].startswith("node set")
+    assert dict(list_guarantee_rows(once))["Budget"] == "ε = 2"
+    assert dict(list_guarantee_rows(twice))["Not covered"].startswith("node set")
 
 
 def test_a_gradient_far_below_its_noise_is_said():

@@ -1,4 +1,4 @@
-"""Mechanisms that break their promise, for checks that must notice."""
+"""Mechanisms that break their guarantee, for checks that must notice."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def make_half_noise(defense: Defense) -> Defense:
     class HalfNoise(type(defense)):  # type: ignore[misc]
         def publish(self, graph, threats, context) -> Release:
             release = loud.publish(graph, threats, context)
-            promise = release.guarantee
-            transcript = promise.epsilon_transcript
+            guarantee = release.guarantee
+            transcript = guarantee.epsilon_transcript
             return replace(
                 release,
                 guarantee=replace(
-                    promise,
-                    epsilon=promise.epsilon / 2,
+                    guarantee,
+                    epsilon=guarantee.epsilon / 2,
                     epsilon_transcript=None if transcript is None else transcript / 2,
                 ),
             )

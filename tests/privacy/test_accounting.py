@@ -125,9 +125,9 @@ def test_no_part_of_a_synthesis_overshoots_its_budget(epsilon, delta, share, rou
     spent = compute_tight_epsilon(account.spend_rest_on_sums(steps).multiplier, steps, delta)
     assert spent + share * epsilon <= epsilon * (1 + 1e-8)
     # As the release states it: never less than the parts, and naive addition never less than it.
-    promise = account.make_guarantee()
-    assert promise.epsilon == epsilon
-    assert promise.epsilon_naive >= (spent + share * epsilon) * (1 - 1e-9)
+    guarantee = account.make_guarantee()
+    assert guarantee.epsilon == epsilon
+    assert guarantee.epsilon_naive >= (spent + share * epsilon) * (1 - 1e-9)
     hops = calibrate_gaussian(epsilon * (1 - share), delta, rounds)
     assert compute_tight_epsilon(hops, rounds, delta) + share * epsilon <= epsilon * (1 + 1e-8)
 

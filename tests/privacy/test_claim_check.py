@@ -182,9 +182,9 @@ def test_so_many_trials_resolve_so_large_an_epsilon(trials, resolution):
 
 
 def test_trials_are_chosen_from_epsilon_and_several_claims_share_the_error_rate():
-    small, large, vast = (EDGE.promise(epsilon) for epsilon in (1.0, 6.0, 20.0))
+    small, large, vast = (EDGE.make_guarantee(epsilon) for epsilon in (1.0, 6.0, 20.0))
     assert choose_trials(small) == DEFAULT_TRIALS < choose_trials(large) <= MOST_TRIALS
-    assert choose_trials(LINK_TWICE.promise(3.0)) == choose_trials(large)
+    assert choose_trials(LINK_TWICE.make_guarantee(3.0)) == choose_trials(large)
     assert choose_trials(vast) == DEFAULT_TRIALS  # no number of trials that is played would do
     method = make_method("edge_rand", {"epsilon": 1.0})
     one, four = (check(method, neighbors=SMALL, trials=200, num_claims=n) for n in (1, 4))

@@ -1,4 +1,4 @@
-"""Statistics with node-level privacy: sensitivity by brute force, coverage, and the promise."""
+"""Statistics with node-level privacy: sensitivity by brute force, coverage, and the guarantee."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ def test_the_noise_bound_is_the_quantile_of_the_discrete_law():
 
 def test_a_graph_beyond_the_public_bound_is_cut_off_and_said_so():
     star = Graph.from_pairs(np.stack([np.zeros(30, int), np.arange(1, 31)], 1), 31)
-    (row,), promise = draw_statistics(star, ["num_links"], 1000.0, Context(Seed(0)), 5)
+    (row,), guarantee = draw_statistics(star, ["num_links"], 1000.0, Context(Seed(0)), 5)
     assert row.high < 10
-    assert "more than 5 links, which was given as public" in promise.note
-    assert (promise.unit, promise.epsilon, promise.delta) == ("node", 1000.0, 0.0)
+    assert "more than 5 links, which was given as public" in guarantee.note
+    assert (guarantee.unit, guarantee.epsilon, guarantee.delta) == ("node", 1000.0, 0.0)
     with pytest.raises(InputError, match="needs a public column"):
         draw_statistics(star, ["mixing"], 1.0, Context(Seed(0)))
 
@@ -146,8 +146,8 @@ class Published(Defense):
 
     def publish(self, graph, threats, context):
         column = Attribute("side", np.arange(graph.num_nodes) > 0, ("node", "others"))
-        rows, promise = draw_statistics(graph, self.names, self.epsilon, context, None, column)
-        made = self.build_release(graph.with_edges(np.empty((0, 2), int)), promise)
+        rows, guarantee = draw_statistics(graph, self.names, self.epsilon, context, None, column)
+        made = self.build_release(graph.with_edges(np.empty((0, 2), int)), guarantee)
         made.config["rows"] = {row.of: row.estimate for row in rows}
         return made
 
@@ -177,6 +177,6 @@ def test_statistics_share_the_budget_equally(monkeypatch):
     take = Account._take
     monkeypatch.setattr(Account, "_take", lambda *a: spent.append(take(*a)) or spent[-1])
     graph, column = make_communities()
-    _, promise = draw_statistics(graph, NAMES, 2.0, Context(Seed(0)), None, column)
+    _, guarantee = draw_statistics(graph, NAMES, 2.0, Context(Seed(0)), None, column)
     assert spent == [0.5] * 4
-    assert promise.epsilon == math.fsum(spent)
+    assert guarantee.epsilon == math.fsum(spent)

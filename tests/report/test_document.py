@@ -184,7 +184,7 @@ def test_table_numbers_equal_the_results(view):
 
 
 def test_guarantee_card_states_unit_budget_and_gaps(view):
-    promise = Guarantee(
+    guarantee = Guarantee(
         unit="link",
         relation="lists that differ in one entry",
         epsilon=6.0,
@@ -194,7 +194,7 @@ def test_guarantee_card_states_unit_budget_and_gaps(view):
         epsilon_transcript=12.0,
         not_covered=("node features",),
     )
-    releases = (view.releases[0], replace(view.releases[1], guarantee=promise), view.releases[2])
+    releases = (view.releases[0], replace(view.releases[1], guarantee=guarantee), view.releases[2])
     content, _ = build_content(
         replace(view, releases=releases), ReportOptions(sections=("guarantees",))
     )
@@ -214,8 +214,8 @@ def test_guarantee_card_states_unit_budget_and_gaps(view):
 
 
 def test_checks_of_claims_are_told_with_bound_trials_and_what_they_do_not_prove(view):
-    promise = EDGE.promise(1.0)
-    releases = tuple(replace(r, guarantee=promise) for r in view.releases)
+    guarantee = EDGE.make_guarantee(1.0)
+    releases = tuple(replace(r, guarantee=guarantee) for r in view.releases)
     runs = (
         make_run(make_check(), RELEASES[1]),
         make_run(make_check(lower_bound=1.5), RELEASES[2]),
@@ -387,12 +387,12 @@ def test_charts_repeat_their_bytes_and_name_no_layout_font(view):
 def test_a_synthesis_stands_beside_its_twin_which_is_no_candidate(view):
     independent = "gap:data_free=True"
     names = {RELEASES[1]: "gap", RELEASES[2]: independent}
-    promise = EDGE.promise(1.0)
+    guarantee = EDGE.make_guarantee(1.0)
     renamed = replace(
         view,
         results=view.results.replace({"release": names}),
         releases=tuple(
-            replace(r, id=names.get(r.id, r.id), guarantee=promise) for r in view.releases
+            replace(r, id=names.get(r.id, r.id), guarantee=guarantee) for r in view.releases
         ),
         spec=view.spec.model_copy(
             update={"defenses": tuple(map(MethodChoice.parse, names.values()))}

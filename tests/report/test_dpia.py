@@ -218,11 +218,11 @@ def test_an_actor_for_whom_nothing_ran_is_a_named_gap(view):
 
 
 def test_a_guarantee_asks_for_its_justification(found):
-    (promise,) = found["privacy_guarantees"]
-    assert (promise["release"], promise["epsilon"]) == ("edge_rand", 6.0)
-    assert promise["trust_model"].startswith("central")
-    assert promise["unit"] == "one link"
-    assert promise["justification"] == "to be filled in"
+    (guarantee,) = found["privacy_guarantees"]
+    assert (guarantee["release"], guarantee["epsilon"]) == ("edge_rand", 6.0)
+    assert guarantee["trust_model"].startswith("central")
+    assert guarantee["unit"] == "one link"
+    assert guarantee["justification"] == "to be filled in"
     first = clauses_of(found, "nist_sp_800_226_2025")[0]
     assert "ε = 6" in first["evidence"][0]
     assert "why this ε" in first["gaps"][0]

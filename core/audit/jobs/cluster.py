@@ -100,7 +100,7 @@ class EmbeddedCluster:
         """End the cluster and wait for it; unfinished cells are recomputed later."""
         if self._process.stdin is not None:
             self._process.stdin.close()
-        if not self.address:  # it does not read its input yet
+        if not self.address and self.is_alive:  # it does not read its input yet
             self._kill()
         try:
             self._process.wait(timeout=5)

@@ -21,6 +21,7 @@ class BatchNorm(torch.nn.BatchNorm1d):
     """Batch normalisation that takes a single row too, by the running statistics."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(n, d) normalised columns of x (n, d)."""
         if self.training and len(x) == 1:  # one row has no batch statistics
             return batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias)
         return super().forward(x)

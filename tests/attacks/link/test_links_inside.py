@@ -40,8 +40,8 @@ def test_the_release_moves_no_odds_by_more_than_the_recipients_epsilon(epsilon, 
     """The e^ε of the definition, for every pair of every release (2ε where both ends report)."""
     graph = two_communities(30, seed % 7)
     release = publish(graph, key, seed, epsilon=epsilon)
-    promise = release.guarantee
-    allowed = max(promise.epsilon, promise.epsilon_transcript or 0)
+    guarantee = release.guarantee
+    allowed = max(guarantee.epsilon, guarantee.epsilon_transcript or 0)
     threat = draw_released_threat(graph, release.graph, np.random.default_rng(0))
     scores = make_method("mechanism_posterior").score(release, threat, Context(Seed(0))).scores
     prior = compute_prior_logits(release, threat.pairs, Context(Seed(0)))
@@ -92,7 +92,7 @@ def test_several_releases_add_up_their_evidence():
 
 
 def test_releases_of_different_defenses_add_up_their_evidence():
-    """ε = 1, ε = 3, and one without a promise: what each says of a pair is added."""
+    """ε = 1, ε = 3, and one without a guarantee: what each says of a pair is added."""
     graph = two_communities(60, seed=1)
     pairs = every_pair(graph)
     releases = [publish(graph, seed=1, epsilon=1.0), publish(graph, seed=2, epsilon=3.0)]

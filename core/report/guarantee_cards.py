@@ -13,9 +13,9 @@ from core.findings.guarantees import (
     EMPIRICAL,
     NOT_PROVEN,
     describe_outcome,
-    explain_promise,
+    explain_guarantee,
     explain_signal,
-    list_promise_rows,
+    list_guarantee_rows,
 )
 from core.findings.labels import is_data_independent, release_title
 from core.findings.ledger import COLUMNS as LEDGER_COLUMNS
@@ -79,14 +79,14 @@ def _build_ledger(data: ReportData) -> list[Block]:
 
 
 def _build_card(summary: ReleaseSummary, data: ReportData) -> Block:
-    promise = summary.guarantee
-    explained = explain_promise(promise, data.graph.density)
-    text = " ".join(filter(None, (explained, promise.note, explain_signal(summary.facts))))
+    guarantee = summary.guarantee
+    explained = explain_guarantee(guarantee, data.graph.density)
+    text = " ".join(filter(None, (explained, guarantee.note, explain_signal(summary.facts))))
     return blocks.card(
         release_title(summary.id),
-        promise.label,
+        guarantee.label,
         data.colors[summary.id],
-        list_promise_rows(promise),
+        list_guarantee_rows(guarantee),
         text,
     )
 
