@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from core.attacks.link import ncn
 from core.attacks.link.ncn import compute_distance_counts, find_strong_links
 from core.context import Context
 from core.graph import Graph
@@ -23,15 +24,16 @@ NONE = np.zeros((0, 2), int)
 
 
 @pytest.mark.parametrize("name", sorted(GRAPHS))
-@pytest.mark.parametrize("budget", [1 << 30, 64 * 40])
-def test_counts_by_distance_equal_shortest_paths(name, budget):
+@pytest.mark.parametrize("tile", [ncn.TILE, 40])
+def test_counts_by_distance_equal_shortest_paths(name, tile, monkeypatch):
+    monkeypatch.setattr(ncn, "TILE", tile)
     graph = GRAPHS[name]()
     pairs = np.stack(np.triu_indices(graph.num_nodes, 1), 1)[::3]
     reference = nx.Graph()
     reference.add_nodes_from(range(graph.num_nodes))
     reference.add_edges_from(graph.edges[find_strong_links(graph)])
     away = dict(nx.all_pairs_shortest_path_length(reference, cutoff=2))
-    found = compute_distance_counts(graph, pairs, Context(Seed(0), memory_budget=budget))
+    found = compute_distance_counts(graph, pairs, Context(Seed(0)))
     for row, (i, j) in zip(found, pairs, strict=True):
         others = set(reference) - {i, j}
         seen = [sorted((away[i].get(u, 9), away[j].get(u, 9))) for u in others]
@@ -87,8 +89,6 @@ def test_it_finds_hidden_links_of_a_planted_graph_and_no_others_matter():
 
 def test_no_link_is_in_the_graph_in_which_it_is_described(monkeypatch):
     """What is learned of a link must hold for links that are not there."""
-
-    from core.attacks.link import ncn
 
     seen = []
     describe = ncn.describe_columns
