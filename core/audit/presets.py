@@ -16,8 +16,8 @@ from core.registry import list_methods
 
 @dataclass(frozen=True)
 class Preset:
-    """costs: cost classes of its attacks; num_repeats; adaptive: also run each attack
-    adaptively."""
+    """costs: cost classes of its attacks; num_repeats; adaptive: also run each attack adaptively;
+    stop_early: end before the last repeat once the decision is clear."""
 
     key: str
     title: str
@@ -25,6 +25,7 @@ class Preset:
     costs: tuple[str, ...]
     num_repeats: int
     adaptive: bool = False
+    stop_early: bool = False
 
     def choose_attacks(
         self, has_link_threat: bool, has_attribute_threat: bool, has_identity_threat: bool = False
@@ -49,6 +50,7 @@ PRESETS = (
         ("instant", "seconds", "minutes"),
         10,
         adaptive=True,
+        stop_early=True,
     ),
 )
 

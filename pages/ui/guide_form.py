@@ -133,7 +133,8 @@ def _show_presets(answers: Answers, defenses: list[str]) -> None:
         obstacle = "Choose the private column."
     stop_early = presets[key].num_repeats > find_policy(answers.recipient).repeats and st.checkbox(
         "Stop early once the decision is clear",
-        key="guide-stop-early",
+        presets[key].stop_early,
+        key=f"guide-stop-early-{key}",
         persist_state="session",
         help="Stops before the last repeat when further repeats cannot change the decision on any "
         "release. The probability of stopping too early is at most 5 %.",

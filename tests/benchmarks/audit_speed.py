@@ -4,8 +4,9 @@
         [--tree FOLDER] [--only before|after] [--limit SECONDS] [--cut SECONDS] [--repeats N]
         [--warm]
 
-Both run the same attacks, those that the older commit's preset has, on the original graph, each
-in a home of its own, one after the other. `--tree` names a checkout of the older commit; without
+Both run the same attacks, those of a preset that both commits have, each in a home of its own, one
+after the other: quick and standard ones on the original graph, thorough ones with adaptive attackers
+on the original and two releases. `--tree` names a checkout of the older commit; without
 it one is made by `git worktree` in a temporary folder. `--cut` ends "before" and `--limit` either
 of them after so many seconds: then the row says how many parts were done, and the ratio is a
 lower bound. The first page is there when every instant attack has met the original once.
@@ -27,30 +28,39 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-BEFORE = "fc75cde"
+BEFORE = "fa1a632"
 
+COSTS = {
+    "quick": ["instant"],
+    "standard": ["instant", "seconds"],
+    "thorough": ["instant", "seconds", "minutes"],
+}
+REPEATS = {"quick": 3, "standard": 5, "thorough": 10}
+DEFENSES = [{"key": "edge_rand", "config": {"epsilon": 6.0}}, {"key": "ppgsl"}]
 AUDITS: dict[str, dict[str, Any]] = {
     f"{graph}-{preset}": {
         "dataset": graph,
         "private": private,
-        "costs": ["instant"] if preset == "quick" else ["instant", "seconds"],
-        "repeats": 3 if preset == "quick" else 5,
+        "costs": COSTS[preset],
+        "repeats": REPEATS[preset],
+        "defenses": DEFENSES if preset == "thorough" else [],
     }
     for graph, private in (("cora", "label"), ("nba", "country"), ("lastfm_asia", "label"))
-    for preset in ("quick", "standard")
+    for preset in COSTS
 }
 
 
 def list_attacks(costs: list[str]) -> list[str]:
-    """In the older tree: keys of the attacks on both threats that a preset takes."""
-    try:
-        from core.registry import list_methods
-    except ImportError:  # where it was before
-        from core.methods import list_methods  # type: ignore[attr-defined, no-redef]
+    """Keys of a tree's attacks on both threats that a preset takes."""
+    from core.registry import list_methods
 
     kinds = ("link_attack", "attribute_attack")
-    methods = [method for kind in kinds for method in list_methods(kind)]  # type: ignore[arg-type]
-    return [m.info.key for m in methods if m.info.is_baseline or m.info.cost in costs]
+    infos = [method.info for kind in kinds for method in list_methods(kind)]  # type: ignore[arg-type]
+    return [
+        info.key
+        for info in infos  # a baseline was called null before
+        if getattr(info, "is_baseline", getattr(info, "is_null", False)) or info.cost in costs
+    ]
 
 
 def run_audit(task: dict[str, Any], home: str) -> None:
@@ -69,6 +79,8 @@ def run_audit(task: dict[str, Any], home: str) -> None:
         "hide_links": 0.1,
         "attacks": [{"key": key} for key in task["attacks"]],
         "num_repeats": task["repeats"],
+        "defenses": task["defenses"],
+        **({task["adaptive"]: True} if task["defenses"] else {}),
     }
     me, spent, peak = psutil.Process(), {}, 0
     own = sum(me.cpu_times()[:2])
@@ -98,7 +110,9 @@ def run_audit(task: dict[str, Any], home: str) -> None:
                 if row.kind == "attack" and row.repeat == 0 and row.method in task["instant"]
             ]
             first = seconds if all(instant) else None
-        left = None if progress.time_left is None else progress.time_left.high
+        left = getattr(progress, "seconds_left", None)  # a number in older trees
+        if getattr(progress, "time_left", None) is not None:
+            left = progress.time_left.high
         is_tenth = progress.cells_done * 10 >= progress.cells_total
         if left is not None and estimate is None and is_tenth:
             estimate, asked_at = seconds + left, seconds
@@ -220,16 +234,17 @@ def run_all(options: argparse.Namespace, tree: Path) -> None:
         task = dict(AUDITS[name])
         costs = task.pop("costs")
         for field, kinds in (("attacks", costs), ("instant", ["instant"])):
-            task[field] = json.loads(
-                call(tree, f"import json; print(json.dumps(speed.list_attacks({kinds!r})))")
-            )
+            code = f"import json; print(json.dumps(speed.list_attacks({kinds!r})))"
+            before, after = (json.loads(call(side, code)) for side in (tree, ROOT))
+            task[field] = [key for key in before if key in after]
         task["repeats"] = options.repeats or task["repeats"]
         found = {}
-        for side, code in (("before", tree), ("after", ROOT)):
+        for side, checkout in (("before", tree), ("after", ROOT)):
             if options.only in (None, side):
+                task["adaptive"] = "aware" if side == "before" else "adaptive"
                 task["warm"] = options.warm and side == "after"
                 task["limit"] = min(options.limit, options.cut if side == "before" else 1e9)
-                found[side] = measure(code, task)
+                found[side] = measure(checkout, task)
                 print(describe(name, side, found[side]), flush=True)
         if len(found) == 2:
             lines.append(compare(name, found))
