@@ -73,7 +73,8 @@ def before_after(
             row=1,
             col=column,
         )
-    style_figure(figure, theme, 420, legend={"orientation": "h", "y": -0.02, "x": 0})
+    title = _describe_changes(table, len(chosen))
+    style_figure(figure, theme, 420, title, legend={"orientation": "h", "y": -0.02, "x": 0})
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
     named = table.assign(
@@ -82,6 +83,18 @@ def before_after(
     )
     note = f"{len(chosen)} of {before.num_nodes:,} nodes and the links among them; first repeat."
     return Chart(figure, named, note)
+
+
+def _describe_changes(table: pd.DataFrame, num_nodes: int) -> str:
+    """Number of links that the release removes and adds in the drawn part."""
+    count = table.state.value_counts().reindex(STATES, fill_value=0)
+    if not count.removed and not count.added:
+        return f"The release changes no link among these {num_nodes} nodes"
+    links = count.kept + count.removed
+    return (
+        f"Of {links} links among these {num_nodes} nodes, the release removes {count.removed} "
+        f"and adds {count.added}"
+    )
 
 
 def training_curves(

@@ -148,15 +148,13 @@ def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
     defended = verdict.defended
     passing = [r.release for r in defended if r.decision == "publish"]
     count = Count(len(passing), len(defended))
-    state: LimitState = "met" if passing else "exceeded"
-    if not passing and any(r.decision == "review" for r in defended):
-        state = "not_proven"
+    state: LimitState | None = "met" if passing else None  # a count of zero exceeds no limit
     cards = [
         Card(
             "Defended releases that meet every limit",
             count.format(),
             f"policy {verdict.policy.title}",
-            state if defended else "not_tested",
+            state,
             ", ".join(map(release_title, passing)) or "none",
         )
     ]

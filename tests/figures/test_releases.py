@@ -44,6 +44,10 @@ def test_both_panels_share_the_layout_and_mark_changes():
     assert lines["removed"].line.color == "#d55e00"
     assert lines["added"].line.color == "#0072b2"
     assert len(lines["added"].x) == 3 * (chart.table.state == "added").sum()
+    count = chart.table.state.value_counts()
+    assert f"Of {count.kept + count.removed} links" in chart.title
+    assert f"removes {count.removed} and adds {count.added}" in chart.title
+    assert "changes no link" in before_after(before, before).title
 
 
 def test_layout_is_always_the_same():
