@@ -88,17 +88,16 @@ def list_methods(kind: Kind | None = None) -> list[type[Method]]:
 
 def find_method(key: str, *kinds: Kind) -> type[Method]:
     """The method of this key, of one of these kinds; raises InputError."""
-    methods = [m for m in list_methods() if not kinds or m.kind in kinds]
-    for method in (*methods, *(m for m in UNLISTED if not kinds or m.kind in kinds)):
-        if method.info.key == key:
+    methods = list_methods()
+    for method in (*methods, *UNLISTED):
+        if method.info.key == key and (not kinds or method.kind in kinds):
             return method
     broken = load_plug_ins()[1].get(key)
     if broken is not None:
         raise broken
     noun = " or ".join(kind.replace("_", " ") for kind in kinds) or "method"
-    raise InputError(
-        noun, "must be a known key", key, "known: " + ", ".join(m.info.key for m in methods)
-    )
+    known = ", ".join(m.info.key for m in methods if not kinds or m.kind in kinds)
+    raise InputError(noun, "must be a known key", key, f"known: {known}")
 
 
 def make_method(key: str, config: dict[str, Any] | None = None, *kinds: Kind) -> Method:

@@ -114,11 +114,9 @@ def complete_audit(service: AuditService, spec: AuditSpec, options: argparse.Nam
     verdict, code = judge_audit(view)
     write_audit(view, options.out, verdict)
     if options.report:
-        from core.report import ReportOptions, write_dpia, write_editions
+        from core.report import ReportOptions, write_editions
 
-        chosen = ReportOptions(scale=options.risk_scale)
-        write_editions(view, options.out, chosen)
-        write_dpia(view, options.out, chosen)
+        write_editions(view, options.out, ReportOptions(scale=options.risk_scale))
     failed = view.summary.cells_failed
     code = 1 if failed or refuted else code
     for text in describe_risk(view):

@@ -49,6 +49,8 @@ def invert_scores(rows: pd.DataFrame) -> pd.DataFrame:
     """
     inverted = find_inverted(rows)
     result = rows.assign(is_inverted=inverted)
+    if not inverted.any():
+        return result
     result.loc[inverted, "value"] = 1 - rows.value[inverted]
     result.loc[inverted, "low"] = 1 - rows.high[inverted]
     result.loc[inverted, "high"] = 1 - rows.low[inverted]

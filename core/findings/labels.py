@@ -248,6 +248,7 @@ def is_data_independent(release_id: str) -> bool:
     return method is not None and getattr(method, "data_free", False)
 
 
+@lru_cache(maxsize=1024)
 def attack_threat(method_id: str) -> Threat | None:
     """Threat of the attack; None for rows on the release itself."""
     method = _parse(method_id)

@@ -28,17 +28,19 @@ def select_results(
     method: str | None = None,
 ) -> pd.DataFrame:
     """Finished rows with value, low and high as float64 (NaN without interval)."""
-    rows = results[results.status == State.DONE]
+    wanted = results.status == State.DONE
     if metric is not None:
-        rows = rows[rows.metric == metric]
+        wanted &= results.metric == metric
     if releases is not None:
-        rows = rows[rows.release.isin(list(releases))]
+        wanted &= results.release.isin(list(releases))
     if method is not None:
-        rows = rows[rows.method == method]
-    rows = rows.copy()
+        wanted &= results.method == method
+    rows = results[wanted].reset_index(drop=True)
     for column in ("value", "low", "high"):
-        rows[column] = pd.to_numeric(rows[column], errors="coerce").astype("float64")
-    return rows[rows.value.notna()].reset_index(drop=True)
+        if rows[column].dtype != "float64":
+            rows[column] = pd.to_numeric(rows[column], errors="coerce").astype("float64")
+    has_value = rows.value.notna()
+    return rows if has_value.all() else rows[has_value].reset_index(drop=True)
 
 
 def list_releases(results: pd.DataFrame) -> list[str]:

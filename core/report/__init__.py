@@ -9,7 +9,7 @@ gate       the verdict for pipelines
 """
 
 from core.report.document import render_preview, write_editions, write_report
-from core.report.dpia import format_dpia, write_dpia
+from core.report.dpia import format_dpia
 from core.report.options import FILES, SECTION_TITLES, SECTIONS, Edition, ReportOptions
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "ReportOptions",
     "format_dpia",
     "render_preview",
-    "write_dpia",
     "write_editions",
     "write_report",
 ]

@@ -8,6 +8,7 @@ with its processor time and the records of auxiliary data that it needs.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -143,31 +144,38 @@ class Cost:
 def list_costs(data: ReportData, releases: list[str]) -> list[Cost]:
     """One row per release and attack that clearly beat the baseline attackers. Work shared
     between attacks is counted with the first."""
+    return [
+        cost
+        for release in releases
+        for cost in data.remember(("costs", release), partial(_list_release_costs, data, release))
+    ]
+
+
+def _list_release_costs(data: ReportData, release: str) -> list[Cost]:
     cells, graph, costs = data.view.cells, data.graph, []
-    for release in releases:
-        for method, scenario in list_attacks(data).items():
-            measured = measure_best(data.results, scenario.threat, release, {method})
-            if measured is None or not measured.beats:
-                continue
-            ran = cells[
-                (cells.kind == "attack") & (cells.release == release) & (cells.method == method)
-            ]
-            if not ran.empty and (ran.reason == SHARED_NOTE).all():
-                continue  # the same attack as without knowing more
-            ran = ran[ran.state == State.DONE]
-            info = find_method(scenario.method.partition(":")[0]).info
-            lines, knowledge = count_knowledge(data, scenario, release, graph)
-            costs.append(
-                Cost(
-                    measured,
-                    round(float(ran.cpu_seconds.mean()), 3) if ran.cpu_seconds.any() else None,
-                    None if ran.empty else round(float(ran.seconds.mean()), 3),
-                    ", ".join(sorted(set(ran.device) - {""})),
-                    info.group,
-                    lines,
-                    knowledge,
-                )
+    for method, scenario in list_attacks(data).items():
+        measured = measure_best(data.results, scenario.threat, release, {method})
+        if measured is None or not measured.beats:
+            continue
+        ran = cells[
+            (cells.kind == "attack") & (cells.release == release) & (cells.method == method)
+        ]
+        if not ran.empty and (ran.reason == SHARED_NOTE).all():
+            continue  # the same attack as without knowing more
+        ran = ran[ran.state == State.DONE]
+        info = find_method(scenario.method.partition(":")[0]).info
+        lines, knowledge = count_knowledge(data, scenario, release, graph)
+        costs.append(
+            Cost(
+                measured,
+                round(float(ran.cpu_seconds.mean()), 3) if ran.cpu_seconds.any() else None,
+                None if ran.empty else round(float(ran.seconds.mean()), 3),
+                ", ".join(sorted(set(ran.device) - {""})),
+                info.group,
+                lines,
+                knowledge,
             )
+        )
     return costs
 
 

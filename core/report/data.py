@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import Any, TypeVar, cast
 
 import pandas as pd
 
@@ -35,6 +36,8 @@ MAX_SHOWN = 8
 
 MAX_NAME = 40
 
+T = TypeVar("T")
+
 MIN_CELL = 5
 """Smaller groups are pooled: a small cell can single somebody out."""
 
@@ -46,6 +49,7 @@ class ReportData:
     view: AuditView
     options: ReportOptions
     images: dict[str, str] = field(default_factory=dict)
+    _remembered: dict[Hashable, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         known = {summary.id for summary in self.view.releases} | {ORIGINAL}
@@ -166,6 +170,12 @@ class ReportData:
         if not self.options.pseudonyms:
             return [clean_text(node, MAX_NAME) for node in nodes]
         return [f"N-{rank:03d}" for rank in range(1, len(nodes) + 1)]
+
+    def remember(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` returns, computed once for all sections that ask for this key."""
+        if key not in self._remembered:
+            self._remembered[key] = make()
+        return cast(T, self._remembered[key])
 
     def add_image(self, name: str, draw: Callable[[], str]) -> str:
         """Draw and store an SVG; returns its file name."""

@@ -17,7 +17,7 @@ from core.report.appendix import build_limits, build_provenance, build_record, b
 from core.report.blocks import Block
 from core.report.data import ReportData
 from core.report.decision_page import build_decision, build_verdict
-from core.report.dpia import build_dpia
+from core.report.dpia import build_dpia, write_dpia
 from core.report.glossary import build_glossary
 from core.report.graph import build_graph
 from core.report.guarantee_cards import build_guarantees
@@ -56,34 +56,37 @@ def write_report(view: AuditView, path: str | Path, options: ReportOptions | Non
 
     Deterministic for the same audit and options. Raises InputError for an unknown release.
     """
-    target = Path(path)
-    pdf = _compile(view, options or ReportOptions(), "pdf")
-    target.write_bytes(pdf[0])
-    return target
+    return _write_pdf(ReportData(view, (options or ReportOptions()).fit_edition()), Path(path))
 
 
 def write_editions(
     view: AuditView, folder: Path, options: ReportOptions | None = None
 ) -> list[Path]:
-    """Write report.pdf, report-external.pdf and summary.pdf to `folder`."""
-    base = options or ReportOptions()
-    return [
-        write_report(view, folder / name, replace(base, edition=edition))
-        for edition, name in FILES.items()
-    ]
+    """Write report.pdf, report-external.pdf, summary.pdf, dpia.md and dpia.json to `folder`."""
+    base, paths = options or ReportOptions(), []
+    for edition, name in FILES.items():
+        data = ReportData(view, replace(base, edition=edition).fit_edition())
+        paths.append(_write_pdf(data, folder / name))
+        if edition == "internal":
+            paths += write_dpia(data, folder)
+    return paths
 
 
 def render_preview(
     view: AuditView, options: ReportOptions | None = None, ppi: float = 80
 ) -> list[bytes]:
     """The pages as PNG images."""
-    return _compile(view, options or ReportOptions(), "png", ppi)
+    return _compile(ReportData(view, (options or ReportOptions()).fit_edition()), "png", ppi)
 
 
 def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, Any], dict[str, str]]:
     """Content of the template as JSON, and the figures: file name → SVG."""
-    options = options.fit_edition()
-    data = ReportData(view, options)
+    data = ReportData(view, options.fit_edition())
+    return _build(data), data.images
+
+
+def _build(data: ReportData) -> dict[str, Any]:
+    view, options = data.view, data.options
     spec = view.spec
     sections = [
         {"title": SECTION_TITLES[section], "key": section, "blocks": BUILDERS[section](data)}
@@ -91,7 +94,7 @@ def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, An
         if section in options.sections
         and (section != "homophily" or spec.threats.private is not None or spec.threats.has_links)
     ]
-    content = {
+    return {
         "title": clean_text(options.title, 120) or "Privacy audit",
         "subtitle": _format_audit(view.summary),
         "organisation": clean_text(options.organisation, 120),
@@ -103,7 +106,6 @@ def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, An
         "summary": build_decision(data),
         "sections": sections,
     }
-    return content, data.images
 
 
 def _format_audit(summary: AuditSummary) -> str:
@@ -129,10 +131,14 @@ def _describe_edition(options: ReportOptions) -> str:
     return "People appear under pseudonyms" if options.pseudonyms else "Contains personal data"
 
 
-def _compile(view: AuditView, options: ReportOptions, format: str, ppi: float = 0) -> list[bytes]:
-    content, images = build_content(view, options)
-    created = ReportData(view, options).created
-    settings: dict[str, Any] = {"format": format, "timestamp": int(created.timestamp())}
+def _write_pdf(data: ReportData, path: Path) -> Path:
+    path.write_bytes(_compile(data, "pdf")[0])
+    return path
+
+
+def _compile(data: ReportData, format: str, ppi: float = 0) -> list[bytes]:
+    content = _build(data)
+    settings: dict[str, Any] = {"format": format, "timestamp": int(data.created.timestamp())}
     if format == "pdf":
         settings["pdf_standards"] = [PDF_STANDARD]
     else:
@@ -140,7 +146,7 @@ def _compile(view: AuditView, options: ReportOptions, format: str, ppi: float = 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "report.typ").write_bytes(TEMPLATE.read_bytes())
-        for name, svg in images.items():
+        for name, svg in data.images.items():
             (root / name).write_text(svg, encoding="utf-8")
 
         def run(content: dict[str, Any], with_system_fonts: bool) -> list[bytes]:

@@ -40,6 +40,10 @@ COST_COLUMNS = ("Attack", "Release", "CPU s", "Elapsed s", "Lines of knowledge",
 
 def build_assessment(data: ReportData) -> dict[str, Any]:
     """Contents of dpia.json: printable text and numbers."""
+    return data.remember("assessment", lambda: _assess(data))
+
+
+def _assess(data: ReportData) -> dict[str, Any]:
     subjects, verdict = list_subjects(data), data.verdict
     guidance = load_guidance()
     left, _ = describe_evidence(data, "open_points")
@@ -242,15 +246,19 @@ def _format_table(columns: Sequence[str], rows: list[list[str]]) -> list[str]:
 def format_dpia(view: AuditView, options: ReportOptions) -> dict[str, str]:
     """File name → text of dpia.md and dpia.json, for internal use in any edition; raises
     InputError for an unknown release."""
-    found = build_assessment(ReportData(view, replace(options, edition="internal")))
-    text = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
-    return {"dpia.md": format_markdown(found), "dpia.json": text + "\n"}
+    return _format(ReportData(view, replace(options, edition="internal")))
 
 
-def write_dpia(view: AuditView, folder: Path, options: ReportOptions) -> list[Path]:
+def write_dpia(data: ReportData, folder: Path) -> list[Path]:
     """Write dpia.md and dpia.json to `folder`."""
     paths = []
-    for name, text in format_dpia(view, options).items():
+    for name, text in _format(data).items():
         (folder / name).write_text(text, encoding="utf-8")
         paths.append(folder / name)
     return paths
+
+
+def _format(data: ReportData) -> dict[str, str]:
+    found = build_assessment(data)
+    text = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
+    return {"dpia.md": format_markdown(found), "dpia.json": text + "\n"}

@@ -20,7 +20,7 @@ from core.findings.attackers import compute_headlines
 from core.findings.labels import release_title
 from core.findings.policy import find_policy
 from core.release import ORIGINAL
-from core.report import ReportOptions, format_dpia, write_dpia
+from core.report import ReportOptions, format_dpia
 from core.report.actors import count_knowledge, list_attacks
 from core.report.data import ReportData
 from core.report.document import build_content
@@ -80,7 +80,7 @@ def view(home):
 @pytest.fixture(scope="module")
 def found(view, tmp_path_factory):
     folder = tmp_path_factory.mktemp("out")
-    paths = write_dpia(view, folder, ReportOptions())
+    paths = dpia.write_dpia(ReportData(view, ReportOptions()), folder)
     assert [path.name for path in paths] == ["dpia.md", "dpia.json"]
     return json.loads(paths[1].read_text())
 

@@ -52,12 +52,11 @@ def read(path: Path) -> str:
     return made.stdout.decode()
 
 
-def test_three_files_are_written(papers):
-    assert set(papers) == set(FILES.values()) == {
-        "report.pdf", "report-external.pdf", "summary.pdf",
-    }  # fmt: skip
-    for path in papers.values():
-        content = path.read_bytes()
+def test_three_papers_and_the_assessment_are_written(papers):
+    assert set(FILES.values()) == {"report.pdf", "report-external.pdf", "summary.pdf"}
+    assert set(papers) == {*FILES.values(), "dpia.md", "dpia.json"}
+    for name in FILES.values():
+        content = papers[name].read_bytes()
         assert content.startswith(b"%PDF")
         assert b"/StructTreeRoot" in content  # tagged
         assert b"pdfuaid" in content
