@@ -2,14 +2,15 @@
 
     python -m tests.benchmarks.audit_speed [--audits cora-quick,nba-quick,…] [--before COMMIT]
         [--tree FOLDER] [--only before|after] [--limit SECONDS] [--cut SECONDS] [--repeats N]
-        [--warm]
+        [--warm] [--stop]
 
 Both run the same attacks, those of a preset that both commits have, each in a home of its own, one
-after the other: quick and standard ones on the original graph, thorough ones with adaptive attackers
-on the original and two releases. `--tree` names a checkout of the older commit; without
+after the other: quick and standard ones on the original graph, thorough ones with adaptive
+attackers on the original and two releases. `--tree` names a checkout of the older commit; without
 it one is made by `git worktree` in a temporary folder. `--cut` ends "before" and `--limit` either
 of them after so many seconds: then the row says how many parts were done, and the ratio is a
-lower bound. The first page is there when every instant attack has met the original once.
+lower bound. The first page is there when every instant attack has met the original once. `--stop`
+lets "after" end once the policy's decision is clear, as a thorough audit does in the app.
 The estimate is that of the total at the first tenth of the parts, over the true total. `--warm`
 starts the workers of "after" beforehand, as pages do while questions are answered; their start is
 then in no column. Memory is what all processes hold, pages that several share counted once.
@@ -84,7 +85,14 @@ def run_audit(task: dict[str, Any], home: str) -> None:
     }
     me, spent, peak = psutil.Process(), {}, 0
     own = sum(me.cpu_times()[:2])
-    service = AuditService(home)
+    rule: dict[str, Any] = {}
+    if task.get("stop"):
+        from core.findings.policy import find_policy
+        from core.findings.stopping import is_decided
+
+        rule = {"stopping_rule": is_decided}
+        fields |= {"stop_early": True, "policy": find_policy("partner").model_dump(mode="json")}
+    service = AuditService(home, **rule)
     service.save_graph(graph)
     if task.get("warm"):
         service._engine.connect()
@@ -212,6 +220,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=3600.0, metavar="SECONDS")
     parser.add_argument("--repeats", type=int)
     parser.add_argument("--warm", action="store_true")
+    parser.add_argument("--stop", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         tree, git = options.tree, ["git", "-C", str(ROOT), "worktree"]
@@ -243,6 +252,7 @@ def run_all(options: argparse.Namespace, tree: Path) -> None:
             if options.only in (None, side):
                 task["adaptive"] = "aware" if side == "before" else "adaptive"
                 task["warm"] = options.warm and side == "after"
+                task["stop"] = options.stop and side == "after" and bool(task["defenses"])
                 task["limit"] = min(options.limit, options.cut if side == "before" else 1e9)
                 found[side] = measure(checkout, task)
                 print(describe(name, side, found[side]), flush=True)
