@@ -43,7 +43,7 @@ def draw_below(state: np.ndarray, bound: int) -> int:
     return int(draw_uniform(state) * bound)
 
 
-@numba.njit(nogil=True)
+@numba.njit(nogil=True, cache=True)
 def contains(indices: np.ndarray, start: int, stop: int, value: int) -> bool:
     """Whether the sorted row indices[start:stop] holds `value`."""
     while start < stop:
@@ -57,7 +57,7 @@ def contains(indices: np.ndarray, start: int, stop: int, value: int) -> bool:
     return False
 
 
-@numba.njit(nogil=True)
+@numba.njit(nogil=True, cache=True)
 def _propose(indptr: np.ndarray, cumulative: np.ndarray, node: int, state: np.ndarray) -> int:
     """Index of a neighbour drawn by weight; −1 without any."""
     start, stop = indptr[node], indptr[node + 1]
@@ -72,7 +72,7 @@ def _propose(indptr: np.ndarray, cumulative: np.ndarray, node: int, state: np.nd
     return position
 
 
-@numba.njit(nogil=True)
+@numba.njit(nogil=True, cache=True)
 def walk(
     indptr: np.ndarray,
     indices: np.ndarray,

@@ -103,7 +103,7 @@ def _concatenate_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.asarray(np.arange(lengths.sum()) + np.repeat(starts - offsets, lengths))
 
 
-@numba.njit(nogil=True)
+@numba.njit(nogil=True, cache=True)
 def _compute_distances(
     row_starts: np.ndarray, columns: np.ndarray, source: int, removed: int
 ) -> np.ndarray:
@@ -124,7 +124,7 @@ def _compute_distances(
     return distances
 
 
-@numba.njit(nogil=True)
+@numba.njit(nogil=True, cache=True)
 def _compute_labels(
     row_starts: np.ndarray, columns: np.ndarray, first: int, second: int
 ) -> np.ndarray:
@@ -142,7 +142,7 @@ def _compute_labels(
     return labels
 
 
-@numba.njit(nogil=True)
+@numba.njit(nogil=True, cache=True)
 def _collect(
     indptr: np.ndarray,
     indices: np.ndarray,
@@ -181,7 +181,7 @@ def _collect(
     return np.sort(nodes[:size])
 
 
-@numba.njit(nogil=True)
+@numba.njit(nogil=True, cache=True)
 def _grow(array: np.ndarray, needed: int) -> np.ndarray:
     if needed <= len(array):
         return array
@@ -190,7 +190,7 @@ def _grow(array: np.ndarray, needed: int) -> np.ndarray:
     return larger
 
 
-@numba.njit(nogil=True)
+@numba.njit(nogil=True, cache=True)
 def _extract(
     indptr: np.ndarray,
     indices: np.ndarray,

@@ -96,7 +96,7 @@ def compute_pagerank_scores(
     return scores[places]
 
 
-@numba.njit(nogil=True)
+@numba.njit(nogil=True, cache=True)
 def push_pairs(
     indptr: np.ndarray,
     indices: np.ndarray,
