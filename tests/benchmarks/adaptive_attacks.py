@@ -2,13 +2,15 @@
 
     python -m tests.benchmarks.adaptive_attacks cora [--graph NAME|FILE] [--nodes FILE --id COLUMN]
         [--label COLUMN] [--unknown VALUE] [--splits 5] [--only TEXT …]
-        [--attacks KEY …] [--out FILE]
+        [--attacks KEY …] [--outside] [--out FILE]
 
 10 % of the links are sensitive and hidden, another 10 % are held back for testing; each split
 draws both anew. Per release: the strongest of the attackers who do not know the defense, and of
 the same attackers who run it once more on the release, each by AUC with the TPR at 1 % FPR of
 that attacker; link prediction, F1 and CPU seconds. Means over the splits, with the standard
-deviation of the AUC. Rows are printed as they come and kept in --out (JSON lines).
+deviation of the AUC. Rows are printed as they come and kept in --out (JSON lines). --outside also
+runs the attacker of `outside_attacker` on the same shadow release, beside the strongest adaptive
+one.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import numpy as np
 import torch
 
 from core.attacks.adaptive import score_adaptive
+from core.attacks.shadow_release import share_shadow_release
 from core.cli.arguments import load_input
 from core.context import Context, SharedWork
 from core.data.splits import draw_threats
@@ -37,6 +40,7 @@ from core.release import Release
 from core.results import PairScores
 from core.seeding import Seed
 from core.threats import Threats
+from tests.benchmarks.outside_attacker import attack_from_outside
 
 ATTACKS = (
     "ncn",
@@ -84,6 +88,7 @@ def measure(
     config: dict[str, Any],
     split: int,
     attacks: Sequence[str] = ATTACKS,
+    is_outside: bool = False,
 ) -> dict:
     """One row: AUC and TPR of every attack, standard and adaptive, utilities and CPU seconds."""
     seed, link = Seed(split).child(key, json.dumps(config)), threats.link
@@ -95,7 +100,7 @@ def measure(
         release = defense.publish(graph, threats, Context(seed.child("defense")))
     row: dict[str, Any] = {"seconds": time.process_time() - started}
     shared = SharedWork(limit=30)
-    truth = link.truth
+    truth, influences = link.truth, {}
 
     def keep(name: str, scores: PairScores, plain: np.ndarray | float = 0.0) -> np.ndarray:
         auc, influence = compute_auc(scores.scores, truth)
@@ -111,8 +116,24 @@ def measure(
         plain = keep(name, attack.score(release, link, context))
         if defense is not None:
             found = score_adaptive(attack, defense, release, link, threats, context)
-            keep(f"{name}@adaptive", found, plain)
+            influences[name] = keep(f"{name}@adaptive", found, plain)
             row["note"] = (found.facts or {}).get("shadow_release", "")
+    if is_outside and influences and release.graph.features is not None:
+        name, auc, _ = find_worst(row, is_adaptive=True)
+        context = Context(seed, shared_seed=seed, shared=shared)
+        shadow = share_shadow_release(defense, release, threats, context)
+        known = np.concatenate([shadow.hidden, shadow.absent])
+        scores = attack_from_outside(
+            (shadow.release.graph, known), np.arange(len(known)) < len(shadow.hidden),
+            (release.graph, link.pairs),
+        )  # fmt: skip
+        outside, influence = compute_auc(scores, truth)
+        row["outside"] = {
+            "auc": outside,
+            "tpr": float(compute_roc(scores, truth).at(0.01)),
+            "ahead": outside - auc,
+            "error": float(np.linalg.norm(influence - influences[name])),
+        }
     row["all_seconds"] = time.process_time() - started
     for item in measure_utility(release, threats, Context(seed, shared=shared))[0]:
         if item.value is not None:
@@ -152,6 +173,9 @@ def describe_row(row: dict[str, Any]) -> str:
         said.append(f"{word} {auc:.3f} / {tpr:.2f} ({attack})")
     for metric, word in (("link_prediction_auc", "LP"), ("node_classification_f1", "F1")):
         said.append(f"{word} {row.get(metric, float('nan')):.3f}")
+    if found := row.get("outside"):
+        ahead = f"ahead by {found['ahead']:.3f} ± {found['error']:.3f}"
+        said.append(f"outside {found['auc']:.3f} / {found['tpr']:.2f}, {ahead}")
     said += [f"{name} falls by {fall:.3f}" for name, fall in list_falls(row)]
     return ", ".join(said) + f", CPU {row['all_seconds']:.0f} s"
 
@@ -199,6 +223,7 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--only", nargs="*", default=[], help="releases whose name is, or starts")
     parser.add_argument("--attacks", nargs="*", default=ATTACKS)
+    parser.add_argument("--outside", action="store_true", help="and the attacker from outside")
     parser.add_argument("--out", type=Path, help="JSON lines of finished rows")
     options = parser.parse_args()
     options.graph = options.graph or options.name
@@ -227,7 +252,10 @@ def main() -> None:
             row = known.get((name, split))
             if row is None:
                 try:
-                    row = measure(threats.visible, threats, key, config, split, options.attacks)
+                    row = measure(
+                        threats.visible, threats, key, config, split, options.attacks,
+                        options.outside,
+                    )  # fmt: skip
                 except AuditError as error:
                     print(f"{name}: {error}", file=sys.stderr)
                     continue
