@@ -53,6 +53,7 @@ class Denoising(LinkAttack):
         "mixture of real links and noise: Elkan and Noto, KDD 2008",
         group="learned structure",
         cost="seconds",
+        version=2,
     )
     threats: ClassVar[tuple[str, ...]] = ("link", "included")
 

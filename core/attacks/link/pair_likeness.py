@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from core.algorithms.normalize import normalize_adjacency
@@ -24,13 +26,21 @@ UNLIKE = 0.05
 """Cosine below which a neighbour counts as unlike."""
 
 CLUSTERS = (8, 40)
+STARTS = 4
+"""Starts of k-means, of which the best is kept."""
+MAX_CLUSTERED = 20_000
+"""Nodes that k-means is fitted to at most; the others join the nearest centre."""
 
 LIKENESS_COLUMNS = tuple(
     f"{which} {what} of latent cosine with neighbours"
     for what in ("sum", "mean", "number unlike", "share unlike")
     for which in ("lower", "higher")
 )
-CLUSTER_COLUMNS = tuple(f"link density between {count} feature clusters" for count in CLUSTERS)
+CLUSTER_COLUMNS = tuple(
+    f"link density between {count} feature clusters by {base}"
+    for count in CLUSTERS
+    for base in ("degrees", "sizes")
+)
 
 
 def describe_likeness(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
@@ -67,30 +77,63 @@ def _sum_at_ends(graph: Graph, values: np.ndarray) -> np.ndarray:
 
 
 def describe_clusters(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
-    """(k, 2) CLUSTER_COLUMNS: log of the links between the ends' feature clusters (k-means)
-    relative to those expected from the degrees."""
+    """(k, 4) CLUSTER_COLUMNS: log of the links between the ends' feature clusters (k-means)
+    relative to those expected from the clusters' degrees, and from their sizes."""
     tables = context.share(
         ("feature clusters", graph.content_hash), lambda shared: _find_densities(graph, shared)
     )
     i, j = pairs.T
-    return np.stack([density[labels[i], labels[j]] for labels, density in tables], axis=1)
+    return np.stack(
+        [density[labels[i], labels[j]] for labels, *densities in tables for density in densities],
+        axis=1,
+    )
 
 
-def _find_densities(graph: Graph, context: Context) -> list[tuple[np.ndarray, np.ndarray]]:
-    from sklearn.cluster import MiniBatchKMeans
+def _find_densities(
+    graph: Graph, context: Context
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """(n,) labels and (c, c) log densities by degrees and by sizes for each of CLUSTERS.
 
-    vectors, tables = share_latent(graph, context)[0], []
+    Nodes are compared by the directions of their features, not by their lengths: the main
+    directions keep little of a node with unusual features, which is no likeness to others.
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    vectors, tables = _scale_rows(share_latent(graph, context)[0]), []
     for count in CLUSTERS:
-        seed = int(context.rng("clusters", count).integers(2**31))
-        model = MiniBatchKMeans(min(count, graph.num_nodes), n_init=3, random_state=seed)
-        labels = model.fit_predict(vectors)
+        rng = context.rng("clusters", count)
+        model = KMeans(
+            min(count, graph.num_nodes), n_init=STARTS, random_state=int(rng.integers(2**31))
+        )
+        sample = vectors
+        if graph.num_nodes > MAX_CLUSTERED:
+            sample = vectors[np.sort(rng.choice(len(vectors), MAX_CLUSTERED, replace=False))]
+        with warnings.catch_warnings():  # fewer distinct rows than clusters
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            labels = model.fit(sample).predict(vectors)
         context.progress.check()
         membership = np.eye(labels.max() + 1)[labels]
         links = membership.T @ (graph.adjacency.astype(np.float64) @ membership)
-        mass = links.sum(axis=1)
-        expected = np.outer(mass, mass) / max(mass.sum(), 1e-9)
-        tables.append((labels, np.log((links + 1.0) / (expected + 1.0))))
+        by_degrees, by_sizes = (
+            np.log((links + 1.0) / (_expect_links(mass, links.sum()) + 1.0))
+            for mass in (links.sum(axis=1), membership.sum(axis=0))
+        )
+        tables.append((labels, by_degrees, by_sizes))
     return tables
+
+
+def _expect_links(mass: np.ndarray, total: float) -> np.ndarray:
+    """(c, c) links, `total` in all, spread in proportion to the clusters' mass (c,)."""
+    share = mass / max(mass.sum(), 1e-9)
+    return np.asarray(total * np.outer(share, share))
+
+
+def _scale_rows(vectors: np.ndarray) -> np.ndarray:
+    """Rows of unit length, or zero."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: np.ndarray = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return scaled
 
 
 def describe_latent(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.algorithms.pairs import hide_in_turn, hide_links
-from core.attacks.link import pair_classifier
+from core.attacks.link import pair_classifier, pair_likeness
 from core.attacks.link.feature_neighbourhood import weigh_features
 from core.attacks.link.pair_classifier import LEAST, fit_pair_classifier
 from core.attacks.link.pair_features import (
@@ -21,6 +21,7 @@ from core.attacks.link.pair_features import (
 from core.attacks.link.pair_likeness import (
     UNLIKE,
     WIDTH,
+    _find_densities,
     describe_clusters,
     describe_latent,
     describe_likeness,
@@ -303,3 +304,36 @@ def test_clusters_of_features_that_meet_are_dense():
     assert found[1] > found[2] + 1
     swapped = describe_clusters(graph, pairs[:, ::-1], Context(Seed(0)))[:, 0]
     np.testing.assert_array_equal(found, swapped)
+
+
+def test_densities_of_clusters_by_a_count_over_links(monkeypatch):
+    graph, context = two_communities(40), Context(Seed(0))
+    pairs = np.stack(np.triu_indices(40, 1), axis=1)
+    tables = _find_densities(graph, context)
+    monkeypatch.setattr(pair_likeness, "_find_densities", lambda *given: tables)
+    found = describe_clusters(graph, pairs, context)
+    for column, (labels, *_) in zip((0, 2), tables, strict=True):
+        ends = labels[np.concatenate([graph.edges, graph.edges[:, ::-1]])]
+        sizes, degrees = np.bincount(labels), np.bincount(ends[:, 0], minlength=labels.max() + 1)
+        for (i, j), by_degrees, by_sizes in zip(
+            pairs, found[:, column], found[:, column + 1], strict=True
+        ):
+            a, b = labels[i], labels[j]
+            links = ((ends == [a, b]).all(axis=1)).sum()
+            expected = degrees[a] * degrees[b] / len(ends)
+            assert by_degrees == pytest.approx(np.log((links + 1) / (expected + 1)))
+            expected = sizes[a] * sizes[b] * len(ends) / 40**2
+            assert by_sizes == pytest.approx(np.log((links + 1) / (expected + 1)))
+
+
+@pytest.mark.parametrize("limit", [30, 1000])
+def test_clusters_compare_directions_of_features_not_lengths(limit, monkeypatch):
+    """Two directions, each with short and long rows: k-means by length would part these."""
+    monkeypatch.setattr(pair_likeness, "CLUSTERS", (2,))
+    monkeypatch.setattr(pair_likeness, "MAX_CLUSTERED", limit)
+    rng = np.random.default_rng(0)
+    kind, length = np.arange(80) % 2, np.where(np.arange(80) < 40, 0.05, 1.0)
+    vectors = np.eye(2)[kind] * length[:, None] + 0.001 * rng.normal(size=(80, 2))
+    monkeypatch.setattr(pair_likeness, "share_latent", lambda *given: (vectors, None, None))
+    labels = _find_densities(two_communities(80), Context(Seed(0)))[0][0]
+    assert len(set(zip(labels, kind, strict=True))) == 2
