@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import softmax
 
+from core.algorithms.normalize import fit_scale
 from core.attacks.base_predictions import keep_arrays, recall_base_prediction
 from core.attacks.link.pair_classifier import LEAST, PooledClassifier, fit_pair_classifier
 from core.attacks.shadow_release import ShadowRelease, share_shadow_release
@@ -29,8 +30,11 @@ from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
 FLOOR = 1e-4
 """Lower bound of probabilities in logarithms."""
 
-PLAIN: dict[str, float | str] = {"form": "plain: found its own secrets no worse"}
+PLAIN: dict[str, float | str] = {"form": "plain: found its own secrets better"}
 """Recorded if an adaptive attacker falls back on the standard attack."""
+
+BOTH: dict[str, float | str] = {"form": "both: found its own secrets equally well"}
+"""Recorded if it averages the standard attack's and the learned log odds."""
 
 NO_SECRETS: dict[str, float | str] = {"form": "plain: the release has too few links to hide"}
 """Recorded if a release, such as one of Blink at a low epsilon, has too few links to learn from."""
@@ -66,16 +70,23 @@ def score_adaptive(
     if min(shadow_threat.truth.sum(), (~shadow_threat.truth).sum()) < LEAST:
         return PairScores(attack.score(release, threat, context).scores, NO_SECRETS)
     _check_support(attack, attack.supports(shadow.release, shadow_threat))
-    classifier, is_better = _fit_classifier(attack, release, shadow, shadow_threat, context)
+    form = _fit_form(attack, release, shadow, shadow_threat, context)
     facts = {
         **_describe_shadow_release(shadow),
-        "classifier": classifier.name,
-        "held_out_loss": classifier.loss,
+        "classifier": form.classifier.name,
+        "held_out_loss": form.classifier.loss,
     }
-    if not is_better:
+    if not form.weight:
         return PairScores(attack.score(release, threat, context).scores, {**facts, **PLAIN})
     columns = attack.describe(release, threat, context)
-    logits = classifier.compute_logits(_append_link_weights(columns, release, threat))
+    logits = form.classifier.compute_logits(_append_link_weights(columns, release, threat))
+    if form.weight < 1:
+        standard_scores = columns[:, 0]
+        if not attack.describes_score:
+            standard_scores = attack.score(release, threat, context).scores
+        standard_logits = form.calibrate(standard_scores)
+        logits = form.weight * logits + (1.0 - form.weight) * standard_logits
+        facts = {**facts, **BOTH}
     if isinstance(threat, ReleasedThreat) and isinstance(shadow_threat, ReleasedThreat):
         non_link_weights = shadow_threat.weights[~shadow_threat.truth & ~shadow_threat.released]
         logits[~threat.released] -= np.log(max(float(non_link_weights.max(initial=1.0)), 1.0))
@@ -87,29 +98,48 @@ def _check_support(attack: LinkAttack | AttributeAttack, reason: str | None) -> 
         raise UnsupportedError(attack.label, f"cannot run on the shadow release: {reason}")
 
 
-def _fit_classifier(
+@dataclass(frozen=True, eq=False)
+class AdaptiveForm:
+    """What an adaptive attacker learned from a shadow release.
+
+    classifier  log odds of a pair by the attack's output
+    weight      of these log odds; the rest falls to the standard attack's
+    calibrate   log odds by the standard attack's scores
+    """
+
+    classifier: PooledClassifier
+    weight: float
+    calibrate: Callable[[np.ndarray], np.ndarray]
+
+
+def _fit_form(
     attack: LinkAttack,
     release: Release,
     shadow: ShadowRelease,
     shadow_threat: LinkThreat,
     context: Context,
-) -> tuple[PooledClassifier, bool]:
-    """Fit a classifier to the attack's output on a shadow release, and report whether its AUC
-    exceeds the standard attack's by more than a standard error of the difference.
+) -> AdaptiveForm:
+    """Fit a classifier to the attack's output on a shadow release, and weigh it by the AUC.
+
+    1 if its AUC exceeds the standard attack's by more than a standard error of the difference, 0
+    if it falls below it by more, else ½: each form then finds pairs that the other one misses.
 
     Withheld links that may be noise of the release are weighted by their probability of being real.
     Both forms are then compared on the release without these links too, since a shadow release of
-    denoised links may differ from it.
+    denoised links may differ from it, and the learned one must be better on both.
     """
     inner = context.child("replay")
     columns, standard_scores = _describe_pairs(attack, shadow.release, shadow_threat, inner)
     classifier = fit_pair_classifier(columns, shadow_threat.truth, context)
+    calibrate = fit_calibration(standard_scores, shadow_threat.truth)
     if isinstance(shadow_threat, ReleasedThreat) or bool((shadow.probabilities == 1).all()):
         learned_auc, standard_auc = (
             compute_auc(classifier.held_out, shadow_threat.truth),
             compute_auc(standard_scores, shadow_threat.truth),
         )
-        return classifier, _is_better(learned_auc, standard_auc, 0.0, 1.0)
+        is_better = _is_better(learned_auc, standard_auc, 0.0, 1.0)
+        is_worse = _is_better(standard_auc, learned_auc, 0.0, 1.0)
+        return AdaptiveForm(classifier, (1.0 + is_better - is_worse) / 2.0, calibrate)
     probabilities = np.concatenate([shadow.probabilities, np.zeros(len(shadow_threat.absent))])
 
     def compare(learned: np.ndarray, scores: np.ndarray) -> bool:
@@ -125,7 +155,23 @@ def _fit_classifier(
         reduced = replace(release, graph=graph, link_scores=None)
         columns, standard_scores = _describe_pairs(attack, reduced, shadow_threat, inner)
         is_better = compare(classifier.compute_logits(columns), standard_scores)
-    return classifier, is_better
+    return AdaptiveForm(classifier, float(is_better), calibrate)
+
+
+def fit_calibration(scores: np.ndarray, truth: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Log odds of a link as a linear function of an attack's score (Platt, 1999).
+
+    scores (k,), truth (k,) bool with both values.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    centre, spread = fit_scale(scores[:, None])
+    model = LogisticRegression().fit((scores[:, None] - centre) / spread, truth)
+
+    def calibrate(values: np.ndarray) -> np.ndarray:
+        return np.asarray(model.decision_function((values[:, None] - centre) / spread))
+
+    return calibrate
 
 
 def _describe_pairs(

@@ -11,6 +11,7 @@ import pytest
 from core.attacks import adaptive
 from core.attacks.adaptive import (
     compute_expected_auc,
+    fit_calibration,
     fit_correction,
     infer_adaptive,
     score_adaptive,
@@ -215,8 +216,8 @@ def test_a_form_that_finds_noise_is_no_better(noise, is_learned, monkeypatch):
     attack = make_method("common_neighbors")
     monkeypatch.setattr(type(attack), "describe", lambda *given: columns)
     monkeypatch.setattr(adaptive, "_append_link_weights", lambda columns, release, threat: columns)
-    found = adaptive._fit_classifier(attack, Release(graph), played, own, Context(Seed(0)))
-    assert found[1] == is_learned
+    found = adaptive._fit_form(attack, Release(graph), played, own, Context(Seed(0)))
+    assert found.weight == is_learned
 
 
 @pytest.mark.parametrize(
@@ -252,8 +253,52 @@ def test_both_forms_are_tried_on_the_release_itself(
     monkeypatch.setattr(type(attack), "score", score)
     monkeypatch.setattr(type(attack), "describe", describe)
     monkeypatch.setattr(adaptive, "_append_link_weights", lambda columns, release, threat: columns)
-    found = adaptive._fit_classifier(attack, Release(graph), played, own, Context(Seed(0)))
-    assert found[1] == is_learned
+    found = adaptive._fit_form(attack, Release(graph), played, own, Context(Seed(0)))
+    assert found.weight == is_learned
+
+
+@pytest.mark.parametrize(
+    ("plain", "learned", "weight"), [(0.0, 2.0, 1.0), (2.0, 0.0, 0.0), (1.0, 1.0, 0.5)]
+)
+def test_forms_that_find_own_secrets_equally_well_are_averaged(plain, learned, weight, monkeypatch):
+    """Each form's score is a shift of this size for links, and noise of its own."""
+    rng = np.random.default_rng(0)
+    threats = make_audit(60)
+    graph, truth = threats.visible, np.arange(800) < 400
+    i, j = np.triu_indices(60, 1)
+    pairs = np.stack([i, j], axis=1)[:800]
+    own = LinkThreat(pairs[:400], pairs[400:], 0.1)
+    played = ShadowRelease(graph, Release(graph), own.hidden, own.absent, np.ones(400), None)
+    attack, noise = make_method("common_neighbors"), rng.normal(0, 1, (2, 800))
+    scores, columns = noise + np.array([[plain], [learned]]) * truth
+    monkeypatch.setattr(type(attack), "describes_score", False)
+    monkeypatch.setattr(type(attack), "score", lambda *given: PairScores(scores))
+    monkeypatch.setattr(type(attack), "describe", lambda *given: columns[:, None])
+    monkeypatch.setattr(adaptive, "share_shadow_release", lambda *given: played)
+    monkeypatch.setattr(adaptive, "_append_link_weights", lambda columns, release, threat: columns)
+    context = Context(Seed(0))
+    form = adaptive._fit_form(attack, Release(graph), played, own, context)
+    assert form.weight == weight
+    found = score_adaptive(attack, Overdone(), Release(graph), own, threats, context)
+    if weight == 0:
+        np.testing.assert_array_equal(found.scores, scores)
+        return
+    odds = form.classifier.compute_logits(columns[:, None])
+    if weight < 1:
+        odds = (odds + form.calibrate(scores)) / 2
+        alone = max(compute_auc(scores, truth)[0], compute_auc(columns, truth)[0])
+        assert compute_auc(found.scores, truth)[0] > alone + 0.05
+    np.testing.assert_allclose(found.scores, odds)
+
+
+def test_calibrated_scores_are_log_odds():
+    """Of normal scores with equal spread they are linear: the shift by the variance."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(20_000) < 10_000
+    scores = 100 + 5 * (rng.normal(size=20_000) + 1.5 * truth)
+    found = fit_calibration(scores, truth)(np.array([100.0, 103.75, 107.5]))
+    np.testing.assert_allclose(found, [-1.125, 0, 1.125], atol=0.06)
+    assert not fit_calibration(np.ones(40), truth[9_980:10_020])(np.ones(3)).any()
 
 
 @pytest.mark.parametrize("is_released", [False, True])
