@@ -22,7 +22,7 @@ def select_capped_links(edges: np.ndarray, num_nodes: int, cap: int) -> np.ndarr
     return np.asarray(_select(edges, num_nodes, cap))
 
 
-@numba.njit
+@numba.njit(cache=True)
 def _select(edges: np.ndarray, num_nodes: int, cap: int) -> np.ndarray:
     room = np.full(num_nodes, cap, np.int64)
     accepted = np.zeros(len(edges), np.bool_)
