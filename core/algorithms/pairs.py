@@ -147,6 +147,9 @@ def find_near_pairs(graph: Graph, limit: int, rng: np.random.Generator) -> tuple
 ROUNDS = 12
 """Rounds of re-matching ends whose pair was a loop or a duplicate."""
 
+SWITCHES = 40
+"""Rounds of tries to place the ends left then: one try a pair of ends and round."""
+
 
 def draw_by_degrees(
     degrees: np.ndarray, rng: np.random.Generator, taken: np.ndarray | None = None
@@ -170,6 +173,34 @@ def draw_by_degrees(
         found = sort_distinct(np.concatenate([found, codes[~is_among(codes, taken)]]))
         remaining = degrees - np.bincount(np.concatenate([found // n, found % n]), minlength=n)
     return np.stack([found // n, found % n], axis=1)
+
+
+def place_left_ends(links: np.ndarray, degrees: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """`links` (k, 2) of distinct pairs changed so that node i occurs `degrees[i]` times.
+
+    Ends left over mostly belong to nodes of high degree, which are joined already. They are paired
+    at random, and a pair u, v takes the place of a random link: x, y becomes u, x and v, y, if
+    neither is linked (switchings: McKay and Wormald, 1990). The degrees of x and y stay. Up to
+    `SWITCHES` rounds of O(k log k) time; what is left then, or an odd end, is dropped.
+    """
+    n = len(degrees)
+    codes = sort_distinct(pair_codes(links, n))
+    for _ in range(SWITCHES):
+        missing = degrees - np.bincount(np.concatenate([codes // n, codes % n]), minlength=n)
+        ends = np.repeat(np.arange(n), np.maximum(missing, 0))
+        count = min(len(ends) // 2, len(codes))
+        if not count:
+            break
+        rng.shuffle(ends)
+        chosen = rng.choice(len(codes), count, replace=False)
+        old = rng.permuted(np.stack([codes[chosen] // n, codes[chosen] % n], axis=1), axis=1)
+        new = np.stack([ends[: 2 * count].reshape(-1, 2), old], axis=2)  # (count, 2 links, 2 ends)
+        drawn = pair_codes(new.reshape(-1, 2), n).reshape(-1, 2)
+        _, place, often = np.unique(drawn, return_inverse=True, return_counts=True)
+        is_free = (new[..., 0] != new[..., 1]) & ~is_among(drawn, codes)
+        fits = (is_free & (often[place].reshape(-1, 2) == 1)).all(axis=1)
+        codes = np.sort(np.concatenate([np.delete(codes, chosen[fits]), drawn[fits].ravel()]))
+    return np.stack([codes // n, codes % n], axis=1)
 
 
 def count_shared_neighbors(graph: Graph, pairs: np.ndarray) -> np.ndarray:

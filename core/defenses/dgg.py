@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.algorithms.pairs import draw_by_degrees
+from core.algorithms.pairs import draw_by_degrees, place_left_ends
 from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
 from core.graph import Graph, pair_codes, sort_distinct
@@ -26,8 +26,9 @@ class Dgg(EdgePrivateDefense):
     A link changes two degrees by one, so the noise is that of sensitivity 2; the implementation
     in PGB (Liu et al., 2024) adds that of 1 and spends twice what it claims. Nodes of equal degree
     d form blocks of d + 1, linked inside with probability ρ (1 − η (log(d + 1) /
-    log(d_max + 1))²); the remaining degree of each node is matched at random. ρ and η are
-    settings: the clustering of the graph is not used.
+    log(d_max + 1))²); the remaining degree of each node is matched at random. Hubs, whose
+    ends the blocks leave no partners for, then take links apart, in blocks too: degrees come from
+    the data, blocks do not. ρ and η are settings: the clustering of the graph is not used.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -38,6 +39,7 @@ class Dgg(EdgePrivateDefense):
         "Seshadhri, Kolda and Pinar, Physical Review E 85, 2012",
         group="edge DP",
         cost="seconds",
+        version=2,
     )
     density: float = Field(
         0.95,
@@ -59,8 +61,10 @@ class Dgg(EdgePrivateDefense):
         data = draw_uniform_graph(graph, context) if self.data_free else graph
         account = Account(EDGE, self.epsilon, context)
         noisy = account.add_count_noise(data.degrees, 1, 2.0, "degrees")
-        degrees = np.rint(subtract_to_sum(noisy.astype(np.float64))).astype(np.int64)
-        degrees = np.minimum(degrees, graph.num_nodes - 1)
+        wanted = subtract_to_sum(noisy.astype(np.float64))
+        # One fraction is subtracted from all: rounded to the nearest, all go the same way.
+        wanted = np.floor(wanted + context.rng("rounding").random(len(wanted)))
+        degrees = np.minimum(wanted.astype(np.int64), graph.num_nodes - 1)
         check_release_fits("DGG", degrees.sum() / 2, context, "raise epsilon")
         rng = context.rng("links")
         inside = draw_blocks(degrees, self.density, self.decay, rng)
@@ -70,7 +74,8 @@ class Dgg(EdgePrivateDefense):
         across = draw_by_degrees(np.maximum(missing, 0), rng, codes)
         context.progress.update(2, 2, "links between blocks")
         guarantee = account.make_guarantee(note=describe_data_use(self.data_free, False))
-        published = graph.with_edges(np.concatenate([inside, across]))
+        links = place_left_ends(np.concatenate([inside, across]), degrees, rng)
+        published = graph.with_edges(links)
         return self.build_release(published, guarantee)
 
 
