@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.algorithms.pairs import draw_by_degrees
+from core.algorithms.pairs import draw_by_degrees, place_left_ends
 from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
 from core.graph import Graph
@@ -20,7 +20,8 @@ from core.threats import Threats
 
 
 class Dp1k(EdgePrivateDefense):
-    """The dK-1 series with noise, and a graph drawn from it by the configuration model.
+    """The dK-1 series with noise, and a graph drawn from it by the configuration model, with
+    switchings where that would join two nodes twice.
 
     Noise is added to the number of nodes of degree k or more, for each k: a link changes two of
     these numbers by one, but four bins of the histogram (the paper's sensitivity of 4).
@@ -37,6 +38,7 @@ class Dp1k(EdgePrivateDefense):
         "generation, Transactions on Data Privacy 2013, DP-1K",
         group="edge DP",
         cost="seconds",
+        version=2,
     )
     keeps_nodes: ClassVar[bool] = False
     data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
@@ -48,7 +50,8 @@ class Dp1k(EdgePrivateDefense):
         context.progress.update(1, 3, "drawing links")
         check_release_fits("DP-1K", degrees.sum() / 2, context, "raise epsilon")
         rng = context.rng("links")
-        links = draw_by_degrees(rng.permutation(degrees), rng)
+        degrees = rng.permutation(degrees)
+        links = place_left_ends(draw_by_degrees(degrees, rng), degrees, rng)
         context.progress.update(3, 3, "drawing links")
         guarantee = account.make_guarantee(note=describe_data_use(self.data_free, False))
         return self.build_release(graph.with_edges(links), guarantee)

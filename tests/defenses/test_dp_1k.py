@@ -60,8 +60,18 @@ def test_degrees_without_noise_are_those_of_the_graph():
     reaching = np.array([(degrees >= k).sum() for k in range(1, graph.num_nodes)])
     np.testing.assert_array_equal(compute_degrees(reaching, graph.num_nodes), degrees)
     released = np.sort(publish(graph, epsilon=100.0).graph.degrees)[::-1]
-    assert (degrees - released).sum() <= 4
+    np.testing.assert_array_equal(degrees, released)
     assert compute_degrees(np.zeros(0), 1).tolist() == [0]
+
+
+def test_hubs_that_would_be_joined_twice_keep_their_degrees():
+    hubs, others = np.repeat(np.arange(5), 150), np.random.default_rng(0)
+    links = np.concatenate(
+        [np.stack([hubs, others.integers(5, 900, 750)], 1), others.integers(5, 900, (900, 2))]
+    )
+    graph = Graph.from_pairs(links, 900)
+    released = publish(graph, epsilon=100.0).graph
+    assert np.abs(np.sort(graph.degrees) - np.sort(released.degrees)).sum() <= 2
 
 
 def test_the_numbers_fall_again_by_least_squares():
@@ -77,7 +87,9 @@ def test_the_degree_distribution_is_nearer_than_that_of_the_independent_baseline
 
     def measure(**settings):
         releases = (publish(graph, seed, epsilon=2.0, **settings).graph for seed in range(5))
-        return np.mean([stats.ks_2samp(r.degrees, graph.degrees).statistic for r in releases])
+        return np.mean(
+            [stats.ks_2samp(r.degrees, graph.degrees, method="asymp").statistic for r in releases]
+        )
 
     assert measure() < 0.5 * measure(data_free=True)
 
