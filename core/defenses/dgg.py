@@ -24,11 +24,12 @@ class Dgg(EdgePrivateDefense):
     """Laplace noise on every degree, then the block two-level Erdős–Rényi model.
 
     A link changes two degrees by one, so the noise is that of sensitivity 2; the implementation
-    in PGB (Liu et al., 2024) adds that of 1 and spends twice what it claims. Nodes of equal degree
-    d form blocks of d + 1, linked inside with probability ρ (1 − η (log(d + 1) /
-    log(d_max + 1))²); the remaining degree of each node is matched at random. Hubs, whose
-    ends the blocks leave no partners for, then take links apart, in blocks too: degrees come from
-    the data, blocks do not. ρ and η are settings: the clustering of the graph is not used.
+    in PGB (Liu et al., 2024) adds that of 1 and spends twice what it claims. Noisy degrees are
+    clipped at 0 so that their sum stays. In their order d + 1 nodes form a block, d ≥ 2 being the
+    lowest degree of it, linked inside with probability ρ (1 − η (log(d + 1) / log(d_max + 1))²);
+    the remaining degree of each node is matched at random. Hubs, whose ends the blocks leave no
+    partners for, then take links apart, in blocks too: degrees come from the data, blocks do not.
+    ρ and η are settings: the clustering of the graph is not used.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
