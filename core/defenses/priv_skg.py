@@ -29,9 +29,11 @@ class PrivSkg(EdgePrivateDefense):
 
     Links, wedges and claws follow from noisy degrees (those of DP-1K, half of ε); the number of
     triangles gets noise of its smooth sensitivity (the other half, and δ). The initiator [[a, b],
-    [b, c]] minimises the relative errors of the expected counts. Its graph has 2^k ≥ n nodes, of
-    which the n with most links are kept, in random order. PGB's implementation adds no noise to one
-    of the degree counts and uses the local sensitivity of triangles as a smooth one.
+    [b, c]] minimises the sum of squared relative errors of the expected counts; the number of links
+    published is that of the fit, on Cora 16 % below the noisy one at ε = 10. Its graph has 2^k ≥ n
+    nodes, of which the n with most links are kept, in random order. PGB's implementation adds noise
+    of sensitivity 1 to degrees of which a link changes two, takes one factor of the claws without
+    noise, and e^(−β) times the most triangles of a node for a smooth sensitivity.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
