@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from core.data.link_counts import LinkCounts, find_counts, keep_counts
 from core.graph import Attribute, Graph
 
 Arrays = dict[str, np.ndarray]
 
 
 def pack_graph(graph: Graph) -> Arrays:
-    """All fields of a graph; `unpack_graph` gives an equal one."""
-    return {**pack_links(graph), **pack_nodes(graph)}
+    """All fields of a graph, and its counts where known; `unpack_graph` gives an equal one."""
+    counts = find_counts(graph)
+    counted = {} if counts is None else {"link_counts": pack_texts([json.dumps(asdict(counts))])}
+    return {**pack_links(graph), **pack_nodes(graph), **counted}
 
 
 def pack_links(graph: Graph) -> Arrays:
@@ -57,7 +61,7 @@ def unpack_graph(arrays: Mapping[str, np.ndarray]) -> Graph:
         attributes[name] = Attribute(
             name, arrays[f"codes_{number}"], tuple(classes), arrays.get(f"values_{number}")
         )
-    return Graph(
+    graph = Graph(
         arrays["edges"],
         unpack_texts(arrays["node_ids"]),
         attributes,
@@ -66,6 +70,9 @@ def unpack_graph(arrays: Mapping[str, np.ndarray]) -> Graph:
         arrays.get("weights"),
         unpack_texts(arrays["name"])[0],
     )
+    if "link_counts" in arrays:
+        keep_counts(graph, LinkCounts(**json.loads(unpack_texts(arrays["link_counts"])[0])))
+    return graph
 
 
 def pack_texts(texts: Iterable[str]) -> np.ndarray:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from scipy.sparse import csgraph
 
+from core.data.link_counts import count_links
 from core.data.loaded import LoadReport
 from core.data.warnings import count_classes, find_warnings
 from core.graph import Attribute, Graph
@@ -66,29 +66,27 @@ def compute_profile(
     private: str | None = None,
     utility: str | None = None,
 ) -> GraphProfile:
-    """The profile; warnings consider `private` and `utility`, or every attribute if unset."""
-    from core.algorithms.triangles import compute_triangles
+    """The profile; warnings consider `private` and `utility`, or every attribute if unset.
 
-    degrees = graph.degrees
-    # of a symmetric matrix the same as undirected, without a copy of its transpose
-    num_components, members = csgraph.connected_components(graph.adjacency, connection="strong")
-    triangles = compute_triangles(graph.edges, graph.num_nodes)
-    possible = degrees * (degrees - 1) / 2
-    clustering = np.divide(triangles, possible, out=np.zeros(len(degrees)), where=possible > 0)
+    Features of these names count as attributes.
+    """
+    counts, degrees = count_links(graph), graph.degrees
+    for column in (private, utility):
+        graph = graph if column is None else graph.with_private(column)
     quantiles = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
     at_quantiles = np.quantile(degrees, quantiles).tolist()
     return GraphProfile(
         num_nodes=graph.num_nodes,
         num_edges=graph.num_edges,
         density=graph.density,
-        num_components=int(num_components),
-        largest_component=int(np.bincount(members).max()),
+        num_components=counts.num_components,
+        largest_component=counts.largest_component,
         num_isolated=int((degrees == 0).sum()),
         mean_degree=float(degrees.mean()),
         degree_table=_degree_table(degrees),
         degree_quantiles=dict(zip(quantiles, at_quantiles, strict=True)),
-        average_clustering=float(clustering.mean()),
-        num_triangles=int(triangles.sum()) // 3,
+        average_clustering=counts.average_clustering,
+        num_triangles=counts.num_triangles,
         assortativity=compute_assortativity(graph),
         num_features=len(graph.feature_names),
         feature_kind=_feature_kind(graph),

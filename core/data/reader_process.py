@@ -70,10 +70,13 @@ def _describe(error: Exception, path: Path) -> list[Any]:
 
 
 def _load_graph(path: Path, folder: Path, options: dict[str, Any]) -> dict[str, Any]:
+    from core.data.link_counts import MANY_LINKS, count_links
     from core.data.packing import pack_graph
     from core.data.readers import load_graph
 
     loaded = load_graph(path, **options)
+    if loaded.graph.num_edges >= MANY_LINKS:
+        count_links(loaded.graph)  # packed with it
     _save(folder, pack_graph(loaded.graph))
     return {"report": loaded.report.to_json()}
 

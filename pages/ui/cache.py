@@ -66,10 +66,7 @@ def _load_release(audit_id: str, release: str, repeat: int, _view: AuditView) ->
 def compute_profile(
     graph_hash: str, private: str | None, utility: str | None, _report: LoadReport | None
 ) -> GraphProfile:
-    graph = load_graph(graph_hash)
-    for column in (private, utility):
-        graph = graph if column is None else graph.with_private(column)
-    return profile.compute_profile(graph, _report, private, utility)
+    return profile.compute_profile(load_graph(graph_hash), _report, private, utility)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
