@@ -113,8 +113,8 @@ def _show_results(view: AuditView, made: list[str]) -> None:
 def _plot_pair(view: AuditView, release: str, theme: Theme) -> Chart:
     names = short_titles((ORIGINAL, release))
     return releases.before_after(
-        cache.load_release(view, ORIGINAL),
-        cache.load_release(view, release),
+        view.load_sample(release),
+        cache.load_audit_graph(view).node_ids,
         titles=(names[ORIGINAL], names[release]),
         theme=theme,
     )

@@ -15,6 +15,7 @@ from core.audit.describe import CellResult, ReleaseRecord
 from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.job import list_runs
 from core.audit.knowledge import Auxiliary
+from core.audit.link_sample import SAMPLE, LinkSample
 from core.audit.node_tables import (
     Groups,
     assemble_nodes,
@@ -123,6 +124,11 @@ def assemble_view(
             return visible
         return files.unpack_release(files.load_cell(store.home, keys[release, repeat]), visible)
 
+    def load_sample(release: str) -> LinkSample:
+        sample = LinkSample.unpack(files.load_cell(store.home, keys[release, 0], SAMPLE))
+        # Releases made by earlier versions have none.
+        return sample or LinkSample.draw(load_visible(0), load_release(release, 0))
+
     def load_link_scores(release: str, repeat: int) -> np.ndarray | None:
         return files.load_cell(store.home, keys[release, repeat]).get("link_scores")
 
@@ -140,6 +146,7 @@ def assemble_view(
         rocs=assemble_rocs(store, spec, groups),
         load_graph=lambda: leave_out_people(load(row.graph_hash), spec.disclosure.leave_out),
         load_release=load_release,
+        load_sample=load_sample,
         load_link_scores=load_link_scores,
         load_margins=make_margin_loader(store, groups),
         claims=list_runs(store, ClaimJobs, row.id),

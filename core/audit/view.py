@@ -16,6 +16,7 @@ import pandas as pd
 from core.audit.access.accounts import LOCAL
 from core.audit.decisions import Decision
 from core.audit.estimate import TimeRange
+from core.audit.link_sample import LinkSample
 from core.audit.spec import AuditSpec, PublishSpec
 from core.audit.states import State
 from core.graph import Graph
@@ -217,6 +218,7 @@ class AuditView:
     rocs     (release, attack) → table fpr, tpr: mean ROC over repeats at fixed FPRs
     load_graph    the original graph
     load_release  (release id, repeat) → the released graph of that repeat
+    load_sample   release id of a defense → links among a few nodes before and after, first repeat
     load_link_scores  (defense's release id, repeat) → (m,) learned score of each link of the
     defended graph, or None
     load_margins  (release id, attribute attack or None for the label) → (k,) margins of the true
@@ -237,6 +239,7 @@ class AuditView:
     rocs: dict[tuple[str, str], pd.DataFrame]
     load_graph: Callable[[], Graph]
     load_release: Callable[[str, int], Graph]
+    load_sample: Callable[[str], LinkSample]
     control: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=[*CONTROL_COLUMNS]))
     claims: tuple[ClaimRun, ...] = ()
     ledger: tuple[Entry, ...] = ()

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from plotly.subplots import make_subplots
 
+from core.audit.link_sample import LinkSample
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_line, make_panels, style_figure, wrap_text
 from core.findings.palette import (
@@ -18,8 +19,7 @@ from core.findings.palette import (
     Theme,
     escape_text,
 )
-from core.findings.releases import choose_sample, compute_layout, compute_link_changes
-from core.graph import Graph
+from core.findings.releases import compute_layout
 
 MAX_CURVES = 4
 _TITLE_WIDTH = 15
@@ -37,19 +37,18 @@ STATES = {
 
 
 def before_after(
-    before: Graph,
-    after: Graph,
-    nodes: Sequence[int] | np.ndarray | None = None,
+    sample: LinkSample,
+    node_ids: Sequence[str],
     titles: tuple[str, str] = ("Before", "After"),
     theme: Theme = "light",
 ) -> Chart:
     """The same part of two graphs side by side, with the same layout.
 
-    Links that `after` lacks are dashed red, links it adds are blue. `before` and `after` have the
-    same nodes. nodes: node numbers, by default about 60 around a typical one.
+    Links that the graph after lacks are dashed red, links it adds are blue.
+
+    node_ids  ids of all nodes, by number
     """
-    chosen = choose_sample(before) if nodes is None else np.asarray(nodes, int)
-    table = compute_link_changes(before, after, chosen)
+    chosen, table = sample.nodes, sample.changes
     positions = compute_layout(table, chosen)
     place = dict(zip(chosen.tolist(), positions, strict=True))
     figure = make_panels(titles, shared_yaxes=False)
@@ -60,7 +59,7 @@ def before_after(
         links = table[table.state == state]
         x, y = _trace_links(links, place)
         add_line(figure, x, y, color, width, dash, f"{state} ({len(links)})", row=1, col=2)
-    names = [escape_text(before.node_ids[node]) for node in chosen]
+    names = [escape_text(node_ids[node]) for node in chosen]
     for column in (1, 2):
         figure.add_scatter(
             x=positions[:, 0],
@@ -78,10 +77,9 @@ def before_after(
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
     named = table.assign(
-        source=[before.node_ids[i] for i in table.source],
-        target=[before.node_ids[i] for i in table.target],
+        source=[node_ids[i] for i in table.source], target=[node_ids[i] for i in table.target]
     )
-    note = f"{len(chosen)} of {before.num_nodes:,} nodes and the links among them; first repeat."
+    note = f"{len(chosen)} of {len(node_ids):,} nodes and the links among them; first repeat."
     return Chart(figure, named, note)
 
 

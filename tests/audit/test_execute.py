@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
@@ -15,6 +16,7 @@ from core.audit.export import SCENARIO_COLUMNS, describe_audit
 from core.audit.jobs import cells as execute
 from core.audit.jobs.cells import Job, execute_cell
 from core.audit.jobs.worker import MAX_CURVE_POINTS, StoredProgress
+from core.audit.link_sample import LinkSample
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
 from core.audit.run import run_inline
@@ -93,6 +95,24 @@ def test_an_audit_fills_every_table(view, graph):
     assert len(view.profile) == 2 * graph.num_nodes
     visible = view.load_release("original", 0)
     assert view.releases[1].facts["links_removed"].value == round(0.3 * visible.num_edges)
+
+
+def test_a_sample_of_the_links_is_stored_with_the_release(view, home, monkeypatch):
+    """Drawing it anew gives the same; a release of an earlier version has none stored."""
+    stored = view.load_sample("random_deletion")
+    drawn = LinkSample.draw(
+        view.load_release("original", 0), view.load_release("random_deletion", 0)
+    )
+    assert set(drawn.changes.state) == {"kept", "removed"}
+    with monkeypatch.context() as patch:
+        patch.setattr(LinkSample, "unpack", staticmethod(lambda _arrays: None))
+        late = view.load_sample("random_deletion")
+    for sample in (stored, late):
+        assert sample.nodes.tolist() == drawn.nodes.tolist()
+        pd.testing.assert_frame_equal(sample.changes, drawn.changes, check_dtype=False)
+    with monkeypatch.context() as patch:  # no graph is loaded for what is stored
+        patch.setattr(LinkSample, "draw", staticmethod(lambda *_graphs: pytest.fail("drawn")))
+        view.load_sample("random_deletion")
 
 
 def test_a_notebook_shows_the_first_results_and_escapes_names(view):

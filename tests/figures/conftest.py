@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.audit.link_sample import LinkSample
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import (
     CELL_COLUMNS,
@@ -196,6 +197,7 @@ def make_view(graph: Graph | None = None) -> AuditView:
         make_rocs(),
         lambda: graph,
         load_release,
+        lambda release: LinkSample.draw(load_release(RELEASES[0], 0), load_release(release, 0)),
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.audit.link_sample import LinkSample, choose_sample, compute_link_changes
 from core.figures.releases import before_after, training_curves
-from core.findings.releases import choose_sample, compute_link_changes
 from core.graph import Graph
 from tests.oracles.graphs import isolated_node, star, two_communities
 
@@ -36,7 +36,7 @@ def test_link_changes_equal_sets():
 
 def test_both_panels_share_the_layout_and_mark_changes():
     before = two_communities()
-    chart = before_after(before, rewire(before))
+    chart = before_after(LinkSample.draw(before, rewire(before)), before.node_ids)
     points = [t for t in chart.figure.data if t.mode == "markers"]
     np.testing.assert_array_equal(points[0].x, points[1].x)
     lines = {t.name.split()[0]: t for t in chart.figure.data if t.name}
@@ -52,7 +52,8 @@ def test_both_panels_share_the_layout_and_mark_changes():
 
 def test_layout_is_always_the_same():
     before = two_communities()
-    first, second = (before_after(before, rewire(before)).figure for _ in range(2))
+    samples = (LinkSample.draw(before, rewire(before)) for _ in range(2))
+    first, second = (before_after(sample, before.node_ids).figure for sample in samples)
     assert first.to_json() == second.to_json()
 
 

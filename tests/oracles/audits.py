@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from core.audit.link_sample import LinkSample
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
 from core.audit.view import (
@@ -93,4 +94,5 @@ def make_audit(
         {},
         lambda: graph,
         lambda _release, _repeat: graph,
+        lambda _release: LinkSample.draw(graph, graph),
     )

@@ -17,6 +17,7 @@ from core.audit.attacking import attack_release, check_support
 from core.audit.cell import SHARED_NOTE, Cell, make_cell_seed, make_member_seeds, make_shared_seed
 from core.audit.describe import CellResult, count_changes, pack_release, unpack_release
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
+from core.audit.link_sample import LinkSample
 from core.audit.parts import PARTS
 from core.audit.prepared import PreparedAudit, list_seen
 from core.audit.spec import AuditSpec
@@ -157,6 +158,7 @@ def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
     release = check_release(made, threats.visible, defense.label)
     facts = {**count_changes(threats.visible, release.graph), **release.facts}
     record, arrays = pack_release(replace(release, facts=facts), threats.visible)
+    arrays |= LinkSample.draw(threats.visible, release.graph).pack()
     return Outcome(CellResult(release=record), arrays, release.curves or None)
 
 

@@ -14,12 +14,12 @@ import shutil
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,7 @@ ARRAYS, CHECKSUM = "arrays.npz", "blake2b"
 REOPENINGS = 3
 """Attempts to reopen a file that was replaced while read over a network."""
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -138,13 +139,14 @@ def save_cell(home: Path, key: str, arrays: Arrays) -> None:
             raise
 
 
-def load_cell(home: Path, key: str) -> Arrays:
-    """Arrays of a cell; raises DamagedError if they differ from what was written."""
+def load_cell(home: Path, key: str, names: Collection[str] | None = None) -> Arrays:
+    """Arrays of a cell, or those of them with these names; raises DamagedError if the cell differs
+    from what was written."""
     if not is_whole(home, key):
         raise DamagedError(
             "stored arrays", "must be as they were written", key[:12], "resume the audit"
         )
-    return read_npz(cell_folder(home, key) / ARRAYS)
+    return read_npz(cell_folder(home, key) / ARRAYS, names)
 
 
 def is_whole(home: Path, key: str) -> bool:
@@ -169,27 +171,27 @@ def delete_cell(home: Path, key: str) -> None:
     shutil.rmtree(cell_folder(home, key), ignore_errors=True)
 
 
-def _reopened(read: Callable[[Path], T]) -> Callable[[Path], T]:
+def _reopened(read: Callable[P, T]) -> Callable[P, T]:
     """Retry reading after a stale file handle."""
 
     @wraps(read)
-    def call(path: Path) -> T:
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
         for _ in range(REOPENINGS):
             try:
-                return read(path)
+                return read(*args, **kwargs)
             except OSError as error:
                 if error.errno != errno.ESTALE:
                     raise
-        return read(path)
+        return read(*args, **kwargs)
 
     return call
 
 
 @_reopened
-def read_npz(path: Path) -> Arrays:
-    """Arrays by name, never unpickled."""
+def read_npz(path: Path, names: Collection[str] | None = None) -> Arrays:
+    """Arrays by name, all or those of them with these names; never unpickled."""
     with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-        return {name: stored[name] for name in stored.files}
+        return {name: stored[name] for name in stored.files if names is None or name in names}
 
 
 def write_npz(path: Path, arrays: Arrays) -> None:
