@@ -190,6 +190,8 @@ def _find_lineages(connection: sa.Connection, graph: Graph) -> list[str]:
 
 def _find_own(connection: sa.Connection, graph: Graph) -> list[str]:
     """Lineage of a graph known to the ledger, or none."""
+    if connection.scalar(sa.select(LineageRow.identity).limit(1)) is None:
+        return []  # an empty ledger knows no graph: hashing millions of links tells nothing
     query = sa.select(LineageRow.lineage).where(LineageRow.identity == graph.identity_hash)
     return list(connection.scalars(query))
 
