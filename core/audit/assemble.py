@@ -18,9 +18,8 @@ from core.audit.knowledge import Auxiliary
 from core.audit.link_sample import SAMPLE, LinkSample
 from core.audit.node_tables import (
     Groups,
-    assemble_nodes,
+    assemble_attacks,
     assemble_profile,
-    assemble_rocs,
     format_part,
     list_done,
     list_releases,
@@ -62,7 +61,7 @@ def make_group_meter(store: Store, spec: AuditSpec, graph: Graph) -> Meter:
     def measure(cell: Row[Any]) -> list[Measurement]:
         if not columns:
             return []
-        arrays = files.load_cell(store.home, cell.key)
+        arrays = files.load_cell(store.home, cell.key, ("nodes", "risk", "base"))
         gain = arrays["risk"] - arrays["base"]
         return [measure_group_gap(arrays["nodes"], gain, columns)]
 
@@ -130,8 +129,10 @@ def assemble_view(
         return sample or LinkSample.draw(load_visible(0), load_release(release, 0))
 
     def load_link_scores(release: str, repeat: int) -> np.ndarray | None:
-        return files.load_cell(store.home, keys[release, repeat]).get("link_scores")
+        key = keys[release, repeat]
+        return files.load_cell(store.home, key, ("link_scores",)).get("link_scores")
 
+    nodes, rocs = assemble_attacks(store, spec, groups, graph)
     devices = sorted({cell.device for cell in cells if cell.device})
     return AuditView(
         summary=summarize(row, _count_states(cells)),
@@ -139,11 +140,11 @@ def assemble_view(
         provenance={**row.provenance, "devices": devices},
         releases=tuple(_summarize_releases(spec, groups)),
         results=_assemble_results(spec, groups, make_group_meter(store, spec, graph), level),
-        nodes=assemble_nodes(store, spec, groups, graph),
+        nodes=nodes,
         profile=assemble_profile(store, spec, groups, graph),
         cells=assemble_cells(cells),
         control=_assemble_control(spec, groups),
-        rocs=assemble_rocs(store, spec, groups),
+        rocs=rocs,
         load_graph=lambda: leave_out_people(load(row.graph_hash), spec.disclosure.leave_out),
         load_release=load_release,
         load_sample=load_sample,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -20,38 +20,50 @@ from core.graph import MISSING, Graph
 from core.release import ORIGINAL
 from core.results import RELEASE
 
+Rocs = dict[tuple[str, str], pd.DataFrame]
 
-def assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
-    """Risk of each node by release and attack, as `AuditView.nodes` describes."""
-    people = pd.CategoricalDtype(pd.Index(list(graph.node_ids), dtype="str"))
-    releases = pd.CategoricalDtype(pd.Index(list(list_releases(spec)), dtype="str"))
-    scenarios = [scenario for _, _, scenario in list_scenarios(spec)]
-    attacks = pd.CategoricalDtype(pd.Index([scenario.id for scenario in scenarios], dtype="str"))
-    tables = []
-    for row, release in enumerate(releases.categories):
-        for column, scenario in enumerate(scenarios):
-            done = list_done(groups, release, scenario.id)
-            if not done:
+_RISK_COLUMNS = ("risk", "advantage", "low", "high", "seeds")
+
+
+def assemble_attacks(
+    store: Store, spec: AuditSpec, groups: Groups, graph: Graph
+) -> tuple[pd.DataFrame, Rocs]:
+    """Risk of each node by release and attack, as `AuditView.nodes` describes, and (release,
+    attack) → the ROC curve, averaged over the repeats. Each cell is read once."""
+    categories: dict[str, Iterable[str]] = {
+        "node": graph.node_ids,
+        "release": list_releases(spec),
+        "attack": [scenario.id for _, _, scenario in list_scenarios(spec)],
+    }
+    columns: dict[str, list[np.ndarray]] = {name: [] for name in NODE_COLUMNS}
+    rocs = {}
+    for row, release in enumerate(categories["release"]):
+        for column, attack in enumerate(categories["attack"]):
+            done = list_done(groups, release, attack)
+            cells = [files.load_cell(store.home, cell.key, _ATTACK_ARRAYS) for cell in done]
+            if not cells:
                 continue
-            cells = [files.load_cell(store.home, cell.key) for cell in done]
-            nodes, columns = _combine_node_risks(cells, graph.num_nodes)
-            tables.append(
-                pd.DataFrame(
-                    {
-                        "node": pd.Categorical.from_codes(nodes, dtype=people),
-                        "release": _repeat(row, len(nodes), releases),
-                        "attack": _repeat(column, len(nodes), attacks),
-                        **columns,
-                    }
-                )
-            )
-    if not tables:
-        return pd.DataFrame(columns=list(NODE_COLUMNS))
-    return pd.concat(tables, ignore_index=True)[list(NODE_COLUMNS)]
+            nodes, found = _combine_node_risks(cells, graph.num_nodes)
+            columns["node"].append(nodes)
+            columns["release"].append(np.full(len(nodes), row, np.int16))
+            columns["attack"].append(np.full(len(nodes), column, np.int16))
+            for name in _RISK_COLUMNS:
+                columns[name].append(found[name])
+            rates = [cell["tpr"] for cell in cells if "tpr" in cell]
+            curves = [tpr for tpr in rates if np.isfinite(tpr).all()]
+            if curves:
+                mean = np.mean(curves, axis=0)
+                rocs[release, attack] = pd.DataFrame({"fpr": cells[0]["fpr"], "tpr": mean})
+    if not columns["node"]:
+        return pd.DataFrame(columns=list(NODE_COLUMNS)), rocs
+    table: dict[str, Any] = {name: np.concatenate(columns.pop(name)) for name in NODE_COLUMNS}
+    for name, texts in categories.items():
+        dtype = pd.CategoricalDtype(pd.Index(list(texts), dtype="str"))
+        table[name] = pd.Categorical.from_codes(table[name], dtype=dtype)
+    return pd.DataFrame(table, copy=False), rocs
 
 
-def _repeat(code: int, count: int, dtype: pd.CategoricalDtype) -> pd.Categorical:
-    return pd.Categorical.from_codes(np.full(count, code, np.int16), dtype=dtype)
+_ATTACK_ARRAYS = ("nodes", "risk", "base", "fpr", "tpr")
 
 
 def _combine_node_risks(
@@ -68,9 +80,9 @@ def _combine_node_risks(
     nodes = np.flatnonzero(count)
     count, mean = count[nodes], total[nodes] / count[nodes]
     variance = np.maximum(squares[nodes] / count - mean**2, 0) * count / np.maximum(count - 1, 1)
-    with np.errstate(invalid="ignore"):
-        half = stdtrit(np.where(count > 1, count - 1, np.nan), 0.975)
-        half = half * np.sqrt(variance / count)
+    # By the number of repeats, of which there are few, not by node.
+    quantiles = np.append(np.nan, stdtrit(np.arange(1, max(count.max(initial=1), 2)), 0.975))
+    half = quantiles[count.astype(np.int64) - 1] * np.sqrt(variance / count)
     return nodes, {
         "risk": mean,
         "advantage": mean - base[nodes] / count,
@@ -91,6 +103,7 @@ def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph
         shares = np.append(attribute.shares, np.nan)[attribute.codes]
         assert MISSING == -1
     ids = pd.array(list(graph.node_ids), dtype="str")
+    named = pd.array(classes.tolist(), dtype="str")
     tables = []
     for release in list_releases(spec):
         done = list_done(groups, release, format_part("homophily"))
@@ -107,7 +120,7 @@ def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph
                     "node": ids,
                     "release": release,
                     "degree": arrays["degree"],
-                    "class": pd.array(classes.tolist(), dtype="str"),
+                    "class": named,
                     "community": arrays["community"],
                     "class_share": shares,
                     **ratios,
@@ -117,26 +130,6 @@ def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph
     if not tables:
         return pd.DataFrame(columns=list(PROFILE_COLUMNS))
     return pd.concat(tables, ignore_index=True)[list(PROFILE_COLUMNS)]
-
-
-def assemble_rocs(
-    store: Store, spec: AuditSpec, groups: Groups
-) -> dict[tuple[str, str], pd.DataFrame]:
-    """(release, attack) → the ROC curve, averaged over the repeats."""
-    rocs = {}
-    for release in list_releases(spec):
-        for _, _, scenario in list_scenarios(spec):
-            cells = [
-                files.load_cell(store.home, cell.key)
-                for cell in list_done(groups, release, scenario.id)
-            ]
-            rates = [cell["tpr"] for cell in cells if "tpr" in cell]
-            curves = [tpr for tpr in rates if np.isfinite(tpr).all()]
-            if curves:
-                rocs[release, scenario.id] = pd.DataFrame(
-                    {"fpr": cells[0]["fpr"], "tpr": np.mean(curves, axis=0)}
-                )
-    return rocs
 
 
 Groups = dict[tuple[str, str], list[Row[Any]]]

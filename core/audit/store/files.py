@@ -89,7 +89,10 @@ def load_graph(home: Path, graph_hash: str) -> Graph:
     if not path.exists():
         raise InputError("graph", "must be stored", graph_hash[:12], "load the file again")
     try:
-        graph = unpack_graph(read_npz(path))
+        arrays = read_npz(path)
+        for array in arrays.values():
+            array.flags.writeable = False  # nobody else holds it, so that the graph copies nothing
+        graph = unpack_graph(arrays)
         is_same = graph.content_hash == graph_hash
     except (OSError, ValueError, KeyError, IndexError, TypeError, EOFError, zipfile.BadZipFile):
         is_same = False
