@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -73,7 +74,7 @@ def ghratio_distributions(
     figure.update_xaxes(range=[0, 1], title_text="Share of the own class<br>← safer")
     figure.update_yaxes(ticksuffix=" %", rangemode="tozero")
     figure.update_yaxes(title_text="Nodes", row=1, col=1)
-    known = profile[profile.ghratio_combined.notna()].groupby("release").node.nunique()
+    known = profile.release[profile.ghratio_combined.notna()].value_counts()  # one row a node
     note = (
         f"Nodes whose value and peers are known ({int(known.max()) if len(known) else 0:,}), "
         f"first repeat's releases, {NUM_BINS} bins. Dashed: mean class share {share:.2f}."
@@ -83,7 +84,7 @@ def ghratio_distributions(
 
 def _describe_ratios(profile: pd.DataFrame, share: float) -> str:
     """Mean proximity ratio on the original beside the class share."""
-    rows = profile[profile.release == ORIGINAL].ghratio_proximity.dropna()
+    rows = profile.loc[profile.release == ORIGINAL, "ghratio_proximity"].dropna()
     if rows.empty:
         return ""
     return (
@@ -112,7 +113,7 @@ def mechanism_scatter(
     20,000 nodes every k-th is drawn.
     """
     columns = ["node", "class", "class_share", "ghratio_proximity", "ghratio_role"]
-    rows = profile[(profile.release == release)][columns]
+    rows = profile.loc[profile.release == release, columns]
     table = rows.dropna(subset=["ghratio_proximity", "ghratio_role"]).reset_index(drop=True)
     if table.empty:
         return make_empty_chart("No node has both ratios.", theme, table)
@@ -127,8 +128,9 @@ def mechanism_scatter(
             y=points.ghratio_role.to_numpy(float),
             mode="markers",
             name=escape_text(name),
-            customdata=points.node.to_list(),
-            text=[escape_text(node) for node in points.node],
+            # Arrays, because Plotly checks lists element by element.
+            customdata=points.node.to_numpy(object),
+            text=np.array([escape_text(node) for node in points.node], object),
             marker={
                 "color": OKABE_ITO[index % len(OKABE_ITO)],
                 "opacity": 0.75,

@@ -29,7 +29,7 @@ def compute_ghratio_histogram(
     parts = []
     for name in MECHANISMS:
         for release in list_releases(profile):
-            values = profile[profile.release == release][name].dropna().to_numpy(float)
+            values = profile.loc[profile.release == release, name].dropna().to_numpy(float)
             if len(values) == 0 or (releases is not None and release not in releases):
                 continue
             counts, _ = np.histogram(values, edges)
@@ -50,8 +50,8 @@ def compute_ghratio_histogram(
 
 def compute_reference_share(profile: pd.DataFrame) -> float:
     """Mean over nodes of their class share: the expected ratio without homophily."""
-    rows = profile[profile.release == list_releases(profile)[0]]
-    return float(pd.to_numeric(rows.class_share, errors="coerce").mean())
+    shares = profile.loc[profile.release == list_releases(profile)[0], "class_share"]
+    return float(pd.to_numeric(shares, errors="coerce").mean())
 
 
 def explain_missing_ratios(view: AuditView) -> str:
