@@ -1,7 +1,8 @@
 """What opening a page costs the server: `python -m tests.benchmarks.page_switch HOME AUDIT`.
 
 Starts the app on a home that holds a finished audit and opens each page in turn, three times over,
-by the protocol of the browser, alone: CPU seconds of the server process a page. With `--report`
+by the protocol of the browser, alone: CPU seconds of the server process a page, and of opening the
+audit before. With `--report`
 instead: CPU seconds of each edition of the PDF, in a process that holds the audit already.
 """
 
@@ -23,7 +24,9 @@ REST_S = 0.5
 
 async def visit(port: int, audit_id: str, server: psutil.Process) -> None:
     session = Session(port, audit_id)
+    before = sum(server.cpu_times()[:2])
     await session.open()
+    print(f"opening    {sum(server.cpu_times()[:2]) - before:.2f} CPU s", flush=True)
     for number in range(ROUNDS):
         for page in PAGES:
             tally, before, started = Tally(), sum(server.cpu_times()[:2]), time.monotonic()
