@@ -8,15 +8,14 @@ import streamlit as st
 from core.audit.view import AuditView
 from core.figures import margins, risk
 from core.findings import answers
-from core.findings.attackers import find_secret, pick_worst, tabulate_exposed
+from core.findings.attackers import find_headlines, find_secret, tabulate_exposed
 from core.findings.glossary import explain_term
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.labels import method_title, release_title
 from core.findings.margins import answer_margins, list_margin_attacks
 from core.findings.page_summary import summarize_risk
-from core.findings.people import Secret
+from core.findings.people import Secret, list_attacked
 from core.findings.risk import SCALE_TITLES, Scale, compute_heatmap
-from core.findings.tables import list_releases
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
 from pages.ui.chart import show_cached_chart, show_chart
@@ -71,14 +70,17 @@ def _show_details(view: AuditView, secret: Secret, chosen: list[str], scale: Sca
 
 def _choose_releases(view: AuditView, secret: Secret) -> list[str]:
     """Ask for one or two releases; by default the original and the safest one."""
-    releases = list_releases(select_nodes(view, secret))
+    releases = cache.remember(view, lambda: list_attacked(view.nodes, secret))
     if len(releases) == 1:
         is_waiting = view.spec.defenses and view.summary.state.is_active
         hint = "The others are being attacked" if is_waiting else "Add defenses on the Defend page"
         st.caption(f"Only {release_title(releases[0])} has results. {hint}.")
         return releases
     best = cache.remember(
-        view, lambda: answers.find_least_exposing(pick_worst(select_nodes(view, secret)))
+        view,
+        lambda: answers.find_least_exposing(
+            find_headlines(view.nodes, secret=(secret.threat, secret.target))
+        ),
     )
     start = [ORIGINAL, best] if best in releases else releases[:2]
     return st.multiselect(
@@ -121,9 +123,8 @@ def _show_heatmap(view: AuditView, secret: Secret, chosen: tuple[str, ...], scal
 def _tabulate_heatmaps(
     view: AuditView, secret: Secret, releases: tuple[str, ...], scale: Scale
 ) -> dict[str, pd.DataFrame]:
-    nodes = select_nodes(view, secret)
-    order = rank_nodes(view, secret, releases[0]).node.tolist()
-    return {r: compute_heatmap(nodes, r, None, scale, order) for r in releases}
+    order, one = rank_nodes(view, secret, releases[0]).node, (secret.threat, secret.target)
+    return {r: compute_heatmap(view.nodes, r, scale, order, one) for r in releases}
 
 
 def _choose_ranks() -> tuple[int, int] | None:

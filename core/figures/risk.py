@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -70,9 +69,10 @@ def risk_heatmap(
     `customdata` of each is [node, attack, first rank, last rank] (node: the first of the row).
     Empty cells: the node is not at stake under that attack.
     """
-    first, last = ranks or (1, math.inf)
-    shown = {r: table[table["rank"].between(first, last)] for r, table in tables.items()}
-    shown = {release: table for release, table in shown.items() if len(table)}
+    shown = {release: table for release, table in tables.items() if len(table)}
+    if ranks is not None:
+        shown = {r: table[table["rank"].between(*ranks)] for r, table in shown.items()}
+        shown = {release: table for release, table in shown.items() if len(table)}
     if not shown:
         return make_empty_chart("No node risk yet.", theme)
     attacks = list(dict.fromkeys(c for t in shown.values() for c in t if c not in FIXED_COLUMNS))
@@ -334,7 +334,7 @@ def _bin_rows(table: pd.DataFrame, attacks: list[str], num_rows: int) -> dict[st
         "values": binned,
         "first": ranks[starts[:-1]],
         "last": ranks[starts[1:] - 1],
-        "node": table.node.to_numpy()[starts[:-1]],
+        "node": table.node.iloc[starts[:-1]].to_numpy(object),
     }
 
 

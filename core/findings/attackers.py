@@ -10,9 +10,12 @@ maximum per node remains as an upper bound, beside what guessing attackers reach
 
 from __future__ import annotations
 
+import weakref
 import zlib
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -48,6 +51,21 @@ HEADLINE_COLUMNS = (
 )
 
 
+EXPOSED_COLUMNS = (
+    "release",
+    "threat",
+    "target",
+    "base",
+    "exposed",
+    "n",
+    "share",
+    "mean",
+    "sd",
+    "attacks",
+    "how",
+)
+
+
 @lru_cache(maxsize=1024)
 def find_secret(attack: str) -> tuple[str, str]:
     """(threat, target column) of an attack id; ("", "") if this version does not know it."""
@@ -57,40 +75,110 @@ def find_secret(attack: str) -> tuple[str, str]:
     return threat, Scenario.parse(attack).target
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _once_a_table(
+    compute: Callable[Concatenate[pd.DataFrame, P], T],
+) -> Callable[Concatenate[pd.DataFrame, P], T]:
+    """Remember what was computed from a table while it lives; tables of a view never change.
+
+    By identity: comparing millions of rows would cost more than computing.
+    """
+    known: dict[int, tuple[weakref.ref[pd.DataFrame], dict[Any, T]]] = {}
+
+    @wraps(compute)
+    def call(table: pd.DataFrame, *args: P.args, **kwargs: P.kwargs) -> T:
+        number, how = id(table), (args, *sorted(kwargs.items()))
+        if number not in known or known[number][0]() is not table:
+            known[number] = weakref.ref(table, lambda _: known.pop(number, None)), {}
+        found = known[number][1]
+        if how not in found:
+            found[how] = compute(table, *args, **kwargs)
+        return found[how]
+
+    return call
+
+
+@dataclass(frozen=True, eq=False)
+class _Headline:
+    """Headline attacker of a release and secret.
+
+    rows  numbers of its rows in the table of nodes, one per node at stake
+    how   how it was chosen
+    """
+
+    release: str
+    threat: str
+    target: str
+    rows: np.ndarray
+    how: str
+
+
+@_once_a_table
+def _list_headlines(nodes: pd.DataFrame) -> list[_Headline]:
+    """The headline attacker of each release and secret of `AuditView.nodes`."""
+    rows, gains = list_rows(nodes), nodes.advantage.to_numpy(float)
+    half = _find_halves(nodes.node)
+    return [
+        _Headline(
+            release, threat, target, *_choose({a: rows[release, a] for a in own}, gains, half)
+        )
+        for (release, (threat, target)), own in _list_secrets(rows)
+    ]
+
+
 def compute_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
     """One row per release, secret and node at stake: the risk under the headline attacker.
 
     Columns `HEADLINE_COLUMNS`; `how` states how the attacker was chosen. Secrets with baseline
     attackers only are absent.
     """
-    return spell(_find_headlines(nodes))
+    return spell(find_headlines(nodes))
 
 
-def _find_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
-    """`compute_headlines` with names as the categories of `nodes`."""
-    rows = _list_rows(nodes)
-    half = _find_halves(nodes.node)
-    gains = nodes.advantage.to_numpy(float)
-    labels, parts = [], []
-    for (release, (threat, target)), attacks in _list_secrets(rows):
-        chosen, how = _choose({a: rows[release, a] for a in attacks}, gains, half)
-        parts.append(chosen)
-        labels.append((threat, target, how))
-    if not parts:
+def find_headlines(
+    nodes: pd.DataFrame, release: str | None = None, secret: tuple[str, str] | None = None
+) -> pd.DataFrame:
+    """`compute_headlines` with names as the categories of `nodes`, of all releases and secrets or
+    of one.
+
+    secret  (threat, target column)
+    """
+    found = [
+        one
+        for one in _list_headlines(nodes)
+        if release in (None, one.release) and secret in (None, (one.threat, one.target))
+    ]
+    if not found:
         return pd.DataFrame(columns=list(HEADLINE_COLUMNS))
-    found = nodes.iloc[np.concatenate(parts)].reset_index(drop=True)
-    sizes = [len(chosen) for chosen in parts]
-    for name, values in zip(("threat", "target", "how"), zip(*labels, strict=True), strict=True):
-        found[name] = pd.Categorical(values).repeat(sizes)
-    return found.assign(base=found.risk - found.advantage)[list(HEADLINE_COLUMNS)]
+    table = nodes.iloc[np.concatenate([one.rows for one in found])].reset_index(drop=True)
+    sizes = [len(one.rows) for one in found]
+    for name in ("threat", "target", "how"):
+        table[name] = pd.Categorical([getattr(one, name) for one in found]).repeat(sizes)
+    return table.assign(base=table.risk - table.advantage)[list(HEADLINE_COLUMNS)]
 
 
-def _list_rows(nodes: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
+@_once_a_table
+def list_rows(nodes: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
     """(release, attack) → row numbers with a defined risk, in the table's order."""
     rows = np.flatnonzero(nodes.risk.notna() & nodes.advantage.notna())
-    names = nodes[["release", "attack"]].iloc[rows]
-    parts = names.groupby(["release", "attack"], sort=False, observed=True).indices
-    return {pair: rows[part] for pair, part in sorted(parts.items(), key=lambda p: p[1][0])}
+    releases, attacks = (nodes[name].astype("category").cat for name in ("release", "attack"))
+    codes = releases.codes.to_numpy(np.int64)[rows] * len(attacks.categories)
+    codes += attacks.codes.to_numpy()[rows]
+    # The table is made part by part: a part is a run of equal codes, found without sorting.
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    parts: dict[int, list[np.ndarray]] = {}
+    for code, run in zip(codes[starts].tolist(), np.split(rows, starts[1:]), strict=False):
+        parts.setdefault(code, []).append(run)
+    names = {code: divmod(code, len(attacks.categories)) for code in parts}
+    return {
+        (releases.categories[names[code][0]], attacks.categories[names[code][1]]): (
+            runs[0] if len(runs) == 1 else np.concatenate(runs)
+        )
+        for code, runs in parts.items()
+    }
 
 
 def _list_secrets(
@@ -115,13 +203,14 @@ def compute_headline(nodes: pd.DataFrame) -> pd.DataFrame:
 
 def pick_worst(nodes: pd.DataFrame) -> pd.DataFrame:
     """`compute_headline` unsorted and with category codes, for counting over millions of nodes."""
-    found = _find_headlines(nodes)
+    found = find_headlines(nodes)
     if len(found[["threat", "target"]].drop_duplicates()) <= 1:  # nobody has a second secret
         return found
     keys = ["release", "node"]
     return found.loc[found.groupby(keys, sort=False, observed=True).advantage.idxmax()]
 
 
+@_once_a_table
 def compute_exposed(
     nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT, by_base: bool = False
 ) -> pd.DataFrame:
@@ -131,22 +220,36 @@ def compute_exposed(
     `by_base` one row per base rate (column base), which separates the classes. A node is exposed if
     the headline attacker's advantage exceeds `limit`.
     """
-    found = _find_headlines(nodes)
-    found = found.assign(is_exposed=found.advantage > limit, base=found.base.round(6))
-    keys = ["release", "threat", "target", *(["base"] if by_base else [])]
-    return spell(
-        found.groupby(keys, sort=False, observed=True)
-        .agg(
+    headlines = _list_headlines(nodes)
+    if not headlines:
+        return pd.DataFrame(columns=list(EXPOSED_COLUMNS))
+    risks, gains = nodes.risk.to_numpy(float), nodes.advantage.to_numpy(float)
+    names = nodes.attack.astype("category").cat
+    tables = []
+    for one in headlines:
+        gain = gains[one.rows]
+        own = pd.DataFrame({"advantage": gain, "is_exposed": gain > limit})
+        base = (risks[one.rows] - gain).round(6) if by_base else np.zeros(len(gain))
+        attacks = pd.Series(names.codes.to_numpy()[one.rows])
+        table = own.groupby(base, sort=False).agg(
             exposed=("is_exposed", "sum"),
             n=("is_exposed", "size"),
             share=("is_exposed", "mean"),
             mean=("advantage", "mean"),
             sd=("advantage", "std"),
-            attacks=("attack", lambda a: " or ".join(dict.fromkeys(map(method_title, a.unique())))),
-            how=("how", "first"),
         )
-        .reset_index()
-    )
+        titles = (
+            attacks.groupby(base, sort=False)
+            .unique()
+            .map(
+                lambda codes: " or ".join(dict.fromkeys(map(method_title, names.categories[codes])))
+            )
+        )
+        fixed = {"release": one.release, "threat": one.threat, "target": one.target}
+        table = table.assign(**fixed, attacks=titles, how=one.how, base=table.index)
+        tables.append(table)
+    columns = [name for name in EXPOSED_COLUMNS if by_base or name != "base"]
+    return pd.concat(tables, ignore_index=True)[columns]
 
 
 def tabulate_exposed(nodes: pd.DataFrame, releases: Sequence[str]) -> pd.DataFrame:
@@ -234,7 +337,7 @@ def compute_bound(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> pd.Dat
     Columns release, threat, target, exposed, n, noise: the share that as many guessing attackers
     would expose.
     """
-    rows, result = _list_rows(nodes), []
+    rows, result = list_rows(nodes), []
     for (release, (threat, target)), attacks in _list_secrets(rows):
         group = nodes.iloc[np.sort(np.concatenate([rows[release, a] for a in attacks]))]
         people, _ = pd.factorize(group.node)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from core.algorithms.pairs import count_shared_neighbors
 from core.audit.scenarios import split_id
-from core.audit.view import AuditView
+from core.audit.view import AuditView, spell
 from core.findings.identity import KNOWN, find_depth_risks
 from core.findings.labels import method_title
 from core.findings.numbers import format_number
@@ -57,6 +57,19 @@ def explain_people(
     view: AuditView, people: pd.DataFrame, secret: Secret, release: str = ORIGINAL
 ) -> list[str]:
     """One line per row of `rank_people`: the reason for the risk on this secret."""
+    lines = [_explain_chance(row) for row in people.itertuples()]
+    is_clear = np.array([not line for line in lines], bool)
+    if is_clear.any():  # reasons read the graph, which a table without any need not load
+        reasons = iter(_explain_gains(view, people[is_clear], secret, release))
+        lines = [line or next(reasons) for line in lines]
+    return lines
+
+
+def _explain_gains(
+    view: AuditView, people: pd.DataFrame, secret: Secret, release: str
+) -> list[str]:
+    """The reasons of advantages above chance."""
+    people = spell(people)
     if secret.threat == "link":
         reasons = _explain_links(view, people, release)
     elif secret.threat == "identity":
@@ -65,8 +78,7 @@ def explain_people(
         reasons = _explain_values(view, people, secret.target, release)
     else:
         reasons = [f"{method_title(attack)} recognises its real links" for attack in people.attack]
-    chance = [_explain_chance(row) for row in people.itertuples()]
-    return [text or reason for text, reason in zip(chance, reasons, strict=True)]
+    return reasons
 
 
 def compare_contacts(original: Graph, release: Graph, nodes: np.ndarray) -> pd.DataFrame:

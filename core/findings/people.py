@@ -13,7 +13,13 @@ import pyarrow.compute as pc
 
 from core.audit.scenarios import THREAT_TITLES, Threat
 from core.audit.view import spell
-from core.findings.attackers import compute_exposed, compute_headlines, find_secret, pick_worst
+from core.findings.attackers import (
+    compute_exposed,
+    compute_headlines,
+    find_headlines,
+    find_secret,
+    list_rows,
+)
 from core.findings.differences import is_clear
 from core.findings.labels import is_blind, method_title, release_title
 from core.findings.numbers import format_estimate
@@ -59,8 +65,7 @@ class Secret:
 
 def list_secrets(nodes: pd.DataFrame) -> list[Secret]:
     """Secrets that non-baseline attacks were run against, threat by threat."""
-    rows = nodes[nodes.risk.notna() & nodes.advantage.notna()]
-    found = {find_secret(attack) for attack in rows.attack.unique() if not is_blind(attack)}
+    found = {find_secret(attack) for _, attack in list_rows(nodes) if not is_blind(attack)}
     order = list(THREAT_TITLES)
     known = [Secret(t, target) for t, target in found if t in order]
     return sorted(known, key=lambda s: (order.index(s.threat), s.target))
@@ -68,11 +73,19 @@ def list_secrets(nodes: pd.DataFrame) -> list[Secret]:
 
 def find_worst_secret(nodes: pd.DataFrame, release: str = ORIGINAL) -> Secret | None:
     """The secret that exposes most of the nodes at stake, then the largest mean advantage."""
-    table = compute_exposed(nodes[nodes.release == release])
+    table = compute_exposed(nodes)
+    table = table[table.release == release]
     if table.empty:
         return None
     worst = table.sort_values(["share", "mean"], ascending=False, kind="stable").iloc[0]
     return Secret(worst.threat, worst.target)
+
+
+def list_attacked(nodes: pd.DataFrame, secret: Secret) -> list[str]:
+    """Releases on which the secret was attacked, original first."""
+    wanted = (secret.threat, secret.target)
+    found = dict.fromkeys(r for r, attack in list_rows(nodes) if find_secret(attack) == wanted)
+    return sorted(found, key=lambda release: release != ORIGINAL)
 
 
 def select_secret(nodes: pd.DataFrame, secret: Secret) -> pd.DataFrame:
@@ -86,44 +99,50 @@ def rank_people(nodes: pd.DataFrame, secret: Secret, release: str = ORIGINAL) ->
     """`PEOPLE_COLUMNS`, one row per node at stake, largest advantage of the headline attacker
     first.
 
+    node and attack are categories where those of `nodes` are.
+
     advantage, low, high  over the node's own base rate
     support  mean advantage over all non-baseline attacks on the secret. Equal advantages are
     ordered by `low`, then by `support`, then by id.
     """
-    rows = select_secret(nodes, secret)
-    rows = rows[rows.release == release].astype({"node": "category"})
-    found = pick_worst(rows)
+    nodes = nodes.astype({"node": "category"}) if nodes.node.dtype != "category" else nodes
+    found = find_headlines(nodes, release, (secret.threat, secret.target))
     if found.empty:
         return pd.DataFrame(columns=list(PEOPLE_COLUMNS))
-    real = rows[rows.attack.isin([a for a in rows.attack.unique() if not is_blind(a)])]
-    real = real[real.advantage.notna()]
-    codes, num_names = real.node.cat.codes, len(rows.node.cat.categories)
-    counts = np.bincount(codes, minlength=num_names)
-    totals = np.bincount(codes, real.advantage, num_names)
+    codes, names = nodes.node.cat.codes.to_numpy(), nodes.node.cat.categories
+    gains = nodes.advantage.to_numpy(float)
+    counts, totals = np.zeros((2, len(names)))
+    for (where, attack), rows in list_rows(nodes).items():
+        is_meant = where == release and find_secret(attack) == (secret.threat, secret.target)
+        if is_meant and not is_blind(attack):
+            counts += np.bincount(codes[rows], minlength=len(names))
+            totals += np.bincount(codes[rows], gains[rows], len(names))
     codes = found.node.cat.codes.to_numpy()
     found = found.assign(support=totals[codes] / counts[codes])
     found["low"], found["high"] = found.low - found.base, found.high - found.base
     found = found.round({"advantage": 9, "support": 9})
     sure = found.low.fillna(-np.inf).round(9)
-    place = np.empty(num_names, np.int64)
-    place[pc.sort_indices(pa.array(rows.node.cat.categories))] = np.arange(num_names)
-    order = np.lexsort((place[codes], -found.support, -sure, -found.advantage))
+    order = np.lexsort((_rank_names(names)[codes], -found.support, -sure, -found.advantage))
     found = found.iloc[order].reset_index(drop=True)
     found.insert(0, "rank", np.arange(1, len(found) + 1))
-    return spell(found[list(PEOPLE_COLUMNS)])
+    return found[list(PEOPLE_COLUMNS)]
+
+
+def _rank_names(names: pd.Index) -> np.ndarray:
+    """(n,) place of each name in their order as texts."""
+    place = np.empty(len(names), np.int64)
+    place[pc.sort_indices(pa.array(names))] = np.arange(len(names))
+    return place
 
 
 def compare_people(
     nodes: pd.DataFrame, secret: Secret, release: str, people: Sequence[str]
 ) -> pd.Series:
     """Node → advantage of the headline attacker on another release, for nodes at stake there."""
-    rows = select_secret(nodes, secret)
-    found = pick_worst(rows[rows.release == release].astype({"node": "category"}))
+    found = find_headlines(nodes, release, (secret.threat, secret.target))
     if found.empty:
         return pd.Series(dtype=float)
-    names = pa.array(found.node.cat.categories)
-    is_asked = pc.is_in(names, value_set=pa.array(people, names.type)).to_numpy(False)
-    return spell(found[is_asked[found.node.cat.codes]]).set_index("node").advantage
+    return spell(found[found.node.isin(people)]).set_index("node").advantage
 
 
 def describe_prior(people: pd.DataFrame, secret: Secret) -> str:

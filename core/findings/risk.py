@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from core.audit.view import spell
-from core.findings.attackers import compute_headline, pick_worst
+from core.findings.attackers import (
+    compute_headline,
+    find_headlines,
+    find_secret,
+    list_rows,
+    pick_worst,
+)
 from core.findings.tables import list_releases
 
 MAX_GROUPS = 12
@@ -46,51 +50,66 @@ def compute_worst_case(nodes: pd.DataFrame) -> pd.DataFrame:
 def compute_heatmap(
     nodes: pd.DataFrame,
     release: str,
-    attacks: Sequence[str] | None = None,
     by: Scale = "advantage",
-    order: Sequence[str] | None = None,
+    order: Iterable[str] | None = None,
+    secret: tuple[str, str] | None = None,
 ) -> pd.DataFrame:
     """rank, node, headline, attack (the headline attacker), and the value under each attack (NaN:
     none). Most exposed first by the headline attacker; nodes with baseline attackers only come
     last, with NaN. Attacks have the same order for all releases, by their values on the first.
+    `attack` is a category, `node` as in `order`.
 
-    order  exactly these nodes in this order, so that releases show the same rows
+    order   exactly these nodes in this order, so that releases show the same rows
+    secret  (threat, target column): the attacks on it alone
     """
-    rows = nodes[(nodes.release == release) & nodes.risk.notna()]
-    if attacks is not None:
-        rows = rows[rows.attack.isin(list(attacks))]
-    if rows.empty:
+    parts = {
+        (where, attack): rows
+        for (where, attack), rows in list_rows(nodes).items()
+        if secret in (None, find_secret(attack))
+    }
+    mine = {attack: rows for (where, attack), rows in parts.items() if where == release}
+    if not mine:
         return pd.DataFrame(columns=["rank", "node", "headline", "attack"])
-    means = nodes.pivot_table(by, "attack", "release", sort=False, observed=True)
-    means = means.reindex(columns=list_releases(nodes))  # the original's, where there is one
-    ranked = means.bfill(axis=1).iloc[:, 0].sort_values(ascending=False, kind="stable")
-    rows = rows.astype({"node": "category"})  # numbers: a million names are slow to look up
-    names, found = rows.node.cat.categories, pick_worst(rows)
+    if secret is None:
+        found = pick_worst(nodes[nodes.release == release])
+    else:
+        found = find_headlines(nodes, release, secret)
+    values = nodes[by].to_numpy(float)
+    # Numbers: a million names are slow to look up.
+    people = nodes.node.astype("category")
+    codes, names = people.cat.codes.to_numpy(), people.cat.categories
 
-    def place(nodes: pd.Series, values: pd.Series) -> np.ndarray:
-        """(n + 1,) values by node number; the last one is a placeholder."""
-        placed = np.full(len(names) + 1, np.nan if values.dtype == float else None, values.dtype)
-        placed[nodes.cat.codes] = values
+    def place(codes: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """(n + 1,) values by node number; the last one, at −1 too, is a placeholder."""
+        placed = np.full(len(names) + 1, np.nan if values.dtype == float else -1, values.dtype)
+        placed[codes] = values
         return placed
 
-    headline, which = place(found.node, found[by]), place(found.node, found.attack.astype(object))
+    where = pd.Categorical(found.node, dtype=people.dtype).codes
+    headline = place(where, found[by].to_numpy(float))
     if order is None:
-        shown = pd.unique(rows.node.cat.codes)
+        shown = pd.unique(np.concatenate([codes[rows] for rows in mine.values()]))
         shown = shown[np.argsort(-np.nan_to_num(headline[shown], nan=-np.inf), kind="stable")]
         order = names.take(shown)
     else:
-        places = pc.index_in(pa.array(order), value_set=pa.array(names))
-        shown = places.fill_null(len(names)).to_numpy()
-    table = {
+        order = pd.Series(order).array
+        shown = pd.Categorical(order, dtype=people.dtype).codes
+    by_attack = nodes.attack.astype("category").dtype
+    which = place(where, pd.Categorical(found.attack, dtype=by_attack).codes)[shown]
+    table: dict[str, Any] = {
         "rank": np.arange(1, len(shown) + 1),
         "node": order,
         "headline": headline[shown],
-        "attack": which[shown],
+        "attack": pd.Categorical.from_codes(which, dtype=by_attack),
     }
-    run = set(rows.attack.unique())
-    for attack in (name for name in ranked.index if name in run):
-        mine = rows[rows.attack == attack]
-        table[str(attack)] = place(mine.node, mine[by])[shown]
+    first = list_releases(nodes)  # the original, where there is one
+    means = {
+        attack: next(values[parts[one, attack]].mean() for one in first if (one, attack) in parts)
+        for attack in dict.fromkeys(attack for _, attack in parts)
+    }
+    for attack in sorted(means, key=lambda attack: -means[attack]):
+        if attack in mine:
+            table[attack] = place(codes[mine[attack]], values[mine[attack]])[shown]
     return pd.DataFrame(table)
 
 

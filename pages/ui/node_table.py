@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from core.audit.view import AuditView
+from core.audit.view import AuditView, spell
 from core.findings.glossary import explain_term
 from core.findings.labels import method_title, plain_titles
 from core.findings.node_card import find_node
@@ -152,11 +152,11 @@ def _tabulate(
     view: AuditView, secret: Secret, release: str, others: tuple[str, ...], most: int
 ) -> pd.DataFrame:
     """Table of the first `most` nodes, with the reasons for their exposure."""
-    nodes = rank_nodes(view, secret, release).head(most)
+    nodes = spell(rank_nodes(view, secret, release).head(most))
     table = pd.DataFrame(
         {
             "Rank": nodes["rank"],
-            "Node": nodes.node.astype(str),
+            "Node": nodes.node,
             "Advantage": nodes.advantage,
             "Why": explain_people(view, nodes, secret, release),
             "Risk": nodes.risk,

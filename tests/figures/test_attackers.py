@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 import zlib
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.view import NODE_COLUMNS
+from core.audit.view import NODE_COLUMNS, spell
 from core.findings.attackers import (
     CROSS_FITTED,
     compute_bound,
     compute_exposed,
     compute_headline,
     compute_headlines,
+    find_headlines,
+    list_rows,
     tabulate_exposed,
 )
+from core.findings.labels import method_title
 from core.findings.node_card import compute_node_risks
-from core.findings.people import Secret, compare_people, rank_people
+from core.findings.people import Secret, compare_people, rank_people, select_secret
 from core.findings.risk import compute_heatmap, compute_risk_shares, compute_worst_case
 from core.graph import Attribute
 from core.measures.node_risk import compute_attribute_node_risk
@@ -139,9 +144,10 @@ def test_names_and_their_numbers_tell_the_same():
         compute_headline,
         compute_exposed,
         compute_bound,
-        lambda rows: rank_people(rows, secret, "edge_rand"),
+        lambda rows: spell(rank_people(rows, secret, "edge_rand")),
         lambda rows: compare_people(rows, secret, "edge_rand", names[5:]).reset_index(),
-        lambda rows: compute_heatmap(rows, "edge_rand"),
+        lambda rows: spell(compute_heatmap(rows, "edge_rand")),
+        lambda rows: spell(compute_heatmap(rows, "edge_rand", secret=("attribute", ""))),
         compute_worst_case,
         compute_risk_shares,
         lambda rows: compute_node_risks(rows, "p7"),
@@ -203,3 +209,71 @@ def test_an_attack_that_reads_published_columns_exposes_people():
     chosen = make_rows(*rows, *((n, "ensemble", b, b) for n, _, _, b in rows))
     assert compute_exposed(chosen).exposed.tolist() == [25]
     assert compute_exposed(make_rows(*((n, "class_prior", 0.9, b) for n, _, _, b in rows))).empty
+
+
+def make_table(seed: int = 4) -> pd.DataFrame:
+    """Two releases, two secrets, unknown risks, as categories."""
+    rng = np.random.default_rng(seed)
+    attacks = ("gcn", "gat", "adamic_adar", "common_neighbors", "class_prior")
+    rows = [
+        (f"p{i}", release, attack, risk, risk - 0.4, np.nan, np.nan, 1)
+        for release in ("original", "edge_rand")
+        for attack in attacks
+        for i, risk in enumerate(np.where(rng.random(50) < 0.1, np.nan, rng.random(50)))
+    ]
+    table = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
+    return table.astype(dict.fromkeys(("node", "release", "attack"), "category"))
+
+
+@pytest.mark.parametrize("is_mixed", [False, True])
+def test_rows_by_release_and_attack_equal_a_loop(is_mixed):
+    table = make_table()
+    table = table.sample(frac=0.7, random_state=0) if is_mixed else table
+    expected: dict[tuple[str, str], list[int]] = {}
+    for number, row in enumerate(table.itertuples()):
+        if row.risk == row.risk:
+            expected.setdefault((row.release, row.attack), []).append(number)
+    found = {pair: rows.tolist() for pair, rows in list_rows(table).items()}
+    assert found == expected
+    assert list(found) == list(expected)
+
+
+def test_exposed_are_counted_as_the_headlines_say():
+    table, keys = make_table(), ["release", "threat", "target"]
+    headlines = compute_headlines(table).round({"base": 6})
+    for by in (keys, [*keys, "base"]):
+        exposed = compute_exposed(table, by_base="base" in by).set_index(by)
+        assert len(exposed) == headlines.groupby(by).ngroups
+        for key, own in headlines.groupby(by):
+            row = exposed.loc[key]
+            assert (row.exposed, row.n) == ((own.advantage > 0.2).sum(), len(own))
+            assert row["mean"] == pytest.approx(own.advantage.mean())
+            assert row.sd == pytest.approx(own.advantage.std())
+            assert set(row.attacks.split(" or ")) == set(map(method_title, own.attack))
+
+
+def test_one_secret_has_the_headlines_that_it_has_alone():
+    table = make_table()
+    for secret in (Secret("attribute"), Secret("link")):
+        own, key = select_secret(table, secret), (secret.threat, secret.target)
+        pd.testing.assert_frame_equal(
+            spell(find_headlines(table, "edge_rand", key)),
+            compute_headlines(own[own.release == "edge_rand"]),
+        )
+        pd.testing.assert_frame_equal(
+            spell(compute_heatmap(table, "edge_rand", secret=key)),
+            spell(compute_heatmap(own, "edge_rand")),
+        )
+
+
+def test_a_table_is_counted_once_and_another_one_anew():
+    table = make_table()
+    first = compute_exposed(table)
+    assert compute_exposed(table) is first
+    assert compute_exposed(table, by_base=True) is not first
+    changed = table.assign(advantage=table.advantage + 1)
+    assert compute_exposed(changed).exposed.sum() > first.exposed.sum()
+    alive = weakref.ref(table)
+    del table
+    gc.collect()
+    assert alive() is None, "what was counted keeps no table"

@@ -68,6 +68,17 @@ def test_no_reason_where_the_interval_includes_chance(low, words):
         assert "share" not in text
 
 
+def test_what_needs_no_reason_loads_no_graph():
+    """The Risk page drew the withheld links of a million people to say nothing of them."""
+    node = two_communities().node_ids[3]
+    for attack, secret in (("gcn", "attribute"), ("common_neighbors", "link")):
+        rows = [risk(node, attack, 0.4, np.nan)]
+        fail = lambda *_asked: pytest.fail("loaded")  # noqa: E731
+        view = replace(view_of(rows), load_graph=fail, load_release=fail)
+        (text,) = explain_node(view, node, secret=Secret(secret))
+        assert "one split only" in text
+
+
 def test_one_neighbour_is_no_reason():
     """ "100 % of its neighbours share its value" where the neighbour is one."""
     codes = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
