@@ -44,7 +44,7 @@ def assemble_attacks(
             if not cells:
                 continue
             nodes, found = _combine_node_risks(cells, graph.num_nodes)
-            columns["node"].append(nodes)
+            columns["node"].append(nodes.astype(np.int32))
             columns["release"].append(np.full(len(nodes), row, np.int16))
             columns["attack"].append(np.full(len(nodes), column, np.int16))
             for name in _RISK_COLUMNS:

@@ -89,7 +89,7 @@ def _once_a_table(
     known: dict[int, tuple[weakref.ref[pd.DataFrame], dict[Any, T]]] = {}
 
     @wraps(compute)
-    def call(table: pd.DataFrame, *args: P.args, **kwargs: P.kwargs) -> T:
+    def call(table: pd.DataFrame, /, *args: P.args, **kwargs: P.kwargs) -> T:
         number, how = id(table), (args, *sorted(kwargs.items()))
         if number not in known or known[number][0]() is not table:
             known[number] = weakref.ref(table, lambda _: known.pop(number, None)), {}
@@ -328,7 +328,9 @@ class _Names:
 @lru_cache(maxsize=2)
 def _hash_names(people: _Names) -> np.ndarray:
     """(n,) hashes, cached by the identity of the names."""
-    return np.array([zlib.crc32(str(n).encode()) & 1 for n in people.names.tolist()], np.int8)
+    texts = map(str.encode, map(str, people.names.tolist()))
+    hashes = np.fromiter(map(zlib.crc32, texts), np.uint32, len(people.names))
+    return (hashes & 1).astype(np.int8)
 
 
 def compute_bound(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> pd.DataFrame:
