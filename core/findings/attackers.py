@@ -230,7 +230,9 @@ def compute_exposed(
         gain = gains[one.rows]
         own = pd.DataFrame({"advantage": gain, "is_exposed": gain > limit})
         base = (risks[one.rows] - gain).round(6) if by_base else np.zeros(len(gain))
-        attacks = pd.Series(names.codes.to_numpy()[one.rows])
+        codes = names.codes.to_numpy()[one.rows]
+        is_new = (np.diff(codes, prepend=-2) != 0) | (np.diff(base, prepend=np.nan) != 0)
+        attacks = pd.Series(codes[is_new])
         table = own.groupby(base, sort=False).agg(
             exposed=("is_exposed", "sum"),
             n=("is_exposed", "size"),
@@ -239,7 +241,7 @@ def compute_exposed(
             sd=("advantage", "std"),
         )
         titles = (
-            attacks.groupby(base, sort=False)
+            attacks.groupby(base[is_new], sort=False)
             .unique()
             .map(
                 lambda codes: " or ".join(dict.fromkeys(map(method_title, names.categories[codes])))
@@ -293,9 +295,10 @@ def _choose(
             if is_baseline(best):
                 how = "which uses columns only and has a larger advantage than the selecting attack"
             return rows[best], f"{method_title(keys[best])}, {how}"
-    sides = {
-        a: (chosen[half[chosen] == 0], chosen[half[chosen] == 1]) for a, chosen in rows.items()
-    }
+    sides = {}
+    for attack, chosen in rows.items():
+        is_second = half[chosen] == 1
+        sides[attack] = chosen[~is_second], chosen[is_second]
     parts = []
     for side in (0, 1):
         others = {a: gains[both[1 - side]] for a, both in sides.items() if len(both[1 - side])}

@@ -18,6 +18,7 @@ from core.findings.attackers import (
     pick_worst,
 )
 from core.findings.tables import list_releases
+from core.release import ORIGINAL
 
 MAX_GROUPS = 12
 
@@ -57,7 +58,7 @@ def compute_heatmap(
     """rank, node, headline, attack (the headline attacker), and the value under each attack (NaN:
     none). Most exposed first by the headline attacker; nodes with baseline attackers only come
     last, with NaN. Attacks have the same order for all releases, by their values on the first.
-    `attack` is a category, `node` as in `order`.
+    `attack` is a category.
 
     order   exactly these nodes in this order, so that releases show the same rows
     secret  (threat, target column): the attacks on it alone
@@ -92,8 +93,8 @@ def compute_heatmap(
         shown = shown[np.argsort(-np.nan_to_num(headline[shown], nan=-np.inf), kind="stable")]
         order = names.take(shown)
     else:
-        order = pd.Series(order).array
-        shown = pd.Categorical(order, dtype=people.dtype).codes
+        shown = pd.Categorical(pd.Series(order).array, dtype=people.dtype).codes
+        order = pd.Series(order).astype("str").array
     by_attack = nodes.attack.astype("category").dtype
     which = place(where, pd.Categorical(found.attack, dtype=by_attack).codes)[shown]
     table: dict[str, Any] = {
@@ -102,7 +103,8 @@ def compute_heatmap(
         "headline": headline[shown],
         "attack": pd.Categorical.from_codes(which, dtype=by_attack),
     }
-    first = list_releases(nodes)  # the original, where there is one
+    found_on = dict.fromkeys(where for where, _ in parts)
+    first = sorted(found_on, key=lambda where: where != ORIGINAL)  # where there is one
     means = {
         attack: next(values[parts[one, attack]].mean() for one in first if (one, attack) in parts)
         for attack in dict.fromkeys(attack for _, attack in parts)
