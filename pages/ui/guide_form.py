@@ -153,7 +153,8 @@ def _explain(preset: Preset, answers: Answers, defenses: list[str]) -> str:
     """What the preset can decide, and its time on this machine."""
     time = estimate_audit(make_fields(answers, preset, defenses))
     text = explain_preset(preset, answers.recipient)
-    return f"{text} {begin_sentence(time)}." if time else text
+    less = ", less if it stops early" * preset.stop_early
+    return f"{text} {begin_sentence(time)}{less}." if time else text
 
 
 def _start(answers: Answers, preset: Preset, defenses: list[str], stop_early: bool) -> None:
