@@ -22,13 +22,14 @@ RTOL = 1e-9
 
 TRAINED = {
     "link_prediction_auc": 1e-3,
-    "pair_embedding_cosine_visible": 1e-3,
-    "pair_embedding_cosine_hidden": 1e-3,
-    "pair_embedding_cosine_absent": 1e-3,
+    "pair_embedding_cosine_visible": 5e-3,
+    "pair_embedding_cosine_hidden": 5e-3,
+    "pair_embedding_cosine_absent": 5e-3,
 }
 """Of what an auto-encoder trained in float32 says: sums of 1e-7 relative error, added by as many
 threads as are free, part over 200 epochs. Measured with one and two threads on two processors: at
-most 6.5e-5 in a value and 2.8e-4 in the end of an interval; another seed moves the AUC by .02."""
+most 6.5e-5 in a value and 2.8e-4 in the end of an interval; with another order of summation in
+sparse products 3.5e-3 in the end of an interval; another seed moves the AUC by .02."""
 
 
 def _list_rows() -> list[dict[str, object]]:
