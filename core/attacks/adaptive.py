@@ -30,7 +30,7 @@ from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
 FLOOR = 1e-4
 """Lower bound of probabilities in logarithms."""
 
-PLAIN: dict[str, float | str] = {"form": "plain: found its own secrets better"}
+PLAIN: dict[str, float | str] = {"form": "plain: found its own secrets no worse"}
 """Recorded if an adaptive attacker falls back on the standard attack."""
 
 BOTH: dict[str, float | str] = {"form": "both: found its own secrets equally well"}

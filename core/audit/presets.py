@@ -17,7 +17,7 @@ from core.registry import list_methods
 @dataclass(frozen=True)
 class Preset:
     """costs: cost classes of its attacks; num_repeats; adaptive: also run each attack adaptively;
-    stop_early: end before the last repeat once the decision is clear."""
+    stop_early: the guide, which knows the policy, proposes to end once the decision is clear."""
 
     key: str
     title: str

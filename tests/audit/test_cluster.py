@@ -125,6 +125,10 @@ def test_a_cluster_that_is_starting_is_used(tmp_path, monkeypatch):
     early = EmbeddedCluster(tmp_path)
     engine = Engine(tmp_path, early)
     try:
+        # glibc reads its environment at the start of the process that workers are forked from.
+        started_with = engine.submit(Path("/proc/self/environ").read_bytes, key="env").result()
+        for name, value in cluster.KEPT_MEMORY.items():
+            assert f"{name}={value}".encode() in started_with.split(b"\0")
         assert engine.submit(os.getppid, key="parent").result() in [
             process.pid for process in psutil.Process(early._process.pid).children()
         ]

@@ -99,8 +99,9 @@ def _find_densities(
     """
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
+    from sklearn.preprocessing import normalize
 
-    vectors, tables = _scale_rows(share_latent(graph, context)[0]), []
+    vectors, tables = normalize(share_latent(graph, context)[0]), []
     for count in CLUSTERS:
         rng = context.rng("clusters", count)
         model = KMeans(
@@ -127,13 +128,6 @@ def _expect_links(mass: np.ndarray, total: float) -> np.ndarray:
     """(c, c) links, `total` in all, spread in proportion to the clusters' mass (c,)."""
     share = mass / max(mass.sum(), 1e-9)
     return np.asarray(total * np.outer(share, share))
-
-
-def _scale_rows(vectors: np.ndarray) -> np.ndarray:
-    """Rows of unit length, or zero."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled: np.ndarray = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-    return scaled
 
 
 def describe_latent(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
