@@ -61,12 +61,13 @@ def extract_subgraphs(
     context: Context,
     *,
     hops: int = 2,
-    max_per_hop: int = 100,
+    max_nodes: int = 100,
 ) -> Subgraphs:
     """Subgraphs of the nodes within `hops` of either end of (k, 2) `pairs`.
 
-    A hop that reaches more than `max_per_hop` nodes is sampled, by a random stream of the pair:
-    neither the order of the pairs nor of their ends changes a subgraph. O(k) memory.
+    Besides the pair at most `max_nodes`, the nearest first; the hop that reaches more is sampled,
+    by a random stream of the pair: neither the order of the pairs nor of their ends changes a
+    subgraph. O(k) memory.
     """
     adjacency = sparse.csr_array(adjacency, copy=True)
     adjacency.eliminate_zeros()
@@ -84,7 +85,7 @@ def extract_subgraphs(
                 adjacency.data,
                 pairs[start : start + PAIRS_AT_ONCE],
                 hops,
-                max_per_hop,
+                max_nodes,
                 root,
                 visited,
                 local,
@@ -150,16 +151,19 @@ def _collect(
     j: int,
     row: int,
     hops: int,
-    max_per_hop: int,
+    max_nodes: int,
     state: np.ndarray,
     visited: np.ndarray,
 ) -> np.ndarray:
     """Sorted nodes of one subgraph."""
-    nodes = np.empty(2 + hops * max_per_hop, np.int64)
+    nodes = np.empty(2 + max_nodes, np.int64)
     nodes[0], nodes[1] = i, j
     visited[i] = visited[j] = row
     start, size = 0, 2
     for _ in range(hops):
+        room = len(nodes) - size
+        if room == 0:
+            break
         capacity = 0
         for index in range(start, size):
             capacity += indptr[nodes[index] + 1] - indptr[nodes[index]]
@@ -172,8 +176,8 @@ def _collect(
                     candidates[count] = z
                     count += 1
         start = size
-        for index in range(min(count, max_per_hop)):
-            if count > max_per_hop:
+        for index in range(min(count, room)):
+            if count > room:
                 other = index + draw_below(state, count - index)
                 candidates[index], candidates[other] = candidates[other], candidates[index]
             nodes[size] = candidates[index]
@@ -197,7 +201,7 @@ def _extract(
     data: np.ndarray,
     pairs: np.ndarray,
     hops: int,
-    max_per_hop: int,
+    max_nodes: int,
     root: np.uint64,
     visited: np.ndarray,
     local: np.ndarray,
@@ -215,7 +219,7 @@ def _extract(
     for row in range(len(pairs)):
         i, j = pairs[row, 0], pairs[row, 1]
         state[0] = root ^ (np.uint64(i * n + j) * np.uint64(0xD6E8FEB86659FD93))
-        nodes = _collect(indptr, indices, i, j, row, hops, max_per_hop, state, visited)
+        nodes = _collect(indptr, indices, i, j, row, hops, max_nodes, state, visited)
         size = len(nodes)
         for index in range(size):
             local[nodes[index]] = index

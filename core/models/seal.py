@@ -66,7 +66,10 @@ class Dgcnn(torch.nn.Module):
         def mix(x: torch.Tensor) -> torch.Tensor:  # D̃⁻¹ (A + I) x
             return (propagate(x) + x) / degrees[:, None]
 
-        h = torch.tanh(mix(self.embed[torch.from_numpy(labels.astype(np.int64)).to(device)]))
+        # (A + I) (Z W) as ((A + I) Z) W: few labels Z occur, and their means need no gradient.
+        used, places = np.unique(labels, return_inverse=True)
+        one_hot = torch.nn.functional.one_hot(torch.from_numpy(places), len(used)).to(self.embed)
+        h = torch.tanh(mix(one_hot) @ self.embed[torch.from_numpy(used.astype(np.int64))])
         layers = [h]
         for convolution in self.convolutions:
             h = torch.tanh(mix(convolution(h)))
@@ -90,7 +93,7 @@ class Dgcnn(torch.nn.Module):
         is_kept = rank < self.kept
         place = owner[is_kept] * self.kept + rank[is_kept]
         pooled = h.new_zeros(len(sizes) * self.kept, h.shape[1])
-        return pooled.index_copy(0, place, h[order[is_kept]])
+        return pooled.index_copy(0, place, h.index_select(0, order[is_kept]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +107,7 @@ class SealModel:
     network: Dgcnn | None
     seed: Seed
     hops: int
-    max_per_hop: int
+    max_nodes: int
 
     def score(self, pairs: np.ndarray, context: Context) -> np.ndarray:
         """(k,) float64 logits of (k, 2) pairs, independent of which others are scored."""
@@ -125,7 +128,7 @@ class SealModel:
         """Enclosing subgraphs of (k, 2) pairs."""
         context = replace(context, seed=self.seed)
         return extract_subgraphs(
-            self.graph.adjacency, pairs, context, hops=self.hops, max_per_hop=self.max_per_hop
+            self.graph.adjacency, pairs, context, hops=self.hops, max_nodes=self.max_nodes
         )
 
 
@@ -134,7 +137,7 @@ def fit_seal(
     context: Context,
     *,
     hops: int = 2,
-    max_per_hop: int = 100,
+    max_nodes: int = 100,
     max_pairs: int = 10_000,
     epochs: int = 10,
     lr: float = 1e-3,
@@ -144,7 +147,7 @@ def fit_seal(
 
     Untrained, without a network, if the release has no link or no non-link.
     """
-    untrained = SealModel(graph, None, context.seed, hops, max_per_hop)
+    untrained = SealModel(graph, None, context.seed, hops, max_nodes)
     links, absent = draw_training_pairs(graph, max_pairs // 2, context.rng("pairs"))
     if len(links) < 2 or len(absent) < 2:
         return untrained

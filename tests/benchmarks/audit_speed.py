@@ -111,11 +111,12 @@ def run_audit(task: dict[str, Any], home: str) -> None:
         seconds = time.monotonic() - began
         progress = service.get_progress(audit)
         if first is None:
-            rows = service._store.list_cells(audit, "kind", "method", "repeat", "state")
+            rows = service._store.list_cells(audit, "kind", "release", "method", "repeat", "state")
             instant = [
                 row.state in ("done", "skipped", "failed")
                 for row in rows
-                if row.kind == "attack" and row.repeat == 0 and row.method in task["instant"]
+                if (row.kind, row.release, row.repeat) == ("attack", "original", 0)
+                and row.method in task["instant"]
             ]
             first = seconds if all(instant) else None
         left = getattr(progress, "seconds_left", None)  # a number in older trees

@@ -81,15 +81,22 @@ def test_the_target_link_is_left_out_whichever_way_the_pair_is_written():
 def test_a_capped_subgraph_depends_on_the_pair_and_seed_only():
     graph = GRAPHS["two_communities"](n=120)
     pairs = np.array([[0, 5], [3, 9], [7, 100]])
-    one = extract(graph, pairs, max_per_hop=5)
-    other = extract(graph, pairs[::-1, ::-1], max_per_hop=5)
-    assert (one.sizes <= 2 + 2 * 5).all()
+    one = extract(graph, pairs, max_nodes=5)
+    other = extract(graph, pairs[::-1, ::-1], max_nodes=5)
+    assert (one.sizes == 2 + 5).all()
     for at in range(3):
         left, right = one.join(np.array([at])), other.join(np.array([2 - at]))
         np.testing.assert_array_equal(left[0].toarray(), right[0].toarray())
         np.testing.assert_array_equal(left[1], right[1])
-    seeded = extract(graph, pairs, seed=1, max_per_hop=5)
+    seeded = extract(graph, pairs, seed=1, max_nodes=5)
     assert len(seeded.columns) != len(one.columns) or (seeded.columns != one.columns).any()
+
+
+def test_near_nodes_come_before_those_behind_them():
+    """A star's pair of leaves: the hub first, then as many of the other leaves as there is room."""
+    graph = GRAPHS["star"]()
+    found = extract(graph, [[1, 2]], max_nodes=4)
+    assert sorted(found.labels.tolist()) == [1, 1, 2, 5, 5, 5]
 
 
 def test_a_batch_is_block_diagonal():

@@ -59,7 +59,7 @@ def test_cancel_stops_within_one_batch():
 
 def test_a_score_is_the_pairs_own_whoever_asks():
     graph = GRAPHS["two_communities"]()
-    model = fit_seal(graph, Context(Seed(0)), max_per_hop=3, epochs=1)
+    model = fit_seal(graph, Context(Seed(0)), max_nodes=3, epochs=1)
     one = model.score(graph.edges[:20], Context(Seed(1)))
     other = model.score(graph.edges[19:5:-1], Context(Seed(2)))
     np.testing.assert_allclose(other, one[19:5:-1], rtol=1e-5)

@@ -25,13 +25,13 @@ class Seal(LinkAttack):
         group="learned structure",
         cost="minutes",
         uses_gpu=True,
-        version=3,
+        version=4,
     )
     is_slow: ClassVar[bool] = True
 
     hops: int = Field(2, ge=1, le=3, description="Hops around a pair that are looked at.")
-    max_per_hop: int = Field(
-        100, ge=2, le=1000, description="Nodes per hop at most; more are sampled."
+    max_nodes: int = Field(
+        100, ge=2, le=1000, description="Nodes around a pair at most, the nearest first."
     )
     max_pairs: int = Field(
         10_000, ge=4, le=1_000_000, description="Pairs to train on at most, half of them links."
