@@ -290,7 +290,7 @@ TYPICAL_S = {
     ("attack", "pair_classifier"): 5.0,
     ("attack", "personalized_pagerank"): 1.5,
     ("attack", "sage"): 7.0,
-    ("attack", "seal"): 12.0,
+    ("attack", "seal"): 5.2,
     ("publish", "blink"): 1.3,
     ("publish", "gps_sampling"): 36.0,
     ("publish", "k_degree_anonymity"): 0.3,

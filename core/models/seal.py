@@ -139,11 +139,12 @@ def fit_seal(
     hops: int = 2,
     max_nodes: int = 100,
     max_pairs: int = 10_000,
-    epochs: int = 10,
-    lr: float = 1e-3,
+    epochs: int = 5,
+    lr: float = 5e-3,
 ) -> SealModel:
     """Train on at most `max_pairs` pairs, half of them links of the release without their target
-    link; a tenth of them selects the epoch. Node features are not used.
+    link; a tenth of them selects the epoch. The learning rate falls linearly to 0. Node features
+    are not used.
 
     Untrained, without a network, if the release has no link or no non-link.
     """
@@ -166,9 +167,10 @@ def _fit(
     rng = context.rng("batches")
     order = rng.permutation(len(truth))
     held_out, training = np.split(order, [max(1, round(VALIDATION * len(order)))])
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
     best, best_loss = deepcopy(model.state_dict()), float("inf")
     batches = int(np.ceil(len(training) / BATCH))
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, epochs * batches)
     for epoch in range(epochs):
         model.train()
         total = 0.0
@@ -178,6 +180,7 @@ def _fit(
             loss = cross_entropy(logits, torch.from_numpy(truth[batch]).to(logits))
             loss.backward()
             optimizer.step()
+            schedule.step()
             total += float(loss.detach()) * len(batch)
             context.progress.update(epoch * batches + step + 1, epochs * batches, "SEAL")
         context.progress.record("seal_loss", epoch, total / len(training))

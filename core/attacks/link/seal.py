@@ -25,7 +25,7 @@ class Seal(LinkAttack):
         group="learned structure",
         cost="minutes",
         uses_gpu=True,
-        version=4,
+        version=5,
     )
     is_slow: ClassVar[bool] = True
 
@@ -36,7 +36,7 @@ class Seal(LinkAttack):
     max_pairs: int = Field(
         10_000, ge=4, le=1_000_000, description="Pairs to train on at most, half of them links."
     )
-    epochs: int = Field(10, ge=1, le=500, description="Training epochs.")
+    epochs: int = Field(5, ge=1, le=500, description="Training epochs.")
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         from core.models.seal import fit_seal
