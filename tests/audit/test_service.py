@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -54,7 +55,8 @@ def list_workers(pid):
 
 
 def list_loaded(names):
-    return sorted(set(names) & set(sys.modules)), os.getppid()
+    kept = gc.get_freeze_count() if gc.isenabled() else 0
+    return sorted(set(names) & set(sys.modules)), os.getppid(), kept
 
 
 def is_training(service, audit_id):
@@ -117,8 +119,9 @@ class TestService:
             for number in range(2 * count_workers())
         ]
         found = [future.result() for future in futures]
-        assert all(loaded == sorted(names) for loaded, _ in found)
-        assert len({parent for _, parent in found}) == 1
+        assert all(loaded == sorted(names) for loaded, _, _ in found)
+        assert len({parent for _, parent, _ in found}) == 1
+        assert min(kept for *_, kept in found) > 100_000  # objects that no collection visits
         cluster = service._engine._cluster._process.pid
         assert found[0][1] in [process.pid for process in psutil.Process(cluster).children()]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import multiprocessing
 import os
@@ -58,6 +59,8 @@ Returned to the system after each training step, it is cleared page by page agai
 H2GCN's time on Cora."""
 
 FORKED = "forkserver"
+PRELOAD = "core.audit.jobs.preload"
+"""Module that imports the following ones."""
 PRELOADED = ["core.audit.jobs.cells", "distributed", "numba.cpython.charseq"]
 """Modules imported once by the process that workers are forked from. The last is imported by
 Numba's first kernel."""
@@ -140,9 +143,10 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     os.environ.update(ONE_THREAD | KEPT_MEMORY)
+    gc.set_threshold(100_000, 50, 50)  # imports make many objects and hardly any garbage
     if FORKED in multiprocessing.get_all_start_methods():
         os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = FORKED
-        forkserver.set_forkserver_preload(list_preloaded())
+        forkserver.set_forkserver_preload([PRELOAD])
         forkserver.ensure_running()  # imports while this process imports Dask
     asyncio.run(_serve())
 
