@@ -16,8 +16,7 @@ from core.registry import list_methods
 
 @dataclass(frozen=True)
 class Preset:
-    """costs: cost classes of its attacks; num_repeats; adaptive: also run each attack adaptively;
-    stop_early: the guide, which knows the policy, proposes to end once the decision is clear."""
+    """costs: cost classes of its attacks; adaptive: whether each attack also runs adaptively."""
 
     key: str
     title: str
@@ -25,7 +24,6 @@ class Preset:
     costs: tuple[str, ...]
     num_repeats: int
     adaptive: bool = False
-    stop_early: bool = False
 
     def choose_attacks(
         self, has_link_threat: bool, has_attribute_threat: bool, has_identity_threat: bool = False
@@ -50,7 +48,6 @@ PRESETS = (
         ("instant", "seconds", "minutes"),
         10,
         adaptive=True,
-        stop_early=True,
     ),
 )
 

@@ -131,9 +131,9 @@ def _show_presets(answers: Answers, defenses: list[str]) -> None:
     obstacle = "" if answers.secrets else NO_SECRET
     if "attribute" in answers.secrets and answers.private is None:
         obstacle = "Choose the private column."
-    stop_early = presets[key].num_repeats > find_policy(answers.recipient).repeats and st.checkbox(
+    stop_early = _saves_repeats(presets[key], answers) and st.checkbox(
         "Stop early once the decision is clear",
-        presets[key].stop_early,
+        True,
         key=f"guide-stop-early-{key}",
         persist_state="session",
         help="Stops before the last repeat when further repeats cannot change the decision on any "
@@ -149,11 +149,16 @@ def _show_presets(answers: Answers, defenses: list[str]) -> None:
         _start(answers, presets[key], defenses, stop_early)
 
 
+def _saves_repeats(preset: Preset, answers: Answers) -> bool:
+    """Whether the preset runs more repeats than the policy asks for."""
+    return preset.num_repeats > find_policy(answers.recipient).repeats
+
+
 def _explain(preset: Preset, answers: Answers, defenses: list[str]) -> str:
     """What the preset can decide, and its time on this machine."""
     time = estimate_audit(make_fields(answers, preset, defenses))
     text = explain_preset(preset, answers.recipient)
-    less = ", less if it stops early" * preset.stop_early
+    less = ", less if it stops early" * _saves_repeats(preset, answers)
     return f"{text} {begin_sentence(time)}{less}." if time else text
 
 

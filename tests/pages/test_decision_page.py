@@ -239,16 +239,17 @@ def test_the_guide_starts_the_audit_that_it_describes(
 def test_the_guide_offers_to_end_early_where_repeats_can_be_saved(
     open_app: OpenApp, example: str, audited, monkeypatch
 ) -> None:
-    """The quick look runs no more repeats than the policy asks for; a thorough audit saves most."""
+    """The quick look runs no more repeats than the policy asks for."""
     started = []
     monkeypatch.setattr(audited[0], "start_audit", lambda spec: started.append(spec) or "a1")
     app = open_app("decision", graph=example)
     assert not any(str(box.key).startswith("guide-stop-early") for box in app.checkbox)
-    app.radio(key="guide-preset").set_value("thorough").run()
-    assert app.checkbox(key="guide-stop-early-thorough").value
-    app.radio(key="guide-preset").set_value("standard").run()
-    assert not app.checkbox(key="guide-stop-early-standard").value
-    app.checkbox(key="guide-stop-early-standard").check().run()
+    (quick, *longer) = app.radio(key="guide-preset").captions
+    assert "stops early" not in quick
+    assert all("less if it stops early" in caption for caption in longer)
+    for preset in ("thorough", "standard"):
+        app.radio(key="guide-preset").set_value(preset).run()
+        assert app.checkbox(key=f"guide-stop-early-{preset}").value
     app.button(key="guide-run").click().run()
     (spec,) = started
     assert spec.stop_early
