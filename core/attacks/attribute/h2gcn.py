@@ -25,7 +25,7 @@ class H2Gcn(NeuralAttack):
         group="neural",
         cost="minutes",
         uses_gpu=True,
-        version=3,
+        version=4,
     )
 
     def make_family(

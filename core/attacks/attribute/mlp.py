@@ -21,7 +21,7 @@ class Mlp(EncoderAttack):
         group="neural",
         cost="seconds",
         uses_gpu=True,
-        version=2,
+        version=3,
     )
     BACKBONE = "mlp"
 

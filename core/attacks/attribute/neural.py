@@ -38,7 +38,7 @@ class NeuralAttack(AttributeAttack):
 
     holds_out = True
     hidden: int = Field(64, ge=1, le=1024, description="Width of the hidden layer.")
-    epochs: int = Field(200, ge=1, le=10_000, description="Training epochs at most.")
+    epochs: int = Field(100, ge=1, le=10_000, description="Training epochs at most.")
     lr: float = Field(0.01, gt=0, le=1, description="Learning rate of AdamW.")
     folds: int = Field(
         3,

@@ -19,7 +19,7 @@ class Sage(EncoderAttack):
         group="neural",
         cost="seconds",
         uses_gpu=True,
-        version=2,
+        version=3,
     )
     BACKBONE = "sage"
 
