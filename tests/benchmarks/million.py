@@ -12,7 +12,8 @@ gives each node the class of its community.
 `--measure` loads FILE, profiles the graph and prints CPU seconds and the peak of memory.
 `--audit` runs a whole audit by the command line, one repeat: label propagation, the neighbour
 scores, random deletion, all measures; prints the seconds of each cell, and over all processes the
-CPU seconds and the peak of memory.
+CPU seconds and the peak of memory, beside their goals. What the pages of its home cost then:
+`page_switch`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ EXPONENT = 2.5
 
 CLASSES = np.array(list("AAAABBBCCD"))
 """Class of each community; a node's community is its number's last digit."""
+
+GOAL_CPU_S, GOAL_MB = 600, 6_000
+"""Of a whole audit, all processes together."""
 
 ATTACKS = (
     "label_propagation",
@@ -123,6 +127,11 @@ def audit(path: Path, home: Path) -> None:
     spent, held = watch(process)
     print(f"ended with {process.returncode} after {time.monotonic() - start:.0f} s", flush=True)
     print_cells(home)
+    for what, value, goal in (
+        ("CPU seconds", sum(spent.values()), GOAL_CPU_S),
+        ("MB of all processes together", sum(held) / 1e6, GOAL_MB),
+    ):
+        print(f"{what} {value:,.0f}, goal {goal:,}: {'missed' if value > goal else 'met'}")
     print(
         f"CPU seconds {sum(spent.values()):.0f}: the command {spent.pop(process.pid):.0f}, ", end=""
     )
