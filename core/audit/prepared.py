@@ -82,8 +82,12 @@ def prepare_graph(spec: AuditSpec | PublishSpec, graph: Graph) -> Graph:
     """The graph as published: without excluded nodes, with columns withheld or coarsened.
 
     The private and utility columns are attributes, not features, and are kept for evaluation.
+    Raises InputError for a private column that would be published.
     """
     disclosure, threats = spec.disclosure, spec.threats
+    if disclosure.utility in threats.columns:
+        rule, remedy = "must not be a private one: it is published", "choose another, or none"
+        raise InputError("utility column", rule, disclosure.utility, remedy)
     graph = leave_out_people(graph, disclosure.leave_out)
     named = (threats.private, *threats.more_private, disclosure.utility)
     kept = [column for column in named if column is not None]
@@ -91,13 +95,8 @@ def prepare_graph(spec: AuditSpec | PublishSpec, graph: Graph) -> Graph:
         graph = graph.with_private(column)
     if not disclosure.names_columns:
         return graph
-    for column in threats.more_private:
-        if column in (disclosure.publish_columns or ()):
-            raise InputError(
-                "published column", "must not be a private one", column, "leave it out"
-            )
     return choose_columns(
-        graph, disclosure.publish_columns, disclosure.generalize, kept, threats.private
+        graph, disclosure.publish_columns, disclosure.generalize, kept, threats.columns
     )
 
 

@@ -126,6 +126,12 @@ class ThreatSpec(BaseModel):
         json_schema_extra=NO_OPTION,
     )
 
+    @model_validator(mode="after")
+    def _check_main(self) -> Self:
+        if self.more_private and self.private is None:
+            raise ValueError("more_private needs a main private column: name it as private")
+        return self
+
     @property
     def has_links(self) -> bool:
         """Whether links are withheld."""

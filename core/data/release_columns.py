@@ -84,21 +84,19 @@ def choose_columns(
     publish: Sequence[str] | None,
     rules: Sequence[str],
     kept: Sequence[str] = (),
-    private: str | None = None,
+    private: Sequence[str] = (),
 ) -> Graph:
     """The graph as published: only columns of `publish` (None: all), generalised by `rules`.
 
     kept     attributes kept for evaluation only
-    private  the secret column, never published and without rules
+    private  secret columns, never published and without rules
 
     Raises InputError for unknown columns and rules that do not fit them.
     """
     parsed = [Rule.parse(text) for text in rules]
     for name in [*(publish or ()), *(rule.column for rule in parsed)]:
-        if name == private:
-            raise InputError(
-                "published column", "must not be the private one", name, "leave it out"
-            )
+        if name in private:
+            raise InputError("published column", "must not be a private one", name, "leave it out")
         if name not in graph.attributes and name not in graph.feature_names:
             known = ", ".join([*graph.attributes, *graph.feature_names[:20]]) or "none"
             raise InputError(

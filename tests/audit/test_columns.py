@@ -215,7 +215,11 @@ def test_a_choice_of_columns_renews_the_cells_and_none_leaves_them(files):
     ("arguments", "said"),
     [
         (["--publish-columns", "height"], "must be a column of the graph"),
-        (["--publish-columns", "opinion"], "must not be the private one"),
+        (["--publish-columns", "opinion"], "must not be a private one"),
+        (["--private", "age", "--publish-columns", "age"], "must not be a private one"),
+        (["--private", "age", "--generalize", "age:bin=10"], "must not be a private one"),
+        (["--utility", "opinion"], "must not be a private one"),
+        (["--private", "age", "--utility", "age"], "must not be a private one"),
         (["--generalize", "age"], "must name a column and a rule"),
         (["--generalize", "age:bin=ten"], "must have a number"),
         (["--publish-columns", "born", "--generalize", "age:bin=5"], "must be published"),
@@ -231,6 +235,7 @@ def test_a_mistake_is_one_line(files, name, arguments, said, tmp_path, capsys, a
     assert code == 2
     assert len(lines) == 1
     assert said in lines[0]
+    assert not out.is_file()
 
 
 def test_people_who_objected_are_in_no_release(files, tmp_path, capsys, audit_home):

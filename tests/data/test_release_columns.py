@@ -83,7 +83,7 @@ def test_bins_hold_their_values(values, width):
 
 
 def test_only_what_is_named_remains_and_the_secret_for_evaluation():
-    graph = choose_columns(make_people(), ["income", "city"], [], ["secret"], "secret")
+    graph = choose_columns(make_people(), ["income", "city"], [], ["secret"], ["secret"])
     assert set(graph.attributes) == {"city", "secret"}
     assert graph.feature_names == ("income",)
     assert choose_columns(make_people(), [], []).features is None
@@ -126,8 +126,8 @@ def test_malformed_rules_are_one_line(text, said):
         (["height"], [], "must be a column of the graph"),
         (None, ["height:bin=10"], "must be a column of the graph"),
         (["city"], ["age:bin=10"], "must be published"),
-        (["secret"], [], "must not be the private one"),
-        (None, ["secret:rare=5"], "must not be the private one"),
+        (["secret"], [], "must not be a private one"),
+        (None, ["secret:rare=5"], "must not be a private one"),
         (None, ["city:bin=10"], "needs a column of numbers"),
         (None, ["city:year"], "needs a column of dates"),
         (None, ["age:rare=5"], "needs a column of categories"),
@@ -135,7 +135,7 @@ def test_malformed_rules_are_one_line(text, said):
 )
 def test_rules_that_do_not_fit_are_one_line(publish, rules, said):
     with pytest.raises(InputError, match=said) as error:
-        choose_columns(make_people(), publish, rules, ["secret"], "secret")
+        choose_columns(make_people(), publish, rules, ["secret"], ["secret"])
     assert "\n" not in str(error.value)
 
 
