@@ -120,7 +120,7 @@ def find_graph(text: str, must_be_file: bool = False) -> Path | None:
 def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
     """Graph of the catalogue, a file or a database; reports what loading dropped."""
     from core.data.catalogue import load_dataset
-    from core.data.warnings import find_telling_columns
+    from core.data.warnings import find_secret_warnings
 
     if is_address(options.graph) or is_address(options.nodes):
         return _load_tables(options, tell)
@@ -133,8 +133,8 @@ def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
         _warn_of_markers(options, tell)
     for name in filter(None, (options.private, *(getattr(options, "more_private", None) or ()))):
         graph = loaded.graph.with_private(name)
-        for column in find_telling_columns(graph, graph.attribute(name)):
-            tell(f"warning: {column}")
+        for text in find_secret_warnings(graph, graph.attribute(name)):
+            tell(f"warning: {text}")
     return loaded
 
 

@@ -164,6 +164,7 @@ def guess_link_roles(table: pd.DataFrame, given: Mapping[str, str]) -> dict[str,
 
 def guess_unknown_markers(table: pd.DataFrame) -> dict[str, list[str]]:
     """Values of each column that may mean "unknown"; proposed, never applied automatically.
+    Empty cells always do and are not named.
 
     A number is proposed only if it is an outlier: the minimum (−1, −9, −999) of a column without
     other negative values, or a maximum (999) far beyond the others.
@@ -172,7 +173,7 @@ def guess_unknown_markers(table: pd.DataFrame) -> dict[str, list[str]]:
     for column in map(str, table.columns):
         values = as_text(table[column])
         present = set(values.unique())
-        markers = [m for m in _MARKERS if m in present]
+        markers = [m for m in _MARKERS if m and m in present]
         numbers = pd.to_numeric(values, errors="coerce").dropna()
         kept = []
         for marker in markers:

@@ -87,7 +87,7 @@ def draw_attribute_threat(
     given  (k,) the known nodes; replaces the draw
 
     Stratified; each class with at least two nodes keeps at least one on either side. Raises
-    InputError for fewer than two classes, or if the given nodes leave one side empty.
+    InputError for fewer than two classes, or if nobody's value is known or hidden.
     """
     attribute = graph.attribute(column)
     present = [c for c in range(attribute.num_classes) if (attribute.codes == c).any()]
@@ -121,6 +121,13 @@ def draw_attribute_threat(
             nodes = np.flatnonzero(attribute.codes == code)
             count = int(np.clip(round(known * len(nodes)), 1, max(len(nodes) - 1, 1)))
             mask[rng.choice(nodes, count, replace=False)] = True
+        if mask[attribute.known].all():
+            raise InputError(
+                f"column '{column}'",
+                "must have a value that at least two nodes share",
+                f"{len(present)} values of as many nodes",
+                "put its values in coarser classes or choose another column",
+            )
     return AttributeThreat(attribute, mask, attribute.known & ~mask)
 
 

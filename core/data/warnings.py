@@ -221,9 +221,8 @@ def find_warnings(
     chosen = [c for c in (private, utility) if c is not None]
     for name in chosen or graph.attributes:
         attribute = graph.attribute(name)
-        yield from _warn_attribute(attribute)
-        if name == private or private is None:
-            yield from map(str, find_telling_columns(graph, attribute))
+        is_secret = name == private or private is None
+        yield from find_secret_warnings(graph, attribute) if is_secret else _warn(attribute)
     isolated = int((graph.degrees == 0).sum())
     if isolated:
         have, them = ("has", "it") if isolated == 1 else ("have", "them")
@@ -243,7 +242,13 @@ def find_warnings(
         yield f"{values} {were} filled with their column's median."
 
 
-def _warn_attribute(attribute: Attribute) -> Iterator[str]:
+def find_secret_warnings(graph: Graph, secret: Attribute) -> Iterator[str]:
+    """Sentences on a private column: its classes, then the columns that reveal it."""
+    yield from _warn(secret)
+    yield from map(str, find_telling_columns(graph, secret))
+
+
+def _warn(attribute: Attribute) -> Iterator[str]:
     name, counts = attribute.name, count_classes(attribute)
     present = int((counts > 0).sum())
     missing = 1 - attribute.known.mean()

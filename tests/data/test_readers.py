@@ -401,7 +401,7 @@ def test_unknown_markers_are_proposed_where_they_stand_apart():
             "ok": ["a", "b", "a", "b"],
         }
     )
-    assert guess_unknown_markers(table) == {"salary": ["-1"], "town": ["", "NA"], "age": ["999"]}
+    assert guess_unknown_markers(table) == {"salary": ["-1"], "town": ["NA"], "age": ["999"]}
 
 
 def test_nba_as_its_authors_use_it(data_root):

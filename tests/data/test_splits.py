@@ -86,6 +86,14 @@ def test_each_class_is_known_and_hidden_in_its_share(number, share):
         assert threat.known[values == code].sum() == expected
 
 
+def test_a_column_in_which_nobody_is_alike_hides_nobody():
+    one_each = Attribute.from_values("pay", [1000 + 7 * i for i in range(9)])
+    graph = Graph.from_pairs([[0, 1]], 9, attributes={"pay": one_each})
+    said = "column 'pay' must have a value that at least two nodes share; got 9 values of as many"
+    with pytest.raises(InputError, match=said):
+        draw_attribute_threat(graph, "pay", 0.1, Seed(0))
+
+
 def test_a_private_feature_is_taken_out_of_the_visible_features():
     graph = two_communities()
     features = (graph.features > 0).astype(float)

@@ -132,8 +132,8 @@ def test_one_class_of_many_an_attribute_and_numbers_are_found():
 
 def test_the_command_warns_when_it_loads(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("AUDIT_HOME", str(tmp_path / "home"))
-    rows = [f"p{i},{'xy'[i % 2]},{i * i % 7},{1 - i % 2}" for i in range(60)]
-    (tmp_path / "n.csv").write_text("id,secret,other,flag\n" + "\n".join(rows) + "\n")
+    rows = [f"p{i},{'xy'[i % 2]},{i * i % 7},{1 - i % 2},{i // 2 * 9}" for i in range(60)]
+    (tmp_path / "n.csv").write_text("id,secret,other,flag,pay\n" + "\n".join(rows) + "\n")
     links = [f"p{i},p{(i + 1) % 60}" for i in range(60)]
     (tmp_path / "l.csv").write_text("source,target\n" + "\n".join(links) + "\n")
     files = ["--graph", str(tmp_path / "l.csv"), "--nodes", str(tmp_path / "n.csv")]
@@ -142,6 +142,9 @@ def test_the_command_warns_when_it_loads(tmp_path, monkeypatch, capsys):
     assert len(said) == 1
     assert "Column 'flag' alone gives away 'secret'" in said[0]
     assert "leave 'flag' out" in said[0]
+    assert main(["ledger", *files, "--private", "pay"]) == 0
+    said = capsys.readouterr().err
+    assert "warning: Column 'pay' has 30 classes of fewer than 10 nodes" in said
 
 
 def test_unknown_values_are_left_out_and_few_known_ones_say_nothing():
