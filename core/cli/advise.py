@@ -54,6 +54,8 @@ def run_advise(options: argparse.Namespace) -> int:
     if not options.private:
         raise InputError("advice", "needs a private column", remedy="use --private COLUMN")
     attack = MethodChoice.parse(options.attack, "attribute_attack")
+    if options.out is not None:
+        make_folder(options.out.parent)
     try:
         request = AdviceRequest(
             node=options.node,
@@ -63,7 +65,8 @@ def run_advise(options: argparse.Namespace) -> int:
         )
     except ValidationError as error:
         first = error.errors()[0]
-        raise InputError(str(first["loc"][0]), first["msg"].lower(), first["input"]) from None
+        option = {"max_links": "--links", "num_repeats": "--repeats"}[str(first["loc"][0])]
+        raise InputError(option, first["msg"].lower(), first["input"]) from None
     graph = load_input(options).graph
     spec = AuditSpec.check_spec(
         {
@@ -88,8 +91,7 @@ def run_advise(options: argparse.Namespace) -> int:
     lines += [f"{link.source}\t{link.target}" for link in advice.links]
     lines += [describe_advice_cost(advice)] if advice.links else []
     sys.stdout.write("\n".join(lines) + "\n")
-    if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
+    if options.out is not None:
         options.out.write_text(advice.model_dump_json(indent=1) + "\n", encoding="utf-8")
     return 0
 

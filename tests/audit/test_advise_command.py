@@ -32,7 +32,9 @@ def test_advice_is_printed_and_written(audit_home, tmp_path, capsys, monkeypatch
 def test_bad_input_is_one_line(audit_home, capsys):
     for arguments, word in (
         ([*KARATE, "nobody"], "nobody"),
-        ([*KARATE, "34", "--links", "0"], "max_links"),
+        ([*KARATE, "34", "--links", "0"], "--links"),
+        ([*KARATE, "34", "--repeats", "1"], "--repeats"),
+        ([*KARATE, "34", "--out", "/dev/null/advice.json"], "output folder"),
         ([*KARATE, "34", "--attack", "common_neighbors"], "common_neighbors"),
         (["advise", "--graph", "karate", "--node", "34"], "--private"),
     ):
