@@ -85,10 +85,11 @@ def _build_classes(data: ReportData, attribute: Attribute, role: str) -> Block:
     unknown = int((~attribute.known).sum())
     groups += [("unknown", unknown)] * bool(unknown)
     least, shown = (SMALL, round_count) if data.is_external else (MIN_CELL, int)
+    total = max(shown(known), sum(shown(count) for name, count in groups if name != "unknown"), 1)
     rows = []
     for name, count in groups:
         is_told = count >= least and name != "unknown"
-        share = format_percent(shown(count) / max(shown(known), 1)) if is_told else ""
+        share = format_percent(shown(count) / total) if is_told else ""
         text = f"fewer than {least}" if count < least else data.count(count)
         rows.append((name, text, share))
     return blocks.table(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from core.report.disclosure import (
     round_results,
 )
 from core.report.document import build_content
+from core.report.graph import _build_classes
 from tests.figures.conftest import RELEASES, make_results, make_view, result_row
 
 NUM_NODES, NUM_LINKS = 64, 200
@@ -139,6 +141,17 @@ def test_counts_are_rounded_to_tens(number):
     assert shown % SMALL == 0
     assert format_count(number) == (FEW if number < SMALL else f"about {shown:,}")
     assert number < SMALL or abs(shown - number) <= SMALL / 2
+
+
+@pytest.mark.parametrize("is_external", [True, False])
+@pytest.mark.parametrize("sizes", [(16, 15), (35, 6), (16, 16, 16), (40, 9, 9)])
+def test_shares_of_classes_do_not_add_up_to_more_than_all(sizes, is_external):
+    column = Attribute.from_values("z", np.repeat(list("abc")[: len(sizes)], sizes))
+    data = SimpleNamespace(is_external=is_external, count=format_count)
+    table = _build_classes(data, column, "private")
+    shares = [int(row[2].split()[0]) for row in table["rows"] if row[2]]
+    assert shares
+    assert sum(shares) <= 101  # each is rounded
 
 
 @given(st.integers(1, 5000), st.floats(0, 1))
