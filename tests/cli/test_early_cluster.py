@@ -49,3 +49,14 @@ def test_none_is_started_before_a_command_is_allowed(
     monkeypatch.setattr(audit, "complete_audit", lambda *_: 0)
     assert command.main([*AUDIT, "--defense", defense, "--out", str(tmp_path / "out")]) == 0
     assert len(started) == num_started
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two"])
+def test_an_invalid_number_of_workers_is_told_before_anything_starts(
+    text, audit_home, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("AUDIT_WORKERS", text)
+    monkeypatch.setattr("core.audit.jobs.cluster.subprocess.Popen", None)
+    assert command.main([*AUDIT, "--hide-links", "--out", str(tmp_path / "out")]) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said == f"error: AUDIT_WORKERS must be a number of processes above 0; got {text}"

@@ -78,7 +78,8 @@ class EmbeddedCluster:
     """Address of the scheduler; empty until the cluster is ready."""
 
     def __init__(self, home: Path) -> None:
-        """Start the process and return at once."""
+        """Start the process and return at once; raises InputError for an invalid setting."""
+        count_workers()
         environment = {**QUIET, **os.environ, "PYTHONPATH": _join_path(str(_ROOT))}
         log = open_private(home / "cluster.log", "ab")
         self._process = subprocess.Popen(

@@ -23,6 +23,7 @@ from core.audit.store.database import Lease, LeaseLostError, Store
 from core.audit.store.liveness import HEARTBEAT_S
 from core.audit.store.retry import StoreError, describe_trouble, find_retry_limit
 from core.errors import describe_unexpected
+from core.words import count_noun
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -137,7 +138,7 @@ class AuditRun(threading.Thread):
 
     def _compute_all(self) -> tuple[State, str]:
         healed = self._store.heal_cells(self._audit_id)
-        note = f"{healed} damaged parts were set aside and computed again" if healed else ""
+        note = f"{count_noun(healed, 'damaged part')} set aside and computed again" * bool(healed)
         tried = self._compute_first()
         parts = self._split_repeats()
         for number, part in enumerate(parts, 1):
