@@ -46,11 +46,6 @@ from pages.ui.policy import (
 )
 from pages.ui.text import escape, format_cell
 
-ICONS = {
-    "publish": ":material/check_circle:",
-    "review": ":material/help:",
-    "do_not_publish": ":material/block:",
-}
 MAX_BAR = 2.0  # full width of a bar, in multiples of the limit
 
 
@@ -92,7 +87,7 @@ def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
     """Decision, recipient and policy."""
     policy = current_policy(view)
     purpose = view.spec.purpose or {}
-    icon = ICONS[verdict.decision]
+    icon = page.DECISION_ICONS[verdict.decision]
     with st.container(border=True, key="banner"):
         page.show_answer(f"{icon} {escape(sentence, 400)}")
         recipient = escape(purpose.get("recipient", policy.title), 80)
@@ -194,7 +189,7 @@ def _show_choice(view: AuditView, verdict: Verdict) -> None:
         st.warning(
             f"{release_title(release.release)}: {DECISION_TITLES[release.decision].lower()}; "
             f"{DECISION_MEANINGS[release.decision]}.",
-            icon=ICONS[release.decision],
+            icon=page.DECISION_ICONS[release.decision],
         )
     show_record(view, picked)
 

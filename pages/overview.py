@@ -9,8 +9,7 @@ import streamlit as st
 from core.audit.states import State
 from core.audit.view import AuditSummary
 from core.errors import AuditError
-from core.findings.labels import release_title
-from core.findings.verdict_words import DECISION_TITLES
+from core.findings.verdict_words import describe_decision
 from core.words import count_noun
 from pages.ui import cache, job, page, service, session
 from pages.ui.external_form import show_external_form
@@ -92,7 +91,7 @@ def _show_recent(audits: list[AuditSummary]) -> None:
 
 
 def _describe_decision(audit: AuditSummary) -> str:
-    """Short text: the decision of an audit, or how it ended."""
+    """The decision of an audit as its Release decision page has it, or how it ended."""
     if not audit.cells_done:
         return f"{audit.state.capitalize()}, no results."
     try:
@@ -100,11 +99,8 @@ def _describe_decision(audit: AuditSummary) -> str:
     except AuditError as error:
         return escape(error, 120)
     ending = "" if audit.state is State.DONE else f" The audit was {audit.state}."
-    found = None if verdict.recommended is None else verdict.find(verdict.recommended)
-    if found is None:
-        return f":material/block: No release may be published.{ending}"
-    title = DECISION_TITLES[found.decision]
-    return f":material/check_circle: {title}: {escape(release_title(found.release))}.{ending}"
+    sentence = escape(describe_decision(verdict), 400)
+    return f"{page.DECISION_ICONS[verdict.decision]} {sentence}{ending}"
 
 
 main()

@@ -29,7 +29,8 @@ class Evidence:
     """The worst value over all attacks; all None if nothing was measured.
 
     high    largest upper end over the attacks; own_high: that of the worst attack
-    attack  scenario that reached `value`;  n  pairs or people counted
+    attack  scenario that reached `value`;  n  pairs or nodes counted
+    is_unresolved  attacks ran, but on too few pairs or nodes for this measure
     """
 
     value: float | None = None
@@ -38,6 +39,7 @@ class Evidence:
     attack: str = ""
     n: int = 0
     own_high: float | None = None
+    is_unresolved: bool = False
 
 
 def list_asked(spec: AuditSpec) -> set[str]:
@@ -62,13 +64,20 @@ def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
     if rows.empty and limit.metric in ("advantage_share", "class_advantage_share"):
         return _count_advantages(view.nodes, release, limit)
     if rows.empty:
-        return Evidence()
+        return Evidence(is_unresolved=_is_unresolved(view.results, release, limit))
     worst = rows.loc[rows.value.idxmax()]
     unsure = bool(rows.high.isna().any())
     low = None if pd.isna(worst.low) else float(worst.low)
     high = None if unsure else float(rows.high.max())
     own = None if pd.isna(worst.high) else float(worst.high)
     return Evidence(float(worst.value), low, high, str(worst.method), int(worst.n), own)
+
+
+def _is_unresolved(results: pd.DataFrame, release: str, limit: Limit) -> bool:
+    """Whether an attack was skipped on this measure although it had cases to be measured on."""
+    rows = results[(results.metric == limit.metric) & (results.release == release)]
+    rows = rows[(rows.status == State.SKIPPED) & (rows.n > 0)]
+    return bool((rows.method.map(attack_threat) == limit.threat).any())
 
 
 def _count_advantages(nodes: pd.DataFrame, release: str, limit: Limit) -> Evidence:

@@ -225,8 +225,10 @@ def _build_limit_card(check: Check) -> Card:
 
 
 def format_check(check: Check) -> tuple[str, str]:
-    """The measured value and the limit, without interval."""
+    """The measured value and the limit, without interval; or why nothing was measured."""
     limit = Figure(check.limit.metric, "", check.evidence.attack, check.limit.limit)
+    if check.evidence.is_unresolved:
+        return f"too few {THREAT_WORDS[check.limit.threat].unit}s", limit.format()
     if check.evidence.value is None:
         return "not tested", limit.format()
     return format_both(replace(limit, value=check.evidence.value), limit)
@@ -234,9 +236,11 @@ def format_check(check: Check) -> tuple[str, str]:
 
 def _describe_check(check: Check) -> str:
     found, limit = check.evidence, check.limit
-    state = f"{STATE_TITLES[check.state]}, limit {format_check(check)[1]}"
+    shown, most = format_check(check)
+    state = f"{STATE_TITLES[check.state]}, limit {most}"
     if found.value is None:
-        return f"{limit.title}: {state}."
+        why = f"{shown} to measure, " if found.is_unresolved else ""
+        return f"{limit.title}: {why}{state}."
     value = format_row(found)
     by = "" if found.attack in ("", RELEASE) else f" by {method_title(found.attack)}"
     sample = f"; n = {found.n:,}" if found.n else ""

@@ -135,5 +135,5 @@ def span_counts(values: pd.Series, noun: str) -> str:
     if counts.empty:
         return ""
     low, high = counts.min(), counts.max()
-    plural = noun if high == 1 else "people" if noun == "person" else f"{noun}s"
+    plural = noun if high == 1 else f"{noun}s"
     return f"{high:,} {plural}" if low == high else f"{low:,}–{high:,} {plural}"

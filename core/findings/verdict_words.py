@@ -8,6 +8,7 @@ from core.findings.differences import is_clear
 from core.findings.facts import STATE_TITLES
 from core.findings.labels import (
     MAIN_UTILITY_METRICS,
+    THREAT_WORDS,
     is_data_independent,
     method_name,
     method_title,
@@ -40,9 +41,14 @@ DECISION_MEANINGS: dict[Decision, str] = {
 
 
 def list_deciding(release: ReleaseVerdict) -> list[Check]:
-    """Limits of a release, most exceeded first, one per threat before the rest."""
-    order = {"exceeded": 0, "not_proven": 1, "not_tested": 2, "met": 3}
-    ranked = sorted(release.checks, key=lambda c: (order[c.state], -c.severity))
+    """Limits of a release, those that stand in its way first, then by how far they are exceeded,
+    one per threat before the rest."""
+    order = {"exceeded": 0, "not_proven": 1, "met": 2, "not_tested": 3}
+
+    def rank(check: Check) -> tuple[int, int, float]:
+        return -SEVERITY[check.decision], order[check.state], -check.severity
+
+    ranked = sorted(release.checks, key=rank)
     first = list({c.limit.threat: c for c in reversed(ranked)}.values())
     first.sort(key=ranked.index)
     return [*first, *(c for c in ranked if c not in first)]
@@ -120,7 +126,11 @@ def _describe_review(verdict: Verdict) -> str:
         if release.obstacle:
             why = "its sensitive links must be named first"
         return f"Review {name}: no limit is exceeded, but {why}."
-    return f"Review: {len(tested)} releases need a review; none meets every requirement yet."
+    refused = sum(r.decision == "do_not_publish" for r in verdict.offered)
+    if refused:
+        out = f"{refused} of {len(verdict.offered)} releases {'is' if refused == 1 else 'are'}"
+        return f"Review: {out} ruled out; no other is cleared yet."
+    return "Review: no limit rules out a release, but none is cleared yet."
 
 
 def explain_release(verdict: ReleaseVerdict) -> list[str]:
@@ -137,6 +147,8 @@ def explain_release(verdict: ReleaseVerdict) -> list[str]:
 def explain_check(check: Check) -> str:
     """ "Withheld links: TPR at 1 % FPR: 0.43 [0.40, 0.46] by Adamic–Adar, limit 0.05"."""
     found, limit = check.evidence, check.limit
+    if found.is_unresolved:
+        return f"{limit.title}: too few {THREAT_WORDS[limit.threat].unit}s to measure"
     if found.value is None:
         return f"{limit.title}: not tested"
     who = f" by {method_title(found.attack)}" if found.attack not in ("", RELEASE) else ""

@@ -20,7 +20,7 @@ from core.findings import tables
 from core.findings.facts import STATE_TITLES, LimitState
 from core.findings.labels import method_title, metric_title, release_title
 from core.findings.page_summary import Card, PageSummary
-from core.findings.verdict import Verdict
+from core.findings.verdict import Decision, Verdict
 from core.methods import ATTACK_KINDS
 from core.registry import find_method
 from core.results import RELEASE
@@ -36,6 +36,12 @@ STATE_ICONS: dict[LimitState, str] = {
     "not_tested": "–",
 }
 """Markdown icon for the state of a limit; always shown with its title or a legend."""
+DECISION_ICONS: dict[Decision, str] = {
+    "publish": ":material/check_circle:",
+    "review": ":material/help:",
+    "do_not_publish": ":material/block:",
+}
+"""Markdown icon of a decision; always shown with its sentence."""
 WAIT = "An audit is running. Wait until it ends, or cancel it in the sidebar."
 
 

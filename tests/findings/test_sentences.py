@@ -344,10 +344,12 @@ def check_decision(sentence: str, world: World) -> bool:
         return (
             release not in bad and int(found[2]) == len(unproven) and len(RELEASES) - len(bad) == 1
         )
+    if sentence == "Review: no limit rules out a release, but none is cleared yet.":
+        return not bad
     if found := re.fullmatch(
-        r"Review: (\d+) releases need a review; none meets every requirement yet\.", sentence
+        r"Review: (\d+) of (\d+) releases (?:is|are) ruled out; no other is cleared yet\.", sentence
     ):
-        return int(found[1]) == len(RELEASES) - len(bad)
+        return int(found[1]) == len(bad) > 0 and int(found[2]) == len(RELEASES)
     if sentence.endswith("no limit is exceeded, but not every required test was run."):
         release = names[sentence.removeprefix("Review ").partition(":")[0]]
         return release not in bad

@@ -16,7 +16,7 @@ from core.findings.labels import release_title
 from core.findings.page_summary import find_subject
 from core.findings.policy import Limit, Policy, find_policy, list_policies
 from core.findings.verdict import SEVERITY, Check, find_least_severe, judge
-from core.findings.verdict_words import describe_decision
+from core.findings.verdict_words import describe_decision, explain_check, list_deciding
 from core.release import ORIGINAL, Guarantee
 from core.report.data import ReportData
 from core.report.decision_page import list_choices
@@ -103,7 +103,7 @@ def test_the_decision_is_about_a_release_that_can_be_published():
 
 
 def test_a_baseline_is_no_release_to_review():
-    """ "3 releases need a review", of which two were baselines made without the data."""
+    """Baselines made without the data were counted among the releases to review."""
     baseline = "gap:data_free=True"
     names = (RELEASE, baseline)
     scores = make_noise((ORIGINAL, *names), ATTACKS)
@@ -114,6 +114,20 @@ def test_a_baseline_is_no_release_to_review():
     verdict = judge(view, PUBLIC)
     assert verdict.find(baseline).decision == "review"
     assert describe_decision(verdict).startswith("Review Random deletion: no limit is exceeded")
+
+
+def test_a_limit_that_the_sample_cannot_resolve_says_so():
+    """ "Not tested" was said where attacks had run on too few pairs."""
+    view = make_audit(make_noise(NAMES, ATTACKS), ATTACKS)
+    at = view.results.metric == "tpr_at_fpr_0.01"
+    rows = view.results.copy()
+    rows.loc[at, ["value", "low", "high"]] = np.nan
+    rows.loc[at, ["status", "reason"]] = ["skipped", "below what the sample can resolve"]
+    release = judge(replace(view, results=rows), PUBLIC).find(RELEASE)
+    check = next(c for c in release.checks if c.limit.name == "links_1")
+    assert check.state == "not_tested"
+    assert explain_check(check).endswith(": too few pairs to measure")
+    assert list_deciding(release)[0] == check  # before what is optional
 
 
 def test_one_bad_threat_of_two_is_enough():
