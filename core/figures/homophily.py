@@ -20,7 +20,6 @@ from core.findings.labels import release_title, short_titles
 from core.findings.palette import OKABE_ITO, Theme, escape_text, release_color
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
-from core.words import format_percent
 
 MAX_POINTS = 20_000
 MAX_IN_A_ROW = 8
@@ -67,7 +66,7 @@ def ghratio_distributions(
         figure,
         theme,
         360,
-        _describe_ratios(profile, share),
+        _describe_ratios(profile),
         legend={"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"},
         margin={"l": 10, "r": 16, "t": 36, "b": 112},
     )
@@ -82,14 +81,15 @@ def ghratio_distributions(
     return Chart(figure, table, note)
 
 
-def _describe_ratios(profile: pd.DataFrame, share: float) -> str:
-    """Mean proximity ratio on the original beside the class share."""
-    rows = profile.loc[profile.release == ORIGINAL, "ghratio_proximity"].dropna()
+def _describe_ratios(profile: pd.DataFrame) -> str:
+    """Number of nodes on the original that are more like their neighbours than by chance."""
+    rows = profile[(profile.release == ORIGINAL) & profile.ghratio_proximity.notna()]
     if rows.empty:
         return ""
+    near = int((rows.ghratio_proximity > rows.class_share).sum())
     return (
-        f"On the original, {format_percent(rows.mean())} of a node's neighbours share its class; "
-        f"by chance {format_percent(share)} would"
+        f"On the original, {near:,} of {len(rows):,} nodes have more neighbours of their own class "
+        "than by chance"
     )
 
 

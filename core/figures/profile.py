@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -41,17 +43,30 @@ def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
     )
     style_figure(figure, theme, 320, title, showlegend=False)
     least = 100 * float(shown.share_at_least.min())
-    figure.update_xaxes(title_text="Number of links of a node", type="log", dtick="D2")
+    across, down = list_log_ticks(1, shown.degree.max()), list_log_ticks(least, 100)
+    figure.update_xaxes(
+        title_text="Number of links of a node",
+        type="log",
+        tickvals=across,
+        ticktext=[f"{tick:,.0f}" for tick in across],
+    )
     figure.update_yaxes(
-        ticksuffix=" %",
         title_text="Nodes with at least as many",
         type="log",
-        dtick="D2",
+        tickvals=down,
+        ticktext=[f"{tick:g} %" for tick in down],
         range=[np.log10(least) - 0.1, np.log10(115)],
     )
     isolated = int(table[table.degree == 0].nodes.sum())
     note = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} links; {isolated:,} without a link."
     return Chart(figure, table, note)
+
+
+def list_log_ticks(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times the powers of ten from `low` to `high`; powers alone if there are many."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 5) if high / low < 50 else (1,)
+    return [s * 10.0**p for p in powers for s in steps if low <= s * 10.0**p <= high]
 
 
 def class_bars(attribute: Attribute, theme: Theme = "light") -> Chart:
@@ -86,7 +101,7 @@ def class_bars(attribute: Attribute, theme: Theme = "light") -> Chart:
             hovertemplate="%{y}: %{x:,} nodes<extra></extra>",
         )
     )
-    title = f"{shown['class'].iloc[0]} is the largest class, {format_percent(shown.share.iloc[0])}"
+    title = f"{format_percent(shown.share.iloc[0])} have the value “{shown['class'].iloc[0]}”"
     style_figure(figure, theme, 100 + 28 * max(len(shown), 2), title, showlegend=False, bargap=0.35)
     figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
     room = 1.14 * max(float(shown.nodes.max()), 1.0)  # for the share at the longest bar's end

@@ -39,6 +39,9 @@ from core.results import RELEASE
 ROOM = 0.06
 """Margin of an axis beyond the data on either side, as a share."""
 
+LABEL_ROOM = 0.15
+"""Width of a line's label, as a share of a narrow plot."""
+
 HEIGHT = 480
 
 PLOT_SIZES = ((600.0, 400.0), (1000.0, 400.0))
@@ -91,20 +94,22 @@ def tradeoff(
         _add_point(figure, row, marker)
     lines = [(max_risk, "dash", "limit"), (chance_level(attack_metric), "dot", "chance")]
     drawn = sorted(x for x, _, _ in lines if x is not None)
+    ranges = _find_ranges(table, drawn)
     for x, dash, name in lines:
         if x is not None:
+            side, lift = _place_label(x, drawn, ranges[0])
             figure.add_vline(
                 x=x,
                 line={"dash": dash, "width": 1.5 if name == "limit" else 1, "color": ink.text},
                 annotation={
                     "text": f"{name} {format_number(x)}",
                     "yanchor": "bottom",
-                    "xanchor": "right" if x == drawn[0] else "left",  # never on each other
+                    "xanchor": side,
+                    "yshift": lift,
                     "textangle": 0,
                 },
                 annotation_position="top",
             )
-    ranges = _find_ranges(table, [x for x, _, _ in lines if x is not None])
     is_named = np.ones(len(table), bool)
     if len(table) > MAX_NAMED:
         is_named = (table.is_pareto | table.release.isin([ORIGINAL, best])).to_numpy()
@@ -177,6 +182,17 @@ def _find_ranges(
     x = np.concatenate([*(table[f"risk{c}"].to_numpy(float) for c in columns), lines])
     y = np.concatenate([table[f"utility{c}"].to_numpy(float) for c in columns])
     return _widen(x), _widen(y)
+
+
+def _place_label(x: float, drawn: list[float], ends: tuple[float, float]) -> tuple[str, int]:
+    """Anchor and lift in pixels of a line's label: outwards, inwards beside the vertical axis with
+    its numbers, and above another label that it would meet."""
+    places = [(line - ends[0]) / (ends[1] - ends[0]) for line in drawn]
+    is_outside = places[0] > LABEL_ROOM
+    if x == drawn[0]:
+        return ("right" if is_outside else "left"), 0
+    meets = not is_outside and places[-1] - places[0] < LABEL_ROOM
+    return "left", 14 * meets
 
 
 def _widen(values: np.ndarray) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.figures.tradeoff import tradeoff
+from core.figures.tradeoff import _place_label, tradeoff
 from core.figures.transfer import transfer_matrix
 from core.findings.tradeoff import (
     compute_admissible,
@@ -106,11 +106,17 @@ def test_the_limit_is_drawn_and_named(view):
     chart = tradeoff(view.results, "auc", UTILITY, threat="link", max_risk=0.7)
     (line,) = [s for s in chart.figure.layout.shapes if s.line.dash == "dash"]
     assert line.x0 == line.x1 == 0.7
-    notes = {a.text: a.xanchor for a in chart.figure.layout.annotations}
-    assert (notes["limit 0.70"], notes["chance 0.50"]) == ("left", "right")  # never on each other
+    assert {"limit 0.70", "chance 0.50"} <= {a.text for a in chart.figure.layout.annotations}
     assert chart.title == (
         "2 of 2 defended releases keep Attack AUC at or below 0.70, interval included"
     )
+
+
+def test_a_label_beside_the_vertical_axis_turns_inwards():
+    """ "chance 0.50" ran into the axis's "0.8"."""
+    assert _place_label(0.5, [0.5, 0.8], (0.49, 0.85)) == ("left", 0)
+    assert _place_label(0.5, [0.5, 0.8], (0.3, 0.85)) == ("right", 0)
+    assert _place_label(0.52, [0.5, 0.52], (0.49, 0.85)) == ("left", 14)  # above the other
 
 
 def test_transfer_matrix_holds_every_value(view):
