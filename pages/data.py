@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.data.profile import GraphProfile
 from core.figures import profile as figures
+from core.findings.nouns import find_noun
 from core.findings.numbers import format_number
 from core.graph import Graph
 from core.words import count_noun, format_percent
@@ -57,10 +58,10 @@ def _show_graph(graph: Graph) -> None:
 
 def _describe(graph: Graph, profile: GraphProfile) -> str:
     columns = count_noun(len(graph.attributes), "attribute")
-    features = count_noun(profile.num_features, "feature")
+    features, noun = count_noun(profile.num_features, "feature"), find_noun(graph.name)
     return (
-        f"**{escape(graph.name)}** has {count_noun(profile.num_nodes, 'person', 'people')} and "
-        f"{count_noun(profile.num_edges, 'link')}, with {columns} and {features} per person."
+        f"**{escape(graph.name)}** has {noun.count(profile.num_nodes)} and "
+        f"{count_noun(profile.num_edges, 'link')}, with {columns} and {features} per {noun.one}."
     )
 
 
@@ -71,7 +72,7 @@ def _show_counts(profile: GraphProfile) -> None:
         "Density": format_percent(profile.density),
         "Components": f"{profile.num_components:,}",
         "Isolated": f"{profile.num_isolated:,}",
-        "Median degree": format_number(profile.degree_quantiles[0.5]),
+        "Median degree": f"{profile.degree_quantiles[0.5]:g}",
         "Clustering": format_number(profile.average_clustering),
         "Triangles": f"{profile.num_triangles:,}",
     }

@@ -77,11 +77,11 @@ def _is_placed(graph_hash: str, graph: Graph) -> bool:
             lambda: layouts.stop(graph_hash),
         )
         return False
-    people = count_noun(graph.num_nodes, "person", "people")
+    nodes = count_noun(graph.num_nodes, "node")
     if run is None:
-        text = f"{people} and {count_noun(graph.num_edges, 'link')} have no layout yet."
+        text = f"{nodes} and {count_noun(graph.num_edges, 'link')} have no layout yet."
     else:
-        text = f"The layout of {people} was not finished ({run.state})."
+        text = f"The layout of {nodes} was not finished ({run.state})."
         if run.reason:
             text += f" {escape(run.reason, 200)}."
     st.info(text + " It is computed once per graph and stored.", icon=":material/map:")

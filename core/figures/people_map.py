@@ -39,7 +39,7 @@ NOTHING = "#b6bcc6"
 _BAR_TITLES: dict[Color, str] = {
     "advantage": "Advantage   ← safer",
     "risk": "Risk   ← safer",
-    "links": "Links of a person",
+    "links": "Links of a node",
     "change": "Links changed, of those before",
 }
 LEAST_SPAN = 0.02
@@ -124,12 +124,12 @@ def community_map(
         "colorscale": _choose_scale(is_risk, theme),
         "cmin": 0,
         "cmax": max(float(values.max()), LEAST_SPAN) if values.notna().any() else 1,
-        "colorbar": _bar("Mean advantage" if is_risk else "Links a person"),
+        "colorbar": _bar("Mean advantage" if is_risk else "Links a node"),
         "line": {"width": 1, "color": INKS[theme].muted},
         "opacity": 0.9,
     }
     hover = [
-        f"Community {row.community}: {row.people:,} people, {row.exposed:,} exposed"
+        f"Community {row.community}: {row.people:,} nodes, {row.exposed:,} exposed"
         for row in table.itertuples()
     ]
     figure.add_trace(
@@ -147,10 +147,10 @@ def community_map(
         col=1,
     )
     _set_range(figure, None)
-    note = f"{communities.people.sum():,} people as {len(table):,} communities"
+    note = f"{communities.people.sum():,} nodes as {len(table):,} communities"
     if len(table) < len(communities):
         note += f", the largest of {len(communities):,}"
-    return Chart(figure, table, note + "; each is placed at the centre of its people.")
+    return Chart(figure, table, note + "; each is placed at the centre of its nodes.")
 
 
 def _make_sides(titles: Sequence[str], theme: Theme, height: int) -> go.Figure:
@@ -386,7 +386,7 @@ def _bar(title: str) -> dict[str, object]:
 
 def _describe(sides: Sequence[Side]) -> str:
     first = sides[0]
-    note = f"{len(first.people):,} people, all {len(first.edges):,} links"
+    note = f"{len(first.people):,} nodes, all {len(first.edges):,} links"
     note += "; distance on the map follows distance in the graph."
     if any(side.lost is not None for side in sides):
         note += " Red: removed links; blue: added links."

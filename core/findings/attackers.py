@@ -33,7 +33,7 @@ ALL_EVIDENCE = "neighbourhood_classifier"
 """An attack that combines all evidence on known values without other attacks. Where a selecting
 attack ran too, the one with the larger advantage is the headline."""
 
-CROSS_FITTED = "chosen on other people"
+CROSS_FITTED = "chosen on other nodes"
 
 HEADLINE_COLUMNS = (
     "release",

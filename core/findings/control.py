@@ -11,9 +11,9 @@ from core.findings.tables import attack_rows, list_releases, main_metric
 from core.release import ORIGINAL
 
 NOTE = (
-    "No link and no private value of control people is in a release; their published columns "
+    "No link and no private value of control nodes is in a release; their published columns "
     "count as known to the attacker. The same attackers are run on them without knowing that they "
-    "were left out. Success on control people is therefore not due to the release. "
+    "were left out. Success on control nodes is therefore not due to the release. "
     "Re-identification has no such figure, since nobody who is missing from a release can be "
     "found in it."
 )
@@ -46,7 +46,7 @@ def tabulate_control(results: pd.DataFrame, control: pd.DataFrame) -> pd.DataFra
                     "Attack": method_title(row.method),
                     "Measure": metric_title(str(metric)),
                     "Released": format_row(row),
-                    "Control people": format_interval(
+                    "Control nodes": format_interval(
                         row.value_control, row.low_control, row.high_control
                     ),
                     "Being in it adds": format_interval(row.difference, *ends),

@@ -29,7 +29,7 @@ Outcome = Literal["lower", "higher", "tie", "within_noise", "not_tested"]
 
 DENOMINATORS = (100, 1_000, 10_000, 100_000)
 MAX_ROUNDING = 0.025
-"""Relative error allowed in a natural frequency: two significant digits."""
+"""Relative error allowed in a natural frequency of one digit; two digits are always enough."""
 COARSE = 3
 """Cases of the larger share up to which the smaller one is reported as a number below one."""
 
@@ -68,7 +68,9 @@ class Figure:
         return info is not None and info.range == (0.0, 1.0) and "auc" not in self.metric
 
     def format(self) -> str:
-        """Headline format without interval: "36 of 100", or "0.75" if it is not a share."""
+        """Headline format without interval: "36 of 100", "0.75" if it is not a share, ε = "6"."""
+        if self.metric.startswith("epsilon"):
+            return f"{self.value:g}"
         return format_frequency(self.value) if self.is_share else format_number(self.value)
 
     def format_exact(self) -> str:
@@ -120,8 +122,8 @@ def find_outcome(difference: Estimate) -> Outcome:
 
 
 def format_frequency(share: float, per: int | None = None) -> str:
-    """0.36 → "36 of 100", 0.0017 → "17 of 10,000": smallest denominator exact to two significant
-    digits; values next to 0 or 1 are never rounded to none or all.
+    """0.155 → "15 of 100", 0.0017 → "17 of 10,000": smallest denominator that gives two
+    significant digits; values next to 0 or 1 are never rounded to none or all.
 
     per  smallest denominator to use, so that two shares can have the same one
     """
@@ -131,7 +133,8 @@ def format_frequency(share: float, per: int | None = None) -> str:
         exact = share * denominator
         rounded = round(exact)
         is_extreme = rounded in (0, denominator) and exact != rounded
-        if not is_extreme and abs(exact - rounded) <= MAX_ROUNDING * exact:
+        is_close = rounded >= 10 or abs(exact - rounded) <= MAX_ROUNDING * exact
+        if not is_extreme and is_close:
             return f"{rounded:,} of {denominator:,}"
     largest = DENOMINATORS[-1]
     if share * largest < 0.5:

@@ -36,10 +36,10 @@ SECRETS: dict[Secret, str] = {
     "identity": "Who is who",
 }
 KNOWLEDGE: dict[Knowledge, str] = {
-    "values": "The private value of some people",
+    "values": "Some of the private values",
     "method": "How the graph was defended",
     "links": "The release, and doubts whether its links are real",
-    "network": "Another network of the same people",
+    "network": "Another graph of the same nodes",
 }
 USES: dict[Use, str] = {
     "links": "Predicting or recommending links",
@@ -107,9 +107,9 @@ CANDIDATES = (
     Candidate("ppgsl", ("links",), ("column", "links"), ANYBODY,
               "learns a graph from which withheld links can hardly be inferred", True),
     Candidate("blink", ("links",), ("column",), ("public", "partner"),
-              "each person randomises their own links; guarantees link-local DP", True),
+              "each node randomises its own links; guarantees link-local DP", True),
     Candidate("privdpr", ("links", "identity"), ("statistics",), ("public",),
-              "generates a synthetic network; guarantees node-DP, for all links of a person", True),
+              "generates a synthetic network; guarantees node-DP, for all links of a node", True),
     Candidate("netfense", ("attribute",), ("column", "links"), ("partner", "internal"),
               "changes few links to hide the private value and keep another column "
               "predictable", True, "what=structure"),
@@ -119,7 +119,7 @@ CANDIDATES = (
     Candidate("edge_rand", ("links",), ("column", "statistics"), ("public", "partner"),
               "adds and removes links at random; guarantees edge-DP, for single links"),
     Candidate("k_degree_anonymity", ("identity",), ("links", "column", "statistics"), ANYBODY,
-              "adds a few links until several people share every number of links"),
+              "adds a few links until several nodes share every number of links"),
     Candidate("random_rewiring", ("attribute", "links"), ("column", "statistics"), ANYBODY,
               "swaps links at random, so that neighbours reveal less about private values"),
     Candidate("random_deletion", ("links", "attribute"), ("links", "column", "statistics"),

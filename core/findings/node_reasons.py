@@ -133,8 +133,8 @@ def _explain_chance(row: Any) -> str:
     if row.advantage <= NOTHING_GAINED:
         return "Nothing is learned beyond the base rate"
     if pd.isna(row.low):
-        return "Not clearly above chance: evaluated in one split only"
-    return "" if row.low > 0 else "Not clearly above chance: the interval includes 0"
+        return "Not clearly above chance: tested in one split"
+    return "" if row.low > 0 else "Not clearly above chance"
 
 
 def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[str]:
@@ -195,7 +195,7 @@ def _format_mechanism(attack: str, row: Any) -> str:
         return f"{title} reads it from the published columns"
     if pd.isna(row.share):
         return f"By {title}"
-    everybody = f"{format_percent(row.share)} of all people"
+    everybody = f"{format_percent(row.share)} of all nodes"
     near = row.same / row.known if row.known else np.nan
     is_near = row.known >= MIN_NEIGHBORS and wilson_interval(row.same, row.known)[0] > row.share
     is_role = row.role - row.share > CLEAR_EXCESS

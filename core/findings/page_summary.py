@@ -34,6 +34,7 @@ from core.findings.labels import (
     metric_title,
     release_title,
 )
+from core.findings.nouns import find_noun
 from core.findings.numbers import format_row
 from core.findings.policy import Policy
 from core.findings.tables import list_releases, select_results
@@ -81,8 +82,8 @@ def summarize_decision(verdict: Verdict) -> PageSummary:
 def summarize_risk(
     view: AuditView, release: str | None = None, policy: Policy | None = None
 ) -> PageSummary:
-    """Number of people exposed on the original and on a release, per secret."""
-    table = compute_exposed(view.nodes)
+    """Number of nodes exposed on the original and on a release, per secret."""
+    table, noun = compute_exposed(view.nodes), find_noun(view.spec.graph_name)
     first = ORIGINAL if ORIGINAL in set(table.release) else None
     checks = list_checks(view, release or ORIGINAL, policy)
     cards, exact, strongest = [], [], []
@@ -93,7 +94,7 @@ def summarize_risk(
             continue
         before = counts.get(first or "")
         of = f" of {target}" if target else ""
-        title = f"People exposed: {THREAT_WORDS[str(threat)].attack}{of}"
+        title = f"{begin_sentence(noun.many)} exposed: {THREAT_WORDS[str(threat)].attack}{of}"
         count = Count(int(shown.exposed), int(shown.n))
         check = find_check(checks, str(threat), "advantage_share")
         compared = f"{format_percent(shown.share)} of those at stake"
@@ -109,12 +110,13 @@ def summarize_risk(
         _, count, threat, where = max(strongest, key=lambda item: item[0])
         aim = THREAT_WORDS[threat].attack
         verb = "is" if count.value == 1 else "are"
-        sentence = f"On {method_name(where)}, {count.format()} people {verb} exposed to {aim}."
+        sentence = f"On {method_name(where)}, {count.format()} {noun.many} {verb} exposed to {aim}."
     return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact))
 
 
 def summarize_homophily(view: AuditView) -> PageSummary:
     """Similarity of nodes to neighbours and role peers, against chance."""
+    noun = find_noun(view.spec.graph_name)
     cards, exact, clear = [], [], []
     for key, who in (("proximity", "neighbours"), ("role", "role peers")):
         ratio = _find_release_row(view.results, f"ghratio_{key}", ORIGINAL)
@@ -135,9 +137,9 @@ def summarize_homophily(view: AuditView) -> PageSummary:
     leaks = [found for found in clear if found[1] > 0]
     if leaks:
         _, _, who, texts = max(leaks)
-        sentence = f"{texts[0]} {who} share a person's value, against {texts[1]} by chance."
+        sentence = f"{texts[0]} {who} share a {noun.one}'s value, against {texts[1]} by chance."
     elif clear:
-        sentence = "Neither neighbours nor role peers share a person's value beyond chance."
+        sentence = f"Neither neighbours nor role peers share a {noun.one}'s value beyond chance."
     elif cards:
         sentence = "Too few splits to distinguish homophily from chance."
     return PageSummary(tuple(cards), sentence, tuple(exact))

@@ -156,11 +156,11 @@ def describe_prior(people: pd.DataFrame, secret: Secret) -> str:
             "tested."
         )
     if secret.threat == "identity":
-        return f"Prior: one person among all, at most {format_percent(high)}."
+        return f"The base rate is one node among all, at most {format_percent(high)}."
     span = format_percent(low)
     if high - low > 0.005:
         span += f" to {format_percent(high)}"
-    return f"Prior: the share of the person's own value among all people, {span} here."
+    return f"The base rate is the share of the node's own value among all nodes, {span} here."
 
 
 def advise_release(nodes: pd.DataFrame, secret: Secret, node: str) -> str:
@@ -175,7 +175,7 @@ def advise_release(nodes: pd.DataFrame, secret: Secret, node: str) -> str:
     rows = found.set_index("release")
     before, after = (_get_advantage(rows.loc[release]) for release in (ORIGINAL, best))
     if gains[best] >= gains[ORIGINAL] or not is_clear(before, after):
-        return "None of the releases clearly lowers it for this person."
+        return "None of the releases clearly lowers it for this node."
     return (
         f"Of the releases, {release_title(best)} lowers it most: the advantage falls from "
         f"{format_estimate(before)} to {format_estimate(after)}, by "

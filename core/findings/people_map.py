@@ -14,10 +14,11 @@ from scipy.special import gammaln
 from core.findings.attackers import compute_headline, find_secret
 from core.findings.facts import Count, format_frequencies
 from core.findings.labels import THREAT_WORDS
+from core.findings.nouns import PEOPLE, Noun
 from core.findings.page_summary import Card, PageSummary
 from core.graph import MISSING, Attribute, Graph
 from core.measures.node_risk import ADVANTAGE_LIMIT
-from core.words import count_noun, format_percent
+from core.words import begin_sentence, count_noun, format_percent
 
 Color = Literal["advantage", "risk", "class", "community", "links", "change"]
 
@@ -166,8 +167,8 @@ def _log_choose(n: np.ndarray | int, k: np.ndarray | int) -> np.ndarray:
     )
 
 
-def summarize_map(people: pd.DataFrame) -> PageSummary:
-    """Number of people exposed, and whether they are concentrated."""
+def summarize_map(people: pd.DataFrame, noun: Noun = PEOPLE) -> PageSummary:
+    """Number of nodes exposed, and whether they are concentrated."""
     communities = compute_communities(people)
     largest, count = communities.iloc[0], len(communities)
     at_stake, exposed = int(communities.at_stake.sum()), int(communities.exposed.sum())
@@ -180,16 +181,15 @@ def summarize_map(people: pd.DataFrame) -> PageSummary:
     total = Count(exposed, at_stake).format()
     rule = f"advantage above {ADVANTAGE_LIMIT:g} under the worst attack on any secret"
     share = f"{format_percent(exposed / at_stake)} of those at stake"
-    cards = [Card("People exposed to at least one attack", total, share, None, rule), parts]
-    exact = [f"People exposed to at least one attack: {total}; {rule}{_format_threats(people)}."]
+    title = f"{begin_sentence(noun.many)} exposed to at least one attack"
+    cards = [Card(title, total, share, None, rule), parts]
+    exact = [f"{title}: {total}; {rule}{_format_threats(people)}."]
     found = find_gathering(communities)
     if not exposed:
-        sentence = "Nobody is exposed to any attack."
+        sentence = f"No {noun.one} is exposed to any attack."
     elif found is None:
-        sentence = (
-            f"{total} people are exposed to at least one attack and concentrate in no community "
-            "beyond chance."
-        )
+        verb = "is" if exposed == 1 else "are"
+        sentence = f"{total} {noun.many} {verb} exposed, in no community more than by chance."
     else:
         others = (exposed - int(found.exposed), at_stake - int(found.at_stake))
         texts = format_frequencies(found.exposed / found.at_stake, others[0] / others[1])
@@ -197,7 +197,7 @@ def summarize_map(people: pd.DataFrame) -> PageSummary:
         compared = f"elsewhere {texts[1]}"
         cards.append(Card(f"Exposed in {place}", texts[0], compared, None, GATHERING))
         sentence = (
-            f"Exposed people concentrate in {place}: {texts[0]}, against {texts[1]} elsewhere."
+            f"Exposed {noun.many} concentrate in {place}: {texts[0]}, against {texts[1]} elsewhere."
         )
         inside = Count(int(found.exposed), int(found.at_stake)).format()
         exact.append(

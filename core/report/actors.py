@@ -190,12 +190,12 @@ def count_knowledge(
         case "identity":
             choice = threats.identity
             if find_method(scenario.method.partition(":")[0]).info.group == NEEDS_SECOND_GRAPH:
-                return graph.num_nodes, "a line about each person"
+                return graph.num_nodes, "a line about each node"
             if choice is None or choice.auxiliary_graph is not None:
                 return None, "a second graph that the analyst gave"
             drawn_from = data.view.load_release(ORIGINAL, 0).num_edges
             links = round(drawn_from * (choice.overlap + choice.noise))
-            return links + choice.seeds_known, "links of a second graph, and people found already"
+            return links + choice.seeds_known, "links of a second graph, and nodes found already"
         case "attribute":
             if isinstance(knowledge, Shadow):
                 return None, "another labelled graph"
@@ -213,7 +213,7 @@ def count_knowledge(
                 number = len(knowledge.defenses) or knowledge.releases or 1
                 links = data.view.load_release(release, 0).num_edges
                 return (number - 1) * links, f"links of further releases{more}"
-            return 0, f"names two people{more}"
+            return 0, f"names two nodes{more}"
 
 
 def list_subjects(data: ReportData) -> list[str]:

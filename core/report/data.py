@@ -14,6 +14,7 @@ from core.audit.scenarios import Threat
 from core.audit.view import AuditView, ReleaseSummary
 from core.errors import InputError
 from core.findings.attackers import compute_headline
+from core.findings.nouns import Noun, find_noun
 from core.findings.palette import release_color, release_symbol
 from core.findings.policy import check_policy
 from core.findings.tables import (
@@ -61,6 +62,11 @@ class ReportData:
                     release,
                     "known: " + ", ".join(sorted(known)),
                 )
+
+    @cached_property
+    def noun(self) -> Noun:
+        """What the nodes are called."""
+        return find_noun(self.view.spec.graph_name)
 
     @cached_property
     def releases(self) -> tuple[ReleaseSummary, ...]:

@@ -128,7 +128,7 @@ def _describe_edition(options: ReportOptions) -> str:
         return "External edition"
     if options.edition == "summary":
         return "Summary on one page"
-    return "People appear under pseudonyms" if options.pseudonyms else "Contains personal data"
+    return "Nodes appear under pseudonyms" if options.pseudonyms else "Contains personal data"
 
 
 def _write_pdf(data: ReportData, path: Path) -> Path:

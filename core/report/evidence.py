@@ -62,14 +62,14 @@ def _describe_answer(key: str, data: ReportData) -> str:
 
 
 def _describe_people(data: ReportData) -> str:
-    return f"{data.graph.num_nodes:,} people and {data.graph.num_edges:,} links."
+    return f"{data.noun.count(data.graph.num_nodes)} and {data.graph.num_edges:,} links."
 
 
 def _describe_properties(data: ReportData) -> str:
     degrees = data.graph.degrees
     text = (
-        f"Links between people, {format_number(degrees.mean())} a person on average and "
-        f"{degrees.max(initial=0):,} at most; {(degrees == 0).sum():,} people without a link"
+        f"Links between {data.noun.many}, {format_number(degrees.mean())} of each on average and "
+        f"{degrees.max(initial=0):,} at most; {(degrees == 0).sum():,} without a link"
     )
     if data.graph.features is not None:
         text += f"; {count_noun(len(data.graph.feature_names), 'numeric column')}"
@@ -107,7 +107,7 @@ def _describe_maximum(data: ReportData) -> str:
         row = own.loc[own.risk.idxmax()]
         value = format_interval(row.risk, row.low, row.high)
         parts.append(f"{name} {value}, base rate {format_number(row.base)}, n = {len(own):,}")
-    return f"Highest risk of one person: {'; '.join(parts)}." if parts else ""
+    return f"Highest risk of one {data.noun.one}: {'; '.join(parts)}." if parts else ""
 
 
 def _describe_average(data: ReportData) -> str:
@@ -139,7 +139,8 @@ def _describe_exposed(data: ReportData) -> str:
         f"{release_title(row.release)}, {THREAT_TITLES[row.threat]}: {row.exposed:,} of {row.n:,}"
         for row in table.itertuples()
     ]
-    return f"People with an advantage above {ADVANTAGE_LIMIT:g}: {'; '.join(parts)}."
+    who = begin_sentence(data.noun.many)
+    return f"{who} with an advantage above {ADVANTAGE_LIMIT:g}: {'; '.join(parts)}."
 
 
 def _describe_sample(data: ReportData) -> str:
@@ -272,7 +273,7 @@ def _describe_records(data: ReportData) -> str:
 
 NO_POLICY = "no release policy was named: choose one on the page Release decision or by --policy"
 NO_ANSWER = "not answered: fill it in, or answer it on the page Release decision"
-NO_RISK = "no risk of individual people was computed"
+NO_RISK = "no risk of individual nodes was computed"
 NO_RELEASE = "no defense was tried"
 NO_GUARANTEE = "no release has a formal guarantee: what protects is empirical only"
 
@@ -325,7 +326,7 @@ EVIDENCE: dict[str, tuple[Describe, str]] = {
     "claims": (_describe_claims, "no claim was put to the test (--check-claims)"),
     "groups": (
         lambda data: answer_groups(data.nodes, load_groups(data.view)),
-        "groups of people were not compared (--group)",
+        "groups were not compared (--group)",
     ),
     "ledger": (
         lambda data: explain_ledger(data.view.ledger) if data.view.ledger else "",
@@ -336,6 +337,6 @@ EVIDENCE: dict[str, tuple[Describe, str]] = {
         lambda data: f"Audit {data.view.summary.id}; versions, seeds and settings in audit.json.",
         "",
     ),
-    "editions": (lambda _data: "The external edition of this report, without people's names.", ""),
+    "editions": (lambda _data: "The external edition of this report, without names.", ""),
 }
 """Name in a guidance → function that describes it, and the gap if its text is empty."""

@@ -110,7 +110,7 @@ def _build_picture(data: ReportData) -> list[Block]:
     people = compute_people(graph, layout.communities, nodes)
     values = people.advantage.to_numpy(float)
     image = data.add_image("people", lambda: draw_people(layout.positions, graph.edges, values))
-    summary = summarize_map(people).sentence
+    summary = summarize_map(people, data.noun).sentence
     caption = "Map of the graph: linked nodes lie close together. "
     if np.isfinite(values).any():
         caption += "Darker: higher advantage; grey: nothing at stake."

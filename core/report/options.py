@@ -21,7 +21,7 @@ SECTION_TITLES: dict[str, str] = {
     "graph": "The graph",
     "attacks": "Attacks on the original",
     "releases": "Releases against the original",
-    "risk": "Exposed people",
+    "risk": "Exposed nodes",
     "homophily": "Homophily (GHRatio)",
     "tradeoff": "Usefulness against risk",
     "guarantees": "Formal guarantees",

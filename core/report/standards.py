@@ -24,9 +24,9 @@ from core.report.data import ReportData
 from core.report.text import clean_text
 
 CRITERIA: tuple[tuple[str, str, tuple[Threat, ...]], ...] = (
-    ("Singling out", "people who are unique by what is known of their links", ("identity",)),
+    ("Singling out", "nodes that are unique by what is known of their links", ("identity",)),
     ("Inference: links", "links that the release was not meant to reveal", ("link", "included")),
-    ("Inference: attribute", "a private value of people", ("attribute",)),
+    ("Inference: attribute", "a private value of nodes", ("attribute",)),
 )
 MATCHING = (
     "seeded_percolation",
@@ -68,7 +68,7 @@ def _build_criteria(data: ReportData) -> Block:
     )
     rows.insert(
         1,
-        ["Linkability", "people found again in another network", _count_tried(linking)]
+        ["Linkability", "nodes found again in another network", _count_tried(linking)]
         + ["see singling out" if linking else "–"] * len(releases),
     )
     heads = [f"Worst on {release_title(release)}" for release in releases]

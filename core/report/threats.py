@@ -41,9 +41,9 @@ def build_threats(data: ReportData) -> list[Block]:
     shown = [m for m in ("auc", "accuracy", "tpr_at_fpr_0.01", "precision_at_100") if m in used]
     reading = [
         *(f"**{METRICS[m].title}.** {METRICS[m].help}" for m in shown),
-        "**Risk of a person.** The probability that an attacker puts on the truth about them, "
-        "calibrated and chosen on other people.",
-        "**0.84 [0.80, 0.88]** is an estimate with its 95 % interval over people or pairs and "
+        "**Risk of a node.** The probability that an attacker puts on the truth about it, "
+        "calibrated and chosen on other nodes.",
+        "**0.84 [0.80, 0.88]** is an estimate with its 95 % interval over nodes or pairs and "
         "over repeats.",
     ]
     heading = blocks.heading("How to read the numbers")
@@ -64,7 +64,7 @@ def _describe_links(data: ReportData) -> str:
         if spec.external_release is not None:
             who = f"{data.count(len(threats.sensitive_links))} links of the original are sensitive"
     return (
-        "**Sensitive links.** Can an attacker who holds the release infer that two people are "
+        "**Sensitive links.** Can an attacker who holds the release infer that two nodes are "
         f"linked, although that link was withheld? {who}; they are removed before "
         "anything is attacked, defended or released. The attacker scores them and as many "
         "unlinked pairs without knowing which are which. "
@@ -85,9 +85,9 @@ def _describe_known(data: ReportData) -> str:
     """Nodes whose private values the attacker knows."""
     threats = data.view.spec.threats
     if threats.known_people is not None:
-        return f"{data.count(len(threats.known_people))} people whom the analyst named"
+        return f"{data.count(len(threats.known_people))} nodes that the analyst named"
     share = format_percent(threats.known)
-    return f"{share} of the people, chosen at random within each class"
+    return f"{share} of the nodes, chosen at random within each class"
 
 
 def describe_leaving(data: ReportData) -> str:
@@ -113,7 +113,7 @@ def describe_leaving(data: ReportData) -> str:
         described = describe_columns(disclosure.publish_columns, disclosure.generalize)
         text = f"**Published data.** {described}"
     if disclosure.leave_out:
-        text += f" People excluded: {data.count(len(disclosure.leave_out))}."
+        text += f" Nodes excluded: {data.count(len(disclosure.leave_out))}."
     return text
 
 
@@ -122,13 +122,13 @@ def _describe_people(spec: AuditSpec) -> str:
     choice = spec.threats.identity
     assert choice is not None
     held = (
-        "a second graph of the same people, which the analyst gave"
+        "a second graph of the same nodes, which the analyst gave"
         if choice.auxiliary_graph is not None
         else f"a second graph of them with {format_percent(choice.overlap)} of the links"
         + (f" and {format_percent(choice.noise)} wrong ones" if choice.noise else "")
     )
     return (
-        "**Re-identification.** The release has no names. An attacker knows how a person is "
-        f"linked, exactly or approximately, or holds {held}, with {choice.seeds_known} people "
-        "matched already. How many people can be found? Attackers see no ids or order."
+        "**Re-identification.** The release has no names. An attacker knows how a node is "
+        f"linked, exactly or approximately, or holds {held}, with {choice.seeds_known} nodes "
+        "matched already. How many nodes can be found? Attackers see no ids or order."
     )

@@ -50,7 +50,7 @@ def _show_form(
 ) -> None:
     if progress is None:
         st.caption(
-            "GCNs trained on the known people propose the links. The attack is then run again "
+            "GCNs trained on the known nodes propose the links. The attack is then run again "
             "without them, on new splits."
         )
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -29,13 +29,13 @@ GROUPS = (
     (
         "attribute_attack",
         "Infer the private attribute",
-        "The attacker knows the value of some people and infers it for the others.",
+        "The attacker knows the value of some nodes and infers it for the others.",
         "No private column is set. Choose one on the Data page.",
     ),
     (
         "identity_attack",
-        "Re-identify people",
-        "The attacker knows how people are linked, or holds a second graph of them. It matches "
+        "Re-identify nodes",
+        "The attacker knows how nodes are linked, or holds a second graph of them. It matches "
         "them to the pseudonyms of the release.",
         "",
     ),

@@ -126,12 +126,12 @@ def _choose_people(graph: Graph) -> tuple[str, ...]:
     """Ask for the ids of people to exclude, for example because they objected."""
     choice, key = session.current_threats(), form_key()
     num_out = len(choice.disclosure.leave_out)
-    with st.expander("Exclude people" + (f" ({num_out:,})" if num_out else "")):
+    with st.expander("Exclude nodes" + (f" ({num_out:,})" if num_out else "")):
         text = st.text_area(
-            "Ids of excluded people, one per line",
+            "Ids of excluded nodes, one per line",
             "\n".join(choice.disclosure.leave_out),
             key=f"left-out-{key}",
-            help="For example people who objected. No release and no attack includes them.",
+            help="For example of people who objected. No release and no attack includes them.",
         )
         file = st.file_uploader("Or a file of ids", type=["csv", "txt"], key=f"objected-{key}")
     listed = text.splitlines()
@@ -161,7 +161,7 @@ def _show_preview(spec: AuditSpec) -> None:
     else:
         st.markdown(escape(leaving.describe_columns(published, spec.disclosure.generalize), 1000))
     if spec.disclosure.leave_out:
-        num_out = count_noun(len(spec.disclosure.leave_out), "person is", "people are")
+        num_out = count_noun(len(spec.disclosure.leave_out), "node is", "nodes are")
         st.caption(f"{num_out} excluded; {before.num_nodes:,} remain.")
     if not leaving.list_columns(before):
         return

@@ -25,7 +25,7 @@ def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node
     number = cache.load_graph(st.session_state["graph"]).index.get(node)
     with st.container(border=True, key="map-person"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.header(f"Person {escape(node)}", anchor=False)
+            st.header(f"Node {escape(node)}", anchor=False)
             st.button(
                 "Close", key="map-close", type="tertiary", icon=":material/close:", on_click=_close
             )
@@ -38,7 +38,7 @@ def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node
             facts.insert(1, f"class {escape(row['class'], 40)}")
         st.caption(", ".join(facts) + ".")
         if view is None or view.nodes.empty:
-            st.caption("Run an audit to measure the exposure of this person.")
+            st.caption("Run an audit to measure the exposure of this node.")
             return
         st.markdown(node_card.describe_node_risk(view.nodes, node))
         audited = cache.load_audit_graph(view).index.get(node)
@@ -61,18 +61,18 @@ def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
     else:
         ranked = list_people(people.iloc[chosen], by) if chosen else load_ranked(view, by)
     what = "selected" if chosen or communities else "in total"
-    st.markdown(f"**{count_noun(len(ranked), 'person', 'people')} {what}**")
+    st.markdown(f"**{count_noun(len(ranked), 'node')} {what}**")
     top = _describe(ranked.head(MAX_ROWS), view is not None and not view.nodes.empty)
     event = st.dataframe(
         top,
         hide_index=True,
         height=320,
-        alt="People on the map, with their risk",
+        alt="Nodes on the map, with their risk",
         key=f"map-table-{by}-{len(ranked)}",
         on_select=lambda: None,
         selection_mode="single-row",
         column_config={
-            "Person": st.column_config.TextColumn(width=90),
+            "Node": st.column_config.TextColumn(width=90),
             "Advantage": st.column_config.NumberColumn(format="%.2f", width=75),
             "Risk": st.column_config.NumberColumn(format="%.2f", width=50),
         },
@@ -80,7 +80,7 @@ def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
     _open_row(event.selection.rows, top)
     with st.container(horizontal=True, wrap=False):
         rows = f"The first {MAX_ROWS:,} rows. " if len(ranked) > len(top) else ""
-        st.caption(f"{rows}Select a row to open the person.", width="stretch")
+        st.caption(f"{rows}Select a row to open the node.", width="stretch")
         download_table(ranked.drop(columns="number"), "map")
 
 
@@ -96,8 +96,8 @@ def read_chosen(kind: str) -> list[int]:
 
 
 def _open_row(rows: list[int], table: pd.DataFrame) -> None:
-    """Open the person of a newly selected row."""
-    chosen = table.Person.iloc[rows[0]] if rows and rows[0] < len(table) else None
+    """Open the node of a newly selected row."""
+    chosen = table.Node.iloc[rows[0]] if rows and rows[0] < len(table) else None
     if chosen != st.session_state.get("map-row"):
         st.session_state["map-row"] = chosen
         if chosen is not None:
@@ -112,7 +112,7 @@ def _close() -> None:
 
 
 def _describe(people: pd.DataFrame, has_risk: bool) -> pd.DataFrame:
-    columns = {"Person": people.node}
+    columns = {"Node": people.node}
     if has_risk:
         columns |= {"Advantage": people.advantage, "Risk": people.risk}
     columns |= {"Links": people.links, "Community": people.community}

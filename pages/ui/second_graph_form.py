@@ -27,13 +27,13 @@ def show_second_graph(graph: Graph) -> None:
     choice, key = session.current_threats().identity, form_key()
     with st.expander("Re-identification: what the attacker holds"):
         st.caption(
-            "Re-identification attacks know how people are linked, or hold a second graph of them, "
+            "Re-identification attacks know how nodes are linked, or hold a second graph of them, "
             "such as an older copy. Without an upload, the second graph is simulated."
         )
         given = _choose_graph(choice.auxiliary_graph)
         left, middle, right = st.columns(3)
         seeds = left.number_input(
-            "People already identified", 0, value=choice.seeds_known, key=f"seeds-known-{key}"
+            "Nodes already identified", 0, value=choice.seeds_known, key=f"seeds-known-{key}"
         )
         simulated = given is None
         reason = None if simulated else "Not used: a second graph was uploaded."
@@ -81,7 +81,7 @@ def show_shadow_graph(graph: Graph) -> None:
     private = (choice.threats.private, *choice.threats.more_private)
     with st.expander("Shadow graph: training data of the attacker"):
         st.caption(
-            f"The attacker may hold a graph of other people in which {_format_columns(private)} is "
+            f"The attacker may hold a graph of other nodes in which {_format_columns(private)} is "
             "known. The attack Neighbourhood classifier is trained on it."
         )
         files = st.file_uploader(
@@ -177,7 +177,7 @@ def store_once(what: str, asked: tuple[str, ...], load: Callable[[], Graph]) -> 
         except AuditError as error:
             page.show_error(error)
             return None
-        people = count_noun(graph.num_nodes, "person", "people")
+        people = count_noun(graph.num_nodes, "node")
         text = f"{people} and {count_noun(graph.num_edges, 'link')}."
         kept = asked, service.open_service().save_graph(graph), text
         st.session_state[name] = kept

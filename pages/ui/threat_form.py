@@ -33,7 +33,7 @@ PUBLISHER: dict[PublisherKnows, str] = {
 PLACES = ("degree:0.1", "community:0.1", "degree:0.3", "community:0.3")
 JOINT: dict[JointHow, str] = {
     "inferred": "infer all columns together",
-    "known": "know the other columns of all people",
+    "known": "know the other columns of all nodes",
 }
 MAX_FEATURES = 200
 """Above this number, features are not offered as private columns."""
@@ -65,7 +65,7 @@ def _show_attribute_threat(graph: Graph) -> None:
         help="The attacker wants to infer this column and does not see it.",
     )
     known = ask_share(
-        "Share of people whose value the attacker knows",
+        "Share of nodes whose value the attacker knows",
         0.01,
         0.9,
         choice.threats.known,
@@ -120,7 +120,7 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
             help="Compares the exposure of groups, such as age classes.",
         )
         others = st.multiselect(
-            "Further attackers: share of people they know",
+            "Further attackers: share of nodes they know",
             sorted({*OTHERS, *shares}),
             shares,
             format_func=format_percent,
@@ -128,12 +128,12 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
             help="A defense may not protect against attackers who know other values than it used.",
         )
         places = st.multiselect(
-            "Further attackers: kind of people they know",
+            "Further attackers: kind of nodes they know",
             sorted({*PLACES, *other_places}),
             other_places,
             format_func=_format_place,
             key=f"places-{key}",
-            help="Attackers who know people with high degree, or whole communities, instead of a "
+            help="Attackers who know nodes with high degree, or whole communities, instead of a "
             "random sample of the same size.",
         )
         ways = list(PUBLISHER)
@@ -144,7 +144,7 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
             format_func=lambda way: PUBLISHER[way],
             key=f"publisher-{key}",
             help="A defense with part of the values predicts the rest. Attackers who know other "
-            "people may exploit its wrong predictions.",
+            "nodes may exploit its wrong predictions.",
         )
     session.set_threats(
         more_private=tuple(more),

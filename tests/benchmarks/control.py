@@ -33,7 +33,7 @@ ATTACKS = (
 )
 LEFT_OUT = {"lastfm_asia": ("feature_cosine", "feature_regression", "neighbourhood_classifier")}
 """LastFM Asia has no features here, and the classifier takes five minutes a cell."""
-COLUMNS = ["Threat", "Release", "Attack", "Released", "Control people", "Being in it adds", "n"]
+COLUMNS = ["Threat", "Release", "Attack", "Released", "Control nodes", "Being in it adds", "n"]
 
 
 def main() -> None:

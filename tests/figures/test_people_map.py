@@ -162,6 +162,6 @@ def test_communities_are_bubbles_of_their_size():
     chart = community_map(table, places, np.array([[0, 1]]))
     (bubbles,) = list_markers(chart)
     assert bubbles.customdata.tolist() == table.community.tolist()
-    assert "40 people as 2 communities" in chart.note
+    assert "40 nodes as 2 communities" in chart.note
     area = np.array(bubbles.marker.size) ** 2
     assert area / area.max() == pytest.approx(table.people / table.people.max())

@@ -50,7 +50,7 @@ def test_attack_that_is_strongest_on_the_original_tells_it_of_every_release():
     assert list(table.Release) == ["Original", "EdgeRand (ε = 6)"]
     assert set(table.Attack) == {"Adamic–Adar"}
     assert list(table["Being in it adds"]) == ["0.40 [0.30, 0.50]", "0.05 [−0.05, 0.15]"]
-    assert list(table["Control people"]) == ["0.50 [0.45, 0.55]", "0.55 [0.50, 0.60]"]
+    assert list(table["Control nodes"]) == ["0.50 [0.45, 0.55]", "0.55 [0.50, 0.60]"]
     assert list(table["Beyond noise"]) == ["more", "no"]
     assert list(table.n) == ["400 and 60"] * 2
 
@@ -71,4 +71,4 @@ def test_report_has_the_table_of_the_chosen_releases_and_none_where_nobody_was_l
     assert [row[1] for row in table["rows"]] == ["Original", "Original"]
     nobody = replace(view, control=view.control[:0])
     assert tabulate(nobody).empty
-    assert "Control people" not in str(build_attacks(ReportData(nobody, ReportOptions())))
+    assert "Control nodes" not in str(build_attacks(ReportData(nobody, ReportOptions())))

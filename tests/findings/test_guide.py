@@ -151,7 +151,7 @@ def test_an_audit_without_the_guide_says_who_wants_what():
     partner = find_policy("partner")
     said = describe_spec(view.spec, partner)
     assert said == {
-        "knowledge": "The private value of some people",
+        "knowledge": "Some of the private values",
         "secrets": "Who is linked to whom, the column private",
     }  # nobody named a policy for it, so nobody said who receives it
     named = view.spec.model_copy(update={"policy": partner.model_dump(mode="json")})

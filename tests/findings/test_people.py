@@ -195,4 +195,4 @@ def test_no_release_is_said_to_help_within_noise(view):
     node = rank_people(view.nodes, LINK).node.iloc[0]
     wide = view.nodes.assign(low=view.nodes.risk - 0.5, high=view.nodes.risk + 0.5)
     told = advise_release(wide, LINK, node)
-    assert told == "None of the releases clearly lowers it for this person."
+    assert told == "None of the releases clearly lowers it for this node."

@@ -116,9 +116,9 @@ def test_a_gathering_is_named_only_beyond_chance():
     assert told.exact[0].endswith("; 30 of them most on withheld links.")
     assert "30 of 50; elsewhere 0 of 150" in told.exact[1]
     scattered = summarize_map(make_people(np.arange(200) % 7 == 0, communities))
-    assert scattered.sentence.startswith("29 of 200 people are exposed to at least one attack")
+    assert scattered.sentence.startswith("29 of 200 people are exposed, in no community")
     assert summarize_map(make_people(np.zeros(200, bool), communities)).sentence == (
-        "Nobody is exposed to any attack."
+        "No person is exposed to any attack."
     )
 
 

@@ -21,7 +21,7 @@ def test_figures_on_control_people_are_a_fold_of_the_attack_page(open_app, audit
     app.session_state["control-open-False"] = True
     app.run()
     assert not app.exception
-    (table,) = [item.value for item in app.dataframe if "Control people" in item.value]
+    (table,) = [item.value for item in app.dataframe if "Control nodes" in item.value]
     assert list(table.Release) == ["Original"]
     assert any("private value of control people is in" in caption.value for caption in app.caption)
     other = open_app("attack", audit=audit_id)

@@ -13,7 +13,7 @@ def test_columns_groups_and_attackers_are_chosen_by_clicks(open_app: OpenApp, ex
     fields = {box.label: box for box in app.multiselect}
     fields["Compare groups by"].set_value(fields["Compare groups by"].options[:1]).run()
     fields = {box.label: box for box in app.multiselect}
-    fields["Further attackers: share of people they know"].set_value([0.1, 0.3]).run()
+    fields["Further attackers: share of nodes they know"].set_value([0.1, 0.3]).run()
     knows = next(
         box for box in app.selectbox if box.label.startswith("Private values that a defense uses")
     )
