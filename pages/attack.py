@@ -47,14 +47,17 @@ def _show_results(view: AuditView) -> None:
     threats, policy = tables.list_threats(view.results), current_policy(view)
     page.show_summary(cache.remember(view, lambda: summarize_attacks(view, ORIGINAL, policy)))
     threat = page.choose_one("Threat", threats, THREAT_TITLES, "attack-threat")
-    _show_ranking(view, threat, LOW_FPR)
+    metrics = tables.list_metrics(view.results, "attack", threat)
+    first = LOW_FPR if LOW_FPR in metrics else next(iter(metrics), "")
+    _show_ranking(view, threat, first)
+    more = {"AUC": lambda: _show_ranking(view, threat, "auc")}
     contents = {
-        "AUC": lambda: _show_ranking(view, threat, "auc"),
+        **(more if "auc" in metrics and first != "auc" else {}),
         "ROC curve": lambda: _show_curves(view, threat),
         "Stronger attackers": lambda: _show_knowledge(view, threat),
         "Other conditions": lambda: show_studies(view),
     }
-    page.show_tabs("attack-tabs", contents)
+    page.show_tabs(f"attack-tabs-{len(contents)}", contents)
     if len(view.control):
         label = "Control nodes: the effect of being in a release"
         page.show_folded(label, "control-open", lambda: _show_control(view))
@@ -68,11 +71,9 @@ def _show_control(view: AuditView) -> None:
 
 
 def _show_ranking(view: AuditView, threat: Threat, metric: str) -> None:
-    known = tables.list_metrics(view.results, "attack", threat)
-    metrics = (metric,) if metric in known else tuple(known[:1])
     show_cached_chart(
         view,
-        lambda theme: ranking.attack_ranking(view.results, threat, metrics=metrics, theme=theme),
+        lambda theme: ranking.attack_ranking(view.results, threat, metrics=[metric], theme=theme),
         f"ranking-{threat}-{metric}",
     )
 

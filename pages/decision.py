@@ -145,7 +145,7 @@ def _show_matrix(verdict: Verdict) -> None:
     columns = {}
     for release in verdict.releases:
         states = {c.limit.name: page.STATE_ICONS[c.state] for c in release.checks}
-        marks = [states.get(name, page.STATE_ICONS["not_tested"]) for name in limits]
+        marks = [states.get(name, "") for name in limits]  # empty: the limit does not apply
         title = format_cell(names[release.release], 80)
         columns[title] = [DECISION_TITLES[release.decision], *marks]
     table = pd.DataFrame(columns, index=["**Decision**", *map(escape, limits.values())])

@@ -79,11 +79,10 @@ def _show_recent(audits: list[AuditSummary]) -> None:
                 page.open_audit(audit.id, "decision")
             started = datetime.fromisoformat(audit.created)
             st.markdown(
-                f"**{escape(audit.name)}**  \n"
+                f"**{escape(audit.name)}**  \n{_describe_decision(audit)}  \n"
                 f":small[{count_noun(audit.num_nodes, 'node')}, {started:%d %B %Y, %H:%M}]",
-                width=340,
+                width="stretch",
             )
-            st.markdown(_describe_decision(audit), width="stretch")
     if len(audits) > MAX_RECENT:
         st.page_link(
             page.PAGES / "audits.py", label=f"All {len(audits)} audits", icon=":material/history:"

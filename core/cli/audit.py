@@ -156,11 +156,13 @@ def describe_risk(view: AuditView) -> list[str]:
     from core.findings.answers import list_bounds, list_risks
     from core.findings.columns import list_telling_columns
     from core.findings.groups import answer_groups, load_groups
+    from core.findings.nouns import find_noun
     from core.findings.private_columns import answer_private_columns
 
     if view.nodes.empty:
         return []
-    pairs = zip(list_risks(view.nodes), list_bounds(view.nodes), strict=True)
+    risks = list_risks(view.nodes, find_noun(view.spec.graph_name))
+    pairs = zip(risks, list_bounds(view.nodes), strict=True)
     texts = [text for pair in pairs for text in pair]
     texts.append(answer_groups(view.nodes, load_groups(view)))
     texts += [*answer_private_columns(view), *list_telling_columns(view)]
@@ -241,7 +243,7 @@ def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[d
     from core.findings.labels import release_title
     from core.findings.policy import check_policy
     from core.findings.verdict import judge
-    from core.findings.verdict_words import explain_release
+    from core.findings.verdict_words import describe_decision, explain_release
 
     if view.spec.policy is None:
         return {}, 0
@@ -252,4 +254,5 @@ def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[d
         more = f"; and {len(reasons) - 1} more" if len(reasons) > 1 else ""
         why = f"; {reasons[0]}{more}" if reasons else ""
         tell(f"{release_title(release.release)}: {decision}{why}")
+    tell(describe_decision(verdict))
     return {"verdict": verdict.describe()}, 0 if verdict.may_leave else NOTHING_MAY_LEAVE

@@ -25,10 +25,12 @@ from core.findings.inverted_scores import (
 from core.findings.labels import (
     THREAT_WORDS,
     is_data_independent,
+    method_name,
     method_title,
     metric_title,
     release_title,
 )
+from core.findings.nouns import PEOPLE, Noun
 from core.findings.numbers import format_estimate, format_interval, format_number, format_row
 from core.findings.people import list_secrets, select_secret
 from core.findings.tables import attack_rows, compute_worst_attacks, main_metric, select_results
@@ -36,7 +38,7 @@ from core.findings.tradeoff import compute_admissible, find_best_release, list_e
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.release import ORIGINAL
 from core.results import RELEASE
-from core.words import format_percent
+from core.words import begin_sentence, format_percent
 
 FEW_ALARMS = "tpr_at_fpr_0.01"
 """Metrics reported before AUC, since attacks of equal AUC can differ tenfold at a low FPR."""
@@ -67,6 +69,7 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
 
     The two need not be the same release.
     """
+    title = THREAT_WORDS[threat].title
     sentences: list[str] = []
     for metric in dict.fromkeys((FEW_ALARMS, main_metric(results, threat))):
         if metric is None:
@@ -74,7 +77,8 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
         worst = _keep_tried(compute_worst_attacks(results, metric, threat), results)
         text = _describe_lowest(worst.set_index("release"))
         if text:
-            sentences += [f"{'Overall, the' if sentences else 'The'} strongest attack {text}"]
+            start = "Overall, the" if sentences else f"{title}: the"
+            sentences += [f"{start} strongest attack {text}"]
         if text and metric in INVERTIBLE:
             sentences += [describe_inverted(worst)]
     return " ".join(filter(None, sentences))
@@ -107,14 +111,14 @@ def _describe_lowest(worst: pd.DataFrame) -> str:
         change = f"{verb} {format_strength(best)} by {method_title(best.method)}"
         paired = compare_rows(before, best)
         if paired is not None:
-            change += f", a change of {format_estimate(paired)} over the same {paired.seeds} splits"
+            change += f", a change of {format_estimate(paired)} on the same splits"
     strength = describe_strength(before.metric, format_strength(before))
     return f"{strength} on the original. With {release_title(str(best_id))} it {change}."
 
 
-def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
-    """Number of people exposed by each threat's headline attacker, on the original and on the
-    release that exposes fewest."""
+def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT, noun: Noun = PEOPLE) -> str:
+    """Number of nodes exposed by each threat's headline attacker, on the original and on the
+    release that exposes fewest, then who counts as exposed and the mean advantage."""
     table = compute_exposed(nodes, limit)
     if table.empty:
         return "No node's risk is known yet."
@@ -122,45 +126,41 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> str:
     best = find_least_exposing(pick_worst(nodes))
     sentences = []
     for row in table[table.release == first].itertuples():
+        aim = THREAT_WORDS[row.threat].attack + (f" of {row.target}" if row.target else "")
         text = (
-            f"On the {release_title(first).lower()}, {row.exposed:,} of {row.n:,} people "
-            f"({format_percent(row.share)}) are exposed to attacks on "
-            f"{THREAT_WORDS[row.threat].exposed_on}"
+            f"{begin_sentence(aim)} exposes {row.exposed:,} of {noun.count(row.n)} on "
+            f"{method_name(first)}"
         )
-        means = _format_mean(row)
+        means = f"{_format_mean(row)} on {method_name(first)}"
         same = (table.release == best) & (table.threat == row.threat)
         other = table[same & (table.target == row.target)]
         if best is not None and best != first and len(other):
             after = next(other.itertuples())
-            noun = "person" if after.exposed == 1 else "people"
-            text += (
-                f". With {release_title(str(best))} it is {after.exposed:,} {noun} "
-                f"({format_percent(after.share)})"
-            )
-            means += f" and {_format_mean(after)}"
+            text += f", and {after.exposed:,} with {release_title(str(best))}"
+            means += f", {_format_mean(after)} with {release_title(str(best))}"
         sentences.append(
-            f"{text}. Mean advantage: {means}. Exposed: advantage above {limit:g} by "
-            f"{row.attacks}, {row.how}."
+            f"{text}. Exposed: advantage above {limit:g} by {row.attacks}, {row.how}. "
+            f"Mean advantage: {means}."
         )
     return " ".join(sentences)
 
 
-def list_risks(nodes: pd.DataFrame) -> list[str]:
+def list_risks(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> list[str]:
     """`answer_risk` of each secret separately."""
-    sentences = [answer_risk(select_secret(nodes, secret)) for secret in list_secrets(nodes)]
-    return sentences or [answer_risk(nodes)]
+    each = [select_secret(nodes, secret) for secret in list_secrets(nodes)] or [nodes]
+    return [answer_risk(rows, noun=noun) for rows in each]
 
 
 def answer_bound(
     nodes: pd.DataFrame, release: str = ORIGINAL, limit: float = ADVANTAGE_LIMIT
 ) -> str:
-    """Upper bound on exposure: people exposed by any attack, chosen in hindsight, beside what as
+    """Upper bound on exposure: nodes exposed by any attack, chosen in hindsight, beside what as
     many guessing attackers reach."""
     rows = nodes[nodes.release == release]
     return " ".join(
-        f"At most {row.exposed:,} of {row.n:,} are exposed to attacks on "
-        f"{THREAT_WORDS[row.threat].exposed_on} if the best attack is chosen for each person in "
-        f"hindsight. Guessing attackers would reach {format_percent(row.noise)}."
+        f"Upper bound for {THREAT_WORDS[row.threat].attack}: {row.exposed:,} of {row.n:,}, with "
+        "the best attack of each node chosen in hindsight; guessing would reach "
+        f"{format_percent(row.noise)}."
         for row in compute_bound(rows, limit).itertuples()
     )
 
@@ -207,8 +207,8 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
         else:
             verdict = f"{format_interval(-gap.value, -gap.high, -gap.low)} less than chance"
         text = (
-            f"On the original, a share of {format_row(ratios.loc[ORIGINAL])} of {who} have the "
-            f"node's own value: {verdict}"
+            f"On the original, {format_row(ratios.loc[ORIGINAL])} of {who} share its value: "
+            f"{verdict}"
         )
         others = gaps.drop(index=ORIGINAL)
         if len(others) and not is_blind:

@@ -64,7 +64,7 @@ HEADLINES: dict[Threat, tuple[_Headline, ...]] = {
         _Headline(
             "tpr_at_fpr_0.01",
             "Private values recognised",
-            "recognises {found} private values while wrongly accusing 1 of 100 people",
+            "recognises {found} private values while wrongly accusing 1 of 100 others",
             "private values",
         ),
         _Headline(
@@ -73,25 +73,19 @@ HEADLINES: dict[Threat, tuple[_Headline, ...]] = {
             "guesses {found} private values right",
             "private values",
         ),
-        _Headline(
-            "advantage_share",
-            "Private values exposed in one run",
-            "exposes {found} private values in one run",
-            "exposed private values",
-        ),
     ),
     "identity": (
         _Headline(
             "expected_found",
-            "People re-identified",
-            "finds {found} people behind their pseudonyms",
-            "people",
+            "Nodes re-identified",
+            "finds {found} nodes behind their pseudonyms",
+            "nodes",
         ),
         _Headline(
             "hits_at_1",
-            "People re-identified",
-            "finds {found} people behind their pseudonyms",
-            "people",
+            "Nodes re-identified",
+            "finds {found} nodes behind their pseudonyms",
+            "nodes",
         ),
     ),
 }

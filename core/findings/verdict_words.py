@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from core.findings.differences import is_clear
-from core.findings.facts import STATE_TITLES
+from core.findings.facts import STATE_TITLES, LimitState
 from core.findings.labels import (
     MAIN_UTILITY_METRICS,
     THREAT_WORDS,
@@ -191,11 +191,17 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
 
 
 def _summarize_reasons(release: ReleaseVerdict) -> str:
-    """ "exceeds 6 limits, above all “…”": number of limits exceeded, and the most severe."""
+    """ "exceeds 6 limits, above all “…”": limits that stand in its way, and the most severe."""
     if release.refuted:
         return release.refuted[0]
-    for decision, verb in (("do_not_publish", "exceeds"), ("review", "is not shown to meet")):
-        checks = [check for check in release.checks if check.decision == decision]
+    verbs: dict[LimitState, str] = {
+        "exceeded": "exceeds",
+        "not_proven": "is not proven to meet",
+        "not_tested": "is not tested against",
+    }
+    against = [check for check in release.checks if check.decision != "publish"]
+    for state, verb in verbs.items():
+        checks = [check for check in against if check.state == state]
         if not checks:
             continue
         gravest = max(checks, key=lambda check: check.severity).limit.title

@@ -84,8 +84,9 @@ def _build_banner(
         (title, clean_text(answers.get(key, ""), 160) or TO_FILL) for key, title in PURPOSES.items()
     ]
     graph = data.graph
-    people = f"{data.count(graph.num_nodes)} people, {data.count(graph.num_edges)} links"
-    rows.append(("People affected", people))
+    who, nodes = data.noun.many, data.count(graph.num_nodes)
+    affected = f"{nodes} {who}, {data.count(graph.num_edges)} links"
+    rows.append((f"{begin_sentence(who)} affected", affected))
     if verdict is None or chosen is None:
         return blocks.card("No decision", "no policy", COLORS["review"], rows, NO_POLICY)
     title = DECISION_TITLES[verdict.decision]
@@ -109,7 +110,7 @@ def _list_terms(data: ReportData, chosen: ReleaseVerdict | None) -> list[tuple[s
         (
             "Residual risk",
             "The decision holds for this graph, these releases and the attacks that ran. A new "
-            "attack, a second release of the same people, or data that others publish can "
+            "attack, a second release of the same graph, or data that others publish can "
             "change it.",
         )
     )
@@ -118,12 +119,16 @@ def _list_terms(data: ReportData, chosen: ReleaseVerdict | None) -> list[tuple[s
 
 
 def _shorten_untried(untried: Sequence[str]) -> str:
-    """The reasons that fit on page 1, and a reference to the rest."""
-    kept = [text for end, text in enumerate(untried, 1) if len("; ".join(untried[:end])) <= ROOM]
-    more = len(untried) - len(kept)
+    """The reasons that fit on page 1, without lists of names, and a reference to the rest."""
+    heads = [text.partition(": ")[0] for text in untried]
+    kept = [text for end, text in enumerate(heads, 1) if len("; ".join(heads[:end])) <= ROOM]
+    more = len(heads) - len(kept)
     if not kept:
         return f"{count_noun(more, 'missing test')}, see section 1"
-    return clean_text("; ".join(kept) + (f"; {more} more in section 1" if more else ""))
+    rest = f"; {more} more in section 1" if more else ""
+    if not more and heads != list(untried):
+        rest = "; names in section 1"
+    return clean_text("; ".join(kept) + rest)
 
 
 def _describe_usefulness(data: ReportData, release: str) -> str:

@@ -97,10 +97,10 @@ def _build_control(data: ReportData) -> list[Block]:
     table = tabulate_control(data.results, data.view.control)
     if table.empty:
         return []
-    caption = "Control people: what being in a release adds, with 95 % intervals."
+    caption = "Control nodes: what being in a release adds, with 95 % intervals."
     numeric = range(4, table.shape[1])
     return [
-        blocks.heading("Control people"),
+        blocks.heading("Control nodes"),
         blocks.paragraph(NOTE),
         blocks.table(list(table), table.to_numpy().tolist(), caption, numeric=numeric),
     ]
@@ -182,7 +182,8 @@ def build_releases(data: ReportData) -> list[Block]:
 
 def _describe_risks(data: ReportData) -> list[Block]:
     """Exposure by each secret's attacks, followed by the bound of the same secret."""
-    pairs = zip(answers.list_risks(data.nodes), answers.list_bounds(data.nodes), strict=True)
+    risks = answers.list_risks(data.nodes, data.noun)
+    pairs = zip(risks, answers.list_bounds(data.nodes), strict=True)
     return [
         block
         for risk, bound in pairs
@@ -191,7 +192,7 @@ def _describe_risks(data: ReportData) -> list[Block]:
 
 
 def build_risk(data: ReportData) -> list[Block]:
-    """Section on exposed people."""
+    """Section on exposed nodes."""
     if data.nodes.empty:
         return [blocks.paragraph("No risk of individual nodes has been computed.")]
     scale = data.options.scale
@@ -231,7 +232,7 @@ def _build_columns(data: ReportData) -> list[Block]:
         blocks.table(
             list(table.columns),
             rows,
-            f"Mean advantage by group; groups of fewer than {MIN_GROUP} people at stake are left "
+            f"Mean advantage by group; groups of fewer than {MIN_GROUP} nodes at stake are left "
             "out.",
             numeric=(3, 4),
             inline=True,
@@ -321,7 +322,7 @@ def _build_exposed(data: ReportData) -> list[Block]:
         )
         return [*result, blocks.note(text)]
     text = (
-        "This report names people with their risk. It is itself personal data: keep and share it "
+        "This report names nodes with their risk. It is itself personal data: keep and share it "
         "accordingly."
     )
     return [*result, blocks.warning(text)]

@@ -92,7 +92,7 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
     ):
         session.open_node(str(nodes.node.iloc[0]))
         st.rerun()
-    narrow = st.column_config.NumberColumn(format="%.2f", width=60)
+    on_others = [column for column in shown if column.startswith("On ")]
     st.dataframe(
         shown,
         hide_index=True,
@@ -102,33 +102,25 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
         selection_mode="single-row",
         placeholder="–",
         alt="Nodes by advantage over the base rate: " + secret.name(view.spec.threats.private),
+        # The file has all columns, the node's panel all figures.
+        column_order=["Node", "Advantage", *on_others, "Why"],
         column_config={
-            "Rank": st.column_config.NumberColumn(width=55),
             "Node": st.column_config.TextColumn(width=90),
             "Advantage": st.column_config.ProgressColumn(
                 format="%.2f",
                 min_value=0.0,
                 max_value=max(0.02, float(shown.Advantage.max())),
                 color=RISK_SCALE[4],
-                width=120,
+                width=105,
                 help=explain_term("Advantage"),
-            ),
-            "Risk": st.column_config.NumberColumn(
-                format="%.2f", width=60, help=explain_term("Risk")
-            ),
-            "Base rate": st.column_config.NumberColumn(
-                format="%.2f", width=80, help=explain_term("Base rate")
             ),
             **{
                 column: st.column_config.NumberColumn(
-                    format="%.2f", width=160, help=f"Advantage o{column[1:]}."
+                    format="%.2f", width=120, help=f"Advantage o{column[1:]}."
                 )
-                for column in shown
-                if column.startswith("On ")
+                for column in on_others
             },
-            "Why": st.column_config.TextColumn(width=370),
-            "Low": narrow,
-            "High": narrow,
+            "Why": st.column_config.TextColumn(width=320),
         },
     )
     notes = [describe_prior(nodes, secret), TIES]

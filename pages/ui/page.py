@@ -88,13 +88,14 @@ def show_cards(cards: Sequence[Card]) -> None:
     with st.grid(max(len(cards), 3), min_column_width=220, key="cards"):
         for card in cards:
             icon = "" if card.state is None else f"{STATE_ICONS[card.state]} "
+            state = None if card.state is None else f"limit {STATE_TITLES[card.state]}"
             st.metric(
                 f"{icon}{escape(card.title, 120)}",
                 card.value,
                 card.compared_with,
                 delta_color="off",
                 delta_arrow="off",
-                delta_description=None if card.state is None else STATE_TITLES[card.state],
+                delta_description=state,
                 help=escape(card.detail, 600),
                 border=True,
                 height="stretch",

@@ -70,8 +70,8 @@ def show_default_policy(view: AuditView) -> None:
     title = escape(current_policy(view).title)
     st.info(
         f"No recipient was chosen, so the strictest policy applies: “{title}”. Choose another "
-        "under “Policy” on the Release decision page. For limits of your own, run "
-        "`core audit --policy FILE`. Shipped limits are a starting point, not law.",
+        "under “Policy” on the Release decision page. Shipped limits are a starting point, not "
+        "law.",
         icon=":material/policy:",
     )
 

@@ -375,7 +375,7 @@ def test_the_decision_is_on_the_release_and_not_on_the_original():
     verdict = judge(view, find_policy("partner"))
     assert code == NOTHING_MAY_LEAVE
     assert content["verdict"]["releases"][EXTERNAL]["decision"] == "do_not_publish"
-    assert len(said) == 1
+    assert len(said) == 2
     assert said[0].startswith("Release made elsewhere: do not publish")
     assert find_subject(verdict).release == EXTERNAL
     sentence = "Do not publish: the release made elsewhere exceeds at least one limit."

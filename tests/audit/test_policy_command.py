@@ -43,8 +43,9 @@ def test_noise_may_leave_and_a_leak_may_not():
     content, code = judge_audit(under("public", make_audit(scores, ATTACKS)), said.append)
     assert code == NOTHING_MAY_LEAVE == 3
     assert content["verdict"]["recommended"] is None
-    assert said[-1].startswith("Random deletion (strength = 0.3): do not publish; ")
-    assert "0.90 [0.89, 0.91] by Katz, limit 0.65" in said[-1]
+    assert said[-2].startswith("Random deletion (strength = 0.3): do not publish; ")
+    assert "0.90 [0.89, 0.91] by Katz, limit 0.65" in said[-2]
+    assert said[-1].startswith("Do not publish: each of the 2 releases")  # as on the page
 
 
 def test_without_a_policy_there_is_no_verdict():

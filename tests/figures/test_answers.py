@@ -111,14 +111,13 @@ def test_risk_counts_the_exposed() -> None:
     nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
     text = answers.answer_risk(nodes)
     # An advantage of just 0.2 is not above the limit, whatever the floats say.
-    assert "2 of 4 people (50 %) are exposed to attacks on withheld links" in text
-    assert "advantage above 0.2 by Common neighbours, chosen on other people" in text
-    assert "it is 1 person (25 %)" in text
+    assert "Link inference exposes 2 of 4 people on the original, and 1 with Random" in text
+    assert "advantage above 0.2 by Common neighbours, chosen on other nodes" in text
     assert "Degree product" not in text
     assert "1 of 4" in answers.answer_risk(nodes, limit=0.35)
     bound = answers.answer_bound(nodes)
-    assert bound.startswith("At most 2 of 4 are exposed to attacks on withheld links")
-    assert "Guessing attackers would reach" in bound
+    assert bound.startswith("Upper bound for link inference: 2 of 4")
+    assert "guessing would reach" in bound
 
 
 @pytest.mark.parametrize(

@@ -237,5 +237,5 @@ def test_more_and_less_than_chance_are_told_with_their_intervals():
         for end, value in (("", 0.5), ("_gap", gap))
     }
     neighbours, peers = answers.answer_mechanisms(make_audit(scores, LINKS, half=0.02).results)
-    assert neighbours.endswith("have the node's own value: 0.12 [0.10, 0.14] more than chance.")
-    assert peers.endswith("have the node's own value: 0.080 [0.060, 0.100] less than chance.")
+    assert neighbours.endswith("share its value: 0.12 [0.10, 0.14] more than chance.")
+    assert peers.endswith("share its value: 0.080 [0.060, 0.100] less than chance.")

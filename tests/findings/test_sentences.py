@@ -124,7 +124,9 @@ FREQUENCY = r"(?P<{}>fewer than [\d,]+ of [\d,]+|[\d,]+ of [\d,]+)"
 def is_about(text: str, value: float) -> bool:
     if text.startswith("fewer than"):
         return value < share_of(text.removeprefix("fewer than "))
-    return abs(share_of(text) - value) <= max(0.026 * value, 1e-5)
+    count, total = (int(part.replace(",", "")) for part in text.split(" of "))
+    half = 0.5 / total if count >= 10 else 0.0  # two digits are enough
+    return abs(share_of(text) - value) <= max(0.026 * value, 1.001 * half, 1e-5)
 
 
 def read(pattern: str, sentence: str) -> re.Match[str] | None:
@@ -161,7 +163,7 @@ def check_attack(
     for kinds, base, says in (
         (LINK, LINK_BASE, r"finds <x> withheld links while accusing 1 of 100 unconnected pairs"),
         (VALUE, VALUE_BASE,
-         r"recognises <x> private values while wrongly accusing 1 of 100 people"),
+         r"recognises <x> private values while wrongly accusing 1 of 100 others"),
     ):  # fmt: skip
         real, guess = world.worst(release, kinds), world.worst(release, base)
         if found := read(f"An attacker {says}; a baseline attacker reaches <y>\\.", sentence):
@@ -255,11 +257,11 @@ def check_map(sentence: str, world: World, release: str) -> bool:
     ]
     chance = GROUPS * min(ways) / math.comb(PEOPLE, exposed)
     if not exposed:
-        return sentence == "Nobody is exposed to any attack."
+        return sentence == "No person is exposed to any attack."
     if chance >= 0.01:
         return sentence == (
-            f"{exposed} of {PEOPLE} people are exposed to at least one attack and concentrate in "
-            "no community beyond chance."
+            f"{exposed} of {PEOPLE} people {'is' if exposed == 1 else 'are'} exposed, in no "
+            "community more than by chance."
         )
     pattern = r"Exposed people concentrate in community (\d): <x>, against <y> elsewhere\."
     found = read(pattern, sentence)

@@ -15,7 +15,7 @@ def test_it_offers_every_way_to_start_and_the_audits_before(open_app: OpenApp, a
     app = open_app("overview")
     assert len(app.segmented_control(key="load-way").options) == 3
     icons = (":material/help:", ":material/block:")
-    decided = next(line for line in texts(app).splitlines() if line.startswith(icons))
+    decided = next(s.strip() for s in texts(app).splitlines() if s.startswith(icons))
     app.button(key=f"open-{audit_id}").click().run()
     assert not app.exception
     assert app.session_state["audit"] == audit_id

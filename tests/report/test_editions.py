@@ -252,10 +252,13 @@ def test_the_measure_that_the_policy_limits_leads_and_its_limit_is_drawn(view):
 
 
 def test_what_is_missing_before_a_release_is_never_cut_within_a_sentence():
-    short, long = "A has no result yet", f"Link inference lacks 60 attacks: {'method, ' * 60}"
+    short, long = "A has no result yet", f"B did not finish {'again, ' * 60}"
+    listed = "Link inference lacks 60 attacks"
     assert _shorten_untried([short, short]) == f"{short}; {short}"
     assert _shorten_untried([short, long]) == f"{short}; 1 more in section 1"
     assert _shorten_untried([long]) == "1 missing test, see section 1"
+    names = f"{listed}: {'method, ' * 60}"
+    assert _shorten_untried([short, names]) == f"{short}; {listed}; names in section 1"
 
 
 def test_what_ran_is_counted_once(view):
