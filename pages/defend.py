@@ -105,8 +105,9 @@ def _show_results(view: AuditView, made: list[str]) -> None:
         "Learned links": lambda: _show_learned(view, release),
         "ROC curves": lambda: _show_rocs(view),
         "Guarantee": lambda: show_guarantees(view, release),
-        "Baselines": lambda: _show_baselines(view),
     }
+    if pair_data_independent(view.spec.defenses):
+        contents["Baselines"] = lambda: _show_baselines(view)
     page.show_tabs("defend-tabs", contents)
 
 
@@ -182,7 +183,7 @@ def _show_baselines(view: AuditView) -> None:
         ),
     )
     if table.empty:
-        st.caption("No release of this audit has a data-independent baseline.")
+        st.caption("No baseline has finished yet.")
         return
     st.markdown("\n".join(f"- {sentence}" for sentence in answer_data_independent(table)))
     shown = show_data_independent_table(table)

@@ -309,10 +309,10 @@ def _describe_groups(table: pd.DataFrame, release: str, by: Group, scale: Scale)
     if len(rows) > 1:
         most, least = rows.loc[rows.value.idxmax()], rows.loc[rows.value.idxmin()]
         if most.low > least.high:
+            named = f"{most.group} links" if by == "degree" else f"{by} {most.group}"
             return (
-                f"{where}: mean {what} is {format_number(most.value)} for "
-                f"{_GROUP_TITLES[by].lower()} {most.group}, {format_number(least.value)} for "
-                f"{least.group}"
+                f"{where}: mean {what} is {format_number(most.value)} for {named}, "
+                f"{format_number(least.value)} for {least.group}"
             )
     return f"{where}: no group's mean {what} is clearly above another's"
 

@@ -105,22 +105,25 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
         # The file has all columns, the node's panel all figures.
         column_order=["Node", "Advantage", *on_others, "Why"],
         column_config={
-            "Node": st.column_config.TextColumn(width=90),
+            "Node": st.column_config.TextColumn(width=85),
             "Advantage": st.column_config.ProgressColumn(
                 format="%.2f",
                 min_value=0.0,
                 max_value=max(0.02, float(shown.Advantage.max())),
                 color=RISK_SCALE[4],
-                width=105,
+                width=100,
                 help=explain_term("Advantage"),
             ),
             **{
                 column: st.column_config.NumberColumn(
-                    format="%.2f", width=120, help=f"Advantage o{column[1:]}."
+                    column.removeprefix("On "),
+                    format="%.2f",
+                    width=110,
+                    help=f"Advantage o{column[1:]}.",
                 )
                 for column in on_others
             },
-            "Why": st.column_config.TextColumn(width=320),
+            "Why": st.column_config.TextColumn(width=340),
         },
     )
     notes = [describe_prior(nodes, secret), TIES]

@@ -25,15 +25,14 @@ def show_studies(view: AuditView) -> None:
     newest: dict[str, Study] = {}
     for study in studies.list_studies(service.open_service(), view.spec.graph_hash):
         newest.setdefault(study.kind.key, study)
-    with st.expander("Studies", expanded=bool(newest), icon=":material/show_chart:"):
-        st.caption(
-            f"Each study runs the {count_noun(len(view.spec.attacks), 'attack')} of this audit on "
-            f"the original, with {count_noun(view.spec.num_repeats, 'repeat')}."
-        )
-        tabs = st.tabs([kind.title for kind in studies.STUDIES])
-        for kind, tab in zip(studies.STUDIES, tabs, strict=True):
-            with tab:
-                _show_study(view, kind, newest.get(kind.key))
+    st.caption(
+        f"Each study runs the {count_noun(len(view.spec.attacks), 'attack')} of this audit on "
+        f"the original, with {count_noun(view.spec.num_repeats, 'repeat')}."
+    )
+    tabs = st.tabs([kind.title for kind in studies.STUDIES])
+    for kind, tab in zip(studies.STUDIES, tabs, strict=True):
+        with tab:
+            _show_study(view, kind, newest.get(kind.key))
 
 
 def _show_study(view: AuditView, kind: StudyKind, study: Study | None) -> None:
