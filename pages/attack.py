@@ -84,9 +84,10 @@ def _show_curves(view: AuditView, threat: Threat) -> None:
     if not attacks:
         st.caption("No ROC curve: these attacks name nodes and do not rank pairs.")
         return
+    level = tables.find_level(view.results, threat)
     show_cached_chart(
         view,
-        lambda theme: roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme, max_curves=MAX_CURVES),
+        lambda theme: roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme, MAX_CURVES, level),
         f"roc-{threat}",
     )
 

@@ -120,7 +120,8 @@ def _show_deciding(release: ReleaseVerdict, summary: PageSummary) -> None:
     for check, card in zip(list_deciding(release), summary.cards, strict=False):
         left, right = st.columns([3, 2], vertical_alignment="center")
         state = f"{page.STATE_ICONS[check.state]} **{STATE_TITLES[check.state].capitalize()}**"
-        value = "" if check.state == "not_tested" else f"{card.value}, "
+        is_empty = check.state == "not_tested" and not check.evidence.is_unresolved
+        value = "" if is_empty else f"{card.value}, "
         left.markdown(f"{state}. {escape(card.title, 120)}: {value}{card.compared_with}")
         right.html(_draw_bar(check))
     st.caption("Bar: measured value. Line: limit.")

@@ -24,9 +24,10 @@ from core.findings.data_independent import (
     show_data_independent_table,
 )
 from core.findings.glossary import explain_term
-from core.findings.labels import method_title, release_title, short_titles
+from core.findings.labels import attack_threat, method_title, release_title, short_titles
 from core.findings.palette import Theme
 from core.findings.release_table import compute_release_table
+from core.findings.tables import find_level
 from core.methods import Method
 from core.registry import list_methods
 from core.release import ORIGINAL
@@ -171,7 +172,9 @@ def _show_rocs(view: AuditView) -> None:
         "Attack", attacks, format_func=method_title, key="roc-attack", persist_state="session"
     )
     theme, everything = current_theme(), [summary.id for summary in view.releases]
-    show_chart(roc.roc_by_release(view.rocs, attack, None, everything, theme), "roc-releases")
+    level = find_level(view.results, attack_threat(attack))
+    chart = roc.roc_by_release(view.rocs, attack, None, everything, theme, level)
+    show_chart(chart, "roc-releases")
 
 
 def _show_baselines(view: AuditView) -> None:

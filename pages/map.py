@@ -15,7 +15,7 @@ from core.findings.people_map import COLOR_TITLES, MAX_PEOPLE, Color, list_color
 from core.findings.tables import list_releases
 from core.graph import Graph
 from core.release import ORIGINAL
-from core.words import count_noun
+from core.words import begin_sentence, count_noun
 from pages.ui import cache, job, page, service, session
 from pages.ui.chart import show_chart
 from pages.ui.map_data import (
@@ -83,7 +83,7 @@ def _is_placed(graph_hash: str, graph: Graph) -> bool:
     else:
         text = f"The layout of {nodes} was not finished ({run.state})."
         if run.reason:
-            text += f" {escape(run.reason, 200)}."
+            text += f" {escape(begin_sentence(run.reason), 200)}."
     st.info(text + " It is computed once per graph and stored.", icon=":material/map:")
     is_automatic = run is None and graph.num_nodes <= AUTOMATIC
     if is_automatic or st.button("Draw the map", key="map-start", icon=":material/map:"):

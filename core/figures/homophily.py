@@ -83,7 +83,7 @@ def ghratio_distributions(
 
 def _describe_ratios(profile: pd.DataFrame) -> str:
     """Number of nodes on the original that are more like their neighbours than by chance."""
-    rows = profile[(profile.release == ORIGINAL) & profile.ghratio_proximity.notna()]
+    rows = profile[profile.release == ORIGINAL].dropna(subset=["ghratio_proximity", "ghratio_role"])
     if rows.empty:
         return ""
     near = int((rows.ghratio_proximity > rows.class_share).sum())

@@ -110,7 +110,7 @@ def risk_heatmap(
         ticktext=heads,
     )
     ends = [low, (low + top) / 2, top]
-    marks = [format_number(end) for end in ends]
+    marks = [format_number(low), f"{ends[1]:.2f}", format_number(top)]
     figure.update_layout(
         coloraxis={
             "cmin": low,

@@ -30,11 +30,13 @@ def roc_by_attack(
     attacks: Sequence[str] | None = None,
     theme: Theme = "light",
     max_curves: int | None = None,
+    level: float = FEW_ALARMS,
 ) -> Chart:
     """All attacks on one release, the best emphasised; baseline attackers are dashed.
 
     max_curves  only so many of the strongest at a low FPR, and the strongest baseline attacker; the
     table has all
+    level       FPR of the title, one that the sample resolves
     """
     chosen = [key for key in rocs if key[0] == release and (attacks is None or key[1] in attacks)]
     if not chosen:
@@ -54,7 +56,8 @@ def roc_by_attack(
         color = ink.muted if is_baseline(key[1]) else next(colors, ink.muted)
         title, width = method_title(key[1]), 3.0 if key == best else 1.8
         _add_curve(figure, rocs[key], title, is_baseline(key[1]), color, width)
-    return _finish(figure, {key: rocs[key] for key in chosen}, theme, len(chosen) - len(drawn))
+    curves = {key: rocs[key] for key in chosen}
+    return _finish(figure, curves, theme, level, len(chosen) - len(drawn))
 
 
 def roc_by_release(
@@ -63,10 +66,11 @@ def roc_by_release(
     releases: Sequence[str] | None = None,
     all_releases: Sequence[str] | None = None,
     theme: Theme = "light",
+    level: float = FEW_ALARMS,
 ) -> Chart:
     """One attack on several releases, in the releases' colours.
 
-    all_releases: all of the audit, which determine the colours.
+    all_releases: all of the audit, which determine the colours; level: as in `roc_by_attack`.
     """
     chosen = [k for k in rocs if k[1] == attack and (releases is None or k[0] in releases)]
     if not chosen:
@@ -75,7 +79,7 @@ def roc_by_release(
     figure, names = go.Figure(), short_titles(colors)
     for key in chosen:
         _add_curve(figure, rocs[key], names[key[0]], is_baseline(attack), colors[key[0]], 2.2)
-    return _finish(figure, {key: rocs[key] for key in chosen}, theme)
+    return _finish(figure, {key: rocs[key] for key in chosen}, theme, level)
 
 
 def _add_curve(
@@ -91,6 +95,7 @@ def _finish(
     figure: go.Figure,
     curves: Mapping[tuple[str, str], pd.DataFrame],
     theme: Theme,
+    level: float,
     num_left_out: int = 0,
 ) -> Chart:
     add_line(figure, [FLOOR, 1], [FLOOR, 1], INKS[theme].muted, 1, "dot", "chance")
@@ -100,7 +105,7 @@ def _finish(
         "ticktext": ["0.01 %", "0.1 %", "1 %", "10 %", "100 %"],
         "range": [-4.02, 0.05],
     }
-    style_figure(figure, theme, 460, _describe_best(curves))
+    style_figure(figure, theme, 460, _describe_best(curves, level))
     figure.update_xaxes(ticklabelstandoff=6, title_text="False positive rate", **ticks)
     figure.update_yaxes(title_text="True positive rate   ↓ safer", **ticks)
     parts = [
@@ -118,15 +123,15 @@ def _finish(
     return Chart(figure, table, note)
 
 
-def _describe_best(curves: Mapping[tuple[str, str], pd.DataFrame]) -> str:
-    """TPR of the strongest curve at 1 % FPR."""
+def _describe_best(curves: Mapping[tuple[str, str], pd.DataFrame], level: float) -> str:
+    """TPR of the strongest curve at an FPR."""
     best = max(curves, key=lambda key: _log_area(curves[key]))
     fpr, tpr = (curves[best][name].to_numpy(float) for name in ("fpr", "tpr"))
-    if not fpr.min() <= FEW_ALARMS <= fpr.max():
+    if not fpr.min() <= level <= fpr.max():
         return ""
-    found = float(np.interp(FEW_ALARMS, fpr, tpr))
+    found = float(np.interp(level, fpr, tpr))
     return (
-        f"At 1 % false positives {method_title(best[1])} finds {format_percent(found)} on "
+        f"At {format_percent(level)} FPR, {method_title(best[1])} finds {format_percent(found)} on "
         f"{release_title(best[0])}"
     )
 

@@ -13,7 +13,7 @@ from core.audit.view import AuditView
 from core.findings.beat_baseline import compare_with_baseline
 from core.findings.facts import Comparison, Figure, build_figure, compare_results, format_both
 from core.findings.inverted_scores import invert_scores
-from core.findings.labels import is_baseline, method_name, method_title
+from core.findings.labels import THREAT_WORDS, is_baseline, method_name, method_title
 from core.findings.page_summary import (
     MAX_CARDS,
     Card,
@@ -41,6 +41,10 @@ class _Headline:
     title: str
     phrase: str
     what: str
+
+    @property
+    def is_ranking(self) -> bool:
+        return self.metric == "auc"
 
 
 HEADLINES: dict[Threat, tuple[_Headline, ...]] = {
@@ -216,7 +220,8 @@ def compare_with_original(
 
 def _list_headlines(results: pd.DataFrame, threat: Threat) -> list[_Headline]:
     """Headline figures of a threat that were computed, else its ranking if that was."""
-    for headlines in (HEADLINES[threat], (_RANKING,)):
+    ranking = replace(_RANKING, title=f"{THREAT_WORDS[threat].title} (AUC)")
+    for headlines in (HEADLINES[threat], (ranking,)):
         found = [h for h in headlines if not attack_rows(results, h.metric, threat).empty]
         if found:
             return found
@@ -271,7 +276,8 @@ def _describe_release(name: str, changes: list[tuple[_Headline, Comparison]]) ->
         found.setdefault(change.outcome, []).append(headline.what)
     more, fewer = (" and ".join(found.pop(side, [])) for side in ("higher", "lower"))
     same = " or ".join(itertools.chain(*found.values()))
-    if len(changes) == 1 or _RANKING in dict(changes):  # figures do not join; the worst is named
+    # The AUC does not join with counts: then the worst figure alone is named.
+    if len(changes) == 1 or any(headline.is_ranking for headline, _ in changes):
         order = {"higher": 0, "lower": 2}
         return _describe_change(name, *min(changes, key=lambda c: order.get(c[1].outcome, 1)))
     if more:
@@ -292,7 +298,7 @@ def _describe_change(name: str, headline: _Headline, found: Comparison) -> str:
                 f"With {name}, an attacker reaches {texts[0]} {headline.what}, "
                 f"against {texts[1]} on the original."
             )
-    reached, is_ranking = f"the {headline.what} that an attacker reaches", headline is _RANKING
+    reached, is_ranking = f"the {headline.what} that an attacker reaches", headline.is_ranking
     if found.outcome == "not_tested":
         what = reached if is_ranking else f"the {headline.what} that are found"
         return f"Too few splits to decide whether {name} lowers {what}."

@@ -114,6 +114,12 @@ def describe_sample(rows: pd.DataFrame, unit: str) -> str:
     return text + ("; bars and whiskers show 95 % intervals." if has_interval else ".")
 
 
+def find_level(results: pd.DataFrame, threat: Threat | None) -> float:
+    """The FPR to name beside a ROC curve: 1 %, or 10 % where the sample does not resolve it."""
+    is_resolved = not attack_rows(results, "tpr_at_fpr_0.01", threat).empty
+    return 0.01 if is_resolved else 0.1
+
+
 def describe_missing(results: pd.DataFrame, releases: Sequence[str] | None = None) -> pd.DataFrame:
     """Failed, skipped and cancelled results: release, method, metrics, status, reason."""
     rows = results[~results.status.isin([State.DONE])]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from scipy.sparse.csgraph import connected_components
 
 from core.algorithms.line_density import count_crossings, shade_density
@@ -136,7 +137,8 @@ def draw_people(positions: np.ndarray, edges: np.ndarray, values: np.ndarray) ->
         if len(colored):
             shades = {"c": values[colored], "cmap": charts.POINT_MAP, "vmin": 0, "vmax": top}
             points = axes.scatter(*positions[colored].T, **(dots | shades))
-            bar = figure.colorbar(points, ax=axes, shrink=0.5, aspect=24)
+            ticks = MaxNLocator(4)
+            bar = figure.colorbar(points, ax=axes, shrink=0.5, aspect=24, ticks=ticks)
             bar.set_label("Advantage over the base rate")
             bar.outline.set_visible(False)
         axes.set(xlim=(-_SPAN, _SPAN), ylim=(-_SPAN, _SPAN), aspect="equal")
