@@ -12,7 +12,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from core.findings.differences import estimate_difference
-from core.findings.numbers import format_number, format_row
+from core.findings.numbers import format_measure, format_row
 from core.measures.metrics import METRICS
 from core.results import Estimate
 
@@ -69,9 +69,9 @@ class Figure:
 
     def format(self) -> str:
         """Headline format without interval: "36 of 100", "0.75" if it is not a share, ε = "6"."""
-        if self.metric.startswith("epsilon"):
-            return f"{self.value:g}"
-        return format_frequency(self.value) if self.is_share else format_number(self.value)
+        if self.is_share:
+            return format_frequency(self.value)
+        return format_measure(self.metric, self.value)
 
     def format_exact(self) -> str:
         """ "0.36 [0.34, 0.38]"."""

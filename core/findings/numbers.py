@@ -53,6 +53,15 @@ def format_interval(value: float | None, low: float | None, high: float | None) 
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"
 
 
+def format_measure(
+    metric: str, value: float | None, low: float | None = None, high: float | None = None
+) -> str:
+    """`format_interval`; an ε, which is set and not estimated, is a number alone: "6"."""
+    if metric.startswith("epsilon") and value is not None:
+        return f"{value:g}"
+    return format_interval(value, low, high)
+
+
 def format_row(row: Any) -> str:
     """`format_interval` of the `value`, `low` and `high` of a row."""
     return format_interval(row.value, row.low, row.high)

@@ -35,7 +35,7 @@ from core.findings.labels import (
     release_title,
 )
 from core.findings.nouns import find_noun
-from core.findings.numbers import format_row
+from core.findings.numbers import format_measure
 from core.findings.policy import Policy
 from core.findings.tables import list_releases, select_results
 from core.findings.verdict import Check, Verdict, judge_release
@@ -243,7 +243,7 @@ def _describe_check(check: Check) -> str:
     if found.value is None:
         why = f"{shown} to measure, " if found.is_unresolved else ""
         return f"{limit.title}: {why}{state}."
-    value = format_row(found)
+    value = format_measure(limit.metric, found.value, found.low, found.high)
     by = "" if found.attack in ("", RELEASE) else f" by {method_title(found.attack)}"
     sample = f"; n = {found.n:,}" if found.n else ""
     return f"{limit.title}: {value}{by}; {state}{sample}."

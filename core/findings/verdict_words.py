@@ -14,7 +14,7 @@ from core.findings.labels import (
     method_title,
     metric_title,
 )
-from core.findings.numbers import format_interval, format_number, format_row
+from core.findings.numbers import format_measure, format_row
 from core.findings.tables import select_results
 from core.findings.verdict import (
     SEVERITY,
@@ -134,14 +134,9 @@ def _describe_review(verdict: Verdict) -> str:
 
 
 def explain_release(verdict: ReleaseVerdict) -> list[str]:
-    """Reasons why a release may not simply be published; empty if it may."""
-    broken = [c for c in verdict.checks if c.decision == "do_not_publish"]
-    unsure = [c for c in verdict.checks if c.decision == "review"]
-    return [
-        *verdict.refuted,
-        *(explain_check(check) for check in (*broken, *unsure)),
-        *verdict.open_points,
-    ]
+    """Reasons why a release may not simply be published, the gravest first; empty if it may."""
+    against = [check for check in list_deciding(verdict) if check.decision != "publish"]
+    return [*verdict.refuted, *map(explain_check, against), *verdict.open_points]
 
 
 def explain_check(check: Check) -> str:
@@ -153,7 +148,7 @@ def explain_check(check: Check) -> str:
         return f"{limit.title}: not tested"
     who = f" by {method_title(found.attack)}" if found.attack not in ("", RELEASE) else ""
     high = found.high if found.own_high is None else found.own_high
-    value = format_interval(found.value, found.low, high)
+    value = format_measure(limit.metric, found.value, found.low, high)
     unproven = ""
     if check.state == "not_proven":
         unproven = ", but its interval extends above it"
@@ -161,7 +156,9 @@ def explain_check(check: Check) -> str:
             unproven = ", without an interval"
         elif high <= limit.limit:
             unproven = ", but the interval of another attack extends above it"
-    return f"{limit.title}: {value}{who}, limit {format_number(limit.limit)}{unproven}"
+    return (
+        f"{limit.title}: {value}{who}, limit {format_measure(limit.metric, limit.limit)}{unproven}"
+    )
 
 
 def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, str]]:
@@ -225,8 +222,13 @@ def compute_limit_table(verdict: ReleaseVerdict) -> pd.DataFrame:
         [
             {
                 "What is limited": check.limit.title,
-                "Measured": format_row(check.evidence),
-                "Limit": format_number(check.limit.limit),
+                "Measured": format_measure(
+                    check.limit.metric,
+                    check.evidence.value,
+                    check.evidence.low,
+                    check.evidence.high,
+                ),
+                "Limit": format_measure(check.limit.metric, check.limit.limit),
                 "": STATE_TITLES[check.state],
                 "By": method_title(check.evidence.attack) if check.evidence.attack else "",
                 "n": f"{check.evidence.n:,}" if check.evidence.n else "",

@@ -10,7 +10,7 @@ from core.findings.evidence import find_not_made, find_obstacle
 from core.findings.facts import STATE_TITLES
 from core.findings.guide import describe_spec
 from core.findings.labels import is_data_independent, method_title, metric_title, release_title
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_measure
 from core.findings.page_summary import find_usefulness, format_check
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
@@ -239,10 +239,10 @@ def _tabulate_checks(
     for check in checks:
         found, limit = check.evidence, check.limit
         ends = (found.value, found.low, found.high)
-        n, measured = found.n, format_interval(*ends)
+        n, measured = found.n, format_measure(limit.metric, *ends)
         if data.is_external:
             n, measured = round_count(n), format_measured(limit.metric, *ends, n)
-        most = format_number(limit.limit)
+        most = format_measure(limit.metric, limit.limit)
         if is_brief and not (data.is_external and is_few(limit.metric, found.value, found.n)):
             measured, most = format_check(check)
         attack = method_title(found.attack) if found.attack not in ("", RELEASE) else ""

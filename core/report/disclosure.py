@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_measure, format_number
 
 SMALL = 10
 FEW = f"fewer than {SMALL}"
@@ -41,7 +41,7 @@ def format_measured(
     """ "0.43 [0.40, 0.46]", or "below 0.025" for a share of fewer than `SMALL` people."""
     if is_few(metric, value, n):
         return f"below {format_number(SMALL / max(n, SMALL))}"
-    return format_interval(value, low, high)
+    return format_measure(metric, value, low, high)
 
 
 def round_results(results: pd.DataFrame) -> pd.DataFrame:
