@@ -73,5 +73,5 @@ def test_an_audit_hands_its_repeats_to_the_words_and_not_to_its_file(tmp_path):
     row = rows[rows.method == "label_propagation"].iloc[0]
     assert set(row.repeats) == {0, 1, 2}
     assert np.mean(list(row.repeats.values())) == pytest.approx(row.value)
-    assert "over the same 3 splits" in answer_defense(view.results, "attribute")
+    assert "on the same splits" in answer_defense(view.results, "attribute")
     assert "repeats" not in pd.DataFrame(describe_audit(view)["results"]).columns
