@@ -114,7 +114,7 @@ def tradeoff(
     if len(table) > MAX_NAMED:
         is_named = (table.is_pareto | table.release.isin([ORIGINAL, best])).to_numpy()
     _add_names(figure, table, best, is_named, admissible, ranges, ink)
-    title = _describe_limit(table, admissible, max_risk, attack_metric)
+    title = _describe_limit(table, admissible, max_risk)
     style_figure(figure, theme, HEIGHT, title, showlegend=False, clickmode="event+select")
     who = "worst attack" if attack is None else method_title(attack)
     figure.update_xaxes(
@@ -129,7 +129,7 @@ def tradeoff(
     line = " Line: Pareto front, where beyond noise." if len(front.dropna()) else ""
     note = f"{repeats}{line} Dashed: limit; dotted: chance. Grey: the original."
     if not admissible.all():
-        note += " Hollow: above the accepted risk."
+        note += " Hollow: limit not met, interval included."
     if pairs:
         note += " Dashes join a synthesis to its data-independent baseline."
     if table.is_inverted.any():
@@ -137,22 +137,17 @@ def tradeoff(
     return Chart(figure, table, note)
 
 
-def _describe_limit(
-    table: pd.DataFrame, admissible: np.ndarray, limit: float | None, metric: str
-) -> str:
-    """Number of releases within the limit, interval included."""
+def _describe_limit(table: pd.DataFrame, admissible: np.ndarray, limit: float | None) -> str:
+    """Number of releases whose whole interval is within the limit."""
     if limit is None:
         return ""
     defended = (table.release != ORIGINAL).to_numpy()
-    original = admissible[~defended]
-    also = "" if not original.any() else ", and the original"
-    count = int(admissible[defended].sum())
-    keep = f"{count} of {int(defended.sum())} defended releases keep"
+    original = bool(admissible[~defended].any())
+    count, most = int(admissible[defended].sum()), format_number(limit)
     if not count:
-        keep, also = "No defended release keeps", also and "; the original does"
-    return (
-        f"{keep} {metric_title(metric)} at or below {format_number(limit)}, interval included{also}"
-    )
+        return f"No defended release meets the limit of {most}{'; the original does' * original}"
+    verb, also = "meets" if count == 1 else "meet", ", and so does the original" * original
+    return f"{count} of {int(defended.sum())} defended releases {verb} the limit of {most}{also}"
 
 
 def _add_point(figure: go.Figure, row: Any, marker: dict[str, Any]) -> None:
