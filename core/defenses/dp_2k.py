@@ -41,6 +41,7 @@ class Dp2k(EdgePrivateDefense):
         "generation, Transactions on Data Privacy 2013, DP-2K",
         group="edge DP",
         cost="seconds",
+        version=2,
     )
     degree_cap: int = Field(
         20,
@@ -62,7 +63,7 @@ class Dp2k(EdgePrivateDefense):
         n, cap = graph.num_nodes, self.degree_cap
         data = draw_uniform_graph(graph, context) if self.data_free else graph
         account = Account(EDGE, self.epsilon, context)
-        estimated = estimate_degrees(data.degrees, account, self.degree_share)
+        estimated = estimate_degrees(data.degrees, account, self.degree_share, context)
         context.progress.update(1, 3, "links between degrees")
         scale = account.spend(account.share_left, 4.0 * (cap - 1) + 1.0, "links between degrees")
         ends = np.minimum(data.degrees[data.edges], cap) - 1

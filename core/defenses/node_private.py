@@ -35,7 +35,7 @@ class NodePrivate(Defense):
         "Blum, Datta and Sheffet, ITCS 2013; test: Dwork and Lei, STOC 2009",
         group="node DP",
         cost="seconds",
-        version=2,
+        version=3,
     )
     members: ClassVar[dict[str, type[EdgePrivateDefense]]] = {}
     """Supported mechanisms by key, set by the list of defenses."""

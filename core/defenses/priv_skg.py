@@ -44,6 +44,7 @@ class PrivSkg(EdgePrivateDefense):
         "graph model, PAIS 2012; moments: Gleich and Owen, Internet Mathematics 8, 2012",
         group="edge DP",
         cost="seconds",
+        version=2,
     )
     delta: float = Field(
         1e-6,
@@ -74,7 +75,7 @@ class PrivSkg(EdgePrivateDefense):
     def _estimate_counts(self, graph: Graph, account: Account, context: Context) -> np.ndarray:
         """(4,) noisy numbers of links, wedges, claws and triangles, each ≥ 1."""
         n = graph.num_nodes
-        degrees = estimate_degrees(graph.degrees, account, 0.5).astype(np.float64)
+        degrees = estimate_degrees(graph.degrees, account, 0.5, context).astype(np.float64)
         triangles = compute_triangles(graph.edges, n, context.progress).sum() / 3
         shared = find_most_shared(graph, context)
         triangles = account.add_smooth_noise(triangles, shared, max(n - 2, 0), 0.5, "triangles")

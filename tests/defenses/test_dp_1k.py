@@ -28,17 +28,21 @@ def publish(graph, seed=0, **settings):
 
 
 def capture_noisy(graph, monkeypatch):
-    """The numbers that a run hands to its account, and the sensitivity that it states."""
-    seen = []
+    """The numbers that a run adds noise to, and the sensitivity that it states."""
+    seen, spend = [], Account.spend
 
-    def add(self, values, share, sensitivity, purpose, label=""):
-        seen.append((np.array(values), sensitivity))
-        self.spend(share, sensitivity, label or purpose)
+    def record(self, share, sensitivity, label):
+        seen.append(sensitivity)
+        return spend(self, share, sensitivity, label)
+
+    def add(values, scale, context, purpose):
+        seen.append(np.array(values))
         return np.array(values)
 
-    monkeypatch.setattr(Account, "add_count_noise", add)
+    monkeypatch.setattr(Account, "spend", record)
+    monkeypatch.setattr("core.defenses.dp_1k.add_discrete_laplace", add)
     publish(graph)
-    return seen[0]
+    return seen[1], seen[0]
 
 
 @settings(deadline=None, max_examples=30)
@@ -80,6 +84,29 @@ def test_the_numbers_fall_again_by_least_squares():
     expected = np.rint(np.clip(fitted, 0, 50))
     degrees = compute_degrees(noisy, 50)
     assert [(degrees >= k).sum() for k in range(1, 50)] == expected.tolist()
+
+
+def test_levels_that_noise_would_reach_are_dropped_from_the_last_on():
+    rng, n, variance = np.random.default_rng(3), 400, 8.0
+    places = np.arange(n - 1)
+    for tops in (1, 5, 60):
+        noisy = rng.normal(90.0 * (places < tops), variance**0.5)
+        fitted = IsotonicRegression(increasing=False, y_min=0).fit_transform(places, noisy)
+        expected, room = fitted.copy(), 1.5 * variance * np.log(n)
+        for level in np.unique(fitted)[:-1]:
+            room -= level**2 * (fitted == level).sum()
+            if room < 0:
+                break
+            expected[fitted == level] = 0.0
+        degrees = compute_degrees(noisy, n, variance)
+        assert [(degrees >= k).sum() for k in range(1, n)] == np.rint(expected).tolist()
+
+
+def test_noise_makes_no_hubs():
+    ring = np.stack([np.arange(1500), np.roll(np.arange(1500), 1)], axis=1)
+    graph = Graph.from_pairs(ring, 1500)
+    highest = [publish(graph, seed, epsilon=0.3).graph.degrees.max() for seed in range(8)]
+    assert max(highest) <= 10
 
 
 def test_the_degree_distribution_is_nearer_than_that_of_the_independent_baseline():

@@ -65,7 +65,7 @@ class PgbPrivSkg(CountsOfPrivSkg):
     """
 
     def _estimate_counts(self, graph, account, context) -> np.ndarray:
-        degrees = estimate_degrees(graph.degrees, account, 0.5).astype(np.float64)
+        degrees = estimate_degrees(graph.degrees, account, 0.5, context).astype(np.float64)
         true = np.sort(graph.degrees)[::-1]
         claws = float((true * (degrees - 1) * (degrees - 2)).sum() / 6)
         at_nodes, half = compute_triangles(graph.edges, graph.num_nodes), self.epsilon / 2
