@@ -16,7 +16,7 @@ from core.privacy.budget import Account
 from core.privacy.dendrogram import draw_dendrogram
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import check_release_fits
-from core.privacy.tables import subtract_to_sum
+from core.privacy.tables import subtract_within
 from core.release import Release
 from core.threats import Threats
 
@@ -31,7 +31,8 @@ class PrivHrg(EdgePrivateDefense):
 
     In a dendrogram two nodes are linked with the probability of their lowest common ancestor. The
     dendrogram is drawn by the exponential mechanism on its log-likelihood, by a Markov chain; the
-    number of links at each ancestor then gets noise, and links are drawn.
+    number of links at each ancestor then gets noise, is brought between 0 and the number of its
+    pairs so that the sum stays, and links are drawn.
 
     One more link changes one of those numbers by one, and the log-likelihood of N pairs by at most
     N ln N − (N − 1) ln(N − 1), with N ≤ n²/4, in either direction: hence twice that.
@@ -45,6 +46,7 @@ class PrivHrg(EdgePrivateDefense):
         "inference, KDD 2014; model: Clauset, Moore and Newman, Nature 453, 2008",
         group="edge DP",
         cost="minutes",
+        version=2,
         claim_blind_spot=(
             "The chain starts without the data, so that a short one shows less than the guarantee; "
             "that a long one keeps it, no game on two graphs can show."
@@ -76,11 +78,10 @@ class PrivHrg(EdgePrivateDefense):
         factor = account.spend_choice(self.tree_share, 2.0 * change, "dendrogram")
         tree = draw_dendrogram(data, factor, self.steps * graph.num_nodes, context)
         noisy = account.add_count_noise(tree.links, account.share_left, 1.0, "links")
-        expected = subtract_to_sum(noisy.astype(np.float64))
+        expected = subtract_within(noisy.astype(np.float64), tree.count_pairs())
         check_release_fits("PrivHRG", expected.sum(), context, "raise epsilon")
-        pairs, rng = tree.count_pairs(), context.rng("links")
-        wanted = rng.poisson(expected)
-        links = tree.draw_links(np.minimum(wanted, pairs), rng)
+        rng = context.rng("links")
+        links = tree.draw_links(tree.draw_counts(expected, rng), rng)
         note = describe_data_use(self.data_free, False, CONVERGENCE)
         return self.build_release(graph.with_edges(links), account.make_guarantee(note=note))
 

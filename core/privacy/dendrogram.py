@@ -62,6 +62,12 @@ class Dendrogram:
         """(n − 1,) pairs of leaves whose lowest common ancestor each is."""
         return np.asarray(self.size[self.children].prod(axis=1))
 
+    def draw_counts(self, expected: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(n − 1,) numbers of links of each ancestor where its pairs are linked independently, so
+        many in expectation."""
+        pairs = self.count_pairs()
+        return np.asarray(rng.binomial(pairs, np.minimum(expected / pairs, 1.0)))
+
     def draw_links(self, wanted: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(k, 2) distinct pairs of nodes, drawn uniformly: `wanted` (n − 1,) of each ancestor's."""
         starts, order = _list_leaves(self.children, self.size)

@@ -75,14 +75,30 @@ def _draw_empty_cells(
     return found[:count]
 
 
-def subtract_to_sum(values: np.ndarray) -> np.ndarray:
-    """max(v − δ, 0) with δ such that the sum is that of `values` (or 0 if that is negative).
+def subtract_to_sum(values: np.ndarray, total: float | None = None) -> np.ndarray:
+    """max(v − δ, 0) with δ such that the sum is `total`, or 0 if that is negative.
 
+    total  by default the sum of `values`
     Clipping noisy numbers at 0 alone would inflate their sum (NormSub: Wang et al., 2020).
     """
-    target = max(float(values.sum()), 0.0)
+    target = max(float(values.sum() if total is None else total), 0.0)
     ordered = np.sort(values)[::-1]
     shifts = (np.cumsum(ordered) - target) / np.arange(1, len(values) + 1)
     positive = np.flatnonzero(ordered > shifts)
     shift = shifts[positive[-1]] if target > 0 and len(positive) else np.inf
     return np.maximum(values - shift, 0.0) if np.isfinite(shift) else np.zeros(len(values))
+
+
+def subtract_within(values: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """min(max(v − δ, 0), most) with δ such that the sum is that of `values`, or 0 or the sum of
+    `most` if that is beyond them."""
+    total, result = min(float(values.sum()), float(most.sum())), most.astype(np.float64)
+    is_free = np.ones(len(values), bool)
+    while is_free.any():
+        result[is_free] = subtract_to_sum(values[is_free], total - most[~is_free].sum())
+        is_over = result > most  # less is subtracted in the next round: they stay so
+        if not is_over.any():
+            break
+        result[is_over] = most[is_over]
+        is_free &= ~is_over
+    return result

@@ -12,7 +12,7 @@ from scipy import stats
 from core.context import Context
 from core.defenses.priv_graph import PrivGraph
 from core.graph import Graph
-from core.privacy.tables import add_noise_to_counts, draw_choices, subtract_to_sum
+from core.privacy.tables import add_noise_to_counts, draw_choices, subtract_to_sum, subtract_within
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import GRAPHS, two_communities
@@ -83,6 +83,23 @@ def test_subtracting_keeps_the_sum_and_drops_the_negative(values):
     assert result.sum() == pytest.approx(max(values.sum(), 0))
     shifts = (values - result)[result > 0]
     assert np.ptp(shifts) < 1e-9 if len(shifts) else True
+
+
+@pytest.mark.parametrize("scale", [0.2, 1.0, 30.0])
+def test_subtracting_within_bounds_is_the_nearest_point_of_that_sum(scale):
+    rng = np.random.default_rng(4)
+    most = rng.integers(1, 9, 60).astype(np.float64)
+    values = rng.normal(most / 3, scale)
+    result = subtract_within(values, most)
+    assert (result >= 0).all()
+    assert (result <= most).all()
+    assert result.sum() == pytest.approx(np.clip(values.sum(), 0, most.sum()))
+    shifts, is_inner = values - result, (result > 0) & (result < most)
+    if is_inner.any():  # one shift inside, less of it at the upper end and more at 0
+        shift = shifts[is_inner].mean()
+        assert shifts[is_inner] == pytest.approx(shift)
+        assert (shifts[result == most] >= shift - 1e-9).all()
+        assert (shifts[result == 0] <= shift + 1e-9).all()
 
 
 def test_large_budget_reproduces_degrees_and_number_of_links():

@@ -151,6 +151,19 @@ def test_communities_are_found_at_a_large_budget():
     assert "Markov chain" in note
 
 
+def test_links_are_as_many_as_the_noisy_numbers_say(monkeypatch):
+    ring = np.stack([np.arange(400), np.roll(np.arange(400), 1)], axis=1)
+    graph, noisy, add = Graph.from_pairs(ring, 400), [], Account.add_count_noise
+
+    def record(*arguments):
+        noisy.append(add(*arguments))
+        return noisy[-1]
+
+    monkeypatch.setattr(Account, "add_count_noise", record)
+    found = [publish(graph, seed, epsilon=0.5, steps=1).graph.num_edges for seed in range(20)]
+    assert np.mean(found) == pytest.approx(np.sum(noisy) / 20, rel=0.05)
+
+
 def test_the_claim_is_not_refuted_and_an_eighth_of_the_noise_is(monkeypatch):
     context = Context(Seed(3))
     defense = PrivHrg(epsilon=1.0, steps=2, tree_share=0.1)
