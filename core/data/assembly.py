@@ -54,18 +54,19 @@ def join_node_table(
 ) -> RawGraph:
     """Order nodes as in the table; links to other ids are refused, dropped, or add nodes without
     data."""
+    column = f"file '{file}': id column '{id_column}'"
     ids = as_text(table[id_column]).map(lambda node: normalize("NFC", node))
     blank, repeated = ids == "", ids.duplicated()
     if blank.any():
         raise InputError(
-            f"file '{file}': id column '{id_column}'",
+            column,
             "must have a value in every row",
             f"row {int(np.flatnonzero(blank)[0]) + 1} has none",
             "fill it or remove the row",
         )
     if repeated.any():
         raise InputError(
-            f"file '{file}': id column '{id_column}'",
+            column,
             "must have distinct values",
             f"'{ids[repeated].iloc[0]}' twice, {int(repeated.sum())} repeated in all",
             "remove the repeated rows or choose another id column",
@@ -136,6 +137,7 @@ def assemble_graph(
     roles: Mapping[str, str] | None = None,
 ) -> LoadedGraph:
     """Apply the columns' roles; drop direction, self-loops and duplicates, and count them."""
+    file = f"file '{source}'"
     report = LoadReport(
         source=source,
         format=raw.format,
@@ -144,15 +146,15 @@ def assemble_graph(
     )
     n = len(raw.node_ids)
     if n < 2:
-        raise InputError(f"file '{source}'", "must have at least two nodes", n)
+        raise InputError(file, "must have at least two nodes", n)
     if len(raw.pairs) == 0 or (raw.pairs[:, 0] == raw.pairs[:, 1]).all():
         raise InputError(
-            f"file '{source}'",
+            file,
             "must have at least one link between two nodes",
             len(raw.pairs),
             "check which columns hold the links' ends",
         )
-    check_ids(f"file '{source}'", raw.node_ids)
+    check_ids(file, raw.node_ids)
     chosen = [c for c in (private, utility) if c is not None]
     known_roles = {**raw.default_roles, **(roles or {}), **dict.fromkeys(ignore, "ignore")}
     if private is not None:
@@ -173,9 +175,9 @@ def assemble_graph(
     unused = [c for c in ignore if c in feature_names or c in attributes]
     attributes = {k: v for k, v in attributes.items() if k not in unused}
     for what, texts in (("node ids", raw.node_ids), ("columns", [*attributes, *feature_names])):
-        _check_text(texts, f"file '{source}': {what}")
+        _check_text(texts, f"{file}: {what}")
     for attribute in attributes.values():
-        _check_text(attribute.classes, f"file '{source}': column '{attribute.name}'")
+        _check_text(attribute.classes, f"{file}: column '{attribute.name}'")
     weights = _check_weights(raw.weights, report)
     loops, duplicates, reciprocal = count_merged_rows(raw.pairs, n)
     report.num_self_loops, report.num_duplicates = loops, duplicates

@@ -52,7 +52,7 @@ class DatasetInfo:
     num_edges: int | None
     num_features: int
     num_classes: int
-    load: Callable[[Path | None], LoadedGraph]
+    load: Callable[[Path], LoadedGraph]
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ def load_dataset(name: str) -> LoadedGraph:
             name,
             "known: " + ", ".join(info.name for info in list_datasets()),
         )
-    loaded = info.load(None if info.is_built_in else find_raw(info) or _download(info))
+    loaded = info.load(Path() if info.is_built_in else find_raw(info) or _download(info))
     report = replace(loaded.report, source=info.source)
     return LoadedGraph(replace(loaded.graph, name=name), report)
 
@@ -154,7 +154,7 @@ def _unpack(content: bytes, folder: Path, info: DatasetInfo) -> None:
                 _write(folder / name, stream.read())
 
 
-def _load_karate(_: Path | None) -> LoadedGraph:
+def _load_karate(_: Path) -> LoadedGraph:
     import networkx as nx
 
     club = nx.karate_club_graph()
@@ -169,24 +169,14 @@ def _load_karate(_: Path | None) -> LoadedGraph:
     return LoadedGraph(graph, LoadReport(format="built in"))
 
 
-def _load_social(_: Path | None) -> LoadedGraph:
+def _load_social(_: Path) -> LoadedGraph:
     return LoadedGraph(generate_social(), LoadReport(format="generated"))
 
 
-def _planetoid(name: str) -> Callable[[Path | None], LoadedGraph]:
-    def load(folder: Path | None) -> LoadedGraph:
-        assert folder is not None
-        raw = load_planetoid(folder, name)
-        return assemble_graph(raw, source=name, name=name, utility="label")
-
-    return load
-
-
-def _musae(stem: str, target: str) -> Callable[[Path | None], LoadedGraph]:
+def _musae(stem: str, target: str) -> Callable[[Path], LoadedGraph]:
     """Reads PyG's npz, or the publisher's CSV and JSON."""
 
-    def load(folder: Path | None) -> LoadedGraph:
-        assert folder is not None
+    def load(folder: Path) -> LoadedGraph:
         archive = folder / f"{stem}.npz"
         if archive.is_file():
             return load_graph(archive, utility="label")
@@ -204,8 +194,7 @@ def _musae(stem: str, target: str) -> Callable[[Path | None], LoadedGraph]:
     return load
 
 
-def _load_polblogs(folder: Path | None) -> LoadedGraph:
-    assert folder is not None
+def _load_polblogs(folder: Path) -> LoadedGraph:
     raw = load_edge_list(folder / "adjacency.tsv")
     labels = load_text(folder / "labels.tsv").split()
     numbers = np.array([int(i) for i in raw.node_ids])
@@ -220,8 +209,7 @@ def _load_polblogs(folder: Path | None) -> LoadedGraph:
     return assemble_graph(raw, source="polblogs", name="polblogs", utility="label")
 
 
-def _load_nba(folder: Path | None) -> LoadedGraph:
-    assert folder is not None
+def _load_nba(folder: Path) -> LoadedGraph:
     return load_graph(
         folder / "nba_relationship.txt",
         nodes_path=folder / "nba.csv",
@@ -230,11 +218,6 @@ def _load_nba(folder: Path | None) -> LoadedGraph:
         utility="SALARY",
         unknown=("-1",),
     )
-
-
-def _load_gnutella(folder: Path | None) -> LoadedGraph:
-    assert folder is not None
-    return load_graph(folder / "p2p-Gnutella08.txt")
 
 
 def _planetoid_info(name: str, title: str, folder: str, *counts: int) -> DatasetInfo:
@@ -250,7 +233,9 @@ def _planetoid_info(name: str, title: str, folder: str, *counts: int) -> Dataset
         edges,
         features,
         classes,
-        _planetoid(name),
+        lambda folder: assemble_graph(
+            load_planetoid(folder, name), source=name, name=name, utility="label"
+        ),
         (f"Planetoid/{folder}/raw", name),
         files,
         tuple(f"{_PLANETOID_URL}/{f}" for f in files),
@@ -371,7 +356,7 @@ _DATASETS = (
         20_777,
         0,
         0,
-        _load_gnutella,
+        lambda folder: load_graph(folder / "p2p-Gnutella08.txt"),
         ("p2p_gnutella",),
         ("p2p-Gnutella08.txt",),
     ),

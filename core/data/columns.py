@@ -20,31 +20,11 @@ _ENDS = re.compile(
     r"|von|nach|quelle|ziel|desde|hasta|origen|destino|origine|destination|vers",
     re.IGNORECASE,
 )
-_SOURCES = (
-    "source",
-    "from",
-    "sender",
-    "caller",
-    "follower",
-    "citing",
-    "von",
-    "quelle",
-    "desde",
-    "ori",
+_SOURCE = re.compile(
+    "source|from|sender|caller|follower|citing|von|quelle|desde|ori", re.IGNORECASE
 )
-_TARGETS = (
-    "target",
-    "to",
-    "recei",
-    "recip",
-    "callee",
-    "followee",
-    "cited",
-    "nach",
-    "ziel",
-    "hasta",
-    "dest",
-    "vers",
+_TARGET = re.compile(
+    "target|to|recei|recip|callee|followee|cited|nach|ziel|hasta|dest|vers", re.IGNORECASE
 )
 _WEIGHT = re.compile(r"weights?|w|strength|count|gewicht|peso|poids", re.IGNORECASE)
 _ID = re.compile(
@@ -148,10 +128,9 @@ def guess_link_roles(table: pd.DataFrame, given: Mapping[str, str]) -> dict[str,
     if len(ends) < 2:
         ends = [*ends, *(c for c in free if c not in ends and not _WEIGHT.fullmatch(c))]
     ends.sort(key=columns.index)
-    for end, names in (("source", _SOURCES), ("target", _TARGETS)):
+    for end, named in (("source", _SOURCE), ("target", _TARGET)):
         if end not in roles.values() and ends:
-            named = [c for c in ends if c.lower().startswith(names)]
-            chosen = named[0] if named else ends[0]
+            chosen = next((c for c in ends if named.match(c)), ends[0])
             roles[chosen] = end
             ends.remove(chosen)
     if "weight" not in roles.values():

@@ -94,13 +94,6 @@ def load_edge_table(
     return raw if as_numbers else unite_spellings(raw)
 
 
-def load_link_table(
-    path: str | Path, max_rows: int | None = None, layout: Mapping[str, str] | None = None
-) -> pd.DataFrame:
-    """The table of an edge list as texts, in the likeliest layout."""
-    return load_link_text(path, layout).parse(max_rows)
-
-
 def _choose_columns(
     names: Sequence[str], roles: Mapping[str, str] | None, ignore_weights: bool, file: str
 ) -> tuple[list[str], list[str]]:

@@ -122,15 +122,15 @@ def load_word_lists(path: str | Path) -> dict[str, list[int]]:
     """{node id: word ids} of a JSON file, checked."""
     remedy = 'write {"node id": [word ids, …], …}'
     content = load_json(path, remedy)
-    path = Path(path)
+    file = f"file '{Path(path).name}'"
     if not isinstance(content, dict) or not content:
-        raise FormatError(f"file '{path.name}'", "must be an object of lists", remedy=remedy)
+        raise FormatError(file, "must be an object of lists", remedy=remedy)
     for node, words in content.items():
         if not isinstance(words, list) or not all(
             type(word) is int and 0 <= word < MAX_FEATURES for word in words
         ):
             raise FormatError(
-                f"file '{path.name}'",
+                file,
                 f"must hold lists of word ids (whole numbers from 0, below {MAX_FEATURES:,})",
                 f"node '{node}'",
                 remedy,

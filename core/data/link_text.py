@@ -33,8 +33,7 @@ from core.data.sniff import (
 from core.data.text_input import MAX_CELLS, check_cells, load_utf8, unescape_cell
 from core.errors import FormatError
 
-_BLOCK = 16 << 20
-_MAX_INDENT = 64
+_COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
 _MAX_HEADERS = 1000
 _BLANKS = re.compile(rb"\s*+")
 SAMPLED_ROWS = 1000
@@ -89,10 +88,10 @@ def load_link_text(path: str | Path, given: Mapping[str, str] | None = None) -> 
     data = load_utf8(path)
     check_is_table(data, file)
     check_line_ends(data, file)
-    comments = b""
-    num_comments = 0
+    comments: list[bytes] = []
     if b"#" in data or b"%" in data:
-        data, comments, num_comments = _blank_comments(data)
+        comments = _COMMENT.findall(data)
+        data = _COMMENT.sub(b"", data)  # line numbers are unchanged
     start = find_content(data)
     sample = take_lines(data[start : start + _SAMPLE].decode("utf-8", "ignore"), 50)
     if not sample:
@@ -106,7 +105,7 @@ def load_link_text(path: str | Path, given: Mapping[str, str] | None = None) -> 
     first_line = data[start : end if end >= 0 else None].decode()
     width = len(_split(first_line, separator))
     check_cells(file, data.count(b"\n"), width, most=MAX_CELLS)
-    _check_comments(comments, separator, width, file)
+    _check_comments(b"\n".join(comments), separator, width, file)
     head = _parse(file, data, separator, SAMPLED_ROWS)
     first = [str(value).strip() for value in head.iloc[0]]
     has_header, question = known.get("header"), None
@@ -137,7 +136,7 @@ def load_link_text(path: str | Path, given: Mapping[str, str] | None = None) -> 
     questions.append(question)
     asked = tuple(question for question in questions if question is not None)
     layout = TableLayout(separator, decimal, has_header, asked)
-    return LinkText(file, data, num_comments, layout, tuple(names))
+    return LinkText(file, data, len(comments), layout, tuple(names))
 
 
 def _occurs_again(cell: str, data: bytes, start: int, separator: str) -> bool:
@@ -181,46 +180,6 @@ def _split(line: str, separator: str) -> list[str]:
     return line.split() if separator == " " else next(csv.reader([line], delimiter=separator))
 
 
-def _blank_comments(data: bytes) -> tuple[bytes, bytes, int]:
-    """(data with comments blanked, the comment lines, their number).
-
-    A comment is a line whose first non-blank character is # or %. Works on blocks of lines to bound
-    memory.
-    """
-    kept, removed = [], []
-    count, position = 0, 0
-    while position < len(data):
-        end = data.find(b"\n", position + _BLOCK) + 1 or len(data)
-        block = np.frombuffer(data, np.uint8, end - position, position)
-        position = end
-        ends = np.flatnonzero(block == ord("\n"))
-        starts = np.concatenate([[0], ends + 1])
-        if starts[-1] == len(block):
-            starts = starts[:-1]
-        else:
-            ends = np.append(ends, len(block))
-        first = starts.copy()
-        for _ in range(_MAX_INDENT):
-            rows = np.flatnonzero(np.isin(block[first], (ord(" "), ord("\t"))))
-            rows = rows[first[rows] + 1 < len(block)]
-            if not len(rows):
-                break
-            first[rows] += 1
-        marked = np.isin(block[first], (ord("#"), ord("%")))
-        if not marked.any():
-            kept.append(block.tobytes())
-            continue
-        change = np.zeros(len(block) + 1, np.int8)
-        change[starts[marked]] = 1
-        change[ends[marked]] = -1
-        inside = np.cumsum(change, dtype=np.int8)[:-1].astype(bool)
-        kept.append(block[~inside].tobytes())
-        inside[ends[marked & (ends < len(block))]] = True
-        removed.append(block[inside].tobytes())
-        count += int(marked.sum())
-    return b"".join(kept), b"".join(removed), count
-
-
 def _check_comments(comments: bytes, separator: str, width: int, file: str) -> None:
     """Raise FormatError for a comment that could be a link between nodes named #…."""
     if width < 2:
@@ -242,7 +201,7 @@ def _check_comments(comments: bytes, separator: str, width: int, file: str) -> N
 
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})")
 _BLOCK = 16 << 20
-_SPACE, _TAB, _ZERO, _NINE = b" \t09"
+_SPACE, _TAB = b" \t"
 
 
 def read_columns(
@@ -331,19 +290,8 @@ def encode_columns(
 
 def _are_plain(data: bytes) -> bool:
     """Whether integers have a unique spelling: 7, but not 07, 0x7 or −0."""
-    if b"-0" in data or b"0x" in data or b"0X" in data:
-        return False
-    for start in range(0, len(data), _BLOCK):
-        block = np.frombuffer(data, np.uint8)[max(start - 1, 0) : start + _BLOCK + 1]
-        digit = (block >= _ZERO) & (block <= _NINE)
-        after = digit[1:].copy()
-        after &= block[:-1] == _ZERO  # a zero before a digit …
-        after[1:] &= ~digit[:-2]  # … and not after one
-        if start:
-            after = after[1:]
-        if after.any():
-            return False
-    return True
+    is_odd = b"-0" in data or b"0x" in data or b"0X" in data
+    return not is_odd and re.search(rb"0[0-9](?<![0-9]0[0-9])", data) is None
 
 
 def _single_spaces(data: bytes) -> bytes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -37,10 +36,6 @@ class LoadReport:
     weights: str = "none"
     ignored_columns: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-
-    def to_json(self) -> dict[str, Any]:
-        """All fields as JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

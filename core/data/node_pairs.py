@@ -18,12 +18,12 @@ def load_node_pairs(path: str | Path, graph: Graph) -> list[tuple[str, str]]:
 
     Raises InputError for an unknown id, or a pair that is not linked.
     """
-    name = Path(path).name
+    file = f"file '{Path(path).name}'"
     raw = load_pairs_in_sandbox(path)
     unknown = [node for node in raw.node_ids if node not in graph.index]
     if unknown:
         raise InputError(
-            f"file '{name}'",
+            file,
             "must name nodes of the graph only",
             f"{len(unknown)} others, such as '{unknown[0]}'",
             "check that it belongs to this graph",
@@ -33,7 +33,7 @@ def load_node_pairs(path: str | Path, graph: Graph) -> list[tuple[str, str]]:
     if not is_link.all():
         first = pairs[~is_link][0]
         raise InputError(
-            f"file '{name}'",
+            file,
             "must name links of the graph only",
             f"{int((~is_link).sum())} pairs without a link, such as "
             f"'{graph.node_ids[first[0]]}' and '{graph.node_ids[first[1]]}'",

@@ -47,16 +47,17 @@ def load_node_table(
     asks    raise InputError for an ambiguous layout; else the likeliest is used
     """
     path = check_file(path)
+    file = f"file '{path.name}'"
     if is_parquet(path):
         table = _load_parquet(path, max_rows)
         table.columns = pd.Index([str(c).strip() for c in table.columns])
-        _check_distinct(list(table.columns), path)
+        _check_distinct(list(table.columns), file)
     else:
         table, found = _load_csv(path, max_rows, layout)
         if asks:
-            found.check_certain(f"file '{path.name}'", "nodes-")
+            found.check_certain(file, "nodes-")
     if len(table) == 0:
-        raise FormatError(f"file '{path.name}'", "must have at least one row", 0)
+        raise FormatError(file, "must have at least one row", 0)
     return table
 
 
@@ -105,7 +106,7 @@ def _load_csv(
         has_header = questions[-1] is None or questions[-1].choices[0] == "yes"
     header = plain_names(first) if has_header else [""] * len(first)
     names = [name or f"column {i}" for i, name in enumerate(header, 1)]
-    _check_distinct(names, path)
+    _check_distinct(names, file)
     data = text.encode()
     try:
         table = arrow_csv.read_csv(
@@ -126,7 +127,7 @@ def _load_csv(
     except pa.ArrowException as error:
         found = re.search(r"(Row #\d+: )?Expected \d+ columns, got \d+", str(error))
         raise FormatError(
-            f"file '{path.name}'",
+            file,
             "must have the same columns in every row",
             found[0] if found else str(error).splitlines()[0],
             "check separators and quotes",
@@ -158,14 +159,11 @@ def _contains(column: Any, mark: str) -> bool:
     return bool(pc.any(pc.match_substring(column, mark)).as_py())
 
 
-def _check_distinct(names: Sequence[str], path: Path) -> None:
+def _check_distinct(names: Sequence[str], file: str) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise FormatError(
-            f"file '{path.name}'",
-            "must have distinct column names",
-            repeated[0],
-            "rename one of the columns",
+            file, "must have distinct column names", repeated[0], "rename one of the columns"
         )
 
 

@@ -33,6 +33,7 @@ _PREFIXES = ("adj_", "adj_matrix.", "")
 def load_npz(path: str | Path) -> RawGraph:
     """Links, and features and labels where present; node ids are 0 … n−1 unless given."""
     path = Path(path)
+    file = f"file '{path.name}'"
     with open_archive(path) as archive:
         check_contents(archive)  # of all: one under a damaged name would be missed without a word
         names = {n[:-4] for n in archive.namelist() if n.endswith(".npy")}
@@ -40,27 +41,27 @@ def load_npz(path: str | Path) -> RawGraph:
         weights = None
         prefix = next((p for p in _PREFIXES if f"{p}shape" in names), None)
         if prefix is not None:
-            matrix = _load_matrix(archive, prefix, names)
+            matrix = _load_matrix(archive, prefix, names, file)
             if matrix.shape[0] != matrix.shape[1]:
-                raise FormatError(f"file '{path.name}'", "must hold a square matrix", matrix.shape)
+                raise FormatError(file, "must hold a square matrix", matrix.shape)
             entries = matrix.tocoo()
             nonzero = entries.data != 0
             pairs = np.stack([entries.row, entries.col], axis=1)[nonzero].astype(np.int64)
             weights, num_nodes = entries.data[nonzero].astype(float), matrix.shape[0]
         elif found := names & {"edges", "edge_index"}:
-            pairs = _load_pairs(archive, min(found), path)
+            pairs = _load_pairs(archive, min(found), file)
             num_nodes = int(pairs.max(initial=-1)) + 1
         else:
             raise FormatError(
-                f"file '{path.name}'",
+                file,
                 "must hold a sparse matrix or edges",
                 ", ".join(sorted(names)[:10]),
                 "name the arrays data, indices, indptr, shape",
             )
-        features = _load_features(archive, names, path)
-        table = _load_labels(archive, names, path, notes)
+        features = _load_features(archive, names, file)
+        table = _load_labels(archive, names, file, notes)
         num_rows = len(table) if features is None else len(table) + features.shape[0]
-        check_num_nodes(f"file '{path.name}'", num_nodes, len(pairs) + num_rows)
+        check_num_nodes(file, num_nodes, len(pairs) + num_rows)
         for size in (None if features is None else features.shape[0], len(table) or None):
             if size is not None and prefix is None:
                 num_nodes = max(num_nodes, size)
@@ -70,15 +71,13 @@ def load_npz(path: str | Path) -> RawGraph:
             d = features.shape[1]
             given = _load_names(archive, names, ("feature_names", "attr_names"), d, notes)
             feature_names = given or tuple(f"feature_{i}" for i in range(d))
-        attributes = _load_attributes(archive, names, path, num_nodes)
+        attributes = _load_attributes(archive, names, file, num_nodes)
     for what, size in (
         ("features", None if features is None else features.shape[0]),
         ("labels", len(table) or None),
     ):
         if size is not None and size != num_nodes:
-            raise FormatError(
-                f"file '{path.name}': {what}", f"must have {num_nodes} rows, one a node", size
-            )
+            raise FormatError(f"{file}: {what}", f"must have {num_nodes} rows, one a node", size)
     return RawGraph(
         pairs=pairs,
         node_ids=node_ids or tuple(map(str, range(num_nodes))),
@@ -93,11 +92,11 @@ def load_npz(path: str | Path) -> RawGraph:
     )
 
 
-def _load_matrix(archive: zipfile.ZipFile, prefix: str, names: set[str]) -> sparse.sparray:
-    file = f"file '{Path(str(archive.filename)).name}'"
-    layout = "csr"
-    if f"{prefix}format" in names:
-        layout = _load_word(archive, f"{prefix}format")
+def _load_matrix(
+    archive: zipfile.ZipFile, prefix: str, names: set[str], file: str
+) -> sparse.sparray:
+    has_format = f"{prefix}format" in names
+    layout = _load_word(archive, f"{prefix}format") if has_format else "csr"
     lengths = load_array(archive, f"{prefix}shape").ravel()
     if lengths.dtype.kind not in "iu" or (lengths < 0).any():
         raise FormatError(file, "must have a shape of whole numbers ≥ 0", str(lengths[:4]))
@@ -150,21 +149,19 @@ def _within(indices: np.ndarray, size: int) -> bool:
     return not len(indices) or (int(indices.min()) >= 0 and int(indices.max()) < size)
 
 
-def _load_pairs(archive: zipfile.ZipFile, name: str, path: Path) -> np.ndarray:
+def _load_pairs(archive: zipfile.ZipFile, name: str, file: str) -> np.ndarray:
     pairs = load_array(archive, name)
     if name == "edge_index" and pairs.ndim == 2 and pairs.shape[0] == 2:
         pairs = pairs.T
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise FormatError(
-            f"file '{path.name}': {name}",
-            "must be (m, 2) whole numbers",
-            f"{pairs.shape} {pairs.dtype}",
+            f"{file}: {name}", "must be (m, 2) whole numbers", f"{pairs.shape} {pairs.dtype}"
         )
     if len(pairs) and int(pairs.min()) < 0:
-        raise FormatError(f"file '{path.name}': {name}", "must be node numbers ≥ 0", pairs.min())
+        raise FormatError(f"{file}: {name}", "must be node numbers ≥ 0", pairs.min())
     if len(pairs) and int(pairs.max()) > 100_000_000:
         raise FormatError(
-            f"file '{path.name}': {name}",
+            f"{file}: {name}",
             "must be node numbers from 0 up",
             pairs.max(),
             "number the nodes from 0",
@@ -172,30 +169,28 @@ def _load_pairs(archive: zipfile.ZipFile, name: str, path: Path) -> np.ndarray:
     return pairs.astype(np.int64)
 
 
-def _load_features(archive: zipfile.ZipFile, names: set[str], path: Path) -> Any:
+def _load_features(archive: zipfile.ZipFile, names: set[str], file: str) -> Any:
     for prefix in ("attr_", "attr_matrix."):
         if f"{prefix}shape" in names:
-            return _load_matrix(archive, prefix, names).tocsr()
+            return _load_matrix(archive, prefix, names, file).tocsr()
     for name in ("attr_matrix", "features", "x"):
         if name in names:
             values = load_array(archive, name)
             if values.ndim != 2 or values.dtype.kind not in "biuf":
                 raise FormatError(
-                    f"file '{path.name}': {name}",
+                    f"{file}: {name}",
                     "must be a table of numbers",
                     f"{values.shape} {values.dtype}",
                 )
-            check_cells(f"file '{path.name}': {name}", len(values), values.shape[1], MAX_CELLS)
+            check_cells(f"{file}: {name}", len(values), values.shape[1], MAX_CELLS)
             if not np.isfinite(values).all():
-                raise InputError(
-                    f"file '{path.name}': {name}", "must be finite", remedy="fill missing values"
-                )
+                raise InputError(f"{file}: {name}", "must be finite", remedy="fill missing values")
             return values
     return None
 
 
 def _load_labels(
-    archive: zipfile.ZipFile, names: set[str], path: Path, notes: list[str]
+    archive: zipfile.ZipFile, names: set[str], file: str, notes: list[str]
 ) -> pd.DataFrame:
     found = next((n for n in ("labels", "label", "target", "y") if n in names), None)
     if found is None:
@@ -211,9 +206,7 @@ def _load_labels(
         labels = labels.argmax(axis=1)
     if labels.ndim != 1 or labels.dtype.kind not in "biufU":
         raise FormatError(
-            f"file '{path.name}': {found}",
-            "must hold one class a node",
-            f"{labels.shape} {labels.dtype}",
+            f"{file}: {found}", "must hold one class a node", f"{labels.shape} {labels.dtype}"
         )
     if "class_names" in names and labels.dtype.kind in "iu":
         count = int(labels.max(initial=-1)) + 1
@@ -247,7 +240,7 @@ def _load_names(
 
 
 def _load_attributes(
-    archive: zipfile.ZipFile, names: set[str], path: Path, num_nodes: int
+    archive: zipfile.ZipFile, names: set[str], file: str, num_nodes: int
 ) -> dict[str, Attribute]:
     """Attributes as stored by `writers`: codes (k, n) and a JSON text of names and classes."""
     if not {"attribute_codes", "attribute_info"} <= names:
@@ -259,7 +252,7 @@ def _load_attributes(
     except (ValueError, KeyError, TypeError, RecursionError):
         pairs = []
     if codes.shape != (len(pairs), num_nodes) or codes.dtype.kind not in "iu":
-        raise FormatError(f"file '{path.name}'", "must have codes for each attribute", codes.shape)
+        raise FormatError(file, "must have codes for each attribute", codes.shape)
     return {
         name: Attribute(name, row, classes)
         for (name, classes), row in zip(pairs, codes, strict=True)

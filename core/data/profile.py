@@ -137,31 +137,21 @@ def _feature_kind(graph: Graph) -> str:
 
 
 def _attribute_table(graph: Graph) -> pd.DataFrame:
-    rows = []
-    for name, attribute in graph.attributes.items():
-        missing = int((~attribute.known).sum())
-        largest = int(attribute.shares.argmax()) if attribute.num_classes else 0
-        rows.append(
-            {
-                "column": name,
-                "type": _attribute_type(attribute),
-                "classes": attribute.num_classes,
-                "missing": missing,
-                "missing_share": missing / graph.num_nodes,
-                "largest_class": attribute.classes[largest] if attribute.classes else "",
-                "largest_share": float(attribute.shares.max(initial=0.0)),
-            }
-        )
-    columns = [
-        "column",
-        "type",
-        "classes",
-        "missing",
-        "missing_share",
-        "largest_class",
-        "largest_share",
-    ]
-    return pd.DataFrame(rows, columns=columns)
+    attributes = list(graph.attributes.values())
+    missing = np.array([int((~a.known).sum()) for a in attributes], np.int64)
+    return pd.DataFrame(
+        {
+            "column": [a.name for a in attributes],
+            "type": [_attribute_type(a) for a in attributes],
+            "classes": [a.num_classes for a in attributes],
+            "missing": missing,
+            "missing_share": missing / graph.num_nodes,
+            "largest_class": [
+                a.classes[a.shares.argmax()] if a.classes else "" for a in attributes
+            ],
+            "largest_share": [float(a.shares.max(initial=0.0)) for a in attributes],
+        }
+    )
 
 
 def _attribute_type(attribute: Attribute) -> str:

@@ -14,18 +14,7 @@ from core.data.assembly import RawGraph
 from core.data.text_input import check_cells, check_num_features, check_num_nodes
 from core.errors import FormatError
 
-_TYPES = [
-    "bool",
-    "uint8",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-]
+_TYPES = re.compile(r"torch\.(bool|uint8|int(8|16|32|64)|float(16|32|64)|bfloat16)")
 _REMEDY = "save edge_index, x and y as plain tensors of a Data object"
 
 
@@ -179,7 +168,7 @@ def _to_numpy(tensor: Any, what: str) -> np.ndarray:
             f"{tensor.numel():,}",
             "save tensor.contiguous()",
         )
-    if str(tensor.dtype).removeprefix("torch.") not in _TYPES:
+    if not _TYPES.fullmatch(str(tensor.dtype)):
         raise FormatError(what, "must hold numbers of a common type", str(tensor.dtype), _REMEDY)
     tensor = tensor.detach().resolve_neg().resolve_conj()
     if tensor.dtype in (torch.bfloat16, torch.float16):

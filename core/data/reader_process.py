@@ -78,7 +78,7 @@ def _load_graph(path: Path, folder: Path, options: dict[str, Any]) -> dict[str, 
     if loaded.graph.num_edges >= MANY_LINKS:
         count_links(loaded.graph)  # packed with it
     _save(folder, pack_graph(loaded.graph))
-    return {"report": loaded.report.to_json()}
+    return {"report": asdict(loaded.report)}
 
 
 def _load_preview(path: Path, folder: Path, options: dict[str, Any]) -> dict[str, Any]:

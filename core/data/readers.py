@@ -15,11 +15,11 @@ import pandas as pd
 from core.data.assembly import MissingNodes, RawGraph, assemble_graph, join_node_table
 from core.data.columns import guess_id_column, guess_roles, guess_unknown_markers
 from core.data.dataset_folders import find_dataset, load_ogb
-from core.data.edge_list import load_edge_list, load_edge_table, load_link_table
+from core.data.edge_list import load_edge_list, load_edge_table
 from core.data.graph_documents import load_gexf, load_gml, load_graphml
 from core.data.json_graphs import join_musae, load_node_link
 from core.data.link_text import load_link_text
-from core.data.loaded import LoadedGraph, LoadReport
+from core.data.loaded import LoadedGraph
 from core.data.network_text import load_matrix_market, load_pajek
 from core.data.node_table import load_node_table, sniff_nodes
 from core.data.npz import load_npz
@@ -29,15 +29,14 @@ from core.data.text_input import check_file
 from core.errors import FormatError, InputError
 
 __all__ = [
-    "LoadReport",
-    "LoadedGraph",
+    "SUFFIXES",
+    "detect_format",
     "guess_roles",
     "guess_unknown_markers",
     "load_graph",
     "read_preview",
     "sniff_table",
 ]
-
 
 _FORMATS = {
     "text": (".csv", ".tsv", ".txt", ".edges", ".edgelist", ".cites", ".tab", ""),
@@ -110,7 +109,7 @@ def load_graph(
         table = load_node_table(nodes_path, layout=nodes_layout)
         raw = _join_nodes(raw, table, nodes_path.name, id_column, missing_nodes)
     node_roles = {c: r for c, r in roles.items() if r not in ("id", "source", "target", "weight")}
-    loaded = assemble_graph(
+    return assemble_graph(
         raw,
         source=source,
         name=name or source.split(".")[0],
@@ -120,7 +119,6 @@ def load_graph(
         unknown=unknown,
         roles=node_roles,
     )
-    return loaded
 
 
 def read_preview(
@@ -137,7 +135,7 @@ def read_preview(
         return load_node_table(path, rows, layout, asks=False)
     if kind != "text":
         return pd.DataFrame()
-    return load_link_table(path, rows, layout)
+    return load_link_text(path, layout).parse(rows)
 
 
 def sniff_table(

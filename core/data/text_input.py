@@ -101,13 +101,14 @@ _CHUNK = 1 << 20
 def check_file(path: str | Path) -> Path:
     """The path of a readable, non-empty file, or InputError."""
     path = Path(path)
+    file = f"file '{path.name}'"
     try:
         if not path.exists():
             raise InputError("file", "must exist", str(path), "check the path")
         if not path.is_file():
             raise InputError("file", "must be a file, not a folder", str(path))
         if path.stat().st_size == 0:
-            raise FormatError(f"file '{path.name}'", "must not be empty", "0 bytes")
+            raise FormatError(file, "must not be empty", "0 bytes")
     except (OSError, ValueError) as error:
         raise InputError("file", "must be readable", str(path), str(error)) from None
     return path
@@ -116,6 +117,7 @@ def check_file(path: str | Path) -> Path:
 def load_bytes(path: str | Path, max_line: int | None = None) -> bytes:
     """Content of a plain or gzip file; stops at the first line longer than `max_line` bytes."""
     path = check_file(path)
+    file = f"file '{path.name}'"
     chunks: list[bytes] = []
     size = line = number = 0
     try:
@@ -128,13 +130,13 @@ def load_bytes(path: str | Path, max_line: int | None = None) -> bytes:
                 size += len(chunk)
                 if size > MAX_FILE_BYTES:
                     raise ResourceError(
-                        f"file '{path.name}'",
+                        file,
                         f"must not hold over {MAX_FILE_BYTES >> 30} GiB",
                         remedy="load a part of it",
                     )
                 if size > most:
                     raise ResourceError(
-                        f"file '{path.name}'",
+                        file,
                         f"must unpack to at most {MAX_RATIO} times its size",
                         f"over {size / 1e6:,.0f} MB",
                         "unpack it yourself and look at it",
@@ -144,10 +146,10 @@ def load_bytes(path: str | Path, max_line: int | None = None) -> bytes:
                 chunks.append(chunk)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise FormatError(
-            f"file '{path.name}'", "must be a complete gzip file", remedy="compress it again"
+            file, "must be a complete gzip file", remedy="compress it again"
         ) from None
     except OSError as error:
-        raise InputError(f"file '{path.name}'", "must be readable", str(error)) from None
+        raise InputError(file, "must be readable", str(error)) from None
     return b"".join(chunks)
 
 
@@ -159,12 +161,12 @@ def load_text(path: str | Path, max_line: int | None = MAX_LINE_BYTES) -> str:
 def load_utf8(path: str | Path, max_line: int | None = MAX_LINE_BYTES) -> bytes:
     """`load_text` as bytes, known to be UTF-8 without zero bytes."""
     data = load_bytes(path, max_line)
-    name = Path(path).name
+    file = f"file '{Path(path).name}'"
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise FormatError(f"file '{name}'", "must be UTF-8 text", "UTF-16", "save it as UTF-8")
+        raise FormatError(file, "must be UTF-8 text", "UTF-16", "save it as UTF-8")
     if b"\0" in data:
         raise FormatError(
-            f"file '{name}'",
+            file,
             "must be text",
             f"a zero byte at position {data.index(0)}",
             "check that the format is one of those supported",
@@ -175,14 +177,14 @@ def load_utf8(path: str | Path, max_line: int | None = MAX_LINE_BYTES) -> bytes:
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
             raise FormatError(
-                f"file '{name}'",
+                file,
                 "must be UTF-8 text",
                 f"byte 0x{data[error.start]:02x} in line {line}",
                 "save it as UTF-8",
             ) from None
     data = data.removeprefix(codecs.BOM_UTF8)
     if not data or data.isspace():
-        raise FormatError(f"file '{name}'", "must not be empty", "blank lines only")
+        raise FormatError(file, "must not be empty", "blank lines only")
     return data
 
 
@@ -190,17 +192,16 @@ def load_json(path: str | Path, remedy: str) -> Any:
     """Content of a JSON file of at most MAX_JSON_BYTES; raises FormatError, also for duplicate
     keys."""
     path = Path(path)
+    file = f"file '{path.name}'"
     if path.exists() and path.stat().st_size > MAX_JSON_BYTES:
         raise ResourceError(
-            f"file '{path.name}'",
-            f"must be at most {MAX_JSON_BYTES >> 20} MiB",
-            f"{path.stat().st_size >> 20} MiB",
+            file, f"must be at most {MAX_JSON_BYTES >> 20} MiB", f"{path.stat().st_size >> 20} MiB"
         )
     try:
         return json.loads(load_text(path, max_line=None), object_pairs_hook=_check_distinct)
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError
         shown = "too deeply nested" if isinstance(error, RecursionError) else str(error)
-        raise FormatError(f"file '{path.name}'", "must be JSON", shown, remedy) from None
+        raise FormatError(file, "must be JSON", shown, remedy) from None
 
 
 def _check_distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -126,30 +126,39 @@ def shuffle_nodes(graph: Graph, seed: Seed) -> Graph:
     return replace(graph.subgraph(order), node_ids=pseudonyms)
 
 
+def _tabulate_links(graph: Graph) -> pd.DataFrame:
+    """source, target and, in a weighted graph, weight."""
+    ids = np.array(graph.node_ids, object)
+    links = pd.DataFrame({"source": ids[graph.edges[:, 0]], "target": ids[graph.edges[:, 1]]})
+    return links if graph.weights is None else links.assign(weight=graph.weights)
+
+
+def _tabulate_nodes(graph: Graph) -> pd.DataFrame:
+    """Ids and attributes as text, in the nodes' order."""
+    columns = {
+        name if name != "id" else "id_attribute": _attribute_values(graph, name)
+        for name in graph.attributes
+    }
+    return pd.DataFrame({"id": list(graph.node_ids), **columns}, dtype=object)
+
+
 def _write_csv(graph: Graph, folder: Path, stem: str) -> list[Path]:
-    ids = [escape_cell(node) for node in graph.node_ids]
     links, nodes = folder / f"{stem}.csv", folder / f"{stem}.nodes.csv"
-    weights = None if graph.weights is None else graph.weights.tolist()
-    # Every text is quoted, so that an id that begins with # is no comment.
-    with links.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-        writer.writerow(["source", "target"] + ([] if weights is None else ["weight"]))
-        for row, (i, j) in enumerate(graph.edges.tolist()):
-            writer.writerow([ids[i], ids[j]] + ([] if weights is None else [weights[row]]))
-    _write_node_table(graph, nodes)
+    _write_table(_tabulate_links(graph), links)
+    _write_table(_tabulate_nodes(graph), nodes)
     return [links, nodes]
 
 
-def _write_node_table(graph: Graph, path: Path) -> None:
-    """Ids and attributes as CSV, in the nodes' order."""
-    columns = [_attribute_values(graph, name) for name in graph.attributes]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-        names = [name if name != "id" else "id_attribute" for name in graph.attributes]
-        writer.writerow(["id", *map(escape_cell, names)])
-        for row, node in enumerate(graph.node_ids):
-            cells = (escape_cell(column[row]) for column in columns)
-            writer.writerow([escape_cell(node), *cells])
+def _write_table(table: pd.DataFrame, path: Path) -> None:
+    """Every text is quoted, so that an id that begins with # is no comment."""
+    cells = {
+        escape_cell(name): column.astype(float)
+        if column.dtype.kind == "f"
+        else column.map(escape_cell)
+        for name, column in table.items()
+    }
+    frame = pd.DataFrame(cells)
+    frame.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
 
 
 def _write_graphml(graph: Graph, folder: Path, stem: str) -> list[Path]:
@@ -229,17 +238,8 @@ def _write_gexf(graph: Graph, folder: Path, stem: str) -> list[Path]:
 
 def _write_parquet(graph: Graph, folder: Path, stem: str) -> list[Path]:
     """<stem>.parquet (source, target, weight) and <stem>.nodes.parquet (id, attributes)."""
-    ids = np.array(graph.node_ids, object)
-    links = pd.DataFrame({"source": ids[graph.edges[:, 0]], "target": ids[graph.edges[:, 1]]})
-    if graph.weights is not None:
-        links["weight"] = graph.weights
-    columns = {
-        name if name != "id" else "id_attribute": _attribute_values(graph, name)
-        for name in graph.attributes
-    }
-    nodes = pd.DataFrame({"id": ids, **columns})
     paths = [folder / f"{stem}.parquet", folder / f"{stem}.nodes.parquet"]
-    for table, path in zip((links, nodes), paths, strict=True):
+    for table, path in zip((_tabulate_links(graph), _tabulate_nodes(graph)), paths, strict=True):
         table.to_parquet(path, index=False)
     return paths
 
@@ -280,7 +280,7 @@ def _write_pyg(graph: Graph, folder: Path, stem: str) -> list[Path]:
 
     path, nodes = folder / f"{stem}.pt", folder / f"{stem}.nodes.csv"
     torch.save(graph.to_pyg().to_dict(), path)  # no object that had to be unpickled
-    _write_node_table(graph, nodes)
+    _write_table(_tabulate_nodes(graph), nodes)
     return [path, nodes]
 
 

@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.data import edge_list, link_text
-from core.data.link_text import _blank_comments, load_link_text
+from core.data.link_text import _COMMENT, load_link_text
 from core.errors import InputError
 
 CELLS = st.sampled_from(
@@ -68,27 +68,25 @@ def test_weights_are_read_or_left_to_the_slow_reader(tmp_path, cells, values):
 @given(st.lists(st.sampled_from(["# c", "a b", "", "  %d", "\t#", "a # b", "#", " "])))
 def test_comments_become_blank_lines(lines):
     data = "\n".join(lines).encode()
-    kept, removed, count = _blank_comments(data)
+    kept, removed = _COMMENT.sub(b"", data), _COMMENT.findall(data)
     is_comment = [line.lstrip(" \t")[:1] in ("#", "%") and line.strip() != "" for line in lines]
     expected = ["" if c else line for line, c in zip(lines, is_comment, strict=True)]
     assert kept.decode() == "\n".join(expected)
-    assert count == sum(is_comment)
-    assert removed.decode().splitlines() == [
+    assert [line.decode() for line in removed] == [
         line for line, c in zip(lines, is_comment, strict=True) if c
     ]
 
 
-def test_comments_across_blocks(monkeypatch):
-    data = b"".join(b"# %d\n%d %d\n" % (i, i, i + 1) for i in range(100))
-    whole = _blank_comments(data)
-    monkeypatch.setattr(link_text, "_BLOCK", 16)
-    assert _blank_comments(data) == whole
+def test_spaces_across_blocks(monkeypatch):
     monkeypatch.setattr(link_text, "_BLOCK", 7)
+    spaced = b" 1   2 \n3\t 4\n" * 9
+    assert link_text._single_spaces(spaced) == b"1 2\n3 4\n" * 9
+
+
+def test_numbers_with_a_second_spelling_are_no_plain_numbers():
     assert link_text._are_plain(b"10,20\n300,4\n" * 9)
     for odd in (b"07", b"1,00", b"5,-0"):
         assert not link_text._are_plain(b"10,20\n" * 9 + odd + b"\n" + b"1,2\n" * 9)
-    spaced = b" 1   2 \n3\t 4\n" * 9
-    assert link_text._single_spaces(spaced) == b"1 2\n3 4\n" * 9
 
 
 def test_distinct_sorted_codes():

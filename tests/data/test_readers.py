@@ -1,5 +1,6 @@
 import gzip
 import json
+from dataclasses import asdict
 
 import networkx as nx
 import numpy as np
@@ -9,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from core.data.readers import guess_roles, guess_unknown_markers, load_graph, read_preview
+from core.data.columns import guess_roles, guess_unknown_markers
+from core.data.readers import load_graph, read_preview
 from core.errors import InputError
 from tests.oracles.graphs import two_communities
 
@@ -67,7 +69,7 @@ def test_everything_dropped_is_counted(tmp_path):
     assert report.num_reciprocal == 2
     assert report.num_rows_skipped == 1
     assert report.num_nodes_without_links == 1
-    assert json.loads(json.dumps(report.to_json()))["num_self_loops"] == 2
+    assert json.loads(json.dumps(asdict(report)))["num_self_loops"] == 2
 
 
 def test_numeric_first_row_is_data_and_named_one_is_a_header(tmp_path):

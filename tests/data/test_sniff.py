@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from core.cli.main import main
-from core.data.readers import guess_roles, load_graph, sniff_table
+from core.data.columns import guess_roles
+from core.data.readers import load_graph, sniff_table
 from core.data.sandbox import load_in_sandbox, load_pairs_in_sandbox, sniff_in_sandbox
 from core.errors import InputError
 

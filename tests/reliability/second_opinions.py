@@ -16,7 +16,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -83,7 +83,7 @@ def describe_difference(ours: Reading, theirs: Reading) -> str:
 
 def tells_more(loaded: LoadedGraph, sound: LoadedGraph) -> bool:
     """Whether the report says something of this file that it does not say of the sound one."""
-    here, there = loaded.report.to_json(), sound.report.to_json()
+    here, there = asdict(loaded.report), asdict(sound.report)
     told = {"num_unknown", "num_filled", "num_rows_skipped", "ignored_columns", "notes"}
     return any(here[name] != there[name] and here[name] for name in told)
 
