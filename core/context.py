@@ -84,10 +84,10 @@ class BasePrediction:
 class Context:
     """seed: one stream per cell; draw with `context.seed.rng("purpose")`.
 
-    shared_seed   stream of work shared by several cells (one per release and repeat)
-    memory_budget bytes for tiles and batches is_publishing publishing run: operating-system
-    entropy, not recorded
-    base_predictions         by key: the base models of this attack
+    shared_seed       stream of work shared by several cells (one per release and repeat)
+    memory_budget     bytes for tiles and batches
+    is_publishing     a publishing run: entropy of the operating system, not recorded
+    base_predictions  by key: the base models of this attack
     """
 
     seed: Seed

@@ -12,7 +12,10 @@ AuditError
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 class AuditError(Exception):
@@ -72,3 +75,16 @@ def _shorten(value: object, limit: int = 80) -> str:
 def describe_unexpected(error: BaseException) -> str:
     """One short line on an unexpected error: its type and its text."""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+
+
+def describe_invalid(error: ValidationError) -> tuple[str, str, Any]:
+    """Path of the first invalid field, the broken rule, and the value."""
+    first = error.errors()[0]
+    rule = first["msg"].removeprefix("Value error, ")
+    return ".".join(map(str, first["loc"])), rule[0].lower() + rule[1:], first.get("input")
+
+
+def check_support(label: str, reason: str | None) -> None:
+    """Raise UnsupportedError with the reason why a method cannot run, if there is one."""
+    if reason:
+        raise UnsupportedError(label, f"cannot run here: {reason}")

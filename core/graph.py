@@ -428,6 +428,11 @@ def pair_codes(pairs: np.ndarray, num_nodes: int) -> np.ndarray:
     return np.asarray(np.minimum(first, second) * num_nodes + np.maximum(first, second))
 
 
+def decode_pairs(codes: np.ndarray, num_nodes: int) -> np.ndarray:
+    """(k, 2) pairs of codes (k,), as from `pair_codes`."""
+    return np.stack([codes // num_nodes, codes % num_nodes], axis=1)
+
+
 def find_places(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:
     """(k,) index of each code (k,) in `ordered`, ascending; −1 if missing."""
     if not len(ordered):
@@ -456,7 +461,7 @@ def canonical_edges(
         unique, inverse = np.unique(codes, return_inverse=True)
         merged = np.full(len(unique), -np.inf, np.float32)
         np.maximum.at(merged, inverse, values)
-    return np.stack([unique // num_nodes, unique % num_nodes], axis=1), merged
+    return decode_pairs(unique, num_nodes), merged
 
 
 def sort_distinct(codes: np.ndarray) -> np.ndarray:

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from core.context import Context
 from core.graph import Graph
@@ -25,6 +25,9 @@ from core.results import AnonymitySets, ClassProbabilities, Matches, PairScores
 from core.threats import AttributeThreat, IdentityThreat, LinkThreat, Threats
 
 Kind = Literal["link_attack", "attribute_attack", "identity_attack", "defense"]
+
+UnitInterval = Annotated[float, Field(ge=0, le=1)]
+OpenUnitInterval = Annotated[float, Field(gt=0, lt=1)]
 
 ATTACK_KINDS: tuple[Kind, ...] = ("link_attack", "attribute_attack", "identity_attack")
 

@@ -26,6 +26,19 @@ class Progress:
         """Raise RunCancelled if the user cancelled."""
 
 
+class RecordedCurves:
+    """Curves of (step, value) points, kept for the release and shown during training."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.curves: dict[str, list[tuple[float, float]]] = {}
+
+    def add(self, name: str, step: float, value: float) -> None:
+        """Append a point to a named curve."""
+        self.curves.setdefault(name, []).append((float(step), value))
+        self.progress.record(name, step, value)
+
+
 class PartProgress(Progress):
     """Progress of one of `count` equal sub-tasks, reported to the parent."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from core.algorithms.fingerprints import list_neighbors
 from core.algorithms.kernels import count_marked_between
 from core.errors import InputError
-from core.graph import Graph, is_among, pair_codes, sort_distinct
+from core.graph import Graph, decode_pairs, is_among, pair_codes, sort_distinct
 
 
 def sample_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -35,11 +36,9 @@ def sample_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.n
         ends = ends[ends[:, 0] != ends[:, 1]]
         codes = pair_codes(ends, n)
         codes = codes[~is_among(codes, graph.edge_codes)]
-        merged = np.concatenate([found, codes])
-        _, first = np.unique(merged, return_index=True)
-        found = merged[np.sort(first)]
+        found = pd.unique(np.concatenate([found, codes]))
     found = found[:count]
-    return np.stack([found // n, found % n], axis=1)
+    return decode_pairs(found, n)
 
 
 def draw_training_pairs(
@@ -172,7 +171,7 @@ def draw_by_degrees(
         codes = pair_codes(pairs[pairs[:, 0] != pairs[:, 1]], n)
         found = sort_distinct(np.concatenate([found, codes[~is_among(codes, taken)]]))
         remaining = degrees - np.bincount(np.concatenate([found // n, found % n]), minlength=n)
-    return np.stack([found // n, found % n], axis=1)
+    return decode_pairs(found, n)
 
 
 def place_left_ends(links: np.ndarray, degrees: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -193,14 +192,14 @@ def place_left_ends(links: np.ndarray, degrees: np.ndarray, rng: np.random.Gener
             break
         rng.shuffle(ends)
         chosen = rng.choice(len(codes), count, replace=False)
-        old = rng.permuted(np.stack([codes[chosen] // n, codes[chosen] % n], axis=1), axis=1)
+        old = rng.permuted(decode_pairs(codes[chosen], n), axis=1)
         new = np.stack([ends[: 2 * count].reshape(-1, 2), old], axis=2)  # (count, 2 links, 2 ends)
         drawn = pair_codes(new.reshape(-1, 2), n).reshape(-1, 2)
         _, place, often = np.unique(drawn, return_inverse=True, return_counts=True)
         is_free = (new[..., 0] != new[..., 1]) & ~is_among(drawn, codes)
         fits = (is_free & (often[place].reshape(-1, 2) == 1)).all(axis=1)
         codes = np.sort(np.concatenate([np.delete(codes, chosen[fits]), drawn[fits].ravel()]))
-    return np.stack([codes // n, codes % n], axis=1)
+    return decode_pairs(codes, n)
 
 
 def count_shared_neighbors(graph: Graph, pairs: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from scipy.special import softmax
 
 from core.attacks.link.released_links import find_evidence
 from core.context import Context
-from core.graph import Graph, pair_codes
+from core.graph import Graph, decode_pairs, pair_codes
 from core.methods import AttributeAttack, Defense
 from core.release import Guarantee, Release
 from core.results import ClassProbabilities
@@ -88,7 +88,7 @@ def merge_releases(releases: list[Release], counts: np.ndarray | None = None) ->
     unique, places = np.unique(codes, return_inverse=True)
     total = 1 if counts is not None else len(releases)
     shares = np.bincount(places, weights, minlength=len(unique)) / total
-    edges = np.stack([unique // n, unique % n], axis=1)
+    edges = decode_pairs(unique, n)
     graph = replace(first.graph, edges=edges, weights=shares)
     facts = {**first.facts, "composed_releases": float(len(releases))}
     return replace(first, graph=graph, facts=facts, link_scores=None)

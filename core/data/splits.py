@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 
 from core.algorithms.communities import find_communities
 from core.algorithms.pairs import find_near_pairs, sample_non_links
 from core.errors import InputError
-from core.graph import Graph, is_among, pair_codes
+from core.graph import Graph, decode_pairs, is_among, pair_codes
 from core.seeding import Seed
 from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
 
@@ -239,13 +240,11 @@ def _swap_ends(graph: Graph, links: np.ndarray, count: int, rng: np.random.Gener
         pairs = rng.choice(ends, (2 * count, 2))
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
         codes = pair_codes(pairs[~graph.contains_pairs(pairs)], graph.num_nodes)
-        merged = np.concatenate([found, codes])
-        _, first = np.unique(merged, return_index=True)
-        found = merged[np.sort(first)]
+        found = pd.unique(np.concatenate([found, codes]))
         if len(found) >= count:
             break
     found = found[:count]
-    return np.stack([found // graph.num_nodes, found % graph.num_nodes], axis=1)
+    return decode_pairs(found, graph.num_nodes)
 
 
 MAX_PAIRS = 50_000

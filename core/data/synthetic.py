@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from core.errors import InputError
-from core.graph import Attribute, Graph
+from core.graph import Attribute, Graph, decode_pairs
 from core.seeding import Seed
 
 
@@ -134,16 +135,14 @@ def _meet(
         good = (a != b) & (is_inside[first] == is_inside[second])
         good &= (affiliation[a] == affiliation[b]) | ~is_inside[first]
         good &= ~np.isin(met, codes)
-        is_first = np.zeros(len(met), bool)
-        is_first[np.unique(met, return_index=True)[1]] = True
-        good &= is_first
+        good &= ~pd.Series(met).duplicated().to_numpy()
         codes = np.union1d(codes, met[good])
         again = np.ones(len(ends), bool)
         again[first[good]] = again[second[good]] = False
         ends, is_inside = ends[again], is_inside[again]
         if len(ends) < 2:
             break
-    return np.stack([codes // n, codes % n], axis=1)
+    return decode_pairs(codes, n)
 
 
 def _draw_features(

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from core.methods import Defense
 
+Epsilon = Annotated[float, Field(gt=0, le=100, title="Privacy budget ε")]
+Delta = Annotated[float, Field(gt=0, lt=0.1, title="Failure probability δ")]
+
 
 class EdgePrivateDefense(Defense):
     """ε-edge differential privacy under a trusted curator."""
 
-    epsilon: float = Field(
-        6.0,
-        gt=0,
-        le=100,
-        title="Privacy budget ε",
-        description="Smaller is more private; small values turn the release into noise.",
+    epsilon: Epsilon = Field(
+        6.0, description="Smaller is more private; small values turn the release into noise."
     )
 
 
@@ -25,10 +24,6 @@ class LinkLocalDefense(Defense):
     """ε-link local differential privacy if both ends of a link report it."""
 
     is_reported_twice: ClassVar[bool] = True
-    epsilon: float = Field(
-        6.0,
-        gt=0,
-        le=100,
-        title="Privacy budget ε",
-        description="Budget of one bit of a node's list; the link itself spends 2ε.",
+    epsilon: Epsilon = Field(
+        6.0, description="Budget of one bit of a node's list; the link itself spends 2ε."
     )

@@ -10,7 +10,7 @@ from pydantic import Field
 from core.context import Context
 from core.defenses.link_changes import change_links
 from core.graph import Graph
-from core.methods import Defense
+from core.methods import Defense, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -18,12 +18,8 @@ from core.threats import Threats
 class Deletion(Defense):
     """Removes round(strength · m) links."""
 
-    strength: float = Field(
-        0.3,
-        ge=0,
-        le=1,
-        title="Share of links removed",
-        description="0 publishes all links, 1 none.",
+    strength: UnitInterval = Field(
+        0.3, title="Share of links removed", description="0 publishes all links, 1 none."
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:

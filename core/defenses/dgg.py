@@ -11,7 +11,7 @@ from core.algorithms.pairs import draw_by_degrees, place_left_ends
 from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
 from core.graph import Graph, pair_codes, sort_distinct
-from core.methods import MethodInfo
+from core.methods import MethodInfo, UnitInterval
 from core.privacy.budget import Account
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import check_release_fits
@@ -42,17 +42,13 @@ class Dgg(EdgePrivateDefense):
         cost="seconds",
         version=2,
     )
-    density: float = Field(
+    density: UnitInterval = Field(
         0.95,
-        ge=0,
-        le=1,
         title="Density of blocks (ρ)",
         description="Chance of a link within a block of low degree.",
     )
-    decay: float = Field(
+    decay: UnitInterval = Field(
         0.5,
-        ge=0,
-        le=1,
         title="Decay of the density (η)",
         description="How much less dense the blocks of the highest degree are.",
     )

@@ -11,7 +11,7 @@ from core.algorithms.pairs import sample_non_links
 from core.context import Context
 from core.defenses.link_changes import change_links
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import Defense, MethodInfo, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -30,10 +30,8 @@ class Dice(Defense):
         source="Zügner and Günnemann, ICLR 2019, as used by PPGSL (Wu et al., 2025, §V-A4)",
         group="empirical",
     )
-    strength: float = Field(
+    strength: UnitInterval = Field(
         0.3,
-        ge=0,
-        le=1,
         title="Share of links replaced",
         description="Share of the links that are removed; as many pairs are added elsewhere.",
     )

@@ -11,8 +11,8 @@ from core.algorithms.pairs import draw_by_degrees
 from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
 from core.defenses.dp_1k import estimate_degrees
-from core.graph import Graph, pair_codes, sort_distinct
-from core.methods import MethodInfo
+from core.graph import Graph, decode_pairs, pair_codes, sort_distinct
+from core.methods import MethodInfo, OpenUnitInterval
 from core.privacy.budget import Account
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import check_release_fits
@@ -50,10 +50,8 @@ class Dp2k(EdgePrivateDefense):
         title="Largest class of degrees",
         description="Nodes with as many links or more are one class; noise grows with it.",
     )
-    degree_share: float = Field(
+    degree_share: OpenUnitInterval = Field(
         0.3,
-        gt=0,
-        lt=1,
         title="Share of ε for the degrees",
         description="The rest of the budget protects the links between classes.",
     )
@@ -121,4 +119,4 @@ def match_classes(degrees: np.ndarray, table: np.ndarray, rng: np.random.Generat
             found.append(np.stack([left, right], axis=1))
     pairs = np.concatenate(found)
     codes = sort_distinct(pair_codes(pairs[pairs[:, 0] != pairs[:, 1]], n))
-    return np.stack([codes // n, codes % n], axis=1)
+    return decode_pairs(codes, n)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from core.context import Context
+from core.defenses.edge_synthesis import LinkSgdSynthesis
 from core.graph import Graph
 from core.methods import MethodInfo
 
 if TYPE_CHECKING:
     from core.models.synthesis.link_sgd import LinkSgd
-from core.defenses.edge_synthesis import LinkSgdSynthesis
 
 
 class DpgGan(LinkSgdSynthesis):

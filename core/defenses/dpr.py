@@ -10,7 +10,7 @@ from pydantic import Field
 
 from core.context import Context
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import Defense, MethodInfo, OpenUnitInterval
 from core.privacy.budget import Account
 from core.privacy.guarantees import DESCRIPTION
 from core.privacy.mechanisms import check_release_fits
@@ -64,7 +64,7 @@ class Dpr(Defense):
         title="Preset sensitivity S",
         description="With s it sets the number of layers, by the paper's Eq. 13.",
     )
-    damping: float = Field(0.85, gt=0, lt=1, description="Damping factor γ of PageRank.")
+    damping: OpenUnitInterval = Field(0.85, description="Damping factor γ of PageRank.")
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         from core.models.synthesis.deep_pagerank import NoNoise, train_vectors

@@ -10,7 +10,7 @@ from pydantic import Field
 from core.context import Context
 from core.defenses.budgeted import LinkLocalDefense
 from core.graph import Graph
-from core.methods import MethodInfo
+from core.methods import MethodInfo, OpenUnitInterval
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_TWICE
 from core.privacy.link_local import draw_noisy_rows, merge_reports
@@ -32,8 +32,8 @@ class DegreePreservingRR(LinkLocalDefense):
         source="Hidano and Murakami, Degree-preserving randomized response, 2022",
         group="link-local DP",
     )
-    delta: float = Field(
-        0.1, gt=0, lt=1, title="Degree share δ", description="Share of the budget for degrees."
+    delta: OpenUnitInterval = Field(
+        0.1, title="Degree share δ", description="Share of the budget for degrees."
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:

@@ -9,8 +9,9 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
+from core.defenses.budgeted import Delta, Epsilon
 from core.graph import Graph
-from core.methods import Defense
+from core.methods import Defense, OpenUnitInterval
 from core.privacy.budget import NUMBER_OF_LINKS, Account
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use
 from core.privacy.mechanisms import check_release_fits
@@ -24,20 +25,8 @@ if TYPE_CHECKING:
 class EdgeSynthesis(Defense):
     """Node vectors learned with edge-level privacy, and new links drawn from them."""
 
-    epsilon: float = Field(
-        3.2,
-        gt=0,
-        le=100,
-        title="Privacy budget ε",
-        description="Smaller is more private; one link is protected.",
-    )
-    delta: float = Field(
-        1e-5,
-        gt=0,
-        lt=0.1,
-        title="Failure probability δ",
-        description="Should be far below 1 / number of links.",
-    )
+    epsilon: Epsilon = Field(3.2, description="Smaller is more private; one link is protected.")
+    delta: Delta = Field(1e-5, description="Should be far below 1 / number of links.")
     data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
     num_links: int | None = Field(
         None,
@@ -45,10 +34,8 @@ class EdgeSynthesis(Defense):
         title="Number of links",
         description="Links to publish, if that number is public; empty: estimated with noise.",
     )
-    count_share: float = Field(
+    count_share: OpenUnitInterval = Field(
         0.05,
-        gt=0,
-        lt=1,
         title="Share of ε for the number of links",
         description="Spent only where the number of links is not given as public.",
     )

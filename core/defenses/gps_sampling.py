@@ -21,10 +21,10 @@ from core.defenses.release_selection import (
     evaluate_quickly,
     find_releases,
 )
-from core.errors import UnsupportedError
+from core.errors import check_support
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
-from core.progress import PartProgress
+from core.methods import Defense, MethodInfo, UnitInterval
+from core.progress import PartProgress, RecordedCurves
 from core.release import Release
 from core.threats import AttributeThreat, Threats
 
@@ -90,10 +90,8 @@ class GpsSampling(Defense):
         title="Attack AUC aimed at",
         description="The release with most links whose estimated attack AUC is at most this.",
     )
-    least_kept: float = Field(
+    least_kept: UnitInterval = Field(
         0.5,
-        ge=0,
-        le=1,
         title="Links to keep at least",
         description="Share of the links. Where no release keeps it within the attack AUC aimed "
         "at, the nearest release to each of the two goals is named.",
@@ -103,10 +101,8 @@ class GpsSampling(Defense):
         title="Goal that comes first",
         description="Where both cannot be met: the attack AUC aimed at, or the links to keep.",
     )
-    max_isolated: float = Field(
+    max_isolated: UnitInterval = Field(
         0.25,
-        ge=0,
-        le=1,
         title="People without links, at most",
         description="Share of those who have links. Above it their likeliest links are kept.",
     )
@@ -146,10 +142,8 @@ class GpsSampling(Defense):
         return None
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        reason = self.supports(graph, threats)
-        if reason:
-            raise UnsupportedError("GPS sampling", reason)
-        trace = _Trace({}, context)
+        check_support(self.info.title, self.supports(graph, threats))
+        trace = _Trace(context.progress)
         choice, shares = self._search(graph, threats, trace, context)
         nearest = find_releases(choice.tried, self.target, self.least_kept)
         chosen: Choice | EvaluatedState = choice
@@ -199,8 +193,7 @@ class GpsSampling(Defense):
         rough: list[dict[str, float]] = []
         for number in range(trials):
             report = trace.make_report(number, self.epochs, make_progress(1 + number))
-            states = trainer.run(context.seed.child("restart", number), report)
-            drawn = [state.probabilities for state in states]
+            drawn = trainer.run(context.seed.child("restart", number), report)
             inner = context.child("restart", number) if choice else context
             inner = replace(inner, progress=make_progress(2 + number))
             evaluated = evaluate_quickly(
@@ -261,20 +254,15 @@ class GpsSampling(Defense):
         )
 
 
-class _Trace:
-    """Curves, stored with the release and shown during training, and the number of trainings."""
+class _Trace(RecordedCurves):
+    """The curves, and the number of trainings."""
 
-    def __init__(self, curves: dict[str, list[tuple[float, float]]], context: Context) -> None:
-        self.curves, self._progress, self.restarts = curves, context.progress, 0
-
-    def add(self, name: str, step: float, value: float) -> None:
-        self.curves.setdefault(name, []).append((float(step), value))
-        self._progress.record(name, step, value)
+    restarts = 0
 
     def add_rough(self, states: list[np.ndarray], rough: list[dict[str, float]]) -> None:
         """AUC of quick attacks on the latest states, by the share of links kept."""
         for state, found in zip(states, rough, strict=True):
-            self._progress.record(f"quick {FRONTIER}", float(state.mean()), max(found.values()))
+            self.progress.record(f"quick {FRONTIER}", float(state.mean()), max(found.values()))
 
     def make_report(
         self, number: int, epochs: int, progress: PartProgress

@@ -10,7 +10,7 @@ from pydantic import Field
 from core.context import Context
 from core.defenses.budgeted import LinkLocalDefense
 from core.graph import Graph
-from core.methods import MethodInfo
+from core.methods import MethodInfo, OpenUnitInterval
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_TWICE
 from core.privacy.mechanisms import check_release_fits
@@ -35,10 +35,8 @@ class LocalDpGcn(LinkLocalDefense):
         group="link-local DP",
         version=2,
     )
-    count_share: float = Field(
+    count_share: OpenUnitInterval = Field(
         0.05,
-        gt=0,
-        lt=1,
         title="Share of ε for degrees",
         description="The rest of the budget protects the entries of the lists.",
     )

@@ -10,9 +10,9 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
-from core.errors import UnsupportedError
+from core.errors import check_support
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import Defense, MethodInfo, OpenUnitInterval, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -114,8 +114,8 @@ class NetFense(FlipDefense):
         title="PageRank quantile (τ)",
         description="Only flips whose effect on PageRank is below this quantile.",
     )
-    restart: float = Field(
-        0.1, gt=0, lt=1, description="Restart probability of personalised PageRank (α)."
+    restart: OpenUnitInterval = Field(
+        0.1, description="Restart probability of personalised PageRank (α)."
     )
     privacy: float = Field(
         2.0, gt=0, le=10, title="Exponent of the gap (a_d)", description="Larger: more private."
@@ -123,10 +123,8 @@ class NetFense(FlipDefense):
     utility: float = Field(
         1.0, ge=0, le=10, title="Exponent of the label (a_m)", description="Larger: more useful."
     )
-    tolerance: float = Field(
+    tolerance: UnitInterval = Field(
         0.1,
-        ge=0,
-        le=1,
         title="Negligible gap",
         description="Flips stop at this gap; GCNs of other initialisations differ by as much.",
     )
@@ -135,9 +133,7 @@ class NetFense(FlipDefense):
         return check_flips(graph, threats, self.what != "structure")
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        reason = self.supports(graph, threats)
-        if reason:
-            raise UnsupportedError("NetFense", reason)
+        check_support(self.info.title, self.supports(graph, threats))
         from core.models.flips.perturbation import fit_surrogates
         from core.models.flips.unnoticed import PageRankEffect
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from core.context import Context
-from core.errors import UnsupportedError
+from core.defenses.netfense import FlipDefense, check_flips
+from core.errors import check_support
 from core.graph import Graph
 from core.methods import MethodInfo
 from core.release import Release
@@ -15,7 +16,6 @@ from core.threats import Threats
 
 if TYPE_CHECKING:
     from core.models.flips.perturbation import Flipper
-from core.defenses.netfense import FlipDefense, check_flips
 
 
 class Nettack(FlipDefense):
@@ -38,9 +38,7 @@ class Nettack(FlipDefense):
         return check_flips(graph, threats, with_features=False)
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        reason = self.supports(graph, threats)
-        if reason:
-            raise UnsupportedError("Nettack", reason)
+        check_support(self.info.title, self.supports(graph, threats))
         from core.models.flips.perturbation import fit_surrogates
 
         surrogates = fit_surrogates(graph, threats, context)

@@ -7,7 +7,7 @@ from typing import ClassVar
 from pydantic import Field, model_validator
 
 from core.context import Context
-from core.defenses.budgeted import EdgePrivateDefense
+from core.defenses.budgeted import Delta, EdgePrivateDefense, Epsilon
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.privacy.budget import Account
@@ -40,18 +40,11 @@ class NodePrivate(Defense):
     members: ClassVar[dict[str, type[EdgePrivateDefense]]] = {}
     """Supported mechanisms by key, set by the list of defenses."""
 
-    epsilon: float = Field(
-        6.0,
-        gt=0,
-        le=100,
-        title="Privacy budget ε",
-        description="Smaller is more private; one node with all its links is protected.",
+    epsilon: Epsilon = Field(
+        6.0, description="Smaller is more private; one node with all its links is protected."
     )
-    delta: float = Field(
+    delta: Delta = Field(
         1e-6,
-        gt=0,
-        lt=0.1,
-        title="Failure probability δ",
         description="Chance that clipping is relied upon where it must not be; should be far "
         "below 1 / number of nodes.",
     )

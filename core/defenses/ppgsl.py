@@ -12,9 +12,10 @@ from pydantic import Field
 from core.attacks.link.feature_neighbourhood import weigh_features
 from core.context import Context
 from core.defenses.link_changes import sample_candidates
-from core.errors import UnsupportedError
+from core.errors import check_support
 from core.graph import Graph, pair_codes
 from core.methods import Defense, MethodInfo
+from core.progress import RecordedCurves
 from core.release import Release
 from core.threats import Threats
 
@@ -151,15 +152,13 @@ class Ppgsl(Defense):
         return None
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        reason = self.supports(graph, threats)
-        if reason:
-            raise UnsupportedError("PPGSL", reason)
+        check_support(self.info.title, self.supports(graph, threats))
         if self.withhold_features:
             graph = replace(graph, features=None, feature_names=())
         top = 1.0 if graph.weights is None else max(float(graph.weights.max()), 1e-12)
         pairs, start = self._make_pairs(graph, threats, top, context)
-        curves: dict[str, list[tuple[float, float]]] = {}
-        weights = self._learn(graph, threats, pairs, start, curves, context)
+        trace = RecordedCurves(context.progress)
+        weights = self._learn(graph, threats, pairs, start, trace, context)
         if graph.weights is None:
             keep = context.rng("bernoulli").random(len(weights)) < weights
             release = graph.with_edges(pairs[keep])
@@ -169,7 +168,7 @@ class Ppgsl(Defense):
         is_link = np.isin(pair_codes(pairs, graph.num_nodes), graph.edge_codes)
         facts = {"distortion": 2.0 * float(((weights - start) ** 2).sum())}
         scores = weights[is_link].astype(np.float64)
-        return self.build_release(release, curves=curves, facts=facts, link_scores=scores)
+        return self.build_release(release, curves=trace.curves, facts=facts, link_scores=scores)
 
     def _make_pairs(
         self, graph: Graph, threats: Threats, top: float, context: Context
@@ -190,7 +189,7 @@ class Ppgsl(Defense):
         threats: Threats,
         pairs: np.ndarray,
         start: np.ndarray,
-        curves: dict[str, list[tuple[float, float]]],
+        trace: RecordedCurves,
         context: Context,
     ) -> np.ndarray:
         """The learned weights (E,) of A′."""
@@ -206,7 +205,6 @@ class Ppgsl(Defense):
         weights = original.clone().requires_grad_()
         optimizer = torch.optim.Adam([weights], lr=self.lr, fused=True)
         left, right = (torch.from_numpy(ends.copy()).to(device) for ends in threats.link.hidden.T)
-        trace = _Trace(curves, context)
         committee = None
         if self.committee:
             from core.models.link_committee import Committee
@@ -252,7 +250,7 @@ class Ppgsl(Defense):
         graph: Graph,
         matrix: PairMatrix,
         weights: torch.Tensor,
-        trace: _Trace,
+        trace: RecordedCurves,
         context: Context,
     ) -> Iterator[Surrogate]:
         """Frozen surrogate of each learner step, trained on the current weights."""
@@ -265,7 +263,7 @@ class Ppgsl(Defense):
         for step in range(self.steps):
 
             def report(value: float, step: int = step) -> None:
-                trace.count("surrogate loss", value)
+                trace.add("surrogate loss", len(trace.curves.get("surrogate loss", ())), value)
                 context.progress.update(step, self.steps, "training the surrogate attacker")
 
             if surrogate is None or (self.protocol == "sitp" and step % self.mu == 0):
@@ -276,17 +274,3 @@ class Ppgsl(Defense):
                 surrogate.fit(weights, ADV_UPDATES, report)
                 surrogate.freeze()
             yield surrogate
-
-
-class _Trace:
-    """Loss curves, stored with the release and shown during training."""
-
-    def __init__(self, curves: dict[str, list[tuple[float, float]]], context: Context) -> None:
-        self._curves, self._progress = curves, context.progress
-
-    def add(self, name: str, step: float, value: float) -> None:
-        self._curves.setdefault(name, []).append((float(step), value))
-        self._progress.record(name, step, value)
-
-    def count(self, name: str, value: float) -> None:
-        self.add(name, len(self._curves.get(name, ())), value)

@@ -14,7 +14,7 @@ from core.algorithms.walks import contains
 from core.context import Context
 from core.defenses.link_changes import sample_candidates
 from core.graph import Graph, find_places, pair_codes
-from core.methods import Defense, MethodInfo
+from core.methods import Defense, MethodInfo, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -43,10 +43,8 @@ class Ppne(Defense):
         group="empirical",
         cost="minutes",
     )
-    strength: float = Field(
+    strength: UnitInterval = Field(
         0.3,
-        ge=0,
-        le=1,
         title="Changes per link",
         description="Number of links removed or added, as a share of the links.",
     )

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
-from core.graph import Graph, pair_codes
+from core.graph import Graph, decode_pairs, pair_codes
 from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
@@ -159,7 +159,7 @@ def _draw_links(
             j[mask] = draw(cumulative, right[cell_of_link[mask]])
         pairs = np.stack([i, j], axis=1)[i != j]
         found = np.unique(np.concatenate([found, pair_codes(pairs, n)]))
-        ends = np.sort(community[np.stack([found // n, found % n], 1)], axis=1)
+        ends = np.sort(community[decode_pairs(found, n)], axis=1)
         cell = by_code[np.searchsorted(cell_codes, ends[:, 0] * num + ends[:, 1], sorter=by_code)]
         missing = np.maximum(wanted - np.bincount(cell, minlength=len(wanted)), 0)
-    return np.stack([found // n, found % n], axis=1)
+    return decode_pairs(found, n)

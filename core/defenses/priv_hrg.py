@@ -11,7 +11,7 @@ from pydantic import Field
 from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
 from core.graph import Graph
-from core.methods import MethodInfo
+from core.methods import MethodInfo, OpenUnitInterval
 from core.privacy.budget import Account
 from core.privacy.dendrogram import draw_dendrogram
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
@@ -59,10 +59,8 @@ class PrivHrg(EdgePrivateDefense):
         title="Steps a node",
         description="Changes of the dendrogram that are tried, for each node.",
     )
-    tree_share: float = Field(
+    tree_share: OpenUnitInterval = Field(
         0.5,
-        gt=0,
-        lt=1,
         title="Share of ε for the dendrogram",
         description="The rest of the budget protects the numbers of links.",
     )

@@ -6,13 +6,14 @@ from itertools import product
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 from pydantic import Field
 
 from core.algorithms.triangles import compute_triangles
 from core.context import Context
-from core.defenses.budgeted import EdgePrivateDefense
+from core.defenses.budgeted import Delta, EdgePrivateDefense
 from core.defenses.dp_1k import estimate_degrees
-from core.graph import Graph, pair_codes
+from core.graph import Graph, decode_pairs, pair_codes
 from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
@@ -46,12 +47,8 @@ class PrivSkg(EdgePrivateDefense):
         cost="seconds",
         version=2,
     )
-    delta: float = Field(
-        1e-6,
-        gt=0,
-        lt=0.1,
-        title="Failure probability δ",
-        description="Of the count of triangles; should be far below 1 / number of links.",
+    delta: Delta = Field(
+        1e-6, description="Of the count of triangles; should be far below 1 / number of links."
     )
     data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
 
@@ -172,10 +169,8 @@ def draw_kronecker(
         bits = 1 << np.arange(power)[:, None]
         ends = np.stack([(row * bits).sum(axis=0), (column * bits).sum(axis=0)], axis=1)
         fresh = pair_codes(ends[ends[:, 0] != ends[:, 1]], size)
-        merged = np.concatenate([codes, fresh])
-        _, first = np.unique(merged, return_index=True)
-        codes = merged[np.sort(first)][:wanted]
-    return np.stack([codes // size, codes % size], axis=1)
+        codes = pd.unique(np.concatenate([codes, fresh]))[:wanted]
+    return decode_pairs(codes, size)
 
 
 def keep_busiest(

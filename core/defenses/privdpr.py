@@ -8,8 +8,10 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
+from core.defenses.budgeted import Delta, Epsilon
+from core.defenses.dpr import Dpr
 from core.graph import Graph
-from core.methods import MethodInfo
+from core.methods import MethodInfo, OpenUnitInterval
 from core.privacy.budget import NUMBER_OF_LINKS, Account, Share
 from core.privacy.capping import select_capped_links
 from core.privacy.guarantees import NODE, describe_data_use
@@ -17,7 +19,6 @@ from core.release import Guarantee
 
 if TYPE_CHECKING:
     from core.models.synthesis.deep_pagerank import Plan
-from core.defenses.dpr import Dpr
 
 
 class PrivDpr(Dpr):
@@ -47,24 +48,12 @@ class PrivDpr(Dpr):
         ),
         version=2,
     )
-    epsilon: float = Field(
-        3.2,
-        gt=0,
-        le=100,
-        title="Privacy budget ε",
-        description="Smaller is more private; one node with all its links is protected.",
+    epsilon: Epsilon = Field(
+        3.2, description="Smaller is more private; one node with all its links is protected."
     )
-    delta: float = Field(
-        1e-5,
-        gt=0,
-        lt=0.1,
-        title="Failure probability δ",
-        description="Should be far below 1 / number of nodes.",
-    )
-    count_share: float = Field(
+    delta: Delta = Field(1e-5, description="Should be far below 1 / number of nodes.")
+    count_share: OpenUnitInterval = Field(
         0.1,
-        gt=0,
-        lt=1,
         title="Share of ε for the number of links",
         description="Spent only where the number of links is not given as public.",
     )

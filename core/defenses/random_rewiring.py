@@ -9,7 +9,7 @@ from pydantic import Field
 from core.context import Context
 from core.defenses.link_changes import change_links, sample_candidates
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import Defense, MethodInfo, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -27,10 +27,8 @@ class RandomRewiring(Defense):
         source="Baseline 'Random' of PPGSL (Wu et al., 2025, §V-A4), after Yu et al., TKDE 2019",
         group="empirical",
     )
-    strength: float = Field(
+    strength: UnitInterval = Field(
         0.3,
-        ge=0,
-        le=1,
         title="Share of links replaced",
         description="Share of the links that are removed; as many random pairs are added.",
     )

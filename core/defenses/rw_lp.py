@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 from pydantic import Field
 
 from core.context import Context
 from core.defenses.link_changes import change_links
 from core.graph import Graph, pair_codes
-from core.methods import Defense, MethodInfo
+from core.methods import Defense, MethodInfo, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -32,10 +33,8 @@ class RwLp(Defense):
         source="Mittal, Papamanthou and Song, NDSS 2013 (RW-LP)",
         group="empirical",
     )
-    strength: float = Field(
+    strength: UnitInterval = Field(
         0.5,
-        ge=0,
-        le=1,
         title="Share of links replaced",
         description="1 replaces every link, as the paper does.",
     )
@@ -66,9 +65,8 @@ class RwLp(Defense):
                 break
             last = self._walk(graph, starts[pending, 1], rng)
             codes = pair_codes(np.stack([starts[pending, 0], last], 1), graph.num_nodes)
-            first = np.zeros(len(codes), bool)
-            first[np.unique(codes, return_index=True)[1]] = True
-            is_valid = first & (starts[pending, 0] != last) & ~np.isin(codes, used)
+            is_first = ~pd.Series(codes).duplicated().to_numpy()
+            is_valid = is_first & (starts[pending, 0] != last) & ~np.isin(codes, used)
             ends[pending[is_valid]] = last[is_valid]
             used = np.concatenate([used, codes[is_valid]])
         found = ends >= 0

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
+from core.defenses.budgeted import Epsilon
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.privacy.budget import Account
@@ -27,9 +28,7 @@ class SymRR(Defense):
         source="Imola, Murakami and Chaudhuri, USENIX Security 2021, as used by Blink §5.1",
         group="link-local DP",
     )
-    epsilon: float = Field(
-        6.0, gt=0, le=100, title="Privacy budget ε", description="Budget of one link."
-    )
+    epsilon: Epsilon = Field(6.0, description="Budget of one link.")
 
     def expect_links(self, num_nodes: int, num_links: int) -> float:
         return expect_flipped_links(num_nodes, num_links, self.epsilon)

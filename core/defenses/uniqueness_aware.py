@@ -12,7 +12,7 @@ from core.algorithms.kernels import count_marked_between
 from core.context import Context
 from core.defenses.link_changes import change_links, draw_donors, sample_candidates
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import Defense, MethodInfo, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -37,19 +37,13 @@ class UniquenessAware(Defense):
         group="empirical",
         cost="seconds",
     )
-    strength: float = Field(
+    strength: UnitInterval = Field(
         0.1,
-        ge=0,
-        le=1,
         title="Share of links changed",
         description="Links taken away and added together, as a share of the links.",
     )
-    additions: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        title="Share of additions",
-        description="Of the changes; 0: deletions only.",
+    additions: UnitInterval = Field(
+        0.0, title="Share of additions", description="Of the changes; 0: deletions only."
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.context import Context
-from core.errors import InputError, UnsupportedError
+from core.errors import InputError, UnsupportedError, check_support
 from core.graph import Graph
 from core.methods import Defense
 from core.progress import Progress
@@ -287,9 +287,7 @@ def _publish_first(
 ) -> Release:
     """A first release with its guarantee, not counted as a trial."""
     graph = (neighbors or make_neighbors("edge"))[0]
-    reason = defense.supports(graph, Threats(graph))
-    if reason:
-        raise UnsupportedError(defense.info.title, f"cannot run on the game's graphs: {reason}")
+    check_support(defense.info.title, defense.supports(graph, Threats(graph)))
     release = defense.publish(graph, Threats(graph), context.child("claim")).strip()
     if not release.guarantee.is_private:
         raise UnsupportedError(

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
-from core.graph import Graph, pair_codes
+from core.graph import Graph, decode_pairs, pair_codes
 from core.privacy.mechanisms import compute_flip_probability
 
 Tile = tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]
@@ -85,9 +86,7 @@ class PairBand:
         while len(found) < count:
             fresh = rng.integers(0, self.count, 2 * (count - len(found)) + 16)
             fresh = fresh[~graph.contains_pairs(self.decode(fresh))]
-            merged = np.concatenate([found, fresh])
-            _, position = np.unique(merged, return_index=True)
-            found = merged[np.sort(position)]
+            found = pd.unique(np.concatenate([found, fresh]))
         return self.decode(found[:count])
 
 
@@ -142,17 +141,14 @@ def draw_noisy_rows(
         columns = rng.integers(0, n, len(rows))
         codes = rows * n + columns
         is_new = (rows != columns) & ~graph.contains_pairs(np.stack([rows, columns], axis=1))
-        _, first = np.unique(codes, return_index=True)
-        is_first = np.zeros(len(rows), bool)
-        is_first[first] = True
-        is_new &= is_first & ~np.isin(codes, found)
+        is_new &= ~pd.Series(codes).duplicated().to_numpy() & ~np.isin(codes, found)
         found = np.concatenate([found, codes[is_new]])
         rows = rows[~is_new]
-    return np.concatenate([kept, np.stack([found // n, found % n], axis=1)])
+    return np.concatenate([kept, decode_pairs(found, n)])
 
 
 def merge_reports(graph: Graph, ones: np.ndarray) -> Graph:
     """Undirected graph of directed ones: weight 1 if both ends report a link, else ½."""
     n = graph.num_nodes
     codes, counts = np.unique(pair_codes(ones, n), return_counts=True)
-    return replace(graph, edges=np.stack([codes // n, codes % n], axis=1), weights=counts / 2.0)
+    return replace(graph, edges=decode_pairs(codes, n), weights=counts / 2.0)

@@ -6,10 +6,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 
 from core.algorithms.kernels import redraw_communities
 from core.context import Context
-from core.graph import Graph, pair_codes
+from core.graph import Graph, decode_pairs, pair_codes
 from core.privacy.mechanisms import add_discrete_laplace
 
 
@@ -57,7 +58,7 @@ def add_noise_to_counts(
     codes, counts = np.concatenate([codes, zeros]), np.concatenate([counts, values])
     keep = counts > threshold
     codes = codes[keep]
-    return np.stack([codes // num, codes % num], axis=1), counts[keep]
+    return decode_pairs(codes, num), counts[keep]
 
 
 def _draw_empty_cells(
@@ -70,8 +71,7 @@ def _draw_empty_cells(
         # Off-diagonal cells can be drawn in both orders: keep one.
         ends = ends[(ends[:, 0] < ends[:, 1]) | (with_diagonal & (ends[:, 0] == ends[:, 1]))]
         drawn = pair_codes(ends, num)
-        merged = np.concatenate([found, drawn[~np.isin(drawn, codes)]])
-        found = merged[np.sort(np.unique(merged, return_index=True)[1])]
+        found = pd.unique(np.concatenate([found, drawn[~np.isin(drawn, codes)]]))
     return found[:count]
 
 

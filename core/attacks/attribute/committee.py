@@ -7,7 +7,6 @@ is run with the seeds that its cell would have, so that results are the same.
 from __future__ import annotations
 
 import hashlib
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -22,7 +21,6 @@ from core.methods import AttributeAttack
 from core.models.tuning import draw_folds, hold_out
 from core.progress import PartProgress
 from core.release import Release
-from core.results import ClassProbabilities
 from core.threats import AttributeThreat
 
 MEMBERS: dict[str, type[AttributeAttack]] = {
@@ -56,11 +54,6 @@ class Committee(AttributeAttack):
         if self._make_members(release, threat):
             return None
         return "none of the members can run on this graph"
-
-    @abstractmethod
-    def infer(
-        self, release: Release, threat: AttributeThreat, context: Context
-    ) -> ClassProbabilities: ...
 
     def _make_members(self, release: Release, threat: AttributeThreat) -> list[AttributeAttack]:
         return [
@@ -96,7 +89,7 @@ class Committee(AttributeAttack):
         known nodes.
         """
         base = context.base_predictions.get(member.info.key)
-        whole = PartProgress(context.progress, step, self._num_members)
+        whole = PartProgress(context.progress, step, len(self.list_members()))
         count = 1 if member.holds_out else self.folds + 1
         inner = replace(
             context,
@@ -132,10 +125,6 @@ class Committee(AttributeAttack):
 
         key = (member.info.key, member.info.version, release.graph.content_hash, digest)
         return context.share(("held_out", *key, self.folds), run)
-
-    @property
-    def _num_members(self) -> int:
-        return len(self.members.split("+"))
 
 
 def select_held_out(

@@ -10,7 +10,7 @@ from pydantic import Field
 from core.algorithms.class_propagation import normalize_class_mass, propagate_labels, sharpen
 from core.context import Context
 from core.graph import MISSING
-from core.methods import AttributeAttack, MethodInfo
+from core.methods import AttributeAttack, MethodInfo, UnitInterval
 from core.models.tuning import compute_log_loss, draw_folds, hold_out
 from core.progress import PartProgress
 from core.release import Release
@@ -47,11 +47,8 @@ class LabelPropagation(AttributeAttack):
         version=3,
     )
     holds_out = True
-    neighbor_share: float = Field(
-        0.99,
-        ge=0,
-        le=1,
-        description="Weight of the neighbours' values; the rest is the class prior.",
+    neighbor_share: UnitInterval = Field(
+        0.99, description="Weight of the neighbours' values; the rest is the class prior."
     )
     rounds: int = Field(100, ge=1, le=10_000, description="Propagation rounds.")
     folds: int = Field(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from core.attacks.attribute.neural import NeuralAttack
 from core.context import Context
 from core.graph import Graph
 from core.methods import MethodInfo
@@ -11,7 +12,6 @@ from core.methods import MethodInfo
 if TYPE_CHECKING:
     from core.models.encoders import Inputs
     from core.models.trials import Family
-from core.attacks.attribute.neural import NeuralAttack
 
 
 class MixHop(NeuralAttack):

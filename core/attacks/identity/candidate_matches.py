@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
 from core.algorithms.fingerprints import list_neighbors
-from core.algorithms.matching import NO_MATCH, weigh_witnesses
+from core.algorithms.matching import NO_MATCH, NUM_CANDIDATES, weigh_witnesses
 from core.algorithms.neighbourhood_features import compute_wider_neighbourhood_features
 from core.algorithms.normalize import standardize
+from core.attacks.identity.percolation import place_first
+from core.context import Context
 from core.graph import Graph
+from core.methods import IdentityAttack
+from core.release import Release
+from core.results import Matches
+from core.threats import IdentityThreat
 
 MIN_WITNESS_PROBABILITY = 0.02
 """Probability below which a match is no witness."""
@@ -18,6 +25,25 @@ NUM_NEAREST = 8
 """Number of candidates by structure."""
 NUM_WITNESSED = 8
 """Number of candidates by witnesses."""
+
+
+class CandidateAttack(IdentityAttack):
+    """Attack that improves the candidate matches of each node."""
+
+    def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
+        real = CandidateMatches(threat.known, release.graph, threat.seeds)
+        targets = np.diff(real.known_neighbors[0]) > 0
+        targets[threat.seeds[:, 0]] = False
+        confidence = np.zeros(len(targets))
+        if targets.any() and len(real.published_neighbors[1]):
+            confidence[targets] = self._match(real, targets, context)[targets]
+        order = np.argsort(-real.probabilities, axis=1, kind="stable")[:, :NUM_CANDIDATES]
+        candidates = np.take_along_axis(real.candidates, order, axis=1)
+        return place_first(Matches(candidates, confidence), *threat.seeds.T)
+
+    @abstractmethod
+    def _match(self, real: CandidateMatches, targets: np.ndarray, context: Context) -> np.ndarray:
+        """Match the targets (k,) of the pair of graphs in place; (k,) confidence of the best."""
 
 
 class CandidateMatches:

@@ -10,7 +10,7 @@ from pydantic import Field
 from core.algorithms.fingerprints import Depth, compute_joint_fingerprints, count_matches
 from core.algorithms.neighbourhood_features import compute_neighbourhood_features
 from core.context import Context
-from core.methods import IdentityAttack
+from core.methods import IdentityAttack, UnitInterval
 from core.release import Release
 from core.results import AnonymitySets
 from core.threats import IdentityThreat
@@ -31,10 +31,8 @@ class FingerprintAttack(IdentityAttack):
 class CountedAttack(FingerprintAttack):
     """The same with approximate counts, in the knowledge or in the release."""
 
-    error: float = Field(
+    error: UnitInterval = Field(
         0.0,
-        ge=0,
-        le=1,
         title="Error of the counts",
         description="0: knows every count exactly. Else each is off by up to this share, and "
         "everybody within it is taken into account.",

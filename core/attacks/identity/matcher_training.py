@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from core.algorithms.fingerprints import count_links_and_triangles, list_neighbors
 from core.algorithms.matching import NO_MATCH
 from core.attacks.identity.candidate_matches import CandidateFeatures, CandidateMatches
 from core.attacks.identity.percolation import percolate
 from core.context import Context
-from core.graph import Graph, is_among, pair_codes
+from core.graph import Graph, decode_pairs, is_among, pair_codes
 from core.measures.node_risk import fit_isotonic
 
 MIN_TRAINING_NODES = 2000
@@ -229,9 +230,7 @@ def draw_ends(graph: Graph, length: int, count: int, rng: np.random.Generator) -
         pairs = np.stack([start, place], axis=1).astype(np.int64)
         codes = pair_codes(pairs[start != place], graph.num_nodes)
         codes = codes[~is_among(codes, graph.edge_codes)]
-        merged = np.concatenate([found, codes])
-        _, first = np.unique(merged, return_index=True)
-        found = merged[np.sort(first)][:count]
+        found = pd.unique(np.concatenate([found, codes]))[:count]
         if len(found) == count:
             break
-    return np.stack([found // graph.num_nodes, found % graph.num_nodes], axis=1)
+    return decode_pairs(found, graph.num_nodes)

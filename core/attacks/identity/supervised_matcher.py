@@ -7,15 +7,10 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.algorithms.matching import NUM_CANDIDATES
-from core.attacks.identity.candidate_matches import CandidateMatches
+from core.attacks.identity.candidate_matches import CandidateAttack, CandidateMatches
 from core.attacks.identity.matcher_training import PERCOLATION_INTERVAL, MatcherTraining
-from core.attacks.identity.percolation import place_first
 from core.context import Context
-from core.methods import IdentityAttack, MethodInfo
-from core.release import Release
-from core.results import Matches
-from core.threats import IdentityThreat
+from core.methods import MethodInfo
 
 TRIALS = 4
 """Candidate overlaps."""
@@ -32,7 +27,7 @@ MIN_GAIN = 0.03
 """Improvement of the mean probability between percolations below which rounds end."""
 
 
-class SupervisedMatcher(IdentityAttack):
+class SupervisedMatcher(CandidateAttack):
     """A cascade of classifiers of pairs, trained on simulated releases with known matches.
 
     The attacker simulates a release of its auxiliary graph with the real one's numbers of links and
@@ -59,21 +54,7 @@ class SupervisedMatcher(IdentityAttack):
     )
     trees: int = Field(60, ge=1, le=1000, description="Trees of the classifier of each round.")
 
-    def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
-        real = CandidateMatches(threat.known, release.graph, threat.seeds)
-        targets = np.diff(real.known_neighbors[0]) > 0
-        targets[threat.seeds[:, 0]] = False
-        confidence = np.zeros(len(targets))
-        if targets.any() and len(real.published_neighbors[1]):
-            confidence[targets] = self._match(real, targets, context).compute_confidence()[targets]
-        order = np.argsort(-real.probabilities, axis=1, kind="stable")[:, :NUM_CANDIDATES]
-        candidates = np.take_along_axis(real.candidates, order, axis=1)
-        return place_first(Matches(candidates, confidence), *threat.seeds.T)
-
-    def _match(
-        self, real: CandidateMatches, targets: np.ndarray, context: Context
-    ) -> MatcherTraining:
-        """The finished training of the best fitting overlap."""
+    def _match(self, real: CandidateMatches, targets: np.ndarray, context: Context) -> np.ndarray:
         overlap, low, high = FIRST_OVERLAP, MIN_OVERLAP, 1.0
         for trial in range(TRIALS):
             training = MatcherTraining(real, targets, overlap, self.trees, context)
@@ -88,7 +69,7 @@ class SupervisedMatcher(IdentityAttack):
             if not excess or abs(following - overlap) < MIN_STEP:
                 break
             overlap = following
-        return training
+        return training.compute_confidence()
 
     def _run(
         self, training: MatcherTraining, real: CandidateMatches, targets: np.ndarray, is_last: bool

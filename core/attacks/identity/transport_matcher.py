@@ -14,16 +14,12 @@ from core.algorithms.belief_matching import (
     pass_messages,
     scale_to_plan,
 )
-from core.algorithms.matching import NO_MATCH, NUM_CANDIDATES, weigh_witnesses
-from core.attacks.identity.candidate_matches import CandidateMatches
+from core.algorithms.matching import NO_MATCH, weigh_witnesses
+from core.attacks.identity.candidate_matches import CandidateAttack, CandidateMatches
 from core.attacks.identity.matcher_training import learn_projection, simulate_release
-from core.attacks.identity.percolation import place_first
 from core.context import Context
 from core.measures.node_risk import fit_isotonic
-from core.methods import IdentityAttack, MethodInfo
-from core.release import Release
-from core.results import Matches
-from core.threats import IdentityThreat
+from core.methods import MethodInfo
 
 FIRST_OVERLAP, MIN_OVERLAP = 0.75, 0.2
 TRIALS = 4
@@ -54,7 +50,7 @@ NUM_EXPANDED = 20
 MIN_PROBABILITY = 1e-4
 
 
-class TransportMatcher(IdentityAttack):
+class TransportMatcher(CandidateAttack):
     """Messages between candidate matches of linked people, and a transport plan of the beliefs.
 
     Candidates are those of similar neighbourhoods and, from round to round, those whom the last
@@ -81,17 +77,6 @@ class TransportMatcher(IdentityAttack):
         le=1000,
         description="Candidates per node by structure, and as many by neighbours.",
     )
-
-    def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
-        real = CandidateMatches(threat.known, release.graph, threat.seeds)
-        targets = np.diff(real.known_neighbors[0]) > 0
-        targets[threat.seeds[:, 0]] = False
-        confidence = np.zeros(len(targets))
-        if targets.any() and len(real.published_neighbors[1]):
-            confidence[targets] = self._match(real, targets, context)[targets]
-        order = np.argsort(-real.probabilities, axis=1, kind="stable")[:, :NUM_CANDIDATES]
-        candidates = np.take_along_axis(real.candidates, order, axis=1)
-        return place_first(Matches(candidates, confidence), *threat.seeds.T)
 
     def _match(self, real: CandidateMatches, targets: np.ndarray, context: Context) -> np.ndarray:
         """Match the real pair of graphs; (k,) calibrated probability of each best candidate."""

@@ -11,7 +11,7 @@ from scipy import sparse
 from core.algorithms.pairs import split_by_work
 from core.context import Context
 from core.graph import Graph
-from core.methods import LinkAttack, MethodInfo
+from core.methods import LinkAttack, MethodInfo, OpenUnitInterval
 from core.release import Release
 from core.results import PairScores
 from core.threats import LinkThreat
@@ -30,7 +30,7 @@ class Katz(LinkAttack):
         cost="seconds",
     )
 
-    decay: float = Field(0.5, gt=0, lt=1, description="β as a share of 1 / largest eigenvalue.")
+    decay: OpenUnitInterval = Field(0.5, description="β as a share of 1 / largest eigenvalue.")
     max_length: int = Field(4, ge=2, le=6, description="Longest walk that counts, in links.")
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:

@@ -17,7 +17,7 @@ from core.algorithms.normalize import fit_scale
 from core.algorithms.pairs import hide_in_turn
 from core.attacks.link.pair_features import describe_pairs
 from core.context import Context, SharedWork
-from core.methods import LinkAttack, MethodInfo
+from core.methods import LinkAttack, MethodInfo, OpenUnitInterval
 from core.models.pooling import fit_weights
 from core.release import Release
 from core.results import PairScores
@@ -49,7 +49,7 @@ class PairClassifier(LinkAttack):
 
     describes_score: ClassVar[bool] = False
 
-    share: float = Field(0.1, gt=0, lt=1, description="Share of the release's links to hide.")
+    share: OpenUnitInterval = Field(0.1, description="Share of the release's links to hide.")
     max_links: int = Field(
         5000, ge=10, le=1_000_000, description="Links to hide at once; twice as many non-links."
     )

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from core.attacks.link.heuristics import compute_strengths
 from core.context import Context
-from core.graph import Graph, pair_codes
+from core.graph import Graph, decode_pairs, pair_codes
 from core.methods import LinkAttack, MethodInfo
 from core.release import Release
 from core.results import PairScores
@@ -60,7 +60,7 @@ def compute_pagerank_scores(
 
     strengths = compute_strengths(graph)
     codes, places = np.unique(pair_codes(pairs, graph.num_nodes), return_inverse=True)
-    ends = np.stack([codes // graph.num_nodes, codes % graph.num_nodes], axis=1)
+    ends = decode_pairs(codes, graph.num_nodes)
     is_swapped = strengths[ends[:, 0]] > strengths[ends[:, 1]]
     ends[is_swapped] = ends[is_swapped, ::-1]
     order = np.argsort(ends[:, 0], kind="stable")

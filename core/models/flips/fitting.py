@@ -7,6 +7,7 @@ loss there are kept, since margins of an overfitted classifier differ from the a
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -81,11 +82,7 @@ def fit_gcns(
     sizes, found = [features.shape[1], HIDDEN, num_classes], []
     for number in range(count):
         model = Gcn(sizes, context.seed.child("member", number), DROPOUT).to(fitting.device)
-
-        def extract(model: Gcn = model) -> GcnWeights:
-            return _read_gcn(model)
-
-        found.append(fitting.fit(model, extract, number, PATIENCE))
+        found.append(fitting.fit(model, partial(_read_gcn, model), number, PATIENCE))
     return found
 
 

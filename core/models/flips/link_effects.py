@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy
 from core.context import Context
 from core.graph import MISSING, Graph
 from core.models.encoders import Block, Encoder, make_inputs, num_columns
+from core.models.gps.relaxed_ego import RelaxedBlock
 from core.models.pair_matrix import PairMatrix
 from core.models.training import train
 
@@ -76,7 +77,7 @@ class LinkEffects:
 
     def compute_log_odds(self, node: int, code: int, weights: torch.Tensor) -> torch.Tensor:
         """Scalar, differentiable in `weights` (m,)."""
-        block = _WeightedBlock(self._matrix, weights)
+        block = RelaxedBlock(self._matrix, weights, "gcn")
         total = weights.new_zeros(())
         for encoder in self._encoders:
             logits = encoder(self._inputs, block)[node]
@@ -130,12 +131,3 @@ class LinkEffects:
         weights = self.weights.clone()
         weights[list(links)] = 0.0
         return weights
-
-
-class _WeightedBlock(Block):
-    """x ↦ D^-½ (W + I) D^-½ x for link weights W that may need a gradient."""
-
-    def __init__(self, matrix: PairMatrix, weights: torch.Tensor) -> None:
-        self.num_targets, self.links, self._own = matrix.num_nodes, None, None
-        values = matrix.normalize(weights)
-        self.aggregate = lambda x: matrix.matmul(values, x)

@@ -22,7 +22,6 @@ class PageRankEffect:
 
     def __init__(self, restart: float = 0.1) -> None:
         self.restart = restart
-        self._columns: np.ndarray | None = None
         self._solved: np.ndarray | None = None
 
     def compute(self, adjacency: sparse.csr_array, v: int) -> np.ndarray:

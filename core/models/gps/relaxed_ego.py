@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from core.graph import Graph
+from core.graph import Graph, pair_codes
 from core.models.encoders import NORMS, Backbone, Block
 from core.models.gps.attacker import EgoBlocks
 from core.models.gps.ego import build_ego_batch
@@ -125,6 +125,6 @@ def link_strengths(graph: Graph, device: str) -> tuple[torch.Tensor, float]:
 
 def _find_slots(graph: Graph, left: np.ndarray, right: np.ndarray, device: str) -> torch.Tensor:
     """(k,) position of each link in the graph's list; arbitrary for pairs without a link."""
-    codes = np.minimum(left, right) * graph.num_nodes + np.maximum(left, right)
+    codes = pair_codes(np.stack([left, right], axis=1), graph.num_nodes)
     place = np.searchsorted(graph.edge_codes, codes)
     return torch.from_numpy(np.minimum(place, graph.num_edges - 1)).to(device)

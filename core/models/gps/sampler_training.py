@@ -45,14 +45,6 @@ class SamplerSettings:
     backbone: Literal["gin", "gcn", "sage", "gat"] = "gcn"
 
 
-@dataclass(frozen=True, eq=False)
-class SamplerState:
-    """Keep probabilities (m,) after `epoch` steps of one restart."""
-
-    epoch: int
-    probabilities: np.ndarray
-
-
 class SamplerTrainer:
     """One graph with beliefs (n, C) about the private attribute; `run` trains one sampler."""
 
@@ -74,8 +66,11 @@ class SamplerTrainer:
         self.inputs = make_inputs(graph, device)
         self.role_features = torch.from_numpy(standardize_role_features(graph)).to(device)
 
-    def run(self, seed: Seed, report: Report) -> list[SamplerState]:
-        """Checkpoints of one training (Alg. 1); `report` gets curve, step and value."""
+    def run(self, seed: Seed, report: Report) -> list[np.ndarray]:
+        """Keep probabilities (m,) at the checkpoints of one training (Alg. 1).
+
+        `report` gets curve, step and value.
+        """
         s, generator = self.settings, seed.torch("draws", device=self.device)
         parts = (self.inputs,) if not isinstance(self.inputs, tuple) else self.inputs
         sampler = Sampler(
@@ -109,7 +104,7 @@ class SamplerTrainer:
                 steps = count(epoch * s.attacker_steps)
                 attacker.fit(draw, s.attacker_steps, partial(_report_loss, report, steps))
             if (epoch + 1) % CHECK_EVERY == 0 or epoch + 1 == s.epochs:
-                states.append(SamplerState(epoch + 1, probability.cpu().numpy()))
+                states.append(probability.cpu().numpy())
                 if attacker is not None:
                     attacker.routing = self._compute_routing(probability, generator)
         return states

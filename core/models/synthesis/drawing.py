@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from core.context import Context
+from core.graph import decode_pairs, pair_codes
 
 BYTES_PER_SCORE = 64
 """Peak memory per score while a block is drawn and merged."""
@@ -41,12 +42,11 @@ def draw_links(vectors: np.ndarray, num_links: int, context: Context) -> np.ndar
         first[rows] = (scores - np.log(rng.standard_exponential(scores.shape))).argmax(axis=1)
         # Links are drawn independently of the first neighbours.
         largest.add(rows, scores - np.log(rng.standard_exponential(scores.shape)))
-    first_links = np.sort(np.stack([np.arange(n), first], axis=1), axis=1)
-    codes = np.unique(first_links[:, 0] * n + first_links[:, 1])
+    codes = np.unique(pair_codes(np.stack([np.arange(n), first], axis=1), n))
     others = largest.codes(n)
     fill = others[~np.isin(others, codes)][: max(num_links - len(codes), 0)]
     codes = np.concatenate([codes, fill])
-    return np.stack([codes // n, codes % n], axis=1)
+    return decode_pairs(codes, n)
 
 
 def take_top_links(vectors: np.ndarray, num_links: int, context: Context) -> np.ndarray:
@@ -56,7 +56,7 @@ def take_top_links(vectors: np.ndarray, num_links: int, context: Context) -> np.
     for rows, scores in _iterate_rows(vectors, context, "likeliest links", part=0, parts=1):
         largest.add(rows, scores)
     codes = largest.codes(n)
-    return np.stack([codes // n, codes % n], axis=1)
+    return decode_pairs(codes, n)
 
 
 def _iterate_rows(
