@@ -23,7 +23,7 @@ from core.attacks.link import LINK_ATTACKS
 from core.defenses import DEFENSES
 from core.defenses.command import Command
 from core.defenses.external import External
-from core.errors import InputError, describe_unexpected
+from core.errors import InputError, describe_invalid, describe_unexpected
 from core.methods import (
     AttributeAttack,
     Defense,
@@ -106,15 +106,10 @@ def make_method(key: str, config: dict[str, Any] | None = None, *kinds: Kind) ->
     try:
         return method.model_validate(config or {})
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"])) or "settings"
+        name, rule, value = describe_invalid(error)
         fields = ", ".join(method.model_fields) or "none"
-        raise InputError(
-            f"{key}: parameter '{name}'",
-            first["msg"].removeprefix("Value error, ").lower(),
-            first.get("input"),
-            f"parameters: {fields}",
-        ) from None
+        what = f"{key}: parameter '{name or 'settings'}'"
+        raise InputError(what, rule, value, f"parameters: {fields}") from None
 
 
 def parse_method(text: str, *kinds: Kind) -> Method:

@@ -22,7 +22,7 @@ from core.audit.threat_sampling import draw_repeat
 from core.context import BasePrediction, Context
 from core.data.release_columns import show_columns
 from core.data.splits import draw_attribute_threat
-from core.errors import InputError, UnsupportedError
+from core.errors import InputError, check_support
 from core.graph import Attribute, Graph
 from core.measures.intervals import combine_measurements
 from core.methods import AttributeAttack
@@ -133,9 +133,7 @@ def compute_advice(
             "lower the share of people whose value is known",
         )
     visible = repeats[0][1].visible
-    reason = attack.supports(Release(visible), _attribute(repeats[0][1]))
-    if reason:
-        raise UnsupportedError(attack.label, f"cannot run here: {reason}")
+    check_support(attack.label, attack.supports(Release(visible), _attribute(repeats[0][1])))
     has_utility = spec.disclosure.utility is not None
     total = NUM_MODELS + request.num_repeats * (request.max_links + 1 + 2 * has_utility)
     effects = _choose_links(spec, visible, node, code, request, context, total)
@@ -231,7 +229,7 @@ def _compare_utility(
     total: int,
 ) -> dict[str, Any]:
     """AUC of the classifier of the useful column, or F1 for more than two classes."""
-    from core.measures.utility import measure_node_classification
+    from core.measures.utility import measure_labels
 
     if spec.disclosure.utility is None:
         return {}
@@ -240,7 +238,7 @@ def _compare_utility(
         row = []
         for repeat, threats in repeats:
             inner = _enter(spec, request, repeat, context, step, total)
-            found = measure_node_classification(graph, threats.utility, inner)
+            found, _ = measure_labels(graph, threats.utility, inner)
             row.append({m.metric: m.value for m in found if m.value is not None})
             step += 1
         rows.append(row)

@@ -156,25 +156,11 @@ def assemble_view(
 
 def assemble_cells(cells: Iterable[Row[Any]]) -> pd.DataFrame:
     """One row per cell, as `AuditView.cells` describes."""
-    return pd.DataFrame(
-        [
-            (
-                c.kind,
-                c.release,
-                c.method,
-                c.repeat,
-                c.state.value,
-                c.progress,
-                c.message,
-                c.seconds,
-                c.cpu_seconds,
-                c.device,
-                c.reason or c.note,
-            )
-            for c in cells
-        ],
-        columns=list(CELL_COLUMNS),
-    )
+    names = ["kind", "release", "method", "repeat", "state", "progress", "message"]
+    names += ["seconds", "cpu_seconds", "device"]
+    rows = [(*(getattr(cell, name) for name in names), cell.reason or cell.note) for cell in cells]
+    table = pd.DataFrame(rows, columns=list(CELL_COLUMNS))
+    return table.assign(state=table.state.map(str))
 
 
 def _count_states(cells: Iterable[Row[Any]]) -> dict[str, int]:
@@ -220,10 +206,12 @@ def _combine_fact(name: str, cells: list[Row[Any]]) -> Estimate:
     return combine_measurements([Measurement(name, value, n=1) for value in values])
 
 
-def _assemble_results(spec: AuditSpec, groups: Groups, meter: Meter, level: float) -> pd.DataFrame:
+def _assemble_results(
+    spec: AuditSpec, groups: Groups, measure: Meter, level: float
+) -> pd.DataFrame:
     """Rows in the order of the spec: releases, attacks, then measures of the release.
 
-    meter  what is measured from an attack's cell when the table is made
+    measure  what is measured from an attack's cell when the table is made
     """
     configs = {choice.id: choice for choice in spec.defenses}
     overlaps = {
@@ -235,7 +223,7 @@ def _assemble_results(spec: AuditSpec, groups: Groups, meter: Meter, level: floa
         head = (release, defense.key if defense else ORIGINAL, defense.config if defense else {})
         for method, overlap in overlaps.items():
             cells = groups.get((release, method), [])
-            tails = _combine_cells(cells, "auc", overlap, level, meter)
+            tails = _combine_cells(cells, "auc", overlap, level, measure)
             rows += [(*head, method, *tail) for tail in tails]
         for part in list_parts(spec):
             cells = groups.get((release, format_part(part)), [])
@@ -266,7 +254,11 @@ def _measure_nothing(cell: Row[Any]) -> list[Measurement]:
 
 
 def _combine_cells(
-    cells: list[Row[Any]], main: str, overlap: float, level: float, meter: Meter = _measure_nothing
+    cells: list[Row[Any]],
+    main: str,
+    overlap: float,
+    level: float,
+    measure: Meter = _measure_nothing,
 ) -> Iterable[tuple[object, ...]]:
     """metric, value, low, high, n, seeds, status, reason, repeats of one method on one release.
 
@@ -281,45 +273,33 @@ def _combine_cells(
     lost = ""
     if other:
         lost = f"{len(other)} of {len(cells)} repeats {other[0].state}: {other[0].reason}"
-    for metric, by_repeat in _group_measurements(done, "released", meter).items():
+    for metric, by_repeat in _group_measurements(done, "released", measure).items():
         items = list(by_repeat.values())
         repeats = {
             repeat: item.value for repeat, item in by_repeat.items() if item.value is not None
         }
         estimate = combine_measurements(items, overlap, level)
-        if estimate.is_known:
-            yield (
-                metric,
-                estimate.value,
-                _finite(estimate.low),
-                _finite(estimate.high),
-                estimate.n,
-                estimate.seeds,
-                State.DONE.value,
-                lost,
-                repeats,
-            )
-        else:
-            yield (
-                metric,
-                None,
-                None,
-                None,
-                estimate.n,
-                estimate.seeds,
-                State.SKIPPED.value,
-                estimate.how,
-                {},
-            )
+        is_known = estimate.is_known
+        yield (
+            metric,
+            estimate.value,
+            _finite(estimate.low),
+            _finite(estimate.high),
+            estimate.n,
+            estimate.seeds,
+            (State.DONE if is_known else State.SKIPPED).value,
+            lost if is_known else estimate.how,
+            repeats,
+        )
 
 
 def _group_measurements(
-    cells: list[Row[Any]], population: str, meter: Meter = _measure_nothing
+    cells: list[Row[Any]], population: str, measure: Meter = _measure_nothing
 ) -> dict[str, dict[int, Measurement]]:
     """Metric → repeat → measurement on a population, from finished cells."""
     found: dict[str, dict[int, Measurement]] = {}
     for cell in cells:
-        for item in (*CellResult.restore(cell.result).measurements, *meter(cell)):
+        for item in (*CellResult.restore(cell.result).measurements, *measure(cell)):
             if item.population == population:
                 found.setdefault(item.metric, {})[cell.repeat] = item
     return found

@@ -14,7 +14,7 @@ from core.audit.scenarios import Scenario, Threat
 from core.audit.spec import MethodChoice
 from core.context import Context
 from core.data.control import ask_released, ask_values, lift_pairs
-from core.errors import UnsupportedError
+from core.errors import check_support
 from core.graph import Graph
 from core.methods import AttributeAttack, Defense, IdentityAttack, LinkAttack, Method
 from core.release import Release
@@ -37,12 +37,6 @@ def attack_release(
     return _RUNNERS[scenario.threat](attack, scenario, release, threats, context)
 
 
-def check_support(label: str, reason: str | None) -> None:
-    """Raise UnsupportedError with the reason, if there is one."""
-    if reason:
-        raise UnsupportedError(label, f"cannot run here: {reason}")
-
-
 def _attack_links(
     attack: Method, scenario: Scenario, release: Release, threats: Threats, context: Context
 ) -> Attacked:
@@ -62,7 +56,7 @@ def _attack_links(
         return attack.score(release, asked, context)
 
     scores, rare, named, control = _score_with_more(score, attack, graph, threats, context)
-    roc = ranking.compute_link_roc(scores, threat)
+    roc = ranking.compute_grid_roc(scores.scores, threat.truth)
     risk = node_risk.compute_link_node_risk(scores, threat, graph.num_nodes)
     arrays = {"scores": scores.scores, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
@@ -120,7 +114,7 @@ def _score_with_more(
 def _attack_released(
     attack: Method, scenario: Scenario, release: Release, threats: Threats, context: Context
 ) -> Attacked:
-    from core.measures import released_links
+    from core.measures import ranking, released_links
     from core.measures.node_risk import measure_advantage
 
     assert isinstance(attack, LinkAttack)
@@ -138,7 +132,7 @@ def _attack_released(
         return attack.score(release, asked, context)
 
     scores = score(threat)
-    roc = released_links.compute_released_roc(scores, threat)
+    roc = ranking.compute_grid_roc(scores.scores, threat.truth, threat.weights)
     risk = released_links.compute_released_risk(scores, threat, release.graph.num_nodes)
     arrays = {"scores": scores.scores, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
@@ -165,27 +159,19 @@ def _compose_releases(
 ) -> Release:
     """Releases of a composition attack: several of one defense, or one of each of several."""
     from core.attacks.composition import share_held_releases, share_releases_of
-    from core.registry import parse_method
 
     if known.releases is not None:
         return share_held_releases(_make_defense(first), first, threats, known.releases, context)
-    others: list[Defense] = []
     own = MethodChoice(key=first.defense, config=first.config).id
-    for text in known.defenses:
-        defense = parse_method(text, "defense")
-        assert isinstance(defense, Defense)
-        if text != own:
-            others.append(defense)
+    others = [
+        MethodChoice.parse(text, "defense").make_defense() for text in known.defenses if text != own
+    ]
     return share_releases_of(others, first, threats, context)
 
 
 def _make_defense(release: Release) -> Defense:
     """The configured defense of a release, as an adaptive attacker runs it."""
-    from core.registry import make_method
-
-    defense = make_method(release.defense, release.config, "defense")
-    assert isinstance(defense, Defense)
-    return defense
+    return MethodChoice(key=release.defense, config=release.config).make_defense()
 
 
 def _attack_attribute(

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from core.audit.presets import add_data_independent
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import RESULT_COLUMNS, AuditView
-from core.errors import InputError
+from core.errors import InputError, describe_invalid
 from core.graph import Graph
 from core.methods import ATTACK_KINDS, Kind, Method
 from core.registry import find_method, list_methods, make_method, parse_method
@@ -73,9 +73,8 @@ class BenchmarkSpec(BaseModel):
         try:
             spec = BenchmarkSpec.model_validate(fields)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
-            raise InputError(f"benchmark field '{place}'", first["msg"].lower()) from None
+            place, rule, _ = describe_invalid(error)
+            raise InputError(f"benchmark field '{place}'", rule) from None
         if not spec.defenses:
             raise InputError("benchmark", "must name a defense", remedy='give "defenses": ["all"]')
         spec.list_attacks()

@@ -6,6 +6,7 @@ deletions. Decisions belong to the graph by its content hash and outlive their a
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
@@ -16,7 +17,6 @@ import sqlalchemy as sa
 from core.audit.access.accounts import LOCAL
 from core.audit.store.schema import DecisionRow
 from core.errors import InputError
-from core.seeding import Seed
 
 if TYPE_CHECKING:
     from core.audit.store.database import Store
@@ -47,7 +47,7 @@ class Decision:
     evidence: dict[str, Any] = field(default_factory=dict)
     file_hash: str = ""
     subject: str = LOCAL.subject
-    id: str = field(default_factory=lambda: f"{Seed.from_entropy().root:032x}"[:16])
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
     made: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="milliseconds"))
 
     def __post_init__(self) -> None:

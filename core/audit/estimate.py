@@ -14,12 +14,12 @@ import sqlalchemy as sa
 from core.audit.knowledge import ADAPTIVE
 from core.audit.parts import PARTS
 from core.audit.scenarios import split_id
+from core.audit.spec import MethodChoice
 from core.audit.states import KEPT, State
 from core.audit.store.database import Store
 from core.audit.store.schema import AuditCellRow, AuditRow, GraphRow, JobRow
 from core.errors import AuditError
-from core.methods import Defense
-from core.registry import find_method, parse_method
+from core.registry import find_method
 from core.release import ORIGINAL
 
 Cost = Literal["instant", "seconds", "minutes"]
@@ -105,9 +105,7 @@ def make_task(
 def _expect_links(release: str, num_nodes: int, num_links: int) -> float:
     if release in ("", ORIGINAL):
         return num_links
-    defense = parse_method(release, "defense")
-    assert isinstance(defense, Defense)
-    return defense.expect_links(num_nodes, num_links)
+    return MethodChoice.parse(release, "defense").make_defense().expect_links(num_nodes, num_links)
 
 
 @lru_cache(maxsize=4096)

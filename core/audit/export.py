@@ -163,7 +163,7 @@ def write_releases(view: AuditView, folder: Path) -> None:
     For inspection only, since the audit withheld links: use a publishing run for a release to hand
     out.
     """
-    from core.data.writers import write_release
+    from core.data.writers import DEFAULT_FORMATS, write_release
 
     folder.mkdir(parents=True, exist_ok=True)
     done = view.cells[(view.cells.kind == "publish") & (view.cells.state == State.DONE)]
@@ -185,17 +185,12 @@ def write_releases(view: AuditView, folder: Path) -> None:
             "purpose": "made for an audit, with withheld links left out; not for publishing",
         }
         columns = list_published(view.spec.disclosure, release.graph)
-        if columns is None:
-            write_release(release, folder, make_file_name(summary.id), provenance, ("csv",))
-            continue
-        there = {*release.graph.attributes, *release.graph.feature_names}
-        write_release(
-            release,
-            folder,
-            make_file_name(summary.id),
-            provenance,
-            columns=[name for name in columns if name in there],
-        )
+        formats: tuple[str, ...] = ("csv",)
+        if columns is not None:
+            there = {*release.graph.attributes, *release.graph.feature_names}
+            columns, formats = tuple(name for name in columns if name in there), DEFAULT_FORMATS
+        stem = make_file_name(summary.id)
+        write_release(release, folder, stem, provenance, formats, columns=columns)
 
 
 def make_file_name(text: str) -> str:

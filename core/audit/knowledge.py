@@ -11,7 +11,6 @@ transfer              another graph of the same kind, used for training
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import quote, unquote
 
@@ -162,8 +161,6 @@ def parse_knowledge(text: str) -> Knowledge:
 
 def parse_auxiliary(value: Any) -> Any:
     """`0.1` or `degree:0.1` as Auxiliary; other types are left to pydantic's validation."""
-    if isinstance(value, Mapping):  # specs of earlier versions name the kind too
-        return {name: part for name, part in value.items() if name != "kind"}
     if not isinstance(value, str | int | float):
         return value
     spread, _, share = str(value).rpartition(":")

@@ -8,6 +8,7 @@ audit: spent budget stays spent.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,6 @@ from core.errors import InputError
 from core.graph import Graph
 from core.privacy.ledger import Entry, Total, check_budget, compute_totals
 from core.release import Release
-from core.seeding import Seed
 
 if TYPE_CHECKING:
     from core.audit.store.database import Store
@@ -52,11 +52,6 @@ class Relative:
     part: Part
     overlap: float
     runs: int
-
-
-def new_run_id() -> str:
-    """A random id of a publishing run."""
-    return f"{Seed.from_entropy().root:032x}"[:16]
 
 
 def list_entries(store: Store, graph: Graph) -> tuple[Entry, ...]:
@@ -172,7 +167,7 @@ def _join_lineage(
         found = [match[0] for match in _match(rows, sketch)]
         apart = {row.lineage for row in rows if row.person}
         joined = [name for name in found if name == found[0] or not apart & {name, found[0]}]
-    lineage = _check_name(name) if name is not None else next(iter(joined), new_run_id())
+    lineage = _check_name(name) if name is not None else next(iter(joined), secrets.token_hex(8))
     merged = sa.update(LineageRow).where(LineageRow.lineage.in_(joined))
     connection.execute(merged.values(lineage=lineage))
     if is_new:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from core.algorithms import ghratio
+from core.algorithms.communities import find_communities
 from core.context import Context
 from core.graph import Graph
 from core.measures.pair_profile import measure_pair_profile
 from core.measures.queries import measure_queries
-from core.measures.structure import find_communities, measure_ghratios, measure_structure
+from core.measures.structure import measure_ghratios, measure_structure
 from core.measures.utility import describe_excess, measure_utility
 from core.registry import find_method
 from core.release import ORIGINAL, Release

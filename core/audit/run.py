@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 
 from core.audit.assemble import assemble_view
@@ -14,7 +15,6 @@ from core.audit.states import State
 from core.audit.store.database import Store
 from core.audit.view import AuditView
 from core.graph import Graph
-from core.seeding import Seed
 
 
 def run_inline(
@@ -26,7 +26,7 @@ def run_inline(
     their reason.
     """
     own = store or Store(home)
-    audit_id = new_audit_id()
+    audit_id = secrets.token_hex(5)
     try:
         own.save_graph(graph)
         audit = PreparedAudit.load(spec, own.load_graph)
@@ -44,8 +44,3 @@ def run_inline(
     finally:
         if store is None:
             own.close()
-
-
-def new_audit_id() -> str:
-    """Ten random hexadecimal digits."""
-    return f"{Seed.from_entropy().root:032x}"[:10]

@@ -7,6 +7,7 @@ core.audit.access.authorised. Never imports torch.
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -45,7 +46,6 @@ from core.audit.ledger import (
 from core.audit.plan import list_cells, list_first, plan_audit
 from core.audit.prepared import PreparedAudit
 from core.audit.provenance import describe_run
-from core.audit.run import new_audit_id
 from core.audit.spec import AuditSpec, PublishSpec
 from core.audit.states import FINAL, FINISHED, State
 from core.audit.store.database import Store
@@ -177,7 +177,7 @@ class AuditService:
         for graph in (audit.source, *audit.held_graphs):
             self._store.save_graph(graph, None)
         spec, cells = audit.spec, plan_audit(audit)
-        audit_id = new_audit_id()
+        audit_id = secrets.token_hex(5)
         provenance = {**describe_run(spec), **(marks or {})}
         self._store.add_audit(audit_id, name or spec.graph_name, spec, cells, provenance, person)
         self._run(audit_id)

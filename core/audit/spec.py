@@ -17,7 +17,7 @@ from core.audit.knowledge import KnowledgeSpec, PublisherKnows
 from core.data.release_columns import Rule
 from core.data.splits import Evaluation
 from core.defenses.external import EXTERNAL
-from core.errors import InputError
+from core.errors import InputError, describe_invalid
 from core.methods import ATTACK_KINDS, Defense, Kind, Method
 from core.registry import make_method, parse_method
 
@@ -49,6 +49,12 @@ class MethodChoice(BaseModel):
     def make(self, *kinds: Kind) -> Method:
         """The configured method, of one of these kinds; raises InputError."""
         return make_method(self.key, self.config, *kinds)
+
+    def make_defense(self) -> Defense:
+        """The configured defense; raises InputError."""
+        defense = self.make("defense")
+        assert isinstance(defense, Defense)
+        return defense
 
     @property
     def id(self) -> str:
@@ -220,12 +226,9 @@ class _PartedSpec(BaseModel):
         try:
             return cls.model_validate(fields)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = [str(name) for name in first["loc"] if name not in PARTS]
-            text = first["msg"].removeprefix("Value error, ")
-            raise InputError(
-                f"spec field '{'.'.join(place)}'", text[0].lower() + text[1:], first.get("input")
-            ) from None
+            place, rule, value = describe_invalid(error)
+            names = ".".join(name for name in place.split(".") if name not in PARTS)
+            raise InputError(f"spec field '{names}'", rule, value) from None
 
     def update(self, **fields: Any) -> Self:
         """The spec with some fields replaced, given flat; validated."""
@@ -488,9 +491,3 @@ class PublishSpec(_PartedSpec):
             budget=budget,
             lineage=None,
         )
-
-    def make_defense(self) -> Defense:
-        """The defense with its settings."""
-        defense = self.defense.make("defense")
-        assert isinstance(defense, Defense)
-        return defense

@@ -18,7 +18,7 @@ from core.audit.provenance import describe_draw
 from core.audit.store.database import Store
 from core.context import Context
 from core.data.text_input import escape_cell
-from core.errors import InputError
+from core.errors import InputError, describe_invalid
 from core.graph import Attribute, Graph
 from core.privacy.statistics import LEVEL, Row, Statistic, draw_statistics
 from core.release import Guarantee, Release
@@ -66,10 +66,8 @@ class StatisticsSpec(BaseModel):
         try:
             return StatisticsSpec.model_validate(fields)
         except ValidationError as error:
-            first = error.errors()[0]
-            name = str(first["loc"][0])
-            message = first["msg"].removeprefix("Value error, ")
-            raise InputError(name, message[0].lower() + message[1:], first.get("input")) from None
+            place, rule, value = describe_invalid(error)
+            raise InputError(place.partition(".")[0], rule, value) from None
 
     def find_column(self, graph: Graph, private: Sequence[str] = ()) -> Attribute | None:
         """Column that `mixing` needs; raises InputError if missing, unknown or private."""

@@ -5,13 +5,13 @@ Points carry the study's id in their provenance and are otherwise independent au
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.audit.prepared import list_published, prepare_graph
-from core.audit.run import new_audit_id
 from core.audit.spec import AuditSpec, MethodChoice, nest_fields
 from core.audit.view import AuditSummary
 from core.errors import InputError
@@ -174,7 +174,7 @@ def start_study(service: AuditService, key: str, spec: AuditSpec) -> str:
     obstacle = find_obstacle(key, spec, graph)
     if obstacle:
         raise InputError("study", obstacle)
-    study_id, started, reason = new_audit_id(), 0, ""
+    study_id, started, reason = secrets.token_hex(5), 0, ""
     for share, name in list_points(kind, spec, graph):
         mark = {"id": study_id, "key": key, "share": share, "graph_hash": spec.graph_hash}
         if not kind.shares:

@@ -47,7 +47,7 @@ def run_advise(options: argparse.Namespace) -> int:
     from core.audit.spec import AuditSpec, MethodChoice
     from core.context import Context
     from core.device import compute_memory_budget, find_device
-    from core.errors import InputError
+    from core.errors import InputError, describe_invalid
     from core.findings.advice import describe_advice, describe_advice_cost
     from core.seeding import Seed
 
@@ -64,9 +64,9 @@ def run_advise(options: argparse.Namespace) -> int:
             num_repeats=options.num_repeats,
         )
     except ValidationError as error:
-        first = error.errors()[0]
-        option = {"max_links": "--links", "num_repeats": "--repeats"}[str(first["loc"][0])]
-        raise InputError(option, first["msg"].lower(), first["input"]) from None
+        name, rule, value = describe_invalid(error)
+        option = {"max_links": "--links", "num_repeats": "--repeats"}[name]
+        raise InputError(option, rule, value) from None
     graph = load_input(options).graph
     spec = AuditSpec.check_spec(
         {

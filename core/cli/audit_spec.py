@@ -399,13 +399,11 @@ def _add_without_columns(defenses: list[MethodChoice]) -> list[MethodChoice]:
     """Each defense followed by the same without columns; first, columns removed alone."""
     from core.audit.spec import MethodChoice
     from core.defenses.without_columns import WithoutColumns
-    from core.methods import Defense
 
     listed = [MethodChoice.of(WithoutColumns.model_validate({}))]
     for choice in defenses:
         listed.append(choice)
-        defense = choice.make("defense")
-        assert isinstance(defense, Defense)
+        defense = choice.make_defense()
         if not isinstance(defense, WithoutColumns) and defense.info.key != "pseudonyms":
             listed.append(MethodChoice.of(WithoutColumns.combine(defense)))
     return listed

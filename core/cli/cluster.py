@@ -123,8 +123,4 @@ async def _check_version(address: str, security: Any) -> None:
 def _make_security(options: argparse.Namespace) -> Any:
     from core.audit.jobs.engine import make_security
 
-    return make_security(*(_to_text(getattr(options, f"tls_{n}")) for n in ("ca", "cert", "key")))
-
-
-def _to_text(path: Path | str | None) -> str:
-    return "" if path is None else os.fspath(path)
+    return make_security(*(str(getattr(options, f"tls_{n}") or "") for n in ("ca", "cert", "key")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +51,10 @@ def run_doctor(options: argparse.Namespace) -> int:
         check_own_database(home)
     findings = check_database(home)
     if not findings:
-        store = Store(home)
-        try:
+        with closing(Store(home)) as store:
             check_administrator(Team(store), "doctor")
             if options.backup is None:
                 findings += check_home(store, options.repair)
-        finally:
-            store.close()
     if options.backup is not None:
         say(f"{write_backup(home, options.backup):,} bytes in {options.backup}")
         return 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import secrets
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +66,6 @@ def _publish_graph(options: argparse.Namespace) -> int:
     from core.audit.access.accounts import LOCAL
     from core.audit.access.team import Team
     from core.audit.jobs.publish import enter_publishing, publish_release
-    from core.audit.ledger import new_run_id
     from core.audit.spec import DisclosureSpec, MethodChoice, PublishSpec, ThreatSpec
     from core.audit.store.database import Store
     from core.data.writers import write_release
@@ -84,15 +85,12 @@ def _publish_graph(options: argparse.Namespace) -> int:
     make_folder(options.out.parent)
     fields |= read_leave_out(options)
     spec = PublishSpec.check_fields({**fields, "graph_hash": graph.content_hash, "defense": choice})
-    store = Store()
-    try:
+    with closing(Store()) as store:
         _check_run(store, graph)
         release = publish_release(graph, spec)
-        run = new_run_id()
+        run = secrets.token_hex(8)
         provenance = enter_publishing(store, graph, spec, release, run)
         Team(store).record(LOCAL, "publish release", run)
-    finally:
-        store.close()
     shown = (options.utility,) if options.utility else ()
     columns = [*release.graph.attributes, *release.graph.feature_names]
     paths = write_release(
@@ -114,7 +112,6 @@ def _publish_graph(options: argparse.Namespace) -> int:
 def _publish_statistics(options: argparse.Namespace) -> int:
     from core.audit.access.accounts import LOCAL
     from core.audit.access.team import Team
-    from core.audit.ledger import new_run_id
     from core.audit.statistics import (
         StatisticsSpec,
         enter_statistics,
@@ -132,15 +129,12 @@ def _publish_statistics(options: argparse.Namespace) -> int:
     make_folder(options.out.parent)
     charge = {name: getattr(options, name) for name in ("budget", "lineage")}
     private = [name for name in (options.private, *(getattr(options, "more_private", ()))) if name]
-    store = Store()
-    try:
+    with closing(Store()) as store:
         _check_run(store, graph)
         rows, guarantee = publish_statistics(graph, spec, private)
-        run = new_run_id()
+        run = secrets.token_hex(8)
         provenance = enter_statistics(store, graph, spec, guarantee, run, **charge)
         Team(store).record(LOCAL, "publish statistics", run, ", ".join(spec.statistics))
-    finally:
-        store.close()
     paths = write_statistics(rows, options.out, graph.num_nodes, provenance)
     files = ", ".join(path.name for path in paths)
     say(f"{count_noun(len(rows), 'row')}, {guarantee.label}: {files}. {guarantee.note}")
@@ -203,8 +197,7 @@ def run_ledger(options: argparse.Namespace) -> int:
     if (options.assign is None) != (options.reason is None):
         raise InputError("--assign", "must come with --reason")
     graph = load_input(options, lambda text: None if options.json else say(text)).graph
-    store = Store()
-    try:
+    with closing(Store()) as store:
         team = Team(store)
         person = open_person(team)  # where people share a database, one must be one of them
         if options.assign is not None:
@@ -214,8 +207,6 @@ def run_ledger(options: argparse.Namespace) -> int:
             detail = f"{options.assign}: {options.reason}"
             team.record(person, "assign lineage", graph.identity_hash, detail)
         relative, entries = find_relative(store, graph), list_entries(store, graph)
-    finally:
-        store.close()
     if options.json:
         print(json.dumps(describe_ledger(entries), indent=1, ensure_ascii=False))
         return 0

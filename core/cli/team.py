@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from core.cli.terminal import say
-from core.errors import InputError
+from core.errors import AccessError, InputError
 
 if TYPE_CHECKING:
     from core.audit.access.accounts import Person
@@ -180,16 +180,12 @@ def _find_subject(service: AuditService, text: str | None) -> str:
 
 def check_administrator(team: Team, what: str) -> None:
     """Raise AccessError unless the person is an administrator."""
-    from core.errors import AccessError
-
     if not open_person(team).has("administrator"):
         raise AccessError(f"{what} is for people with the role administrator only")
 
 
 def check_publisher(team: Team) -> None:
     """Raise AccessError if a second person must sign releases."""
-    from core.errors import AccessError
-
     person = open_person(team)
     if not person.is_local:
         text = "an approver signs what leaves; prepare it on the Report page"

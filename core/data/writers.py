@@ -26,6 +26,8 @@ from core.graph import Attribute, Graph
 from core.release import Release
 from core.seeding import Seed
 
+DEFAULT_FORMATS = ("csv", "graphml", "npz")
+
 _NOT_XML = re.compile(r"[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
 
@@ -34,10 +36,9 @@ def write_release(
     folder: str | Path,
     stem: str,
     provenance: Mapping[str, Any],
-    formats: Sequence[str] = ("csv", "graphml", "npz"),
+    formats: Sequence[str] = DEFAULT_FORMATS,
     *,
     attributes: Sequence[str] = (),
-    include_features: bool = True,
     columns: Sequence[str] | None = None,
     pseudonyms: Seed | None = None,
 ) -> list[Path]:
@@ -64,8 +65,6 @@ def write_release(
         attributes = tuple(graph.attributes)
     else:
         graph = replace(graph, attributes={name: graph.attribute(name) for name in attributes})
-    if not include_features:
-        graph = replace(graph, features=None, feature_names=())
     if pseudonyms is not None:
         graph = shuffle_nodes(graph, pseudonyms)
     folder = Path(folder)

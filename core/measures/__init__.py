@@ -8,7 +8,3 @@ structure   structural change by a release
 utility     usefulness of a release for learning
 pair_profile  proximity of hidden, visible and absent pairs
 """
-
-from core.measures.metrics import METRICS, STATISTICS, MetricInfo
-
-__all__ = ["METRICS", "STATISTICS", "MetricInfo"]

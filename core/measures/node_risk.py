@@ -60,15 +60,20 @@ def compute_link_node_risk(scores: PairScores, threat: LinkThreat, num_nodes: in
     Probabilities are those of the balanced test, so the base is 0.5. The mean is used because the
     maximum grows with the degree even for an attacker without knowledge.
     """
-    truth = threat.truth
-    probability = calibrate_across_folds(
-        scores.scores, truth, pair_codes(threat.pairs, num_nodes), True
-    )
-    ends = threat.targets.ravel()
-    total = np.bincount(ends, np.repeat(probability[truth], 2), minlength=num_nodes)
+    codes = pair_codes(threat.pairs, num_nodes)
+    chances = calibrate_across_folds(scores.scores, threat.truth, codes, True)
+    return average_over_links(chances[threat.truth], threat.targets, num_nodes, 0.5)
+
+
+def average_over_links(
+    chances: np.ndarray, links: np.ndarray, num_nodes: int, base: float
+) -> NodeRisk:
+    """Mean probability (k,) of each node's links, of links (k, 2)."""
+    ends = links.ravel()
+    total = np.bincount(ends, np.repeat(chances, 2), minlength=num_nodes)
     count = np.bincount(ends, minlength=num_nodes)
     nodes = np.flatnonzero(count)
-    return NodeRisk(nodes, total[nodes] / count[nodes], np.full(len(nodes), 0.5))
+    return NodeRisk(nodes, total[nodes] / count[nodes], np.full(len(nodes), base))
 
 
 def compute_attribute_node_risk(
@@ -147,23 +152,21 @@ def measure_margin_gain(calibrated: np.ndarray, threat: AttributeThreat) -> list
     return [measure_mean("margin_gain", margins - compute_margins(blind, codes))]
 
 
-def measure_advantage(risk: NodeRisk, limit: float = ADVANTAGE_LIMIT) -> Measurement:
-    """advantage_share: share of the nodes at stake with an advantage above `limit`."""
+def measure_advantage(risk: NodeRisk) -> Measurement:
+    """advantage_share: share of the nodes at stake with an advantage above ADVANTAGE_LIMIT."""
     if not len(risk.nodes):
         return Measurement("advantage_share", None, reason="nobody is at stake")
-    return measure_share("advantage_share", risk.advantage > limit)
+    return measure_share("advantage_share", risk.advantage > ADVANTAGE_LIMIT)
 
 
-def measure_class_advantage(
-    risk: NodeRisk, codes: np.ndarray, limit: float = ADVANTAGE_LIMIT
-) -> Measurement:
+def measure_class_advantage(risk: NodeRisk, codes: np.ndarray) -> Measurement:
     """class_advantage_share: largest share of exposed nodes over the classes.
 
     codes (n,) class of each node. In a class with a base rate of 91 % no advantage can exceed
     0.09; the overall share would hide that all other nodes are exposed. Classes with fewer than
     MIN_CLASS nodes at stake are omitted.
     """
-    exposed, node_classes = risk.advantage > limit, codes[risk.nodes]
+    exposed, node_classes = risk.advantage > ADVANTAGE_LIMIT, codes[risk.nodes]
     classes = [
         node_classes == c for c in np.unique(node_classes) if (node_classes == c).sum() >= MIN_CLASS
     ]

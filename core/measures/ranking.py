@@ -74,6 +74,15 @@ def compute_roc(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | Non
     return Roc(np.concatenate([[0.0], false / false[-1]]), np.concatenate([[0.0], true / true[-1]]))
 
 
+def compute_grid_roc(
+    scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None = None
+) -> Roc:
+    """The same at FPR_GRID; NaN if a side is empty."""
+    if truth.all() or not truth.any():
+        return Roc(FPR_GRID, np.full(len(FPR_GRID), np.nan))
+    return Roc(FPR_GRID, compute_roc(scores, truth, weights).at(FPR_GRID))
+
+
 def count_above(
     scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -97,11 +106,6 @@ def measure_link_scores(
         truth = np.concatenate([threat.truth, np.zeros(len(more), bool)])
         rare = _measure_tpr(np.concatenate([scores.scores, more]), truth, LOW_RATES[-1])
     return [*usual, rare]
-
-
-def compute_link_roc(scores: PairScores, threat: LinkThreat) -> Roc:
-    """ROC of a link attack at FPR_GRID; NaN where there is nothing to tell apart."""
-    return _on_grid(scores.scores, threat.truth)
 
 
 def measure_class_probabilities(
@@ -169,9 +173,9 @@ def compute_attribute_roc(probabilities: ClassProbabilities, threat: AttributeTh
     codes, values = threat.attribute.codes[nodes], probabilities.probabilities[nodes]
     if threat.num_classes == 2:
         positive = _positive_class(threat)
-        return _on_grid(values[:, positive], codes == positive)
+        return compute_grid_roc(values[:, positive], codes == positive)
     classes = _ranked_classes(codes)
-    curves = [_on_grid(values[:, c], codes == c).tpr for c in classes]
+    curves = [compute_grid_roc(values[:, c], codes == c).tpr for c in classes]
     tpr = np.mean(curves, axis=0) if curves else np.full(len(FPR_GRID), np.nan)
     return Roc(FPR_GRID, tpr)
 
@@ -186,12 +190,6 @@ def _ranked_classes(codes: np.ndarray) -> list[int]:
     """Classes with nodes both inside and outside them."""
     found, counts = np.unique(codes, return_counts=True)
     return [int(c) for c, count in zip(found, counts, strict=True) if count < len(codes)]
-
-
-def _on_grid(scores: np.ndarray, truth: np.ndarray) -> Roc:
-    if truth.all() or not truth.any():
-        return Roc(FPR_GRID, np.full(len(FPR_GRID), np.nan))
-    return Roc(FPR_GRID, compute_roc(scores, truth).at(FPR_GRID))
 
 
 def _measure_ranking(scores: np.ndarray, truth: np.ndarray) -> list[Measurement]:

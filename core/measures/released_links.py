@@ -10,8 +10,8 @@ import numpy as np
 
 from core.graph import pair_codes
 from core.measures.intervals import share_variance
-from core.measures.node_risk import NodeRisk, calibrate_across_folds
-from core.measures.ranking import FPR_GRID, Roc, compute_roc, count_above
+from core.measures.node_risk import NodeRisk, average_over_links, calibrate_across_folds
+from core.measures.ranking import compute_roc, count_above
 from core.results import Measurement, PairScores
 from core.threats import ReleasedThreat
 
@@ -49,27 +49,14 @@ def measure_released(scores: PairScores, threat: ReleasedThreat) -> list[Measure
     return result
 
 
-def compute_released_roc(scores: PairScores, threat: ReleasedThreat) -> Roc:
-    """ROC over all pairs of the graph at FPR_GRID; NaN where there is nothing to tell apart."""
-    if threat.truth.all() or not threat.truth.any():
-        return Roc(FPR_GRID, np.full(len(FPR_GRID), np.nan))
-    roc = compute_roc(scores.scores, threat.truth, threat.weights)
-    return Roc(FPR_GRID, roc.at(FPR_GRID))
-
-
 def compute_released_risk(scores: PairScores, threat: ReleasedThreat, num_nodes: int) -> NodeRisk:
     """Per non-isolated node: mean calibrated P(link | score) over its links.
 
     At the density of the defended graph, which is the base rate.
     """
-    truth, pairs = threat.truth, threat.pairs
-    codes = pair_codes(pairs, num_nodes)
-    chances = calibrate_across_folds(scores.scores, truth, codes, False, threat.weights)
-    ends = threat.targets.ravel()
-    count = np.bincount(ends, minlength=num_nodes)
-    total = np.bincount(ends, np.repeat(chances[truth], 2), minlength=num_nodes)
-    nodes = np.flatnonzero(count)
-    return NodeRisk(nodes, total[nodes] / count[nodes], np.full(len(nodes), threat.prior))
+    codes = pair_codes(threat.pairs, num_nodes)
+    chances = calibrate_across_folds(scores.scores, threat.truth, codes, False, threat.weights)
+    return average_over_links(chances[threat.truth], threat.targets, num_nodes, threat.prior)
 
 
 def _measure_auc(scores: np.ndarray, threat: ReleasedThreat) -> Measurement:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csgraph
 
-from core.algorithms.communities import find_communities
 from core.algorithms.ghratio import GHRatios
 from core.algorithms.kernels import search_breadth_first, sum_distances
 from core.algorithms.triangles import compute_triangles
@@ -21,14 +20,6 @@ from core.graph import Graph, is_among
 from core.measures.intervals import measure_mean
 from core.measures.metrics import STATISTICS
 from core.results import Measurement
-
-__all__ = [
-    "compute_statistics",
-    "find_communities",
-    "measure_structure",
-    "prepare_links",
-    "share_shape",
-]
 
 EXACT_STEPS = 500_000_000
 """Maximum number of links followed in all searches, about two seconds; beyond it sources are

@@ -64,17 +64,11 @@ def measure_link_prediction(graph: Graph, threats: Threats, context: Context) ->
     return Measurement(metric, auc, float((influence**2).sum()), len(scores))
 
 
-def measure_node_classification(
-    graph: Graph, threat: AttributeThreat | None, context: Context
-) -> list[Measurement]:
-    """F1 and AUC over the label's hidden nodes of a GCN trained on its known ones."""
-    return measure_labels(graph, threat, context)[0]
-
-
 def measure_labels(
     graph: Graph, threat: AttributeThreat | None, context: Context
 ) -> tuple[list[Measurement], np.ndarray | None]:
-    """`measure_node_classification` with the (n,) margins of the same GCN."""
+    """F1 and AUC over the label's hidden nodes of a GCN trained on its known ones, and the (n,)
+    margins of the same GCN."""
     names = {"accuracy": "node_classification_f1", "auc": "node_classification_auc"}
     if threat is None or not threat.known.any() or not threat.hidden.any():
         reason = "no utility column with known and unknown labels was chosen"

@@ -11,17 +11,16 @@ import pytest
 
 from core.audit.export import describe_audit, describe_nodes, write_nodes
 from core.audit.jobs import publish
-from core.audit.knowledge import KnowledgeSpec
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit, prepare_graph
 from core.audit.run import run_inline
 from core.audit.scenarios import Scenario, list_scenarios
-from core.audit.spec import AuditSpec, PublishSpec
+from core.audit.spec import AuditSpec, MethodChoice, PublishSpec
 from core.audit.threat_sampling import draw_repeat, limit_publisher_knowledge, select_attacker
 from core.cli.audit import describe_risk
 from core.cli.main import main
 from core.data.synthetic import generate_social
-from core.errors import InputError
+from core.errors import InputError, UnsupportedError
 from core.graph import Attribute
 from core.seeding import Seed
 
@@ -138,8 +137,8 @@ def test_a_publishing_run_is_told_the_column_and_no_invented_set(monkeypatch):
     for knows in ("public", "none"):
         audit = spec.model_copy(update={"publisher_knows": knows})
         asked = PublishSpec.of_audit(audit, spec.defenses[0])
-        monkeypatch.setattr(PublishSpec, "make_defense", lambda self: Spy())
-        with pytest.raises(publish.UnsupportedError):
+        monkeypatch.setattr(MethodChoice, "make_defense", lambda self: Spy())
+        with pytest.raises(UnsupportedError):
             publish.publish_release(GRAPH, asked)
     told, untold = seen
     assert told.known.all()
@@ -243,10 +242,3 @@ def test_attackers_who_know_people_of_some_places():
     assert not (found.known & found.hidden).any()
     with pytest.raises(InputError, match="auxiliary_known"):
         make_spec(auxiliary_known=("degree:1.5",))
-
-
-def test_a_spec_that_names_the_kind_of_knowledge_is_still_read():
-    earlier = {"kind": "auxiliary", "share": 0.1, "spread": "degree"}
-    found = KnowledgeSpec.model_validate({"auxiliary_known": [earlier]})
-    assert found == KnowledgeSpec.model_validate({"auxiliary_known": ["degree:0.1"]})
-    assert found.model_dump()["auxiliary_known"] == ({"share": 0.1, "spread": "degree"},)

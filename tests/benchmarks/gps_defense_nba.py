@@ -37,7 +37,7 @@ from core.data.splits import draw_threats
 from core.graph import Graph
 from core.measures.ranking import compute_auc
 from core.measures.structure import measure_structure
-from core.measures.utility import measure_node_classification
+from core.measures.utility import measure_labels
 from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
@@ -119,10 +119,7 @@ def evaluate(
         row |= {f"{len(graphs)} held {key}": value for key, value in held.items()}
         row[f"worst {len(graphs)} held"] = max(held.values())
     found = {m.metric: m.value for m in measure_structure(threats.visible, graph, Context(seed))}
-    utility = {
-        m.metric: m.value
-        for m in measure_node_classification(graph, threats.utility, Context(seed))
-    }
+    utility = {m.metric: m.value for m in measure_labels(graph, threats.utility, Context(seed))[0]}
     worst = {who: max(v for k, v in row.items() if k.startswith(who)) for who in attackers}
     return {
         **row,

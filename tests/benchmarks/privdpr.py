@@ -24,7 +24,7 @@ from core.data.catalogue import load_dataset
 from core.data.splits import draw_attribute_threat
 from core.graph import Graph
 from core.measures.structure import measure_structure
-from core.measures.utility import measure_link_prediction, measure_node_classification
+from core.measures.utility import measure_labels, measure_link_prediction
 from core.registry import make_method
 from core.seeding import Seed
 from core.threats import Threats
@@ -101,7 +101,7 @@ def run(graph: Graph, key: str, epsilon: float | None, data_free: bool, trial: i
     result |= {name: found[metric] for name, metric in STRUCTURE.items()}
     result["kept"] = found["links_kept"]
     result["AUC"] = measure_link_prediction(release.graph, threats, context).value
-    result["F1"] = measure_node_classification(release.graph, threats.utility, context)[0].value
+    result["F1"] = measure_labels(release.graph, threats.utility, context)[0][0].value
     noise = release.facts.get("noise_norm", 0.0)
     result["ratio"] = release.facts["gradient_norm"] / noise if noise else None
     return {name: np.nan if value is None else value for name, value in result.items()}

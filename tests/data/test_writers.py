@@ -78,8 +78,6 @@ def test_sparse_features_survive_the_npz(tmp_path):
     features = sparse.csr_array(np.eye(12, 5, dtype=np.float32))
     graph = Graph.from_pairs(two_communities(12).edges, 12, features=features)
     assert load_graph(write(graph, tmp_path)["npz"]).graph.content_hash == graph.content_hash
-    bare = write(graph, tmp_path, include_features=False)["npz"]
-    assert load_graph(bare).graph.features is None
 
 
 def test_networkx_reads_the_graphml(tmp_path):

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.measures import METRICS
 from core.measures.intervals import (
     combine_measurements,
     compare_repeats,
     share_variance,
     wilson_interval,
 )
+from core.measures.metrics import METRICS
 from core.results import Measurement
 
 

@@ -11,7 +11,8 @@ from sklearn.metrics.pairwise import cosine_similarity
 from core.context import Context
 from core.errors import RunCancelled
 from core.graph import Graph
-from core.measures import METRICS, pair_profile
+from core.measures import pair_profile
+from core.measures.metrics import METRICS
 from core.measures.pair_profile import compute_path_lengths, measure_pair_profile
 from core.seeding import Seed
 from core.threats import LinkThreat

@@ -10,7 +10,7 @@ from core.measures.ranking import (
     FPR_GRID,
     compute_attribute_roc,
     compute_auc,
-    compute_link_roc,
+    compute_grid_roc,
     compute_margins,
     compute_roc,
     measure_class_probabilities,
@@ -92,7 +92,7 @@ def test_roc_passes_through_the_points_of_sklearn(seed):
     roc = compute_roc(scores, truth)
     np.testing.assert_allclose(roc.fpr, fpr)
     np.testing.assert_allclose(roc.tpr, tpr)
-    grid = compute_link_roc(PairScores(scores), link_threat(25, 35))
+    grid = compute_grid_roc(scores, truth)
     assert (np.diff(grid.tpr) >= -1e-12).all()
     assert grid.tpr[-1] == 1.0
     assert FPR_GRID[0] == 0.0

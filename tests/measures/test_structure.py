@@ -7,7 +7,8 @@ from scipy import stats
 
 from core.context import Context
 from core.graph import Graph
-from core.measures import STATISTICS, structure
+from core.measures import structure
+from core.measures.metrics import STATISTICS
 from core.measures.structure import compute_mmd, compute_statistics, measure_structure
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS

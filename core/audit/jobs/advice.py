@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from sqlalchemy.engine import Row
 
 from core.audit.advice import Advice, AdviceRequest, compute_advice
-from core.audit.jobs.job import JobContext, Jobs, make_key
+from core.audit.jobs.job import JobContext, Jobs, make_key, read_progress
 from core.audit.jobs.worker import limit_threads
 from core.audit.spec import AuditSpec
 from core.audit.states import State
@@ -77,6 +77,4 @@ class AdviceJobs(Jobs[AdviceRequest, AdviceProgress]):
     @classmethod
     def read(cls, row: Row[Any], state: State) -> AdviceProgress:
         advice = Advice.model_validate(row.result) if row.result else None
-        return AdviceProgress(
-            row.key, state, row.progress, row.message, row.reason, row.seconds, advice
-        )
+        return AdviceProgress(**read_progress(row, state), advice=advice)

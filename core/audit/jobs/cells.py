@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from core.audit.attacking import attack_release, check_support
+from core.audit.attacking import attack_release
 from core.audit.cell import SHARED_NOTE, Cell, make_cell_seed, make_member_seeds, make_shared_seed
 from core.audit.describe import CellResult, count_changes, pack_release, unpack_release
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
@@ -29,6 +29,7 @@ from core.audit.threat_sampling import draw_repeat, limit_publisher_knowledge, s
 from core.context import BasePrediction, Context, SharedWork
 from core.data.release_columns import show_columns
 from core.device import Device, compute_memory_budget, cpu_device, find_device
+from core.errors import check_support
 from core.graph import Graph
 from core.methods import Defense
 from core.release import ORIGINAL, Release, check_release

@@ -12,14 +12,13 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.engine import Row
 
-from core.audit.jobs.job import JobContext, Jobs
+from core.audit.jobs.job import JobContext, Jobs, read_progress
 from core.audit.jobs.publish import describe_publishing
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
 from core.audit.view import ClaimRun
 from core.context import Context
 from core.errors import InputError
-from core.methods import Defense
 from core.privacy.claim_check import MIN_TRIALS, ClaimCheck, check_claim
 from core.progress import Progress
 from core.seeding import Seed
@@ -85,14 +84,9 @@ class ClaimJobs(Jobs[ClaimRequest, ClaimRun]):
     @classmethod
     def read(cls, row: Row[Any], state: State) -> ClaimRun:
         return ClaimRun(
-            id=row.key,
+            **read_progress(row, state),
             release=row.release,
             trials=row.request["trials"],
-            state=state,
-            fraction=row.progress,
-            message=row.message,
-            reason=row.reason,
-            seconds=row.seconds,
             check=ClaimCheck.restore(row.result) if row.result else None,
         )
 
@@ -114,8 +108,7 @@ def play_claim(
 
     trials  None: as many as needed to refute the claim
     """
-    defense = choice.make("defense")
-    assert isinstance(defense, Defense)
+    defense = choice.make_defense()
     seed = Seed(root_seed).child("claim", choice.id, trials)
     context = Context(seed=seed, progress=progress or Progress())
     return check_claim(

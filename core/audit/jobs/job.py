@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -156,7 +157,7 @@ class Jobs(ABC, Generic[Request, Run]):
         """Storage key of the request."""
         parts = self.format_parts(request)
         if parts is None:
-            return f"{Seed.from_entropy().root:032x}"[:20]
+            return secrets.token_hex(10)
         return make_key(self.name, audit_id, *parts)
 
     def get(self, key: str) -> Run:
@@ -244,6 +245,18 @@ def list_runs(store: Store, kind: type[Jobs[Any, Run]], audit_id: str) -> tuple[
     """Jobs of a kind that belong to an audit, oldest first."""
     rows = store.list_jobs(JobRow.audit_id == audit_id, JobRow.kind == kind.name)
     return tuple(kind.read(row, find_state(row)) for row in rows)
+
+
+def read_progress(row: Row[Any], state: State) -> dict[str, Any]:
+    """Fields of `JobProgress` from a job's row."""
+    return {
+        "id": row.key,
+        "state": state,
+        "fraction": row.progress,
+        "message": row.message,
+        "reason": row.reason,
+        "seconds": row.seconds,
+    }
 
 
 def make_key(*parts: Any) -> str:

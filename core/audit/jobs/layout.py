@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.engine import Row
 
-from core.audit.jobs.job import JobContext, Jobs
+from core.audit.jobs.job import JobContext, Jobs, read_progress
 from core.audit.states import State
 from core.audit.store.files import DamagedError
 from core.audit.view import JobProgress
@@ -97,4 +97,4 @@ class LayoutJobs(Jobs[LayoutRequest, JobProgress]):
 
     @classmethod
     def read(cls, row: Row[Any], state: State) -> JobProgress:
-        return JobProgress(row.key, state, row.progress, row.message, row.reason, row.seconds)
+        return JobProgress(**read_progress(row, state))

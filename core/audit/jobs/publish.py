@@ -6,6 +6,7 @@ knows it. A release to hand out is therefore drawn anew.
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
@@ -16,8 +17,8 @@ from sqlalchemy.engine import Row
 
 from core.audit.access.accounts import LOCAL
 from core.audit.describe import ReleaseRecord, count_changes, pack_release, unpack_release
-from core.audit.jobs.job import JobContext, Jobs
-from core.audit.ledger import enter_release, new_run_id
+from core.audit.jobs.job import JobContext, Jobs, read_progress
+from core.audit.ledger import enter_release
 from core.audit.prepared import list_published, prepare_graph
 from core.audit.provenance import describe_draw
 from core.audit.spec import PublishSpec
@@ -30,7 +31,7 @@ from core.audit.view import PublishProgress
 from core.context import Context
 from core.data.release_columns import leave_out_people
 from core.device import compute_memory_budget, cpu_device, find_device
-from core.errors import InputError, UnsupportedError
+from core.errors import InputError, check_support
 from core.graph import Graph
 from core.privacy.ledger import Total
 from core.progress import Progress
@@ -93,7 +94,7 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
 
     @classmethod
     def uses_gpu(cls, request: PublishSpec) -> bool:
-        return request.make_defense().info.uses_gpu
+        return request.defense.make_defense().info.uses_gpu
 
     @classmethod
     def compute(cls, request: PublishSpec, job: JobContext) -> dict[str, Any]:
@@ -111,12 +112,7 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
     def read(cls, row: Row[Any], state: State) -> PublishProgress:
         result = row.result or {}
         return PublishProgress(
-            row.key,
-            state,
-            row.progress,
-            row.message,
-            row.reason,
-            row.seconds,
+            **read_progress(row, state),
             spec=PublishSpec.model_validate(row.request),
             provenance=result.get("provenance", {}),
             description=result.get("release", {}),
@@ -130,12 +126,10 @@ def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None =
 
     Raises UnsupportedError if the defense does not apply.
     """
-    defense = spec.make_defense()
+    defense = spec.defense.make_defense()
     seed = Seed.from_entropy()
     threats = _set_up(graph, spec, seed.child("threats"))
-    reason = defense.supports(threats.visible, threats)
-    if reason:
-        raise UnsupportedError(defense.label, f"cannot run here: {reason}")
+    check_support(defense.label, defense.supports(threats.visible, threats))
     device = find_device() if defense.info.uses_gpu else cpu_device()
     context = Context(
         seed=seed.child("publish"),
@@ -174,7 +168,7 @@ def enter_publishing(
     totals = enter_release(
         store,
         graph,
-        run or new_run_id(),
+        run or secrets.token_hex(8),
         made,
         release,
         spec.budget,
