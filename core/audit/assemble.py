@@ -50,11 +50,11 @@ from core.measures.intervals import LEVEL, combine_measurements
 from core.release import EMPIRICAL, ORIGINAL, Guarantee
 from core.results import RELEASE, Estimate, Measurement
 
-Meter = Callable[[Row[Any]], list[Measurement]]
+CellMeasure = Callable[[Row[Any]], list[Measurement]]
 """Measurements derived from a finished cell when its table is assembled."""
 
 
-def make_group_meter(store: Store, spec: AuditSpec, graph: Graph) -> Meter:
+def make_group_measure(store: Store, spec: AuditSpec, graph: Graph) -> CellMeasure:
     """group_gap of an attack's cell by the spec's grouping columns; no measurement without any."""
     columns = [graph.with_private(column).attribute(column).codes for column in spec.groups]
 
@@ -139,7 +139,7 @@ def assemble_view(
         spec=spec,
         provenance={**row.provenance, "devices": devices},
         releases=tuple(_summarize_releases(spec, groups)),
-        results=_assemble_results(spec, groups, make_group_meter(store, spec, graph), level),
+        results=_assemble_results(spec, groups, make_group_measure(store, spec, graph), level),
         nodes=nodes,
         profile=assemble_profile(store, spec, groups, graph),
         cells=assemble_cells(cells),
@@ -207,7 +207,7 @@ def _combine_fact(name: str, cells: list[Row[Any]]) -> Estimate:
 
 
 def _assemble_results(
-    spec: AuditSpec, groups: Groups, measure: Meter, level: float
+    spec: AuditSpec, groups: Groups, measure: CellMeasure, level: float
 ) -> pd.DataFrame:
     """Rows in the order of the spec: releases, attacks, then measures of the release.
 
@@ -258,7 +258,7 @@ def _combine_cells(
     main: str,
     overlap: float,
     level: float,
-    measure: Meter = _measure_nothing,
+    measure: CellMeasure = _measure_nothing,
 ) -> Iterable[tuple[object, ...]]:
     """metric, value, low, high, n, seeds, status, reason, repeats of one method on one release.
 
@@ -294,7 +294,7 @@ def _combine_cells(
 
 
 def _group_measurements(
-    cells: list[Row[Any]], population: str, measure: Meter = _measure_nothing
+    cells: list[Row[Any]], population: str, measure: CellMeasure = _measure_nothing
 ) -> dict[str, dict[int, Measurement]]:
     """Metric → repeat → measurement on a population, from finished cells."""
     found: dict[str, dict[int, Measurement]] = {}

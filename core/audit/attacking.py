@@ -13,7 +13,11 @@ from core.audit.knowledge import ADAPTIVE, Composition, Joint, Shadow
 from core.audit.scenarios import Scenario, Threat
 from core.audit.spec import MethodChoice
 from core.context import Context
-from core.data.control import ask_released, ask_values, lift_pairs
+from core.data.control import (
+    make_control_attribute_threat,
+    make_control_released_threat,
+    renumber_link_threat,
+)
 from core.errors import check_support
 from core.graph import Graph
 from core.methods import AttributeAttack, Defense, IdentityAttack, LinkAttack, Method
@@ -138,7 +142,7 @@ def _attack_released(
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
     measured = [*released_links.measure_released(scores, threat), measure_advantage(risk)]
     if threats.control is not None:
-        apart = ask_released(release.graph, threat.prior, threats.control)
+        apart = make_control_released_threat(release.graph, threat.prior, threats.control)
         measured += _of_control(released_links.measure_released(score(apart), apart))
     return measured, dict(scores.facts or {}), arrays
 
@@ -151,7 +155,7 @@ def _draw_released(threats: Threats, release: Release, context: Context) -> Rele
     if control is None:
         return draw_released_threat(threats.visible, release.graph, rng)
     before, after = (g.subgraph(control.members) for g in (threats.visible, release.graph))
-    return lift_pairs(draw_released_threat(before, after, rng), control)
+    return renumber_link_threat(draw_released_threat(before, after, rng), control)
 
 
 def _compose_releases(
@@ -213,7 +217,7 @@ def _attack_attribute(
     measured.append(node_risk.measure_class_advantage(risk, threat.attribute.codes))
     measured += node_risk.measure_forecast_advantage(found, threat)
     if threats.control is not None:  # raw scores only: calibration is worse on fewer people
-        apart = ask_values(threat, threats.control)
+        apart = make_control_attribute_threat(threat, threats.control)
         measured += _of_control(ranking.measure_class_probabilities(found, apart))
         measured += _of_control(measure_quantities(found, apart))
     return measured, dict(found.facts or {}), arrays

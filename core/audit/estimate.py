@@ -72,7 +72,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Past:
+class PastCell:
     """Seconds of a past cell on a release of `size` nodes and links."""
 
     kind: str
@@ -125,8 +125,8 @@ class TimeModel:
     links, and by the square root below `REFERENCE_SIZE`, where overhead dominates.
     """
 
-    def __init__(self, past: Iterable[Past]) -> None:
-        self._past: dict[tuple[str, str], list[Past]] = {}
+    def __init__(self, past: Iterable[PastCell]) -> None:
+        self._past: dict[tuple[str, str], list[PastCell]] = {}
         for item in past:
             if item.seconds > 0:
                 self._past.setdefault((item.kind, item.name), []).append(item)
@@ -203,7 +203,7 @@ def _compare_machine(model: TimeModel, done: Sequence[tuple[Task, float]]) -> tu
     return 1.0, 0.0
 
 
-def load_past(store: Store) -> list[Past]:
+def load_past(store: Store) -> list[PastCell]:
     """The latest finished cells of all audits, with the size of their graph."""
     query = (
         sa.select(
@@ -231,7 +231,7 @@ def load_past(store: Store) -> list[Past]:
             task = make_task(row.kind, row.method, row.num_nodes, row.num_edges, row.release)
         except AuditError:  # a method that this version does not know
             continue
-        found.append(Past(task.kind, task.name, task.size, row.seconds))
+        found.append(PastCell(task.kind, task.name, task.size, row.seconds))
     return found
 
 

@@ -114,7 +114,7 @@ def enter_release(
             connection.execute(sa.insert(LedgerRow).values({**asdict(new), **who}))
         return compute_totals([*known, new])
 
-    return keep_trying(enter, store.tell)
+    return keep_trying(enter, store.notify)
 
 
 def assign_lineage(store: Store, graph: Graph, lineage: str, person: str, reason: str) -> None:
@@ -136,7 +136,7 @@ def assign_lineage(store: Store, graph: Graph, lineage: str, person: str, reason
             if not connection.execute(sa.update(LineageRow).where(known).values(values)).rowcount:
                 connection.execute(sa.insert(LineageRow).values({**row, **values}))
 
-    keep_trying(assign, store.tell)
+    keep_trying(assign, store.notify)
 
 
 def describe_ledger(entries: tuple[Entry, ...]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.audit.spec import AuditSpec, DisclosureSpec, PublishSpec
 from core.data.release_columns import Rule, choose_columns, leave_out_people
-from core.data.shared_numbers import cut_alike
+from core.data.shared_numbers import bin_like
 from core.errors import InputError
 from core.graph import Attribute, Graph
 
@@ -164,7 +164,7 @@ def prepare_shadow_graph(graph: Graph, private: Attribute) -> Graph:
             "shadow graph", "must have the private column", private.name, f"it has: {columns}"
         )
     graph = graph.with_private(private.name)
-    column = cut_alike(graph.attribute(private.name), private)
+    column = bin_like(graph.attribute(private.name), private)
     held = {column.classes[code] for code in np.unique(column.codes[column.known])}
     if len(held & set(private.classes)) < 2:
         raise InputError(

@@ -33,7 +33,7 @@ def run_inline(
         spec, cells = audit.spec, plan_audit(audit)
         own.add_audit(audit_id, name or spec.graph_name, spec, cells, describe_run(spec))
         own.claim_audit(audit_id)
-        own.heal_cells(audit_id)
+        own.requeue_damaged_cells(audit_id)
         kept = {row.key for row in own.list_cells(audit_id, "key", "state") if row.state.is_kept}
         text = spec.model_dump_json()
         for cell in cells:

@@ -322,7 +322,7 @@ class AuditService:
             view = assemble_view(self._store, row, self.load_graph)
             view = replace(view, ledger=ledger, decisions=decisions)
         except DamagedError:
-            if not self._store.heal_cells(audit_id):  # it is the graph that is damaged
+            if not self._store.requeue_damaged_cells(audit_id):  # it is the graph that is damaged
                 raise
             if not find_state(row).is_active:
                 note = "stored parts were damaged: resume the audit to compute them again"
@@ -398,9 +398,9 @@ class AuditService:
         """Cancel a publishing run; unknown ids are ignored."""
         self.publishing.cancel(publish_id)
 
-    def format_trouble(self, tell: Callable[[str], object]) -> None:
+    def set_notifier(self, notify: Callable[[str], object]) -> None:
         """Set the callback for one-line messages while waiting for database or disk."""
-        self._store.tell = tell
+        self._store.notify = notify
 
     # -- inside -----------------------------------------------------------------------------
 

@@ -155,7 +155,7 @@ def make_point(key: str, share: float, spec: AuditSpec, graph: Graph) -> tuple[A
     elif key == "features":
         graph = mask_features(graph, share, seed)
     elif key == "size":
-        graph = shrink_graph(graph, share, seed)
+        graph = sample_communities(graph, share, seed)
         fields["sensitive_links"] = _keep_links(spec, graph) or None
     elif key == "columns":
         fields |= choose_withheld(spec, whole, int(share))
@@ -235,7 +235,7 @@ def mask_features(graph: Graph, share: float, seed: Seed) -> Graph:
     return replace(graph, features=masked)
 
 
-def shrink_graph(graph: Graph, share: float, seed: Seed) -> Graph:
+def sample_communities(graph: Graph, share: float, seed: Seed) -> Graph:
     """Union of Louvain communities with a size nearest to `share` of the nodes."""
     from core.algorithms.communities import find_communities
 

@@ -15,7 +15,12 @@ from core.audit.knowledge import STANDARD, Auxiliary, Joint, PublisherKnows, Sha
 from core.audit.prepared import PreparedAudit, list_published
 from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec, PublishSpec, ThreatSpec
-from core.data.control import draw_control, lift_links, lift_threats, lift_values
+from core.data.control import (
+    draw_control,
+    renumber_attribute_threat,
+    renumber_links,
+    renumber_threats,
+)
 from core.data.second_graph import draw_identity_threat
 from core.data.splits import Spread, draw_attribute_threat, draw_threats, withhold_links
 from core.graph import Graph
@@ -33,7 +38,7 @@ def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
     control, own, members = _set_control_apart(spec, graph, seed)
     threats = draw_secrets(own, members, seed, own.test_links, own.held_back_links)
     if control is not None:
-        threats = lift_threats(threats, graph, control)
+        threats = renumber_threats(threats, graph, control)
     threats = replace(threats, external=audit.external)
     if audit.shadow is not None and threats.attribute is not None:
         threats = replace(threats, shadow_graph=audit.encoded_shadow)
@@ -113,7 +118,7 @@ def draw_visible(audit: PreparedAudit, repeat: int) -> Graph:
     if share is not None or spec.threats.sensitive_links is not None:
         given, kept = _find_given(spec.threats, visible, spec.held_back_links)
         visible = withhold_links(visible, seed, share, given, spec.test_links, kept)[2]
-    return visible if control is None else lift_links(visible, audit.graph, control)
+    return visible if control is None else renumber_links(visible, audit.graph, control)
 
 
 def _find_given(
@@ -211,4 +216,4 @@ def _draw_attacker(
     spread: Spread = "stratified" if known is None else known.spread
     given = find_known(spec, graph) if known is None else None
     drawn = draw_attribute_threat(graph, column, share, seed, spread, given)
-    return drawn if control is None else lift_values(drawn, threats.visible, control)
+    return drawn if control is None else renumber_attribute_threat(drawn, threats.visible, control)

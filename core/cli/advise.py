@@ -110,13 +110,13 @@ def add_check_claim(commands: Any) -> None:
 
 def run_check_claim(options: argparse.Namespace) -> int:
     """Try to refute a release's guarantee by experiment."""
-    from core.audit.jobs.claims import play_claim
+    from core.audit.jobs.claims import run_claim_check
     from core.audit.spec import MethodChoice
 
     choice = MethodChoice.parse(options.defense, "defense")
     if options.out is not None:
         make_folder(options.out.parent)
-    check = play_claim(choice, options.trials, options.root_seed, MeterProgress())
+    check = run_claim_check(choice, options.trials, options.root_seed, MeterProgress())
     if options.out is not None:
         text = json.dumps(check.describe(), indent=1, ensure_ascii=False)
         options.out.write_text(text + "\n", encoding="utf-8")

@@ -28,7 +28,7 @@ LAYOUT = {
 }
 """Layout options of text tables → choices; see `core.data.sniff`."""
 
-Tell = Callable[[str], object]
+Notify = Callable[[str], object]
 """Callback for remarks."""
 
 
@@ -117,28 +117,28 @@ def find_graph(text: str, must_be_file: bool = False) -> Path | None:
     return Path(text)
 
 
-def load_input(options: argparse.Namespace, tell: Tell = say) -> LoadedGraph:
+def load_input(options: argparse.Namespace, notify: Notify = say) -> LoadedGraph:
     """Graph of the catalogue, a file or a database; reports what loading dropped."""
     from core.data.catalogue import load_dataset
     from core.data.warnings import find_secret_warnings
 
     if is_address(options.graph) or is_address(options.nodes):
-        return _load_tables(options, tell)
+        return _load_tables(options, notify)
     path = find_graph(options.graph, must_be_file=bool(options.nodes))
     if path is None:
         return load_dataset(options.graph)
     roles = {"private": options.private, "utility": options.utility}
-    loaded = load_files(path, options.nodes, options, tell, **roles)
+    loaded = load_files(path, options.nodes, options, notify, **roles)
     if options.nodes and not split_values(options.unknown):
-        _warn_of_markers(options, tell)
+        _warn_of_markers(options, notify)
     for name in filter(None, (options.private, *(getattr(options, "more_private", None) or ()))):
         graph = loaded.graph.with_private(name)
         for text in find_secret_warnings(graph, graph.attribute(name)):
-            tell(f"warning: {text}")
+            notify(f"warning: {text}")
     return loaded
 
 
-def _load_tables(options: argparse.Namespace, tell: Tell) -> LoadedGraph:
+def _load_tables(options: argparse.Namespace, notify: Notify) -> LoadedGraph:
     """`load_input` on copies of database tables."""
     from core.data.database_table import copy_table
     from core.data.sandbox import make_folder
@@ -149,13 +149,13 @@ def _load_tables(options: argparse.Namespace, tell: Tell) -> LoadedGraph:
             address = getattr(options, option)
             if is_address(address):
                 path, count = copy_table(address, Path(folder))
-                tell(f"{count:,} rows of table '{address.partition('#')[2]}'")
+                notify(f"{count:,} rows of table '{address.partition('#')[2]}'")
                 copies[option] = str(path) if option == "graph" else path
-        return load_input(argparse.Namespace(**{**vars(options), **copies}), tell)
+        return load_input(argparse.Namespace(**{**vars(options), **copies}), notify)
 
 
 def load_files(
-    path: Path, nodes: Path | None, options: argparse.Namespace, tell: Tell = say, **roles: Any
+    path: Path, nodes: Path | None, options: argparse.Namespace, notify: Notify = say, **roles: Any
 ) -> LoadedGraph:
     """Graph of a file and its node table, read as the options state; reports what was dropped.
 
@@ -176,13 +176,13 @@ def load_files(
         **roles,
     )
     report = loaded.report
-    tell(
+    notify(
         f"{loaded.graph.num_nodes} nodes, {loaded.graph.num_edges} links; dropped "
         f"{report.num_self_loops} self-loops, {report.num_duplicates} duplicates, "
         f"{report.num_reciprocal} reverse directions"
     )
     for note in report.notes:
-        tell(f"note: {note}")
+        notify(f"note: {note}")
     return loaded
 
 
@@ -197,7 +197,7 @@ def read_layout(options: argparse.Namespace, prefix: str = "") -> dict[str, str]
     return {field: choice for field, choice in given.items() if choice is not None}
 
 
-def _warn_of_markers(options: argparse.Namespace, tell: Tell) -> None:
+def _warn_of_markers(options: argparse.Namespace, notify: Notify) -> None:
     from core.data.sandbox import find_markers_in_sandbox
 
     if ".json" in options.nodes.suffixes:
@@ -206,7 +206,9 @@ def _warn_of_markers(options: argparse.Namespace, tell: Tell) -> None:
     for column in (options.private, options.utility):
         if column in found:
             values = ",".join(found[column])
-            tell(f"note: {values} in column '{column}' may mean unknown; if so: --unknown={values}")
+            notify(
+                f"note: {values} in column '{column}' may mean unknown; if so: --unknown={values}"
+            )
 
 
 MANY = ",…"

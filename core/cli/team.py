@@ -60,7 +60,7 @@ def open_service(computes: bool = False) -> Iterator[AuditService]:
 
         service = AuditService(stopping_rule=_find_decided, cluster=cluster)
         stack.callback(service.close)
-        service.format_trouble(say)
+        service.set_notifier(say)
         yield enter(service, open_person(service.team))
 
 

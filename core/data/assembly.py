@@ -108,7 +108,7 @@ def join_node_table(
     )
 
 
-def unite_spellings(raw: RawGraph) -> RawGraph:
+def normalize_ids(raw: RawGraph) -> RawGraph:
     """Normalise ids to Unicode NFC, so that equivalent spellings are one node.
 
     Only for nodes without further data.

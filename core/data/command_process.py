@@ -59,10 +59,10 @@ def main() -> None:
     os.dup2(nowhere, 1)
     if is_apart:
         _run_below(command)
-    _become(command)
+    _execute(command)
 
 
-def _become(command: list[str]) -> None:
+def _execute(command: list[str]) -> None:
     try:
         os.execvp(command[0], command)
     except OSError as error:
@@ -87,7 +87,7 @@ def _run_below(command: list[str]) -> None:
     child = os.fork()
     if child:
         _exit_like(child)
-    _become(command)
+    _execute(command)
 
 
 def _exit_like(child: int) -> None:

@@ -58,7 +58,7 @@ def _draw_non_links(
     return np.sort(ends[np.sort(first)[:count]], axis=1)
 
 
-def lift_threats(threats: Threats, graph: Graph, control: Control) -> Threats:
+def renumber_threats(threats: Threats, graph: Graph, control: Control) -> Threats:
     """Convert threats on `graph.subgraph(control.members)` to the node numbers of `graph`.
 
     Control nodes have no link in the visible graph, and their values are neither known nor
@@ -68,22 +68,22 @@ def lift_threats(threats: Threats, graph: Graph, control: Control) -> Threats:
     attribute, utility = threats.attribute, threats.utility
     return replace(
         threats,
-        visible=lift_links(threats.visible, graph, control),
-        link=link and lift_pairs(link, control),
-        attribute=attribute and lift_values(attribute, graph, control),
-        utility=utility and lift_values(utility, graph, control),
+        visible=renumber_links(threats.visible, graph, control),
+        link=link and renumber_link_threat(link, control),
+        attribute=attribute and renumber_attribute_threat(attribute, graph, control),
+        utility=utility and renumber_attribute_threat(utility, graph, control),
         test_links=None if threats.test_links is None else members[threats.test_links],
         test_non_links=None if threats.test_non_links is None else members[threats.test_non_links],
         control=control,
     )
 
 
-def lift_links(visible: Graph, graph: Graph, control: Control) -> Graph:
+def renumber_links(visible: Graph, graph: Graph, control: Control) -> Graph:
     """The whole graph with the links of a graph of `control.members` and no others."""
     return graph.with_edges(control.members[visible.edges], visible.weights)
 
 
-def lift_pairs(threat: AnyLinkThreat, control: Control) -> AnyLinkThreat:
+def renumber_link_threat(threat: AnyLinkThreat, control: Control) -> AnyLinkThreat:
     """A threat on links among `control.members`, in the node numbers of the whole graph."""
     members, more = control.members, threat.more_absent
     return replace(
@@ -94,19 +94,23 @@ def lift_pairs(threat: AnyLinkThreat, control: Control) -> AnyLinkThreat:
     )
 
 
-def lift_values(threat: AttributeThreat, graph: Graph, control: Control) -> AttributeThreat:
+def renumber_attribute_threat(
+    threat: AttributeThreat, graph: Graph, control: Control
+) -> AttributeThreat:
     """A threat on values of `control.members`, in the node numbers of the whole graph."""
     known, hidden = np.zeros((2, graph.num_nodes), bool)
     known[control.members], hidden[control.members] = threat.known, threat.hidden
     return AttributeThreat(graph.attribute(threat.attribute.name), known, hidden)
 
 
-def ask_values(threat: AttributeThreat, control: Control) -> AttributeThreat:
+def make_control_attribute_threat(threat: AttributeThreat, control: Control) -> AttributeThreat:
     """The same attacker, evaluated on control nodes with a value."""
     return replace(threat, hidden=control.people & threat.attribute.known)
 
 
-def ask_released(released: Graph, density: float, control: Control) -> ReleasedThreat:
+def make_control_released_threat(
+    released: Graph, density: float, control: Control
+) -> ReleasedThreat:
     """The question which links of control nodes are real, on a release without any of them.
 
     density: of the defended graph; its links and non-links are treated alike.

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from core.data.assembly import RawGraph, unite_spellings
+from core.data.assembly import RawGraph, normalize_ids
 from core.data.columns import guess_link_roles
 from core.data.link_text import LinkText, encode_columns, load_link_text, read_columns
 from core.data.node_table import is_parquet
@@ -43,7 +43,7 @@ def load_edge_list(
         format="edge list",
         notes=notes,
     )
-    return raw if text.data.isascii() else unite_spellings(raw)
+    return raw if text.data.isascii() else normalize_ids(raw)
 
 
 def load_edge_table(
@@ -91,7 +91,7 @@ def load_edge_table(
         raise FormatError(file, "must have ids that are not blank and weights of at least 0")
     codes, ids, weights = encoded
     raw = RawGraph(codes.reshape(-1, 2), ids, weights, format="table", notes=notes)
-    return raw if as_numbers else unite_spellings(raw)
+    return raw if as_numbers else normalize_ids(raw)
 
 
 def _choose_columns(

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from core.data.assembly import RawGraph, unite_spellings
+from core.data.assembly import RawGraph, normalize_ids
 from core.data.text_input import check_num_nodes, load_text, load_utf8
 from core.errors import FormatError
 
@@ -65,7 +65,7 @@ def load_pajek(path: str | Path) -> RawGraph:
     notes = [f"places and shapes of {further:,} vertices not used"] if further else []
     if any(names) and not use_labels:
         notes.append("vertices are called by their numbers: some labels are missing or repeated")
-    return unite_spellings(
+    return normalize_ids(
         RawGraph(
             pairs=np.array(pairs, np.int64).reshape(-1, 2),
             node_ids=tuple(names if use_labels else map(str, range(1, size + 1))),

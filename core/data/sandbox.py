@@ -189,7 +189,7 @@ def make_folder(kind: str) -> tempfile.TemporaryDirectory[str]:
     )
 
 
-def sweep_folders() -> int:
+def remove_stale_folders() -> int:
     """Remove folders of this user's ended processes; returns their number."""
     count = 0
     for path in Path(tempfile.gettempdir()).glob("audit-*"):

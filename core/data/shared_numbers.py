@@ -7,7 +7,7 @@ import numpy as np
 from core.graph import MISSING, Attribute
 
 
-def cut_alike(column: Attribute, model: Attribute) -> Attribute:
+def bin_like(column: Attribute, model: Attribute) -> Attribute:
     """`column` with the classes of `model` if either was binned; else unchanged.
 
     Intervals are matched by their borders, since each graph is binned at its own quartiles. A
@@ -16,9 +16,9 @@ def cut_alike(column: Attribute, model: Attribute) -> Attribute:
     that are not fully numeric are returned unchanged.
     """
     numbers = _read_numbers(column)
-    if numbers is None or not (_is_cut(model) or _is_cut(column)):
+    if numbers is None or not (_is_binned(model) or _is_binned(column)):
         return column
-    if _is_cut(model):
+    if _is_binned(model):
         codes = np.searchsorted(_find_borders(model), numbers)
     else:
         codes = _find_equal(numbers, model.classes)
@@ -26,7 +26,7 @@ def cut_alike(column: Attribute, model: Attribute) -> Attribute:
     return Attribute(column.name, codes, model.classes, numbers)
 
 
-def _is_cut(column: Attribute) -> bool:
+def _is_binned(column: Attribute) -> bool:
     """Whether some class holds more than one number."""
     if column.values is None:
         return False

@@ -81,7 +81,7 @@ def generate_social(num_nodes: int = 1000, seed: int = 0) -> Graph:
     stray = rng.random(num_nodes) > PLANTED.label_purity
     label[stray] = rng.integers(0, len(LABELS), int(stray.sum()))
     return Graph(
-        edges=_meet(degrees, affiliation, place, root.rng("links")),
+        edges=_link_ends(degrees, affiliation, place, root.rng("links")),
         node_ids=tuple(f"p{i:04d}" for i in range(1, num_nodes + 1)),
         attributes={
             "affiliation": Attribute("affiliation", affiliation, AFFILIATIONS),
@@ -111,7 +111,7 @@ def _shuffled_codes(
     return rng.permutation(np.searchsorted(bounds, np.arange(num_nodes), side="right"))
 
 
-def _meet(
+def _link_ends(
     degrees: np.ndarray, affiliation: np.ndarray, place: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """(m, 2) sorted links. Ends within an affiliation are linked near their place, others anywhere.

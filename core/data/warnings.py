@@ -21,7 +21,7 @@ from core.graph import Attribute, Graph
 from core.seeding import Seed
 from core.words import count_noun, format_percent
 
-TELLS = 0.4
+MIN_STRENGTH = 0.4
 """Smallest reported share of a class's entropy: a copy with one error in eleven, for two equal
 classes."""
 SIGNIFICANCE = 0.01
@@ -75,8 +75,8 @@ class TellingColumn:
 def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]:
     """Columns that reveal a class of `secret`, strongest first.
 
-    Reported if the interval's lower end is at least TELLS and the strength exceeds chance over all
-    columns (G-test, Bonferroni over columns and classes).
+    Reported if the interval's lower end is at least MIN_STRENGTH and the strength exceeds chance
+    over all columns (G-test, Bonferroni over columns and classes).
     """
     known = np.flatnonzero(secret.known)
     rng = Seed(0).rng("telling columns")
@@ -91,7 +91,7 @@ def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]
     found: list[TellingColumn] = []
     for names, tables, has_order in columns:
         strengths = _compute_strengths(tables)
-        for number in np.flatnonzero(strengths.max(axis=1) >= TELLS):
+        for number in np.flatnonzero(strengths.max(axis=1) >= MIN_STRENGTH):
             table = tables[number][tables[number].any(axis=1)]
             best = np.flatnonzero(strengths[number] >= strengths[number].max() - 1e-9)
             code = int(best[sizes[best].argmin()])  # of two classes that tell the same the rarer
@@ -103,7 +103,7 @@ def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]
             spread = _compute_strengths(draws.reshape(_RESAMPLES, *table.shape).astype(float))
             low, high = np.quantile(spread[:, code], (0.025, 0.975))
             strength = float(strengths[number, code])
-            if low < TELLS or strength <= chance:
+            if low < MIN_STRENGTH or strength <= chance:
                 continue
             pair = np.stack([table.sum(axis=1) - table[:, code], table[:, code]], axis=1)
             rises = np.diff(pair[:, 1] / pair.sum(axis=1))

@@ -8,7 +8,7 @@ import pytest
 
 from core.audit.assemble import assemble_view
 from core.audit.export import describe_audit
-from core.audit.jobs.claims import ClaimJobs, ClaimRequest, play_claim
+from core.audit.jobs.claims import ClaimJobs, ClaimRequest, run_claim_check
 from core.audit.jobs.job import list_runs, run_job
 from core.audit.run import run_inline
 from core.audit.spec import MethodChoice
@@ -71,7 +71,7 @@ def test_a_sound_mechanism_passes_and_its_check_is_stored_and_exported(store, au
     assert run.state == "done"
     assert not run.check.is_refuted
     assert 0.2 < run.check.lower_bound <= run.check.claimed == 1.0
-    again = play_claim(MethodChoice.model_validate(EDGE_RAND), 400)
+    again = run_claim_check(MethodChoice.model_validate(EDGE_RAND), 400)
     assert again.describe() == run.check.describe()
     view = assemble_view(store, store.find_audit(audit_id))
     assert [claim.id for claim in view.claims] == [run.id]
@@ -119,10 +119,10 @@ def test_a_check_whose_process_is_gone_counts_as_interrupted(store, audit_id):
 
 def test_what_promises_nothing_has_no_claim_and_progress_cancels():
     with pytest.raises(UnsupportedError, match="differential privacy"):
-        play_claim(MethodChoice(key="random_deletion"), 400)
+        run_claim_check(MethodChoice(key="random_deletion"), 400)
     progress = RecordingProgress(is_cancelled=lambda: len(progress.updates) > 3)
     with pytest.raises(RunCancelled):
-        play_claim(MethodChoice.model_validate(EDGE_RAND), 400, progress=progress)
+        run_claim_check(MethodChoice.model_validate(EDGE_RAND), 400, progress=progress)
 
 
 @pytest.mark.xdist_group("audit cluster")

@@ -25,7 +25,11 @@ from core.audit.threat_sampling import (
     select_attacker,
 )
 from core.context import Context
-from core.data.control import ask_released, ask_values, draw_control
+from core.data.control import (
+    draw_control,
+    make_control_attribute_threat,
+    make_control_released_threat,
+)
 from core.errors import InputError
 from core.findings.labels import is_data_independent
 from core.graph import Graph
@@ -117,7 +121,7 @@ def test_no_attacker_knows_the_value_of_a_control_person(place):
     assert met.attribute.name == "label"
     assert met.known.any()
     assert not met.known[threats.control.people].any()
-    apart = ask_values(met, threats.control)
+    apart = make_control_attribute_threat(met, threats.control)
     np.testing.assert_array_equal(apart.hidden, threats.control.people)
     np.testing.assert_array_equal(apart.known, met.known)
 
@@ -151,7 +155,7 @@ def test_links_of_control_people_stand_for_all_their_pairs():
     graph = two_communities(60)
     control = draw_control(graph, 0.25, Seed(1))
     released = graph.with_edges(np.concatenate([control.link.hidden[:3], control.link.absent[:2]]))
-    threat = ask_released(released, 0.1, control)
+    threat = make_control_released_threat(released, 0.1, control)
     links = threat.truth
     assert control.num_pairs == 15 * 45 + 15 * 14 / 2
     assert threat.weights[links].sum() == pytest.approx(0.1 * control.num_pairs)

@@ -14,7 +14,7 @@ from core.audit.estimate import (
     REFERENCE_SIZE,
     START_S,
     TYPICAL_S,
-    Past,
+    PastCell,
     Task,
     TimeModel,
     TimeRange,
@@ -58,14 +58,14 @@ def test_what_every_audit_measures_has_an_estimate_of_its_own() -> None:
 
 
 def test_the_past_of_the_same_method_and_size_is_believed() -> None:
-    past = [Past("attack", "gae_cosine", 500, 2.0), Past("attack", "seal", 500, 99.0)]
+    past = [PastCell("attack", "gae_cosine", 500, 2.0), PastCell("attack", "seal", 500, 99.0)]
     assert TimeModel(past).predict(replace(GAE, size=500)) == 2.0
     assert TimeModel(past).predict(replace(GAE, size=2000)) == 4.0  # starting takes its time too
     assert TimeModel(past).predict(replace(GAE, size=125)) == 1.0
-    large = [Past("attack", "gae_cosine", 2 * REFERENCE_SIZE, 2.0)]
+    large = [PastCell("attack", "gae_cosine", 2 * REFERENCE_SIZE, 2.0)]
     assert TimeModel(large).predict(replace(GAE, size=4 * REFERENCE_SIZE)) == 4.0
     # Ten people took 1 s: a thousand times as many were once said to take a thousand times that.
-    tiny = [Past("attack", "gae_cosine", REFERENCE_SIZE // 1000, 1.0)]
+    tiny = [PastCell("attack", "gae_cosine", REFERENCE_SIZE // 1000, 1.0)]
     typical = TYPICAL_S["attack", "gae_cosine"]
     expected = math.sqrt(1000**0.5 * typical)
     assert TimeModel(tiny).predict(replace(GAE, size=REFERENCE_SIZE)) == pytest.approx(expected)
@@ -80,7 +80,7 @@ def test_the_rest_of_an_audit_takes_what_its_own_cells_took(seconds, workers) ->
 
 
 def test_a_slow_machine_is_noticed_as_soon_as_enough_was_done() -> None:
-    model = TimeModel([Past("attack", "gcn", 100, 10.0), Past("attack", "seal", 100, 10.0)])
+    model = TimeModel([PastCell("attack", "gcn", 100, 10.0), PastCell("attack", "seal", 100, 10.0)])
     gcn, seal = make_task("attack", "gcn", 10, 90), make_task("attack", "seal", 10, 90)
     before, few, many = (
         estimate_time(model, [seal], [(gcn, 20.0)] * count, 1) for count in (0, 1, 100)
@@ -93,7 +93,10 @@ def test_a_slow_machine_is_noticed_as_soon_as_enough_was_done() -> None:
 
 def test_what_is_instant_says_nothing_of_minutes_nor_that_workers_are_there() -> None:
     """A quick look of Cora was said to end after 5 s by cells that take hundredths of one."""
-    past = [Past("attack", "common_neighbors", 100, 0.15), Past("attack", "seal", 100, 10.0)]
+    past = [
+        PastCell("attack", "common_neighbors", 100, 0.15),
+        PastCell("attack", "seal", 100, 10.0),
+    ]
     instant, seal = (
         make_task("attack", "common_neighbors", 10, 90),
         make_task("attack", "seal", 10, 90),
@@ -104,7 +107,9 @@ def test_what_is_instant_says_nothing_of_minutes_nor_that_workers_are_there() ->
 
 
 def test_long_cells_say_more_of_the_machine_than_short_ones() -> None:
-    past = [Past("attack", key, 100, s) for key, s in (("sage", 10), ("gcn", 400), ("seal", 900))]
+    past = [
+        PastCell("attack", key, 100, s) for key, s in (("sage", 10), ("gcn", 400), ("seal", 900))
+    ]
     sage, gcn, seal = (make_task("attack", key, 10, 90) for key in ("sage", "gcn", "seal"))
     done = [(sage, 100.0)] * 2 + [(gcn, 600.0)]  # ten times, ten times, and half as much again
     found = estimate_time(TimeModel(past), [seal], done, 1)
@@ -118,7 +123,7 @@ def test_a_running_cell_counts_by_what_is_left_of_it() -> None:
 
 
 def test_the_range_is_as_wide_as_little_is_known() -> None:
-    past = TimeModel([Past("attack", "gae_cosine", 100, 2.0)])
+    past = TimeModel([PastCell("attack", "gae_cosine", 100, 2.0)])
     katz = make_task("attack", "katz", 10, 90)
     widths = [
         estimate_time(model, [task] * 9, done, 1)

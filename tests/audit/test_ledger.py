@@ -179,7 +179,7 @@ def test_a_locked_ledger_is_waited_for(store, graph, monkeypatch):
     """Eight runs at once on a busy machine: what was drawn must not be lost, nor left out."""
     locked = sa.exc.OperationalError("", None, sqlite3.OperationalError("database is locked"))
     failures, write, told = [locked, locked], store.write, []
-    monkeypatch.setattr(store, "tell", told.append)
+    monkeypatch.setattr(store, "notify", told.append)
 
     def fail_twice(**options):
         if failures:

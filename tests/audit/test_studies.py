@@ -21,7 +21,7 @@ from core.audit.studies import (
     list_studies,
     make_point,
     mask_features,
-    shrink_graph,
+    sample_communities,
     start_study,
 )
 from core.errors import InputError
@@ -99,7 +99,7 @@ def test_a_smaller_graph_is_the_links_among_whole_communities():
         attributes={"private": attribute},
         weights=1.0 + np.arange(len(pairs)) / 1000,
     )
-    half = shrink_graph(graph, 0.5, Seed(0))
+    half = sample_communities(graph, 0.5, Seed(0))
     kept = np.array([int(node) for node in half.node_ids])
     assert len(kept) == 10
     assert len(np.unique(kept // 5)) == 2
@@ -107,7 +107,7 @@ def test_a_smaller_graph_is_the_links_among_whole_communities():
     assert np.array_equal(kept[half.edges], graph.edges[inside])
     assert np.array_equal(half.weights, graph.weights[inside])
     assert np.array_equal(half.attribute("private").codes, attribute.codes[kept])
-    assert shrink_graph(graph, 1.0, Seed(0)) is graph
+    assert sample_communities(graph, 1.0, Seed(0)) is graph
 
 
 def test_chosen_links_stay_sensitive_where_both_ends_remain(make_spec, graph):

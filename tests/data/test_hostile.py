@@ -420,7 +420,7 @@ def test_folders_are_private_and_those_of_the_dead_are_swept(tmp_path, monkeypat
             (dead / "links.csv").write_text(LINKS)
             other = tmp_path / "audit-notes"
             other.mkdir()
-            assert sandbox.sweep_folders() == 1
+            assert sandbox.remove_stale_folders() == 1
             assert not dead.exists()
             assert other.exists()
             assert os.path.exists(mine)

@@ -11,7 +11,7 @@ from sklearn.metrics import mutual_info_score, roc_auc_score
 
 from core.cli.main import main
 from core.data.profile import compute_profile
-from core.data.warnings import TELLS, find_telling_columns
+from core.data.warnings import MIN_STRENGTH, find_telling_columns
 from core.graph import MISSING, Attribute, Graph
 
 
@@ -165,6 +165,6 @@ def test_a_copy_with_many_errors_is_inference_not_a_copy(wrong, is_named):
     secret = rng.integers(0, 2, 3000)
     column = np.where(rng.random(3000) < wrong, 1 - secret, secret)
     strength = mutual_info_score(secret, column) / mutual_info_score(secret, secret)
-    assert (strength > TELLS) == is_named
+    assert (strength > MIN_STRENGTH) == is_named
     graph = make_graph(secret, column[:, None].astype(np.float32))
     assert bool(find_names(graph)) == is_named

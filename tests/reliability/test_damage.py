@@ -97,13 +97,13 @@ def test_a_damaged_cell_is_set_aside_and_computed_again(store, spec, graph, name
     DAMAGES[name](path)
     with pytest.raises(DamagedError, match="as they were written"):
         files.load_cell(store.home, release.key)
-    assert store.heal_cells(view.summary.id) == 1
+    assert store.requeue_damaged_cells(view.summary.id) == 1
     assert store.find_job(release.key).state == "queued"
     assert bool(list(store.home.glob("damaged/*"))) == (name != "folder deleted")
     again = run_inline(spec, graph, store.home, store=store)
     assert describe_audit(again)["results"] == describe_audit(view)["results"]
     assert path.read_bytes() == before
-    assert store.heal_cells(again.summary.id) == 0
+    assert store.requeue_damaged_cells(again.summary.id) == 0
 
 
 def test_a_view_of_a_damaged_audit_says_what_to_do(tmp_path, spec, graph):
@@ -145,7 +145,7 @@ def test_a_full_disk_is_waited_for(store, spec, graph, monkeypatch):
 
     from core.audit.store.database import open_store
 
-    monkeypatch.setattr(open_store(str(store.home), store.url), "tell", told.append)
+    monkeypatch.setattr(open_store(str(store.home), store.url), "notify", told.append)
     monkeypatch.setattr(files, "write_npz", write)
     view = run_inline(spec, graph, store.home, store=store)
     assert (view.summary.state, view.summary.cells_failed) == ("done", 0)
@@ -156,7 +156,7 @@ def test_a_locked_database_is_waited_for_and_told_of(tmp_path, monkeypatch):
     monkeypatch.setattr(connect, "BUSY_MS", 50)
     store = Store(tmp_path)
     told = []
-    store.tell = told.append
+    store.notify = told.append
     holder = sqlite3.connect(tmp_path / "audit.db", isolation_level=None, check_same_thread=False)
     holder.execute("BEGIN EXCLUSIVE")
     threading.Timer(0.6, lambda: holder.execute("COMMIT")).start()
@@ -206,7 +206,7 @@ def test_an_audit_whose_database_is_gone_comes_to_an_end(tmp_path, spec, graph, 
 
 def test_a_heartbeat_that_cannot_be_stored_holds_nothing_up(store, monkeypatch):
     told = []
-    store.tell = told.append
+    store.notify = told.append
     locked = sa.exc.OperationalError("", None, sqlite3.OperationalError("database is locked"))
 
     def fail(*arguments):
@@ -265,7 +265,7 @@ class LostEngine:
 
 def test_a_scheduler_that_was_there_is_waited_for(store, monkeypatch):
     told = []
-    store.tell = told.append
+    store.notify = told.append
     spec = AuditSpec(graph_hash="0" * 64)
 
     def make_run(failures: int) -> coordinate.AuditRun:

@@ -11,7 +11,7 @@ from core.algorithms.fingerprints import list_neighbors
 from core.algorithms.matching import NO_MATCH, NUM_CANDIDATES, weigh_witnesses
 from core.algorithms.neighbourhood_features import compute_wider_neighbourhood_features
 from core.algorithms.normalize import standardize
-from core.attacks.identity.percolation import place_first
+from core.attacks.identity.percolation import place_seeds
 from core.context import Context
 from core.graph import Graph
 from core.methods import IdentityAttack
@@ -39,7 +39,7 @@ class CandidateAttack(IdentityAttack):
             confidence[targets] = self._match(real, targets, context)[targets]
         order = np.argsort(-real.probabilities, axis=1, kind="stable")[:, :NUM_CANDIDATES]
         candidates = np.take_along_axis(real.candidates, order, axis=1)
-        return place_first(Matches(candidates, confidence), *threat.seeds.T)
+        return place_seeds(Matches(candidates, confidence), *threat.seeds.T)
 
     @abstractmethod
     def _match(self, real: CandidateMatches, targets: np.ndarray, context: Context) -> np.ndarray:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from core.algorithms.fingerprints import list_neighbors
 from core.algorithms.matching import extend_by_eccentricity
-from core.attacks.identity.percolation import invert, judge, place_first, start_from_seeds
+from core.attacks.identity.percolation import compute_matches, invert, place_seeds, start_from_seeds
 from core.context import Context
 from core.methods import IdentityAttack, MethodInfo
 from core.release import Release
@@ -57,4 +57,4 @@ class NarayananShmatikov(IdentityAttack):
             inverse = invert(image, published.num_nodes)
             if changed <= 0.001 * known.num_nodes:
                 break
-        return place_first(judge(known, published, image), *threat.seeds.T)
+        return place_seeds(compute_matches(known, published, image), *threat.seeds.T)

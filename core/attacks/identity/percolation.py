@@ -53,7 +53,7 @@ def percolate(
     return image
 
 
-def judge(known: Graph, published: Graph, image: np.ndarray) -> Matches:
+def compute_matches(known: Graph, published: Graph, image: np.ndarray) -> Matches:
     """Candidates by witnesses under a mapping, and the odds of the first.
 
     Confidence is score^SHARPNESS over its sum over the candidates, times 1 − 2^−witnesses.
@@ -64,7 +64,7 @@ def judge(known: Graph, published: Graph, image: np.ndarray) -> Matches:
     return Matches(top, odds * (1.0 - 0.5**witnesses))
 
 
-def place_first(matches: Matches, nodes: np.ndarray, images: np.ndarray) -> Matches:
+def place_seeds(matches: Matches, nodes: np.ndarray, images: np.ndarray) -> Matches:
     """The same with the seeds as certain."""
     candidates, confidence = matches.candidates.copy(), matches.confidence.copy()
     candidates[nodes] = NO_MATCH

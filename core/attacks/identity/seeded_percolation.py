@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.attacks.identity.percolation import judge, percolate, place_first, start_from_seeds
+from core.attacks.identity.percolation import (
+    compute_matches,
+    percolate,
+    place_seeds,
+    start_from_seeds,
+)
 from core.context import Context
 from core.methods import IdentityAttack, MethodInfo
 from core.release import Release
@@ -32,4 +37,4 @@ class SeededPercolation(IdentityAttack):
         known, published = threat.known, release.graph
         image, is_seed = start_from_seeds(threat.seeds, known.num_nodes)
         image = percolate(known, published, image, is_seed, context)
-        return place_first(judge(known, published, image), *threat.seeds.T)
+        return place_seeds(compute_matches(known, published, image), *threat.seeds.T)

@@ -9,7 +9,7 @@ import numpy as np
 from core.algorithms.matching import NO_MATCH, NUM_CANDIDATES
 from core.algorithms.neighbourhood_features import compute_wider_neighbourhood_features
 from core.algorithms.normalize import standardize
-from core.attacks.identity.percolation import judge, percolate
+from core.attacks.identity.percolation import compute_matches, percolate
 from core.context import Context
 from core.methods import IdentityAttack, MethodInfo
 from core.release import Release
@@ -47,7 +47,7 @@ class StructuralAlignment(IdentityAttack):
         image = np.where(clear, nearest[:, 0], NO_MATCH)
         no_seeds = np.zeros(len(known_features), bool)
         image = percolate(threat.known, release.graph, image, no_seeds, context)
-        matches = judge(threat.known, release.graph, image)
+        matches = compute_matches(threat.known, release.graph, image)
         # Those without a matched neighbour are left with the nearest by shape, without claim.
         without_witness = matches.candidates[:, 0] == NO_MATCH
         candidates = matches.candidates.copy()

@@ -164,7 +164,7 @@ READ_GRAPH = Rule(lambda permissions, arguments: permissions.read_graph(argument
 RULES: dict[str, dict[str, Rule]] = {
     "": {
         "close": MACHINE,
-        "format_trouble": MACHINE,
+        "set_notifier": MACHINE,
         "warm_up": MACHINE,
         "rest": ANYONE,
         "find_device_title": ANYONE,

@@ -61,7 +61,7 @@ def record_event(store: Store, who: Person, event: str, target: str = "", detail
             values = {**asdict(entry), "digest": entry.compute_digest(before)}
             connection.execute(sa.insert(TrailRow).values(values))
 
-    keep_trying(insert, store.tell)
+    keep_trying(insert, store.notify)
 
 
 def list_trail(store: Store, limit: int | None = None, target: str = "") -> list[TrailEntry]:

@@ -110,7 +110,7 @@ def compute_and_store(store: Store, job: Job) -> State:
         else:
             outcome, device, note = _compute_with_retries(job, store, progress)
         save = partial(files.save_cell, store.home, cell.key, outcome.arrays)
-        keep_trying(save, store.tell, progress.check)
+        keep_trying(save, store.notify, progress.check)
         curves = outcome.curves or progress.curves
         return {
             "note": note,
@@ -193,7 +193,7 @@ def _compute_with_retries(
             progress=progress,
             memory_budget=size,
             shared=_shared,
-            base_predictions=_meet_members(store, spec, cell),
+            base_predictions=_load_base_predictions(store, spec, cell),
         )
         try:
             return compute_cell(store, spec, cell, context), chosen, note
@@ -206,7 +206,7 @@ def _compute_with_retries(
     raise AssertionError("the last attempt returns or raises")
 
 
-def _meet_members(store: Store, spec: AuditSpec, cell: Cell) -> dict[str, BasePrediction]:
+def _load_base_predictions(store: Store, spec: AuditSpec, cell: Cell) -> dict[str, BasePrediction]:
     """Base models with the results of their own cells, if finished."""
     seeds = make_member_seeds(spec, cell)
     met = {}

@@ -76,7 +76,7 @@ class ClaimJobs(Jobs[ClaimRequest, ClaimRun]):
 
     @classmethod
     def compute(cls, request: ClaimRequest, job: JobContext) -> dict[str, Any]:
-        check = play_claim(
+        check = run_claim_check(
             request.choice, request.trials, request.root_seed, job.progress, request.num_claims
         )
         return check.describe()
@@ -97,7 +97,7 @@ def count_claims(spec: AuditSpec) -> int:
     return max(sum(method.info.group.endswith("DP") for method in kinds), 1)
 
 
-def play_claim(
+def run_claim_check(
     choice: MethodChoice,
     trials: int | None,
     root_seed: int = 0,

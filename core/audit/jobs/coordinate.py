@@ -137,7 +137,7 @@ class AuditRun(threading.Thread):
         return round(self._spent + time.monotonic() - self._since, 3)
 
     def _compute_all(self) -> tuple[State, str]:
-        healed = self._store.heal_cells(self._audit_id)
+        healed = self._store.requeue_damaged_cells(self._audit_id)
         note = f"{count_noun(healed, 'damaged part')} set aside and computed again" * bool(healed)
         tried = self._compute_first()
         parts = self._split_repeats()
@@ -322,4 +322,4 @@ class AuditRun(threading.Thread):
         """Report each cause once, without blocking, so that a cancel is noticed."""
         if trouble != self._trouble:
             self._trouble = trouble
-            self._store.tell(f"paused: {trouble}; trying again")
+            self._store.notify(f"paused: {trouble}; trying again")

@@ -74,7 +74,7 @@ class JobContext:
     def save_arrays(self, arrays: files.Arrays) -> None:
         """Store arrays under the job's key."""
         save = partial(files.save_cell, self.store.home, self.key, arrays)
-        keep_trying(save, self.store.tell, self.progress.check)
+        keep_trying(save, self.store.notify, self.progress.check)
 
 
 class Jobs(ABC, Generic[Request, Run]):

@@ -117,7 +117,7 @@ def _check_cells(store: Store, repair: bool) -> Iterator[Finding]:
         remedy = "computed again when the audit is resumed"
         if repair:
             for audit_id in audits:
-                store.heal_cells(audit_id)
+                store.requeue_damaged_cells(audit_id)
                 _interrupt(store, audit_id)
         shown = ", ".join(audits)
         yield Finding("cell", f"{kind} {key[:12]} of audit {shown} is damaged", remedy, repair)

@@ -25,7 +25,7 @@ from core.audit.states import ACTIVE, FINAL, KEPT, State
 from core.audit.store import files
 from core.audit.store.connect import open_engine
 from core.audit.store.liveness import DatabaseTime, describe_owner, find_state, make_timestamp
-from core.audit.store.retry import Tell, keep_trying
+from core.audit.store.retry import Notify, keep_trying
 from core.audit.store.schema import AuditCellRow, AuditRow, GrantRow, GraphRow, HolderRow, JobRow
 from core.audit.store.statements import (
     delete_orphans,
@@ -61,7 +61,7 @@ def _retried(method: Method) -> Method:
 
     @wraps(method)
     def call(store: Store, *args: Any, **kwargs: Any) -> Any:
-        return keep_trying(lambda: method(store, *args, **kwargs), store.tell)
+        return keep_trying(lambda: method(store, *args, **kwargs), store.notify)
 
     return cast(Method, call)
 
@@ -69,13 +69,13 @@ def _retried(method: Method) -> Method:
 class Store:
     """An open database and its folder; safe for several threads and processes.
 
-    tell  called with one line while waiting for database or disk
+    notify  called with one line while waiting for database or disk
     """
 
     def __init__(self, home: str | Path | None = None, url: str | None = None) -> None:
         self.home = find_home(home)
         default = f"sqlite:///{self.home / 'audit.db'}"
-        self.tell: Tell = log.warning
+        self.notify: Notify = log.warning
         self.url = url or os.environ.get("AUDIT_DATABASE") or default
         for name in files.FOLDERS:  # private, whatever the mode of a home that was there already
             (self.home / name).mkdir(mode=0o700, exist_ok=True)
@@ -393,7 +393,7 @@ class Store:
         """Arrays of a finished cell or job; raises DamagedError if incomplete."""
         return files.load_cell(self.home, key)
 
-    def heal_cells(self, audit_id: str) -> int:
+    def requeue_damaged_cells(self, audit_id: str) -> int:
         """Set aside damaged or missing finished cells of an audit and queue them again; returns
         their number.
 
@@ -404,7 +404,7 @@ class Store:
         ]
         damaged = [key for key in done if not files.is_whole(self.home, key)]
         for key in damaged:
-            files.set_aside(self.home, key)
+            files.quarantine(self.home, key)
             self.update_job(
                 key, state=State.QUEUED, progress=0.0, note="stored arrays were damaged"
             )

@@ -160,7 +160,7 @@ def is_whole(home: Path, key: str) -> bool:
         return False
 
 
-def set_aside(home: Path, key: str) -> None:
+def quarantine(home: Path, key: str) -> None:
     """Move the remains of a damaged cell to AUDIT_HOME/damaged."""
     folder = cell_folder(home, key)
     if folder.exists():

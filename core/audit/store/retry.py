@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from core.errors import AuditError
 
 T = TypeVar("T")
-Tell = Callable[[str], object]
+Notify = Callable[[str], object]
 
 log = logging.getLogger(__name__)
 
@@ -37,14 +37,14 @@ class StoreError(AuditError):
 
 def keep_trying(
     action: Callable[[], T],
-    tell: Tell = log.warning,
+    notify: Notify = log.warning,
     check: Callable[[], None] = lambda: None,
     retry_s: float | None = None,
 ) -> T:
     """Result of `action`, retried while the disk is full or the database lost or locked.
 
     action      atomic: a transaction, or a file put in place
-    tell        called with one line for each new cause
+    notify        called with one line for each new cause
     check       raises to stop waiting, for example after a cancel
     retry_s     then StoreError; find_retry_limit() by default
     """
@@ -64,7 +64,7 @@ def keep_trying(
                 raise StoreError(f"{problem}; gave up after {limit:g} s") from error
             if problem != reported:
                 reported = problem
-                tell(f"paused: {problem}; trying again")
+                notify(f"paused: {problem}; trying again")
         check()
         time.sleep(wait)
         wait = min(2 * wait, LONGEST_WAIT_S)

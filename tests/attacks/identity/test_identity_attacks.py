@@ -11,7 +11,7 @@ import pytest
 from core.algorithms.fingerprints import DEPTHS, list_neighbors
 from core.attacks.identity import IDENTITY_ATTACKS
 from core.attacks.identity.column_values import ColumnValues
-from core.attacks.identity.percolation import judge, rank
+from core.attacks.identity.percolation import compute_matches, rank
 from core.context import Context
 from core.data.second_graph import draw_identity_threat
 from core.graph import Graph
@@ -217,7 +217,7 @@ def test_confidence_is_kept_on_a_sampled_pair():
     assert sure.sum() > 100
     assert right[sure].mean() > 0.9
     assert right[~sure].mean() < right[sure].mean()
-    assert judge(threat.known, graph, np.full(2000, -1)).confidence.max() == 0
+    assert compute_matches(threat.known, graph, np.full(2000, -1)).confidence.max() == 0
 
 
 @pytest.mark.slow

@@ -34,7 +34,7 @@ RELATIONS = {"own": "i ada", "shared": "i gil", "withdrawn": "i wil", "other": "
 
 TABLE = """
 part        verbs                                        own       shared    withdrawn other
-service     close format_trouble warm_up                   -         -         -         -
+service     close set_notifier warm_up                   -         -         -         -
 service     find_device_title rest load_time_model       analyst   analyst   analyst   analyst
 service     save_graph find_same_audit list_audits       analyst   analyst   analyst   analyst
 service     load_graph find_relative estimate_time       analyst   analyst   approver  approver
