@@ -13,7 +13,7 @@ from scipy.special import softmax
 
 from core.attacks.link.released_links import find_evidence
 from core.context import Context
-from core.graph import Graph, decode_pairs, pair_codes
+from core.graph import decode_pairs, pair_codes
 from core.methods import AttributeAttack, Defense
 from core.release import Guarantee, Release
 from core.results import ClassProbabilities
@@ -79,7 +79,10 @@ def merge_releases(releases: list[Release], counts: np.ndarray | None = None) ->
     graphs = [release.graph for release in releases]
     n = first.graph.num_nodes
     codes = np.concatenate([pair_codes(graph.edges, n) for graph in graphs])
-    weight_arrays = [_find_weights(graph) for graph in graphs]
+    weight_arrays = [
+        np.ones(graph.num_edges) if graph.weights is None else graph.weights.astype(float)
+        for graph in graphs
+    ]
     if counts is not None:
         weight_arrays = [
             weight * count for weight, count in zip(weight_arrays, counts, strict=True)
@@ -92,10 +95,6 @@ def merge_releases(releases: list[Release], counts: np.ndarray | None = None) ->
     graph = replace(first.graph, edges=edges, weights=shares)
     facts = {**first.facts, "composed_releases": float(len(releases))}
     return replace(first, graph=graph, facts=facts, link_scores=None)
-
-
-def _find_weights(graph: Graph) -> np.ndarray:
-    return np.ones(graph.num_edges) if graph.weights is None else graph.weights.astype(float)
 
 
 FLOOR = 1e-6

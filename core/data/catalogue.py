@@ -169,10 +169,6 @@ def _load_karate(_: Path) -> LoadedGraph:
     return LoadedGraph(graph, LoadReport(format="built in"))
 
 
-def _load_social(_: Path) -> LoadedGraph:
-    return LoadedGraph(generate_social(), LoadReport(format="generated"))
-
-
 def _musae(stem: str, target: str) -> Callable[[Path], LoadedGraph]:
     """Reads PyG's npz, or the publisher's CSV and JSON."""
 
@@ -262,7 +258,7 @@ _DATASETS = (
         11_928,
         8,
         4,
-        _load_social,
+        lambda _: LoadedGraph(generate_social(), LoadReport(format="generated")),
     ),
     DatasetInfo(
         "karate",

@@ -262,7 +262,9 @@ def draw_released_threat(
     Links of weight 0 are no links. Kinds with more than MAX_PAIRS pairs are represented by a
     weighted sample.
     """
-    real, published = (_drop_empty(graph) for graph in (before, released))
+    real, published = (
+        Graph(edges=graph.present_edges, node_ids=graph.node_ids) for graph in (before, released)
+    )
     links, link_weight = _sample(real.edges, rng)
     false_links, false_weight = _sample(published.edges[~real.contains_pairs(published.edges)], rng)
     either = real.with_edges(np.concatenate([real.edges, published.edges]))
@@ -275,11 +277,6 @@ def draw_released_threat(
     absent = np.concatenate([false_links, others])
     released_mask = published.contains_pairs(np.concatenate([links, absent]))
     return ReleasedThreat(links, absent, real.density, weights=weights, released=released_mask)
-
-
-def _drop_empty(graph: Graph) -> Graph:
-    """The same nodes with the links of weight above 0, unweighted and without attributes."""
-    return Graph(edges=graph.present_edges, node_ids=graph.node_ids)
 
 
 def _sample(pairs: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, float]:

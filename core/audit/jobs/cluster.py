@@ -80,7 +80,8 @@ class EmbeddedCluster:
     def __init__(self, home: Path) -> None:
         """Start the process and return at once; raises InputError for an invalid setting."""
         count_workers()
-        environment = {**QUIET, **os.environ, "PYTHONPATH": _join_path(str(_ROOT))}
+        path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH", "")]))
+        environment = {**QUIET, **os.environ, "PYTHONPATH": path}
         log = open_private(home / "cluster.log", "ab")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "core.audit.jobs.cluster"],
@@ -248,10 +249,6 @@ async def run_until_closed(serving: Coroutine[Any, Any, None]) -> None:
 def _wait_for_end(loop: asyncio.AbstractEventLoop, closed: asyncio.Event) -> None:
     sys.stdin.read()
     loop.call_soon_threadsafe(closed.set)
-
-
-def _join_path(root: str) -> str:
-    return os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
 
 
 if __name__ == "__main__":
