@@ -126,7 +126,7 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT, noun: Noun 
     best = find_least_exposing(pick_worst(nodes))
     sentences = []
     for row in table[table.release == first].itertuples():
-        head, where = begin_sentence(_name_secret(row)), method_name(first)
+        head, where = begin_sentence(_describe_secret(row)), method_name(first)
         text = f"{head} exposes {row.exposed:,} of {noun.count(row.n)} on {where}"
         means = f"{_format_mean(row)} on {where}"
         same = (table.release == best) & (table.threat == row.threat)
@@ -155,7 +155,7 @@ def answer_bound(
     many guessing attackers reach."""
     rows = nodes[nodes.release == release]
     return " ".join(
-        f"Upper bound for {_name_secret(row)}: {row.exposed:,} of {row.n:,}, with "
+        f"Upper bound for {_describe_secret(row)}: {row.exposed:,} of {row.n:,}, with "
         "the best attack of each node chosen in hindsight; guessing would reach "
         f"{format_percent(row.noise)}."
         for row in compute_bound(rows, limit).itertuples()
@@ -168,7 +168,7 @@ def list_bounds(nodes: pd.DataFrame) -> list[str]:
     return sentences or [answer_bound(nodes)]
 
 
-def _name_secret(row: Any) -> str:
+def _describe_secret(row: Any) -> str:
     """ "attribute inference", "attribute inference of team" for a further column."""
     return THREAT_WORDS[row.threat].attack + (f" of {row.target}" if row.target else "")
 
