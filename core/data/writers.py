@@ -46,7 +46,7 @@ def write_release(
 
     stem         file name without suffix; invalid characters become _
     provenance   program, versions and source; the release's own settings, guarantee, counts,
-                 content hash and the files' SHA-256 are added
+                 the content hash of what is written and the files' SHA-256 are added
     attributes   names of the attributes to include
     columns      names of all published columns, attributes and features; then the node table and
                  GraphML contain the features too, and `attributes` is ignored
@@ -65,6 +65,9 @@ def write_release(
         attributes = tuple(graph.attributes)
     else:
         graph = replace(graph, attributes={name: graph.attribute(name) for name in attributes})
+    # What no file holds is not hashed either: a hash confirms guesses.
+    if columns is None and {"npz", "pt"}.isdisjoint(formats):
+        graph = replace(graph, features=None, feature_names=())
     if pseudonyms is not None:
         graph = shuffle_nodes(graph, pseudonyms)
     folder = Path(folder)

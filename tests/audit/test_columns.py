@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import json
+import re
 import zipfile
 
 import numpy as np
@@ -276,3 +279,18 @@ def test_a_stranger_left_out_is_an_error(files):
                 AuditSpec.check_spec({**fields, "attacks": [{"key": "class_prior"}]}), loaded
             )
         )
+
+
+@pytest.mark.parametrize("defense", ["pseudonyms", "random_deletion:strength=0.3", "edge_rand"])
+def test_published_files_have_no_hash_of_what_stays_behind(
+    files, defense, tmp_path, capsys, audit_home
+):
+    """A hash of the private column or of the ids would confirm whoever guesses them."""
+    out = tmp_path / "out" / "release.csv"
+    code, said = run("publish", *files, "--defense", defense, "--out", out, capsys=capsys)
+    assert code == 0, said
+    written = load_graph(out, nodes_path=out.with_suffix(".nodes.csv"), id_column="id").graph
+    in_files = {hashlib.sha256(path.read_bytes()).hexdigest() for path in out.parent.iterdir()}
+    text = out.with_suffix(".provenance.json").read_text()
+    assert set(re.findall(r"[0-9a-f]{64}", text)) <= {written.content_hash, *in_files}
+    assert json.loads(text)["release"]["content_hash"] == written.content_hash
