@@ -241,6 +241,14 @@ def test_a_mistake_is_one_line(files, name, arguments, said, tmp_path, capsys, a
     assert not out.is_file()
 
 
+def test_a_further_private_column_needs_a_main_one():
+    """Nothing would protect it, or attack it."""
+    fields = {"graph_hash": "0" * 64, "hide_links": 0.1, "more_private": ["age"]}
+    with pytest.raises(InputError, match="more_private needs a main private column"):
+        AuditSpec.check_spec(fields)
+    assert AuditSpec.check_spec({**fields, "private": "opinion"}).threats.columns[1] == "age"
+
+
 def test_people_who_objected_are_in_no_release(files, tmp_path, capsys, audit_home):
     listed = tmp_path / "objected.txt"
     listed.write_text("7\n13\n")
