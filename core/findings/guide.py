@@ -12,6 +12,7 @@ from core.audit.estimate import TimeModel, make_task
 from core.audit.presets import PRESETS, Preset, add_data_independent, list_released_attacks
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import AuditView
+from core.data.warnings import count_classes
 from core.findings.policy import Policy, find_policy
 from core.findings.verdict import Verdict
 from core.graph import Attribute, Graph
@@ -147,6 +148,22 @@ class Answers:
     named_links: tuple[tuple[str, str], ...] = ()
 
 
+HIDDEN_SHARE = 0.1
+"""Share of the links that an audit withholds if none are named."""
+
+
+def find_obstacle(answers: Answers, graph: Graph) -> str:
+    """Why no audit of these secrets can start on this graph; "" if one can."""
+    is_drawn = "links" in answers.secrets and not answers.named_links
+    if is_drawn and not round(HIDDEN_SHARE * graph.num_edges):
+        return "The graph has too few links to withhold some."
+    if "attribute" in answers.secrets and answers.private in graph.attributes:
+        counts = count_classes(graph.attributes[str(answers.private)])
+        if (counts > 0).sum() < 2 or counts.max() < 2:
+            return "The private column needs two values, one of them shared by two nodes."
+    return ""
+
+
 def choose_defenses(
     answers: Answers,
     graph: Graph,
@@ -163,6 +180,8 @@ def choose_defenses(
     model   predicts seconds; None: typical ones
     tried   ids of releases that are not proposed again
     """
+    if find_obstacle(answers, graph):
+        return []
     policy = policy or find_policy(answers.recipient)
     threats = _build_threats(answers, graph)
     model = model or TimeModel(())
@@ -290,7 +309,7 @@ def make_fields(answers: Answers, preset: Preset, defenses: Sequence[str]) -> di
     return {
         "private": answers.private if has_column else None,
         "utility": answers.utility,
-        "hide_links": 0.1 if has_links and not answers.named_links else None,
+        "hide_links": HIDDEN_SHARE if has_links and not answers.named_links else None,
         "sensitive_links": (answers.named_links or None) if has_links else None,
         "adaptive": "method" in answers.knowledge or preset.adaptive,
         "released_links": included,

@@ -14,6 +14,7 @@ from core.findings.guide import (
     Answers,
     choose_defenses,
     explain_preset,
+    find_obstacle,
     make_fields,
 )
 from core.findings.labels import release_title
@@ -34,7 +35,7 @@ def show_guide() -> None:
     service.warm_up()
     answers = _ask(graph)
     kept = _show_defenses(answers, graph)
-    _show_presets(answers, kept)
+    _show_presets(answers, kept, graph)
 
 
 def _ask(graph: Graph) -> Answers:
@@ -98,7 +99,8 @@ def _show_defenses(answers: Answers, graph: Graph) -> list[str]:
     st.header("Defenses worth trying", anchor=False)
     proposed = choose_defenses(answers, graph, model=load_time_model())
     if not proposed:
-        reason = "No defense is available for this graph and these answers."
+        reason = find_obstacle(answers, graph)
+        reason = reason or "No defense is available for this graph and these answers."
         st.caption(reason if answers.secrets else NO_SECRET)
         return []
     kept = []
@@ -115,7 +117,7 @@ def _show_defenses(answers: Answers, graph: Graph) -> list[str]:
     return kept
 
 
-def _show_presets(answers: Answers, defenses: list[str]) -> None:
+def _show_presets(answers: Answers, defenses: list[str], graph: Graph) -> None:
     """Choice of the preset and the run button."""
     keys = [preset.key for preset in PRESETS]
     presets = {preset.key: preset for preset in PRESETS}
@@ -128,7 +130,7 @@ def _show_presets(answers: Answers, defenses: list[str]) -> None:
         key="guide-preset",
         persist_state="session",
     )
-    obstacle = "" if answers.secrets else NO_SECRET
+    obstacle = find_obstacle(answers, graph) if answers.secrets else NO_SECRET
     if "attribute" in answers.secrets and answers.private is None:
         obstacle = "Choose the private column."
     stop_early = _saves_repeats(presets[key], answers) and st.checkbox(

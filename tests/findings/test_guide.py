@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import combinations
 
@@ -11,10 +12,12 @@ import pytest
 from core.audit.presets import PRESETS, SETTING
 from core.audit.spec import AuditSpec, MethodChoice
 from core.data.splits import draw_threats
+from core.errors import InputError
 from core.findings.guide import (
     ANYBODY,
     BUDGETS,
     CANDIDATES,
+    HIDDEN_SHARE,
     RECIPIENTS,
     SECRETS,
     USES,
@@ -23,12 +26,13 @@ from core.findings.guide import (
     choose_defenses,
     describe_spec,
     explain_preset,
+    find_obstacle,
     make_fields,
     propose_changes,
 )
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
-from core.graph import Graph
+from core.graph import Attribute, Graph
 from core.registry import find_method
 from core.release import ORIGINAL
 from core.seeding import Seed
@@ -195,3 +199,26 @@ def test_a_quick_look_cannot_clear_for_the_public():
     assert "not clear" in explain_preset(QUICK, "public")
     assert explain_preset(THOROUGH, "public").startswith("Can clear")
     assert explain_preset(QUICK, "internal").startswith("Can clear")
+
+
+@pytest.mark.parametrize(
+    ("secrets", "values", "links", "word"),
+    [
+        (("attribute",), ["a"] * 30, 100, "private column"),
+        (("attribute",), [f"v{k}" for k in range(30)], 100, "private column"),
+        (("attribute", "links"), ["a", "b"] * 15, 4, "too few links"),
+        (("attribute", "links"), ["a", "b"] * 15, 100, ""),
+    ],
+)
+def test_nothing_is_proposed_where_no_audit_can_start(secrets, values, links, word):
+    """The obstacle is named exactly where drawing the first repeat's threats fails."""
+    pairs = np.stack(np.triu_indices(30, 1), axis=1)[:links]
+    column = Attribute.from_values("private", values)
+    graph = Graph.from_pairs(pairs, 30, attributes={"private": column})
+    said = Answers("partner", secrets, private="private")
+    assert word in find_obstacle(said, graph)
+    assert bool(choose_defenses(said, graph)) == (not word)
+    share = HIDDEN_SHARE if "links" in secrets else None
+    expected = pytest.raises(InputError) if word else nullcontext()
+    with expected:
+        draw_threats(graph, Seed(0), private="private", hide_links=share)
