@@ -24,7 +24,7 @@ from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
-from core.report.disclosure import format_measured, is_few, round_count
+from core.report.disclosure import find_bound, format_measured, round_count
 from core.report.text import clean_text
 from core.results import RELEASE
 from core.words import begin_sentence, count_noun
@@ -243,7 +243,7 @@ def _tabulate_checks(
         if data.is_external:
             n, measured = round_count(n), format_measured(limit.metric, *ends, n)
         most = format_measure(limit.metric, limit.limit)
-        if is_brief and not (data.is_external and is_few(limit.metric, found.value, found.n)):
+        if is_brief and not (data.is_external and find_bound(limit.metric, found.value, found.n)):
             measured, most = format_check(check)
         attack = method_title(found.attack) if found.attack not in ("", RELEASE) else ""
         row = [limit.title, measured, most, STATE_TITLES[check.state]]

@@ -1,15 +1,15 @@
 """Disclosure control of the external edition: numbers are rounded before sentences are built.
 
 Counts of people, links and parts of the graph are rounded to tens, so that no small group can be
-derived by subtraction; shares of fewer than ten people become an upper bound. Two audits that
-differ only within the same tens give the same document.
+derived by subtraction; shares of fewer than ten people, or of all but fewer than ten, become a
+bound. Two audits that differ only within the same tens give the same document.
 """
 
 from __future__ import annotations
 
 import pandas as pd
 
-from core.findings.numbers import format_measure, format_number
+from core.findings.numbers import format_measure
 
 SMALL = 10
 FEW = f"fewer than {SMALL}"
@@ -28,29 +28,39 @@ def format_count(number: int) -> str:
     return f"about {round_count(number):,}" if number >= SMALL else FEW
 
 
-def is_few(metric: str, value: float | None, n: float) -> bool:
-    """Whether a value represents fewer than `SMALL` people."""
+def find_bound(metric: str, value: float | None, n: float) -> tuple[str, float] | None:
+    """("below", upper bound) for a share of fewer than `SMALL` people, ("above", lower bound) for
+    one of all but fewer than `SMALL`, from which they follow by subtraction; None for others."""
     if value is None or value != value or not metric.startswith(PEOPLE_METRICS):
-        return False
-    return not n > 0 or value * n < SMALL
+        return None
+    share = SMALL / max(n, SMALL)
+    if not n > 0 or value * n < SMALL:
+        return "below", share
+    return ("above", 1.0 - share) if (1.0 - value) * n < SMALL else None
 
 
 def format_measured(
     metric: str, value: float | None, low: float | None, high: float | None, n: float
 ) -> str:
-    """ "0.43 [0.40, 0.46]", or "below 0.025" for a share of fewer than `SMALL` people."""
-    if is_few(metric, value, n):
-        return f"below {format_number(SMALL / max(n, SMALL))}"
-    return format_measure(metric, value, low, high)
+    """ "0.43 [0.40, 0.46]"; "fewer than 10 of 120" or "all but fewer than 10 of 120" where
+    `find_bound` has a bound, which may exceed a limit that is met."""
+    bound = find_bound(metric, value, n)
+    if bound is None:
+        return format_measure(metric, value, low, high)
+    text = f"{FEW} of {n:,.0f}" if n >= SMALL else FEW
+    return text if bound[0] == "below" else f"all but {text}"
 
 
 def round_results(results: pd.DataFrame) -> pd.DataFrame:
-    """Results with shares of few people at their upper bound and n rounded to tens."""
+    """Results with shares of few, or of all but few, people at their bound; n rounded to tens."""
     rows = results.copy()
     n = pd.to_numeric(rows.n, errors="coerce").fillna(0)
     value = pd.to_numeric(rows.value, errors="coerce")
-    few = [is_few(*row) for row in zip(rows.metric.astype(str), value, n, strict=True)]
-    rows.loc[few, "value"] = (SMALL / n[few].clip(lower=SMALL)).astype(float)
-    rows.loc[few, ["low", "high"]] = None
+    for index, row in zip(
+        rows.index, zip(rows.metric.astype(str), value, n, strict=True), strict=True
+    ):
+        if bound := find_bound(*row):
+            rows.loc[index, "value"] = bound[1]
+            rows.loc[index, ["low", "high"]] = None
     rows["n"] = n.astype(int).map(round_count)
     return rows

@@ -157,8 +157,19 @@ def test_shares_of_classes_do_not_add_up_to_more_than_all(sizes, is_external):
 @given(st.integers(1, 5000), st.floats(0, 1))
 def test_a_share_of_few_people_is_a_bound_that_holds(n, value):
     text = format_measured("expected_found", value, value, value, n)
-    assert text.startswith("below") == (value * n < SMALL)
-    assert not format_measured("auc", value, None, None, n).startswith("below")
+    is_few, is_nearly_all = value * n < SMALL, (1 - value) * n < SMALL
+    assert text.startswith("fewer than") == is_few
+    assert text.startswith("all but fewer than") == (is_nearly_all and not is_few)
+    assert "fewer than" not in format_measured("auc", value, None, None, n)
+
+
+def test_all_but_few_people_are_not_told_by_subtraction():
+    rows = pd.DataFrame(
+        [{"metric": "advantage_share", "value": v, "low": v, "high": v, "n": 60} for v in (0.9, 1)]
+    )
+    rounded = round_results(rows)
+    assert rounded.value.nunique() == 1
+    assert rounded[["low", "high"]].isna().all(axis=None)
 
 
 def test_rounding_changes_no_other_value():
