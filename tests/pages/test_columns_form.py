@@ -104,7 +104,7 @@ def test_a_rule_that_does_not_fit_is_one_line(app):
 def test_people_who_objected_are_left_out(app):
     find(app.text_area, "left-out-").set_value("3\n17").run()
     assert threats(app).disclosure.leave_out == ("3", "17")
-    assert any("2 people are excluded; 38 remain" in c.value for c in app.caption)
+    assert any("2 nodes are excluded; 38 remain" in c.value for c in app.caption)
     find(app.text_area, "left-out-").set_value("3\nnobody").run()
     assert "must be in the graph" in errors(app)[0]
     assert threats(app).disclosure.leave_out == ("3", "17")

@@ -23,6 +23,6 @@ def test_figures_on_control_people_are_a_fold_of_the_attack_page(open_app, audit
     assert not app.exception
     (table,) = [item.value for item in app.dataframe if "Control nodes" in item.value]
     assert list(table.Release) == ["Original"]
-    assert any("private value of control people is in" in caption.value for caption in app.caption)
+    assert any("private value of control nodes is in" in caption.value for caption in app.caption)
     other = open_app("attack", audit=audit_id)
     assert not any("Control nodes" in item.label for item in other.expander)

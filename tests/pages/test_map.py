@@ -66,7 +66,7 @@ def test_a_person_is_found_and_told(open_app: OpenApp, placed, audit_id) -> None
     app.text_input(key="map-find").set_value("33").run()
     assert not app.exception
     assert app.session_state["node"] == "33"
-    assert any("Person 33" in item.value for item in app.header)
+    assert any("Node 33" in item.value for item in app.header)
     assert "On the original its risk is" in texts(app)
     app.button(key="map-close").click().run()
     assert "node" not in app.session_state
@@ -85,11 +85,11 @@ def test_a_frame_lists_those_in_it(open_app: OpenApp, placed, audit_id) -> None:
     app = open_app("map", audit=audit_id)
     app.session_state["map-people"] = (placed, [0, 4, 9])
     app.run()
-    assert "**3 people selected**" in texts(app)
-    assert set(app.dataframe[0].value["Person"]) == {"1", "5", "10"}
+    assert "**3 nodes selected**" in texts(app)
+    assert set(app.dataframe[0].value["Node"]) == {"1", "5", "10"}
     app.session_state["map-people"] = ("another graph", [0, 4, 9])
     app.run()
-    assert "**34 people in total**" in texts(app)
+    assert "**34 nodes in total**" in texts(app)
 
 
 def test_above_the_limit_communities_stand_for_people(
@@ -97,7 +97,7 @@ def test_above_the_limit_communities_stand_for_people(
 ) -> None:
     monkeypatch.setattr("core.findings.people_map.MAX_PEOPLE", 30)
     app = open_app("map", audit=audit_id)
-    assert "each is placed at the centre of its people" in texts(app)
+    assert "each is placed at the centre of its nodes" in texts(app)
     app.session_state["map-communities"] = (placed, [1])
     app.run()
     first = map_data.load_layout(placed).communities == 0
