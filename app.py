@@ -11,7 +11,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit import net_util
 
-from core.data.sandbox import sweep_folders
+from core.data.sandbox import remove_stale_folders
 from core.errors import InputError
 from pages.ui import endpoints, service, sign_in
 from pages.ui.own_address import CheckAddress
@@ -20,7 +20,7 @@ from pages.ui.own_address import CheckAddress
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     os.umask(0o077)  # files contain personal data
-    sweep_folders()
+    remove_stale_folders()
     try:
         sign_in.check_address()
     except InputError as error:
