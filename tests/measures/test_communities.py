@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 from networkx.algorithms.community import louvain_communities, modularity
 
+from core.algorithms.communities import find_communities
 from core.graph import Graph
-from core.measures.structure import find_communities
 from tests.oracles.graphs import GRAPHS
 
 
