@@ -132,7 +132,7 @@ def accept_terminate() -> None:
 def run() -> NoReturn:
     """The entry point of `python -m core` and `graph-audit`."""
     os.umask(0o077)  # what is written is about people
-    gc.set_threshold(100_000, 50, 50)  # imports make many objects and hardly any garbage
+    gc.set_threshold(100_000)  # imports make many objects and hardly any garbage
     accept_terminate()
     if not os.environ.get("AUDIT_DEBUG"):
         logging.disable()  # what a user should know is said in one line

@@ -153,12 +153,16 @@ HIDDEN_SHARE = 0.1
 
 
 def find_obstacle(answers: Answers, graph: Graph) -> str:
-    """Why no audit of these secrets can start on this graph; "" if one can."""
+    """Why no audit of these answers can start on this graph; "" if one can."""
+    if not answers.secrets:
+        return "Choose what must not be learned."
     is_drawn = "links" in answers.secrets and not answers.named_links
     if is_drawn and not round(HIDDEN_SHARE * graph.num_edges):
         return "The graph has too few links to withhold some."
-    if "attribute" in answers.secrets and answers.private in graph.attributes:
-        counts = count_classes(graph.attributes[str(answers.private)])
+    if "attribute" in answers.secrets:
+        if answers.private is None or answers.private not in graph.attributes:
+            return "Choose the private column."
+        counts = count_classes(graph.attributes[answers.private])
         if (counts > 0).sum() < 2 or counts.max() < 2:
             return "The private column needs two values, one of them shared by two nodes."
     return ""
@@ -180,8 +184,6 @@ def choose_defenses(
     model   predicts seconds; None: typical ones
     tried   ids of releases that are not proposed again
     """
-    if find_obstacle(answers, graph):
-        return []
     policy = policy or find_policy(answers.recipient)
     threats = _build_threats(answers, graph)
     model = model or TimeModel(())
@@ -194,8 +196,8 @@ def choose_defenses(
         text = _write_defense(candidate, policy)
         choice = MethodChoice.parse(text, "defense")
         seconds = model.predict(make_task("publish", choice.id, *size, choice.id))
-        defense = choice.make("defense")
-        if choice.id in tried or seconds > MAX_PUBLISH_S or not isinstance(defense, Defense):
+        defense = choice.make_defense()
+        if choice.id in tried or seconds > MAX_PUBLISH_S:
             continue
         is_noise = defense.expect_links(*size) > MAX_RATIO * graph.num_edges
         if is_noise or defense.supports(graph, threats) is not None:

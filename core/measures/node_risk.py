@@ -61,16 +61,16 @@ def compute_link_node_risk(scores: PairScores, threat: LinkThreat, num_nodes: in
     maximum grows with the degree even for an attacker without knowledge.
     """
     codes = pair_codes(threat.pairs, num_nodes)
-    chances = calibrate_across_folds(scores.scores, threat.truth, codes, True)
-    return average_over_links(chances[threat.truth], threat.targets, num_nodes, 0.5)
+    calibrated = calibrate_across_folds(scores.scores, threat.truth, codes, True)
+    return average_over_links(calibrated[threat.truth], threat.targets, num_nodes, 0.5)
 
 
 def average_over_links(
-    chances: np.ndarray, links: np.ndarray, num_nodes: int, base: float
+    probabilities: np.ndarray, links: np.ndarray, num_nodes: int, base: float
 ) -> NodeRisk:
-    """Mean probability (k,) of each node's links, of links (k, 2)."""
+    """Mean probability of each node's links, from probabilities (k,) of links (k, 2)."""
     ends = links.ravel()
-    total = np.bincount(ends, np.repeat(chances, 2), minlength=num_nodes)
+    total = np.bincount(ends, np.repeat(probabilities, 2), minlength=num_nodes)
     count = np.bincount(ends, minlength=num_nodes)
     nodes = np.flatnonzero(count)
     return NodeRisk(nodes, total[nodes] / count[nodes], np.full(len(nodes), base))

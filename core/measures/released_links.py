@@ -55,8 +55,8 @@ def compute_released_risk(scores: PairScores, threat: ReleasedThreat, num_nodes:
     At the density of the defended graph, which is the base rate.
     """
     codes = pair_codes(threat.pairs, num_nodes)
-    chances = calibrate_across_folds(scores.scores, threat.truth, codes, False, threat.weights)
-    return average_over_links(chances[threat.truth], threat.targets, num_nodes, threat.prior)
+    calibrated = calibrate_across_folds(scores.scores, threat.truth, codes, False, threat.weights)
+    return average_over_links(calibrated[threat.truth], threat.targets, num_nodes, threat.prior)
 
 
 def _measure_auc(scores: np.ndarray, threat: ReleasedThreat) -> Measurement:

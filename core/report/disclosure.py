@@ -56,11 +56,9 @@ def round_results(results: pd.DataFrame) -> pd.DataFrame:
     rows = results.copy()
     n = pd.to_numeric(rows.n, errors="coerce").fillna(0)
     value = pd.to_numeric(rows.value, errors="coerce")
-    for index, row in zip(
-        rows.index, zip(rows.metric.astype(str), value, n, strict=True), strict=True
-    ):
-        if bound := find_bound(*row):
-            rows.loc[index, "value"] = bound[1]
-            rows.loc[index, ["low", "high"]] = None
+    bounds = [find_bound(*row) for row in zip(rows.metric.astype(str), value, n, strict=True)]
+    is_bounded = [bound is not None for bound in bounds]
+    rows.loc[is_bounded, "value"] = [bound[1] for bound in bounds if bound is not None]
+    rows.loc[is_bounded, ["low", "high"]] = None
     rows["n"] = n.astype(int).map(round_count)
     return rows

@@ -43,8 +43,9 @@ def show_card(guarantee: Guarantee, view: AuditView, summary: ReleaseSummary | N
             st.badge(guarantee.label, icon=":material/verified_user:", color="blue")
         else:
             st.badge(guarantee.label, icon=":material/science:", color="gray")
-        rows = list_guarantee_rows(guarantee) if guarantee.is_private else []
-        st.markdown("  \n".join(f"**{name}:** {escape(value, 400)}" for name, value in rows))
+        if guarantee.is_private:
+            rows = list_guarantee_rows(guarantee)
+            st.markdown("  \n".join(f"**{name}:** {escape(value, 400)}" for name, value in rows))
         nodes, links = view.summary.num_nodes, view.summary.num_edges
         density = links / max(nodes * (nodes - 1) / 2, 1)
         st.markdown(escape(explain_guarantee(guarantee, density), 900))

@@ -27,15 +27,15 @@ from pages.ui.estimate import estimate_audit, estimate_method, load_time_model
 from pages.ui.text import escape
 
 START_PRESET = "quick"
-NO_SECRET = "Choose what must not be learned."
 
 
 def show_guide() -> None:
     graph = session.current_graph()
     service.warm_up()
     answers = _ask(graph)
-    kept = _show_defenses(answers, graph)
-    _show_presets(answers, kept, graph)
+    obstacle = find_obstacle(answers, graph)
+    kept = _show_defenses(answers, graph, obstacle)
+    _show_presets(answers, kept, obstacle)
 
 
 def _ask(graph: Graph) -> Answers:
@@ -94,14 +94,12 @@ def _ask_column(
     )  # fmt: skip
 
 
-def _show_defenses(answers: Answers, graph: Graph) -> list[str]:
+def _show_defenses(answers: Answers, graph: Graph, obstacle: str) -> list[str]:
     """Checkboxes of defenses that can run here and could meet the policy."""
     st.header("Defenses worth trying", anchor=False)
-    proposed = choose_defenses(answers, graph, model=load_time_model())
+    proposed = [] if obstacle else choose_defenses(answers, graph, model=load_time_model())
     if not proposed:
-        reason = find_obstacle(answers, graph)
-        reason = reason or "No defense is available for this graph and these answers."
-        st.caption(reason if answers.secrets else NO_SECRET)
+        st.caption(obstacle or "No defense is available for this graph and these answers.")
         return []
     kept = []
     with st.grid(2, min_column_width=380, gap="small"):
@@ -117,7 +115,7 @@ def _show_defenses(answers: Answers, graph: Graph) -> list[str]:
     return kept
 
 
-def _show_presets(answers: Answers, defenses: list[str], graph: Graph) -> None:
+def _show_presets(answers: Answers, defenses: list[str], obstacle: str) -> None:
     """Choice of the preset and the run button."""
     keys = [preset.key for preset in PRESETS]
     presets = {preset.key: preset for preset in PRESETS}
@@ -130,9 +128,6 @@ def _show_presets(answers: Answers, defenses: list[str], graph: Graph) -> None:
         key="guide-preset",
         persist_state="session",
     )
-    obstacle = find_obstacle(answers, graph) if answers.secrets else NO_SECRET
-    if "attribute" in answers.secrets and answers.private is None:
-        obstacle = "Choose the private column."
     stop_early = _saves_repeats(presets[key], answers) and st.checkbox(
         "Stop early once the decision is clear",
         True,

@@ -291,14 +291,14 @@ def _ask_unknown(table: pd.DataFrame) -> list[str]:
             found.setdefault(marker, []).append(column)
     chosen = st.multiselect(
         "Which values mean “unknown”?",
-        [marker for marker in found if marker],
+        list(found),
         key="unknown",
         accept_new_options=True,
         placeholder="none",
         help="Empty cells always count as unknown.",
     )
     for marker, columns in found.items():
-        if marker and marker not in chosen:
+        if marker not in chosen:
             names = ", ".join(escape(name) for name in columns[:4])
             more = f" and {count_noun(len(columns) - 4, 'more column')}" if len(columns) > 4 else ""
             st.caption(f"{escape(marker)} occurs in {names}{more} and may mean unknown.")

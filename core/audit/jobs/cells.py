@@ -209,14 +209,14 @@ def _compute_with_retries(
 def _load_base_predictions(store: Store, spec: AuditSpec, cell: Cell) -> dict[str, BasePrediction]:
     """Base models with the results of their own cells, if finished."""
     seeds = make_member_seeds(spec, cell)
-    met = {}
+    predictions = {}
     for name, key in zip(seeds, cell.members, strict=True):
         row = store.find_job(key)
         is_there = row is not None and row.state is State.DONE and files.is_whole(store.home, key)
-        met[name] = BasePrediction(
+        predictions[name] = BasePrediction(
             seeds[name], files.load_cell(store.home, key) if is_there else None
         )
-    return met
+    return predictions
 
 
 def _load_release(store: Store, cell: Cell, threats: Threats) -> Release:

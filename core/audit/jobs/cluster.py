@@ -145,7 +145,7 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     os.environ.update(ONE_THREAD | KEPT_MEMORY)
-    gc.set_threshold(100_000, 50, 50)  # imports make many objects and hardly any garbage
+    gc.set_threshold(100_000)  # imports make many objects and hardly any garbage
     if FORKED in multiprocessing.get_all_start_methods():
         os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = FORKED
         forkserver.set_forkserver_preload([PRELOAD])

@@ -44,7 +44,7 @@ def keep_trying(
     """Result of `action`, retried while the disk is full or the database lost or locked.
 
     action      atomic: a transaction, or a file put in place
-    notify        called with one line for each new cause
+    notify      called with one line for each new cause
     check       raises to stop waiting, for example after a cancel
     retry_s     then StoreError; find_retry_limit() by default
     """
