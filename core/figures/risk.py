@@ -183,7 +183,7 @@ def _style_heatmap(
 
 
 def _describe_exposed(tables: Mapping[str, pd.DataFrame], by: Scale) -> str:
-    """ "12 of 400 nodes are exposed on Original, 3 on Random deletion"."""
+    """ "12 of 400 exposed on Original, 3 on Random deletion"."""
     names = plain_titles(tables)
     parts = []
     for release, table in tables.items():
@@ -191,7 +191,7 @@ def _describe_exposed(tables: Mapping[str, pd.DataFrame], by: Scale) -> str:
         if by == "risk":
             parts.append(f"{format_number(values.mean())} on {names[release]}")
             continue
-        of = "" if parts else f" of {len(values):,} nodes are exposed"
+        of = "" if parts else f" of {len(values):,} exposed"
         parts.append(f"{int((values > ADVANTAGE_LIMIT).sum()):,}{of} on {names[release]}")
     return ("Mean risk: " if by == "risk" else "") + ", ".join(parts)
 

@@ -130,7 +130,7 @@ def test_releases_share_nodes_order_and_scale(view):
         assert rows.node.tolist() == chart.table.node[: len(rows)].tolist()
         attacks = list(chart.table.columns[4:-1])
         assert np.array_equal(np.asarray(heat.z, float), rows[attacks], equal_nan=True)
-    assert chart.title.count("nodes are exposed on Original, ") == 1
+    assert chart.title.count(" exposed on Original, ") == 1
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
