@@ -196,6 +196,7 @@ class Ppgsl(Defense):
         import torch
         from torch.nn.functional import softplus
 
+        from core.models.adam import Adam
         from core.models.pair_matrix import PairMatrix
 
         assert threats.link is not None
@@ -203,7 +204,7 @@ class Ppgsl(Defense):
         matrix = PairMatrix(graph.num_nodes, pairs, device)
         original = torch.from_numpy(start).to(device)
         weights = original.clone().requires_grad_()
-        optimizer = torch.optim.Adam([weights], lr=self.lr, fused=True)
+        optimizer = Adam([weights], lr=self.lr)
         left, right = (torch.from_numpy(ends.copy()).to(device) for ends in threats.link.hidden.T)
         committee = None
         if self.committee:
@@ -214,8 +215,8 @@ class Ppgsl(Defense):
             committee = Committee(matrix, threats.link.hidden, features, rng)
         surrogates = self._train_surrogates(graph, matrix, weights, trace, context)
         for step, surrogate in enumerate(surrogates):
-            optimizer.param_groups[0]["lr"] = self.lr * (1.0 - step / self.steps)
-            optimizer.zero_grad(set_to_none=True)
+            optimizer.lr = self.lr * (1.0 - step / self.steps)
+            optimizer.zero_grad()
             # CE(σ(s), 0) = softplus(s)
             privacy = softplus(surrogate.compute_logits(weights, left, right)).sum()
             if committee is not None:

@@ -62,6 +62,7 @@ class Solitude(LinkLocalDefense):
         """(m̃,) learned weights of the received links."""
         import torch
 
+        from core.models.adam import Adam
         from core.models.encoders import Linear
         from core.models.pair_matrix import PairMatrix
         from core.models.surrogate import NodeInputs
@@ -76,12 +77,12 @@ class Solitude(LinkLocalDefense):
         generator = context.seed.torch("init")
         first = Linear(inputs.size, HIDDEN, generator, bias=False).to(device)
         second = Linear(HIDDEN, classes, generator).to(device)
-        optimizer = torch.optim.Adam([*first.parameters(), *second.parameters()], lr=0.01)
+        optimizer = Adam([*first.parameters(), *second.parameters()], lr=0.01)
         if label is not None:
             known = torch.from_numpy(np.flatnonzero(label.known)).to(device)
             truth = torch.from_numpy(label.observed[label.known]).to(device)
         for done in range(self.rounds):
-            optimizer.zero_grad(set_to_none=True)
+            optimizer.zero_grad()
             weights.grad = None
             loss = self.closeness * torch.linalg.vector_norm(weights - target)
             if label is not None:

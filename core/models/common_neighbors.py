@@ -13,6 +13,7 @@ from torch.nn.functional import normalize
 
 from core.context import Context
 from core.graph import Graph
+from core.models.adam import Adam
 from core.models.encoders import Block, Dropout, Inputs, Linear, num_columns
 from core.models.propagation import Propagation
 from core.seeding import Seed
@@ -111,14 +112,14 @@ def fit_pair_network(
     """
     network = PairNetwork(num_columns(inputs), batches[0][0].columns.shape[1], context.seed)
     network = network.to(batches[0][1].device)
-    optimizer = torch.optim.Adam(network.parameters(), lr=lr, weight_decay=weight_decay, fused=True)
+    optimizer = Adam(network.parameters(), lr=lr, weight_decay=weight_decay)
     rng, (number, count) = context.rng("order"), share_done
     best, best_loss, best_epoch = deepcopy(network.state_dict()), float("inf"), 0
     for epoch in range(epochs):
         network.train()
         for index in rng.permutation(len(batches) - 1) + 1:
             pairs, truth = batches[index]
-            optimizer.zero_grad(set_to_none=True)
+            optimizer.zero_grad()
             loss = cross_entropy(network(network.embed(inputs, pairs.block), pairs), truth)
             loss.backward()
             optimizer.step()

@@ -17,6 +17,7 @@ from core.algorithms.pairs import draw_non_links
 from core.context import Context
 from core.graph import Graph
 from core.models.encoders import Block, Gcn, Linear, make_inputs, num_columns
+from core.models.pair_matrix import compute_pair_dots
 from core.models.training import train
 
 Head = Literal["cosine", "inner", "mlp"]
@@ -44,12 +45,12 @@ class PairHead(torch.nn.Module):
 
     def forward(self, vectors: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
         """(k,) logits of the pairs `ends` (2, k), from all embeddings (n, 64)."""
+        left, right = ends
         if self.kind == "cosine":  # once per node, not per pair
-            vectors = normalize(vectors)
-        # Its gradient is one index_add; that of vectors[ends] sorts all indices.
-        left, right = (vectors.index_select(0, column) for column in ends)
-        if self.kind in ("cosine", "inner"):
-            return (left * right).sum(dim=1)
+            return compute_pair_dots(normalize(vectors), left, right)
+        if self.kind == "inner":
+            return compute_pair_dots(vectors, left, right)
+        left, right = vectors.index_select(0, left), vectors.index_select(0, right)
         orders = torch.cat([torch.cat([left, right], 1), torch.cat([right, left], 1)])
         scores: torch.Tensor = self.last(torch.relu(self.first(orders))).view(2, -1).mean(dim=0)
         return scores

@@ -12,6 +12,7 @@ from scipy import sparse
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 from torch.nn.functional import normalize
 
+from core.models.adam import Adam
 from core.models.pair_matrix import PairMatrix, compute_pair_dots
 
 SKETCH = 128
@@ -156,7 +157,7 @@ def _fit_regression(
     scaled = (table - centre) / spread
     slopes = torch.zeros(table.shape[1], device=table.device, requires_grad=True)
     offset = torch.zeros((), device=table.device, requires_grad=True)
-    optimizer = torch.optim.Adam([slopes, offset], lr=0.1)
+    optimizer = Adam([slopes, offset], lr=0.1)
     for _ in range(STEPS):
         optimizer.zero_grad()
         loss = cross_entropy(scaled @ slopes + offset, truth) + RIDGE * slopes.square().sum()

@@ -14,6 +14,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits as cross_entrop
 from core.algorithms.pairs import draw_training_pairs
 from core.context import Context
 from core.graph import Graph, pair_codes
+from core.models.adam import Adam
 from core.models.enclosing import MAX_LABEL, Subgraphs, extract_subgraphs
 from core.models.encoders import Dropout, Linear
 from core.models.propagation import Propagation
@@ -167,20 +168,19 @@ def _fit(
     rng = context.rng("batches")
     order = rng.permutation(len(truth))
     held_out, training = np.split(order, [max(1, round(VALIDATION * len(order)))])
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
+    optimizer = Adam(model.parameters(), lr=lr)
     best, best_loss = deepcopy(model.state_dict()), float("inf")
     batches = int(np.ceil(len(training) / BATCH))
-    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, epochs * batches)
     for epoch in range(epochs):
         model.train()
         total = 0.0
         for step, batch in enumerate(np.array_split(rng.permutation(training), batches)):
-            optimizer.zero_grad(set_to_none=True)
+            optimizer.lr = lr * (1.0 - (epoch * batches + step) / (epochs * batches))
+            optimizer.zero_grad()
             logits = model(*subgraphs.join(batch))
             loss = cross_entropy(logits, torch.from_numpy(truth[batch]).to(logits))
             loss.backward()
             optimizer.step()
-            schedule.step()
             total += float(loss.detach()) * len(batch)
             context.progress.update(epoch * batches + step + 1, epochs * batches, "SEAL")
         context.progress.record("seal_loss", epoch, total / len(training))

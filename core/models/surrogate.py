@@ -9,6 +9,7 @@ import torch
 from torch.nn import functional
 
 from core.graph import Graph
+from core.models.adam import Adam
 from core.models.encoders import make_inputs, num_columns
 from core.models.pair_matrix import PairMatrix, compute_pair_dots
 from core.models.propagation import Propagation
@@ -72,7 +73,7 @@ class Surrogate:
             self.parameters += [self.w3, self.b3, self.w4]
         for parameter in self.parameters:
             parameter.requires_grad_()
-        self._optimizer = torch.optim.Adam(self.parameters, lr=lr, fused=True)
+        self._optimizer = Adam(self.parameters, lr=lr)
         self._projected: torch.Tensor | None = None
 
     def fit(self, weights: torch.Tensor, epochs: int, report: Callable[[float], None]) -> None:
@@ -92,7 +93,7 @@ class Surrogate:
         losses: list[float] = []
         for _ in range(epochs):
             left, right, target = self._draw_pairs(weights, present)
-            self._optimizer.zero_grad(set_to_none=True)
+            self._optimizer.zero_grad()
             z = self._embed(values, self.inputs.project(self.w1), self._dropout)
             logits = self._score(z, left, right)
             loss = functional.binary_cross_entropy_with_logits(logits, target)

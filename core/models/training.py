@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 import torch
 
+from core.models.adam import Adam
 from core.progress import Progress
 
 
@@ -31,17 +32,14 @@ def train(
     after_epoch  called with the epoch; returning True stops (early stopping)
     """
     progress = progress or Progress()
-    kind = torch.optim.AdamW if decoupled else torch.optim.Adam
-    optimizer = kind(list(parameters), lr=lr, weight_decay=weight_decay, fused=True)
+    optimizer = Adam(parameters, lr, weight_decay, decoupled=decoupled)
     value = float("nan")
     for epoch in range(epochs):
-        optimizer.zero_grad(set_to_none=True)
+        optimizer.zero_grad()
         loss = compute_loss(epoch)
         loss.backward()
         optimizer.step()
-        if lr_decay != 1.0:
-            for group in optimizer.param_groups:
-                group["lr"] *= lr_decay
+        optimizer.lr *= lr_decay
         value = float(loss.detach())
         if curve:
             progress.record(curve, epoch, value)

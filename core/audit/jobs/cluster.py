@@ -64,9 +64,8 @@ PRELOAD = "core.audit.jobs.preload"
 PRELOADED = ["core.audit.jobs.cells", "distributed", "numba.cpython.charseq"]
 """Modules imported once by the process that workers are forked from. The last is imported by
 Numba's first kernel."""
-PRELOADED_WITHOUT_GPU = ["torch._dynamo"]
-"""Imports of Torch's first optimizer. They may initialise CUDA, which forked processes cannot
-use."""
+PRELOADED_WITHOUT_GPU = ["core.models.gae"]
+"""What usefulness needs. Torch may initialise CUDA, which forked processes cannot use."""
 
 _ROOT = Path(__file__).resolve().parents[3]
 

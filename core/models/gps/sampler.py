@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from core.graph import Graph
+from core.models.adam import Adam
 from core.models.encoders import Block, Encoder, Inputs, Linear, num_columns
 from core.models.gps.attacker import GpsModel, GpsSettings, mix
 from core.models.gps.ego import compute_role_features
@@ -147,7 +148,7 @@ class RelaxedAttacker:
         self._matrix = PairMatrix(graph.num_nodes, graph.edges, device)
         self._strength, self._floor = link_strengths(graph, device)
         self._batch, self._rng = batch, seed.rng("batches")
-        self._optimizer = torch.optim.AdamW(self.model.parameters(), lr=lr, weight_decay=5e-4)
+        self._optimizer = Adam(self.model.parameters(), lr=lr, weight_decay=5e-4, decoupled=True)
         self.routing = torch.full((graph.num_nodes, 2), 0.5, device=device)
 
     def fit(
@@ -156,7 +157,7 @@ class RelaxedAttacker:
         """`steps` steps of lower cross-entropy, each on a fresh draw (m,) of kept shares."""
         self.model.train().requires_grad_(True)
         for _ in range(steps):
-            self._optimizer.zero_grad(set_to_none=True)
+            self._optimizer.zero_grad()
             nodes = self._draw_nodes()
             scores = self.score(draw().detach(), nodes)
             loss = -(self._beliefs[nodes] * scores).sum(dim=1).mean()

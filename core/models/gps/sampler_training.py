@@ -13,6 +13,7 @@ import torch
 
 from core.algorithms.ghratio import choose_tolerance, compute_ghratios
 from core.graph import MISSING, Graph
+from core.models.adam import Adam
 from core.models.encoders import make_inputs
 from core.models.gps.attacker import GpsSettings, compute_shares
 from core.models.gps.ego import standardize_role_features
@@ -76,7 +77,7 @@ class SamplerTrainer:
         sampler = Sampler(
             self.graph, (*parts, self.beliefs, self.role_features), seed, self.device
         ).to(self.device)
-        optimizer = torch.optim.AdamW(sampler.parameters(), lr=s.lr, weight_decay=5e-4)
+        optimizer = Adam(sampler.parameters(), lr=s.lr, weight_decay=5e-4, decoupled=True)
         gap = RatioGap(self.matrix, self.beliefs, self.prior, self.tolerance, seed.rng("peers"))
         attacker = self._make_attacker(seed, report)
         states = []
@@ -93,7 +94,7 @@ class SamplerTrainer:
                 ratio_loss = gap(drawn)
                 loss = loss + s.eta * ratio_loss
                 report("ratio gap", epoch, float(ratio_loss.detach()))
-            optimizer.zero_grad(set_to_none=True)
+            optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             report("sampler loss", epoch, float(loss.detach()))

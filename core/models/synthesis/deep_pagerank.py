@@ -18,6 +18,7 @@ import torch
 from core.algorithms.walks import STOP, make_state, walk
 from core.context import Context
 from core.graph import Graph
+from core.models.adam import Adam
 
 SIGMOID_SLOPE = 0.25
 """Largest derivative of the sigmoid. Lemma 4.3 bounds it by 1; the noise need not."""
@@ -172,7 +173,7 @@ def train_vectors(
     start = torch.randn(shape, generator=seed.torch("vectors")) / math.sqrt(plan.dimensions)
     vectors = torch.nn.Parameter(start.to(device))
     network = RankNetwork(plan, seed.torch("network")).to(device)
-    optimizer = torch.optim.Adam([vectors, *network.parameters()], lr=plan.lr)
+    optimizer = Adam([vectors, *network.parameters()], lr=plan.lr)
     degrees = torch.from_numpy(graph.degrees.astype(np.float32)).to(device)
     deviation = noise.multiplier * plan.step_sensitivity
     state, norms = make_state(seed.child("walks")), []

@@ -16,6 +16,7 @@ import torch
 
 from core.context import Context
 from core.graph import Graph
+from core.models.adam import Adam
 from core.models.synthesis.deep_pagerank import Noise
 
 CLIP = 1.0
@@ -114,7 +115,7 @@ def train_vae(graph: Graph, plan: LinkSgd, negatives: int, context: Context) -> 
     steps = PrivateSteps(graph, plan, context)
     means = make_vectors(graph.num_nodes, plan, context, "means")
     spreads = torch.nn.Parameter(torch.full_like(means, -1.0))
-    optimizer = torch.optim.Adam([means, spreads], lr=plan.lr)
+    optimizer = Adam([means, spreads], lr=plan.lr)
     draws = context.seed.torch("latent", device=steps.device)
 
     def collect(ends: torch.Tensor, target: float) -> tuple[torch.Tensor, torch.Tensor]:
@@ -152,7 +153,7 @@ def train_gan(graph: Graph, plan: LinkSgd, negatives: int, context: Context) -> 
     steps = PrivateSteps(graph, plan, context)
     discriminator = make_vectors(graph.num_nodes, plan, context, "discriminator")
     generator = make_vectors(graph.num_nodes, plan, context, "generator")
-    optimizers = [torch.optim.Adam([vectors], lr=plan.lr) for vectors in (discriminator, generator)]
+    optimizers = [Adam([vectors], lr=plan.lr) for vectors in (discriminator, generator)]
     draws = context.seed.torch("generated", device=steps.device)
 
     def generate() -> tuple[torch.Tensor, torch.Tensor]:
