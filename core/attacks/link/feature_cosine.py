@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
+from core.algorithms.row_dots import compute_row_dots
 from core.context import Context
 from core.methods import LinkAttack, MethodInfo
 from core.release import Release
@@ -33,13 +34,6 @@ class FeatureCosine(LinkAttack):
         features = sparse.csr_array(release.graph.features, dtype=np.float64)
         lengths = np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel())
         scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        pairs = threat.pairs
-        scores = np.zeros(len(pairs))
-        # A dense row holds 20 bytes a feature once it is stored as CSR, and there are two a pair.
-        tile = max(1, min(100_000, context.memory_budget // (80 * features.shape[1] + 1)))
-        for start in range(0, len(pairs), tile):
-            i, j = pairs[start : start + tile].T
-            products = features[i].multiply(features[j]).sum(axis=1)
-            scores[start : start + tile] = np.asarray(products).ravel() * scale[i] * scale[j]
-            context.progress.update(start, len(pairs), "feature similarity")
-        return PairScores(scores)
+        i, j = threat.pairs.T
+        dots = compute_row_dots(features, features, threat.pairs, context, "feature similarity")
+        return PairScores(dots * scale[i] * scale[j])

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
+from core.algorithms.row_dots import compute_row_dots
 from core.context import Context
 from core.graph import Graph
 from core.methods import LinkAttack, MethodInfo
@@ -60,7 +61,7 @@ class NeighbourhoodCosines:
 def compute_neighbourhood_cosines(
     graph: Graph, pairs: np.ndarray, context: Context
 ) -> NeighbourhoodCosines:
-    """Cosines of the ends and of their closed neighbourhoods s, tile by tile.
+    """Cosines of the ends and of their closed neighbourhoods s.
 
     Neither end is in the other's neighbourhood, so that released links can be scored too.
     """
@@ -69,26 +70,23 @@ def compute_neighbourhood_cosines(
     s = sparse.csr_array(links @ x + x)
     x_norms, s_norms = (np.asarray(m.multiply(m).sum(axis=1)).ravel() for m in (x, s))
     x_s = np.asarray(x.multiply(s).sum(axis=1)).ravel()
-    link_weights = np.asarray(links[pairs[:, 0], pairs[:, 1]]).ravel()
-    ends, across, neighbourhoods = np.zeros((3, len(pairs)))
-    width = (x.nnz + s.nnz) / max(graph.num_nodes, 1) + 1
-    tile = int(max(1, min(100_000, context.memory_budget / (120 * width))))
-    for start in range(0, len(pairs), tile):
-        rows = slice(start, start + tile)
-        (i, j), w = pairs[rows].T, link_weights[rows]
-        xx, xs, sx, ss = (
-            np.asarray(left[i].multiply(right[j]).sum(axis=1)).ravel()
-            for left, right in ((x, x), (x, s), (s, x), (s, s))
-        )
-        xi, xj, xis, xjs = x_norms[i], x_norms[j], x_s[i], x_s[j]
-        ends[rows] = _divide(xx, xi * xj)
-        # s without the other end: s_j − w x_i and s_i − w x_j
-        j_norm = s_norms[j] - 2 * w * xs + w**2 * xi
-        i_norm = s_norms[i] - 2 * w * sx + w**2 * xj
-        across[rows] = _divide(xs - w * xi, xi * j_norm) + _divide(sx - w * xj, xj * i_norm)
-        neighbourhoods[rows] = _divide(ss - w * xis - w * xjs + w**2 * xx, i_norm * j_norm)
-        context.progress.update(start, len(pairs), "neighbours' features")
-    return NeighbourhoodCosines(ends, across, neighbourhoods)
+    w = np.asarray(links[pairs[:, 0], pairs[:, 1]]).ravel()
+    message = "neighbours' features"
+    xx, xs, sx, ss = (
+        compute_row_dots(left, right, pairs, context, message)
+        for left in (x, s)
+        for right in (x, s)
+    )
+    i, j = pairs.T
+    xi, xj, xis, xjs = x_norms[i], x_norms[j], x_s[i], x_s[j]
+    # s without the other end: s_j − w x_i and s_i − w x_j
+    j_norm = s_norms[j] - 2 * w * xs + w**2 * xi
+    i_norm = s_norms[i] - 2 * w * sx + w**2 * xj
+    return NeighbourhoodCosines(
+        ends=_divide(xx, xi * xj),
+        across=_divide(xs - w * xi, xi * j_norm) + _divide(sx - w * xj, xj * i_norm),
+        neighbourhoods=_divide(ss - w * xis - w * xjs + w**2 * xx, i_norm * j_norm),
+    )
 
 
 def weigh_features(graph: Graph) -> sparse.csr_array:
