@@ -39,7 +39,7 @@ from pages.ui.chart import download_table, show_cached_chart, show_chart
 from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.guarantee_card import show_guarantees
 from pages.ui.method_form import list_fields, show_settings
-from pages.ui.policy import chosen_release, current_policy
+from pages.ui.policy import current_policy, find_shown_release
 from pages.ui.text import format_cell
 from pages.ui.theme import current_theme
 
@@ -95,7 +95,7 @@ def main() -> None:
 
 
 def _show_results(view: AuditView, made: list[str]) -> None:
-    start = chosen_release(view)
+    start = find_shown_release(view)
     release = page.choose_release("Release", made, "defend-release", start)
     policy = current_policy(view)
     page.show_summary(cache.remember(view, lambda: summarize_release(view, release, policy)))

@@ -16,7 +16,7 @@ from core.findings.tables import list_releases
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
 from pages.ui.chart import show_cached_chart, show_chart
-from pages.ui.policy import chosen_release
+from pages.ui.policy import find_shown_release
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
@@ -61,10 +61,10 @@ def _show_pairs(view: AuditView) -> None:
 
 
 def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
-    """Ask for releases; by default the original and the chosen or recommended one."""
+    """Ask for releases; by default the original and the one that Defend shows first."""
     if len(releases) <= 2:
         return releases
-    best = chosen_release(view)
+    best = find_shown_release(view)
     return st.multiselect(
         "Releases",
         releases,

@@ -9,6 +9,7 @@ from core.audit.view import AuditSummary, AuditView
 from core.findings.labels import release_title
 from core.findings.policy import Policy, check_policy, find_policy, list_policies
 from core.findings.verdict import Verdict, judge
+from core.findings.verdict_words import find_subject
 from core.release import ORIGINAL
 from pages.ui import cache, service
 from pages.ui.text import escape
@@ -88,6 +89,13 @@ def chosen_release(view: AuditView) -> str | None:
         release: str | None = chosen[1]
         return release
     return judge_view(view).recommended
+
+
+def find_shown_release(view: AuditView) -> str | None:
+    """The release that a page shows first: the chosen or recommended one, else the one whose
+    limits the Release decision page explains."""
+    subject = find_subject(judge_view(view))
+    return chosen_release(view) or (None if subject is None else subject.release)
 
 
 def show_obstacles(verdict: Verdict) -> list[str]:
