@@ -19,7 +19,7 @@ DISTANCES = (NEAR, 30.0, 54.0, 84.0, 120.0)
 
 DIRECTIONS = ((1, 0), (-1, 0), (1, -1), (-1, -1), (1, 1), (-1, 1), (0, -1), (0, 1))
 CROSSING_COST = 35.0
-"""Cost, in pixels of distance, of covering a whisker."""
+"""Cost, in pixels of distance, of covering a whisker or a line."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,7 @@ def place_labels(
     texts: Sequence[str],
     sizes: Sequence[tuple[float, float]],
     whiskers: Sequence[np.ndarray],
+    lines: Sequence[np.ndarray],
 ) -> list[Place | None]:
     """A place for the label of each point, None if there is none; earlier points choose first.
 
@@ -64,6 +65,7 @@ def place_labels(
     texts     labels (k), "" for a point without
     sizes     per size: width and height of the plot
     whiskers  per size: (k, 4) left, top, right, bottom of each point's whiskers
+    lines     per size: (l,) x of the vertical lines through the plot
     """
     taken: list[list[np.ndarray]] = [
         [np.array([x - MARKER, y - MARKER, x + MARKER, y + MARKER]) for x, y in chart]
@@ -79,8 +81,8 @@ def place_labels(
             if not all(_is_free(box, boxed, size) for box, boxed, size in charts):
                 continue
             crossed = sum(
-                _count_crossed(box, chart, cross)
-                for box, chart, cross in zip(boxes, points, whiskers, strict=True)
+                _count_crossed(box, chart, cross) + ((box[0] < x) & (x < box[2])).sum()
+                for box, chart, cross, x in zip(boxes, points, whiskers, lines, strict=True)
             )
             cost = max(abs(place.dx), abs(place.dy)) + CROSSING_COST * crossed / len(boxes)
             if cost < least:

@@ -113,7 +113,7 @@ def tradeoff(
     is_named = np.ones(len(table), bool)
     if len(table) > MAX_NAMED:
         is_named = (table.is_pareto | table.release.isin([ORIGINAL, best])).to_numpy()
-    _add_names(figure, table, best, is_named, admissible, ranges, ink)
+    _add_names(figure, table, best, is_named, admissible, ranges, drawn, ink)
     title = _describe_limit(table, admissible, max_risk)
     style_figure(figure, theme, HEIGHT, title, showlegend=False, clickmode="event+select")
     who = "worst attack" if attack is None else method_title(attack)
@@ -203,6 +203,7 @@ def _add_names(
     is_named: np.ndarray,
     admissible: np.ndarray,
     ranges: tuple[tuple[float, float], tuple[float, float]],
+    lines: list[float],
     ink: Ink,
 ) -> None:
     """Labels beside their points, with a leader line if there is no room right there.
@@ -216,11 +217,13 @@ def _add_names(
         for i, row in enumerate(table.itertuples())
     ]
     charts = [_to_pixels(table.iloc[turn], ranges, size) for size in PLOT_SIZES]
+    left, right = ranges[0]
     places = place_labels(
         [points for points, _ in charts],
         [texts[i] for i in turn],
         PLOT_SIZES,
         [whiskers for _, whiskers in charts],
+        [(np.array(lines) - left) / (right - left) * width for width, _ in PLOT_SIZES],
     )
     for index, place in zip(turn, places, strict=True):
         if place is None:

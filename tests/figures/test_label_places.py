@@ -10,6 +10,8 @@ from core.figures.label_places import CHAR_WIDTH, MARKER, NEAR, place_labels
 
 SIZES = ((600.0, 400.0), (1000.0, 400.0))
 
+NO_LINE = np.empty(0)
+
 
 def boxes_overlap(a, b) -> bool:
     """By the definition: the boxes share an inner point."""
@@ -25,7 +27,7 @@ def test_no_name_lies_on_another_in_either_window(shares, length):
     texts = ["x" * (1 + (length + 7 * i) % 40) for i in range(len(shares))]
     charts = [np.array(shares) * size for size in SIZES]
     whiskers = [np.concatenate([chart - 20, chart + 20], axis=1) for chart in charts]
-    places = place_labels(charts, texts, SIZES, whiskers)
+    places = place_labels(charts, texts, SIZES, whiskers, [NO_LINE] * 2)
     for chart, size in zip(charts, SIZES, strict=True):
         boxes = [
             p.box(xy, CHAR_WIDTH * len(t))
@@ -43,7 +45,7 @@ def test_no_name_lies_on_another_in_either_window(shares, length):
 def test_a_lone_point_keeps_its_name_near_and_coinciding_points_get_leaders():
     chart = np.array([[300.0, 200.0]])
     bare = np.concatenate([chart, chart], axis=1)
-    (place,) = place_labels([chart], ["Original"], SIZES[:1], [bare])
+    (place,) = place_labels([chart], ["Original"], SIZES[:1], [bare], [NO_LINE])
     assert place is not None
     assert not place.needs_leader
     many = np.repeat(chart, 7, axis=0)
@@ -52,16 +54,26 @@ def test_a_lone_point_keeps_its_name_near_and_coinciding_points_get_leaders():
         ["Random deletion (strength = 0.5)"] * 7,
         SIZES[:1],
         [np.concatenate([many, many], axis=1)],
+        [NO_LINE],
     )
     assert all(places)
     assert sum(place.needs_leader for place in places) >= 1
-    assert place_labels([chart], [""], SIZES[:1], [bare]) == [None]
+    assert place_labels([chart], [""], SIZES[:1], [bare], [NO_LINE]) == [None]
 
 
 def test_a_name_would_rather_not_lie_on_a_whisker():
     points = np.array([[300.0, 200.0]])
     level = np.array([[250.0, 200.0, 500.0, 200.0]])  # a long whisker to the right
-    (place,) = place_labels([points], ["Original"], SIZES[:1], [level])
+    (place,) = place_labels([points], ["Original"], SIZES[:1], [level], [NO_LINE])
     assert place is not None
     assert (place.dx, place.dy) != (NEAR, 0)
     assert not place.needs_leader
+
+
+def test_a_name_would_rather_not_lie_on_a_line():
+    """The limit's line went through the name of a release beside it."""
+    points = np.array([[300.0, 200.0]])
+    bare = np.concatenate([points, points], axis=1)
+    (place,) = place_labels([points], ["Original"], SIZES[:1], [bare], [np.array([320.0])])
+    assert place is not None
+    assert (place.side, place.needs_leader) == (-1, False)
