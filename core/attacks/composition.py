@@ -28,7 +28,7 @@ def share_held_releases(
     They have independent noise and the same guarantee. Computed once for all attacks.
     """
     held: Release = context.share(
-        ("held", first.graph.content_hash, threats.visible.content_hash, count),
+        ("held", first.graph.content_hash, threats.visible.content_hash, count, *_name(defense)),
         lambda shared: merge_releases([first, *defense.publish_more(threats, count - 1, shared)]),
     )
     return held
@@ -39,9 +39,7 @@ def share_releases_of(
 ) -> Release:
     """A release joined with one release by each other defense that supports the graph."""
     applicable = [other for other in others if other.supports(threats.visible, threats) is None]
-    names = tuple(
-        (other.info.key, json.dumps(other.config, sort_keys=True)) for other in applicable
-    )
+    names = tuple(map(_name, applicable))
 
     def make(shared: Context) -> Release:
         releases = [first]
@@ -52,6 +50,10 @@ def share_releases_of(
 
     key = ("held_others", first.graph.content_hash, threats.visible.content_hash, *names)
     return context.share(key, make)
+
+
+def _name(defense: Defense) -> tuple[str, str]:
+    return defense.info.key, json.dumps(defense.config, sort_keys=True)
 
 
 def join_releases(releases: list[Release]) -> Release:

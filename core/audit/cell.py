@@ -8,8 +8,8 @@ from typing import Literal
 from core.audit.knowledge import ADAPTIVE, STANDARD
 from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec, MethodChoice
-from core.defenses.external import EXTERNAL
 from core.methods import ATTACK_KINDS, AttributeAttack, Method
+from core.release import ORIGINAL
 from core.results import RELEASE
 from core.seeding import Seed
 
@@ -80,10 +80,14 @@ def list_members(attack: Method, scenario: Scenario) -> list[tuple[AttributeAtta
 
 
 def make_cell_seed(spec: AuditSpec, cell: Cell) -> Seed:
-    """Seed of one cell, independent of the other cells of the audit."""
-    method = cell.scenario.stream if cell.kind == "attack" else cell.method
-    method = RELEASE if cell.kind == "measure" else method
-    return _make_seed(spec, cell, method)
+    """Seed of one cell, independent of the other cells of its release and repeat.
+
+    All releases are attacked and measured with the same random numbers, so that results differ by
+    what is in the release.
+    """
+    if cell.kind == "publish":
+        return _find_root(spec, cell).child("publish", cell.release, cell.method)
+    return _make_seed(spec, cell, cell.scenario.stream if cell.kind == "attack" else RELEASE)
 
 
 def make_member_seeds(spec: AuditSpec, cell: Cell) -> dict[str, Seed]:
@@ -94,17 +98,14 @@ def make_member_seeds(spec: AuditSpec, cell: Cell) -> dict[str, Seed]:
     return {member.info.key: _make_seed(spec, cell, own.stream) for member, own in members}
 
 
-def _make_seed(spec: AuditSpec, cell: Cell, method: str) -> Seed:
-    release = _find_stream(spec, cell)
-    return Seed(spec.root_seed).child("repeat", cell.repeat, cell.kind, release, method)
-
-
 def make_shared_seed(spec: AuditSpec, cell: Cell) -> Seed:
-    """Seed of work shared by all attacks on one release."""
-    return Seed(spec.root_seed).child("repeat", cell.repeat, _find_stream(spec, cell), "shared")
+    """Seed of work shared by all attacks on one release, which is seeded by its content too."""
+    return _find_root(spec, cell).child(ORIGINAL, "shared")
 
 
-def _find_stream(spec: AuditSpec, cell: Cell) -> str:
-    """Release id that names the random stream; an external release may use that of the audit
-    that made it."""
-    return spec.external_stream if cell.release == EXTERNAL else cell.release
+def _make_seed(spec: AuditSpec, cell: Cell, stream: str) -> Seed:
+    return _find_root(spec, cell).child(cell.kind, ORIGINAL, stream)
+
+
+def _find_root(spec: AuditSpec, cell: Cell) -> Seed:
+    return Seed(spec.root_seed).child("repeat", cell.repeat)

@@ -120,7 +120,7 @@ class _KeyInputs:
         if spec.publisher_knows != "public":
             publishing["publisher_knows"] = spec.publisher_knows
         if spec.external_release is not None:
-            publishing["external"] = [*spec.external_releases, spec.external_stream]
+            publishing["external"] = list(spec.external_releases)
         return _KeyInputs(links, audit_inputs, {**audit_inputs, **publishing})
 
 

@@ -289,11 +289,6 @@ class AuditSpec(_PartedSpec):
         description="How nodes were matched with it where pseudonyms are unknown.",
         json_schema_extra=NO_OPTION,
     )
-    external_stream: str = Field(
-        EXTERNAL,
-        description="Id of the release whose random numbers are drawn for it.",
-        json_schema_extra=NO_OPTION,
-    )
     measures: tuple[Measured, ...] | None = Field(
         None,
         description="What is measured on releases; none named: all but the queries of PGB.",

@@ -94,12 +94,6 @@ def _add_options(judge: argparse.ArgumentParser) -> None:
         "of them is drawn",
     )
     judge.add_argument(
-        "--seed-as",
-        metavar="ID",
-        help="draw random numbers as an audit did for its release of this id, such as edge_rand, "
-        "so that its numbers come out again",
-    )
-    judge.add_argument(
         "--attack",
         action="append",
         metavar="KEY[:name=value,…]",
@@ -123,7 +117,7 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
     """The audit of an external release; both graphs are stored by their hashes."""
     from core.audit.spec import PARTS, AuditSpec
     from core.data.node_pairs import load_node_pairs
-    from core.defenses.external import EXTERNAL, EXTERNAL_FIELDS
+    from core.defenses.external import EXTERNAL_FIELDS
 
     options.more_private = getattr(options, "more_private", None) or []
     original = load_input(options).graph
@@ -134,7 +128,6 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
         "graph_name": original.name,
         "graph_hash": service.save_graph(original),
         "external_release": service.save_graph(release),
-        "external_stream": options.seed_as or EXTERNAL,
         "external_match": match,
         "held_releases": [service.save_graph(graph) for graph in held],
         "composition": len(held) + 1 if held else None,

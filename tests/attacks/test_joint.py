@@ -7,12 +7,14 @@ import pytest
 
 from core.attacks.attribute.class_prior import ClassPrior
 from core.attacks.attribute.label_propagation import LabelPropagation
-from core.attacks.composition import compute_lift, infer_jointly
-from core.context import Context
+from core.attacks.composition import compute_lift, infer_jointly, share_held_releases
+from core.context import Context, SharedWork
 from core.graph import Attribute, Graph
+from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
-from core.threats import AttributeThreat
+from core.threats import AttributeThreat, Threats
+from tests.oracles.graphs import two_communities
 
 N = 400
 
@@ -79,3 +81,17 @@ def test_what_is_inferred_of_a_column_that_leaks_tells_of_one_that_does_not():
     found = infer_jointly(LabelPropagation(), Release(graph), second, [first], Context(Seed(0)))
     assert find_accuracy(found, second) > 0.8
     assert found.facts["joint_with"] == "first"
+
+
+def test_held_releases_of_another_defense_are_made_anew():
+    """Two defenses may publish the same graph; what the adversary holds besides differs."""
+    graph = two_communities()
+    threats, context = Threats(graph), Context(Seed(0), shared=SharedWork())
+    first = Release(graph, defense="edge_rand", config={"epsilon": 8.0})
+    weak, strong = (
+        share_held_releases(
+            make_method("edge_rand", {"epsilon": epsilon}, "defense"), first, threats, 2, context
+        )
+        for epsilon in (8.0, 1.0)
+    )
+    assert weak.graph.num_edges < strong.graph.num_edges

@@ -97,6 +97,19 @@ def test_an_audit_fills_every_table(view, graph):
     assert view.releases[1].facts["links_removed"].value == round(0.3 * visible.num_edges)
 
 
+def test_who_reads_no_links_finds_the_same_on_every_release(tmp_path, graph, make_spec):
+    """Random numbers of their own made features look more exposed with one defense than another."""
+    attacks = [{"key": key} for key in ("mlp", "feature_boosting")]
+    defenses = [{"key": "random_deletion"}, {"key": "edge_rand"}]
+    spec = make_spec(hide_links=None, attacks=attacks, defenses=defenses)
+    results = run_inline(spec, graph, tmp_path).results
+    for _, rows in results[results.method.isin(["mlp", "feature_boosting"])].groupby(
+        ["method", "metric"]
+    ):
+        assert len(rows) == 3
+        assert rows.value.nunique(dropna=False) == 1
+
+
 def test_a_sample_of_the_links_is_stored_with_the_release(view, home, monkeypatch):
     """Drawing it anew gives the same; a release of an earlier version has none stored."""
     stored = view.load_sample("random_deletion")

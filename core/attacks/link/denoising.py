@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -127,7 +128,8 @@ def describe_obstacle(release: Release) -> str | None:
 
 def share_denoised(release: Release, context: Context, folds: int = 3, rounds: int = 2) -> Denoised:
     """`denoise`, computed once for all attacks on the same release."""
-    key = ("denoised", release.graph.content_hash, release.defense, folds, rounds)
+    config = json.dumps(release.config, sort_keys=True)
+    key = ("denoised", release.graph.content_hash, release.defense, config, folds, rounds)
     return context.share(key, lambda shared: denoise(release, shared, folds, rounds))
 
 
