@@ -290,6 +290,15 @@ def test_a_scheduler_that_was_there_is_waited_for(store, monkeypatch):
         run._connect()
 
 
+@pytest.mark.parametrize("given", ["soon", "-1", "nan"])
+def test_seconds_to_wait_that_are_no_number_are_named(monkeypatch, given):
+    monkeypatch.setenv("AUDIT_RETRY_S", given)
+    with pytest.raises(InputError, match=f"AUDIT_RETRY_S must be a number of seconds.*{given}"):
+        retry.find_retry_limit()
+    monkeypatch.setenv("AUDIT_RETRY_S", "")
+    assert retry.find_retry_limit() == retry.RETRY_S
+
+
 def test_a_client_that_cannot_be_closed_is_given_up(tmp_path):
     class Broken:
         def close(self, timeout: float) -> None:

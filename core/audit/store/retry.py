@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import math
 import os
 import sqlite3
 import time
@@ -12,7 +13,7 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from core.errors import AuditError
+from core.errors import AuditError, InputError
 
 T = TypeVar("T")
 Notify = Callable[[str], object]
@@ -71,11 +72,15 @@ def keep_trying(
 
 
 def find_retry_limit() -> float:
-    """AUDIT_RETRY_S, else RETRY_S."""
+    """AUDIT_RETRY_S, else RETRY_S; raises InputError unless it is a number of seconds."""
+    given = os.environ.get("AUDIT_RETRY_S") or str(RETRY_S)
     try:
-        return float(os.environ["AUDIT_RETRY_S"])
-    except (KeyError, ValueError):
-        return RETRY_S
+        limit = float(given)
+    except ValueError:
+        limit = math.nan
+    if not limit >= 0:
+        raise InputError("AUDIT_RETRY_S", "must be a number of seconds, 0 or more", given)
+    return limit
 
 
 def describe_trouble(error: BaseException) -> str | None:
