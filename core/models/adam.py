@@ -32,11 +32,13 @@ class Adam:
         self._steps = [torch.zeros((), device=part.device) for part in self._parameters]
 
     def zero_grad(self) -> None:
+        """Drop the gradients, before a loss adds its own."""
         for parameter in self._parameters:
             parameter.grad = None
 
     @torch.no_grad()
     def step(self) -> None:
+        """Update the parameters in place by their gradients."""
         used = [k for k, part in enumerate(self._parameters) if part.grad is not None]
 
         def pick(parts: list[Any]) -> list[torch.Tensor]:
