@@ -258,7 +258,8 @@ def test_after_a_killed_process_a_resume_computes_only_the_rest(tmp_path, graph,
     process.wait()
     assert len(children) >= 2
     _, alive = psutil.wait_procs(children, timeout=15)
-    assert not alive  # no orphans
+    # no orphans; one that has ended may wait for a busy machine to remove it from the list
+    assert [child for child in alive if child.status() != psutil.STATUS_ZOMBIE] == []
     done = list_done(tmp_path, audit_id)
     service = AuditService(tmp_path)
     try:
