@@ -104,6 +104,7 @@ def make_shared_seed(spec: AuditSpec, cell: Cell) -> Seed:
 
 
 def _make_seed(spec: AuditSpec, cell: Cell, stream: str) -> Seed:
+    # All releases take the numbers of the original.
     return _find_root(spec, cell).child(cell.kind, ORIGINAL, stream)
 
 

@@ -94,8 +94,11 @@ def chosen_release(view: AuditView) -> str | None:
 def find_shown_release(view: AuditView) -> str | None:
     """The release that a page shows first: the chosen or recommended one, else the one whose
     limits the Release decision page explains."""
+    chosen = chosen_release(view)
+    if chosen is not None:
+        return chosen
     subject = find_subject(judge_view(view))
-    return chosen_release(view) or (None if subject is None else subject.release)
+    return None if subject is None else subject.release
 
 
 def show_obstacles(verdict: Verdict) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from core.algorithms.row_dots import compute_row_dots
 from core.context import Context
 from core.graph import Graph
 from core.methods import LinkAttack, MethodInfo
+from core.progress import PartProgress
 from core.release import Release
 from core.results import PairScores
 from core.threats import LinkThreat
@@ -71,11 +73,10 @@ def compute_neighbourhood_cosines(
     x_norms, s_norms = (np.asarray(m.multiply(m).sum(axis=1)).ravel() for m in (x, s))
     x_s = np.asarray(x.multiply(s).sum(axis=1)).ravel()
     w = np.asarray(links[pairs[:, 0], pairs[:, 1]]).ravel()
-    message = "neighbours' features"
+    parts = [replace(context, progress=PartProgress(context.progress, k, 4)) for k in range(4)]
     xx, xs, sx, ss = (
-        compute_row_dots(left, right, pairs, context, message)
-        for left in (x, s)
-        for right in (x, s)
+        compute_row_dots(left, right, pairs, part, "neighbours' features")
+        for part, (left, right) in zip(parts, product((x, s), repeat=2), strict=True)
     )
     i, j = pairs.T
     xi, xj, xis, xjs = x_norms[i], x_norms[j], x_s[i], x_s[j]

@@ -77,7 +77,7 @@ def test_the_same_links_with_less_noise_are_weighed_anew(noisy):
     _, release = noisy
     context = Context(Seed(0), shared=SharedWork())
     first = share_denoised(release, context)
-    likelier = replace(release, config={**release.config, "epsilon": 6.0}, facts={**release.facts})
+    likelier = replace(release, config={**release.config, "epsilon": 6.0})
     second = share_denoised(likelier, context)
     assert second is not first
     assert share_denoised(release, context) is first
