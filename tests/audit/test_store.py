@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from scipy import sparse
 
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
+from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.connect import HEAD
@@ -89,6 +91,23 @@ def test_a_release_keeps_only_what_a_defense_changed(graph):
     changed = released.without_features(["0"])
     arrays = files.pack_release(changed, graph)
     assert files.unpack_release(arrays, graph).content_hash == changed.content_hash
+
+
+def test_an_audit_of_the_version_before_opens(tmp_path, graph, make_spec):
+    """Its spec named the random numbers of a release made elsewhere."""
+    store = Store(tmp_path)
+    store.save_graph(graph)
+    spec = make_spec()
+    store.add_audit("old", "", spec, plan_audit(PreparedAudit.build(spec, graph)), {})
+    store.close()
+    with sqlite3.connect(tmp_path / "audit.db") as database:
+        old = json.dumps({**spec.model_dump(mode="json"), "external_stream": "external"})
+        database.execute("update audits set spec = ?", [old])
+        database.execute("update alembic_version set version_num = '0002'")
+    database.close()
+    store = Store(tmp_path)
+    assert AuditSpec.model_validate(store.find_audit("old").spec) == spec
+    store.close()
 
 
 def test_migrations_build_the_tables_that_the_code_has(store):

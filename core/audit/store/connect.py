@@ -12,10 +12,10 @@ from sqlalchemy.engine import Connection, Engine
 from core.audit.store.retry import DAMAGE
 from core.errors import InputError
 
-HEAD = "0002"
+HEAD = "0003"
 """Latest migration; see migrations/versions."""
 
-OLDER = ("0001",)
+OLDER = ("0001", "0002")
 """Migrations before it."""
 
 MIGRATION_S = 30.0
