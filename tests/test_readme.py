@@ -78,6 +78,10 @@ def write_tables(folder: Path) -> None:
     ]
     (folder / "relationships.txt").write_text("\n".join([*links, "u0 u12"]))
     (folder / "anonymised.csv").write_text("\n".join([*links[3:], "u3 u20"]))
+    (folder / "links").mkdir()
+    (folder / "links" / "part.txt").write_text("\n".join(links).replace("u", ""))
+    rows = [f"{i},{'US' if i < 12 else 'FR'}" for i in range(24)]
+    (folder / "accounts.csv").write_text("\n".join(["id,country", *rows]))
     shutil.copy(ROOT / "tests/examples/own_defense/anonymise.py", folder)
 
 

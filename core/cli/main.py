@@ -23,6 +23,7 @@ from core.cli.benchmark import add_benchmark
 from core.cli.cluster import add_cluster
 from core.cli.doctor import add_doctor
 from core.cli.judge import add_judge
+from core.cli.large import add_large
 from core.cli.listing import add_methods
 from core.cli.publish import add_ledger, add_publish
 from core.cli.team import add_team
@@ -106,6 +107,7 @@ def build_parser() -> Parser:
         add_methods,
         add_audit,
         add_judge,
+        add_large,
         add_benchmark,
         add_check_claim,
         add_advise,

@@ -140,7 +140,7 @@ def _read(
             raise ResourceError(
                 f"file '{path.name}'",
                 f"must be read within {memory} MB",
-                remedy="load a part of it, or set AUDIT_READ_MB",
+                remedy="load a part of it, set AUDIT_READ_MB, or run: python -m core audit-large",
             )
         if "error" in answer:
             kind, *fields = answer["error"]

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from core.context import Context
-from core.partitioned.links import PartitionedLinks, write_links
+from core.partitioned.links import PartitionedLinks, run_jobs, write_links
 from core.privacy.budget import Account
 from core.privacy.guarantees import EDGE
 from core.privacy.mechanisms import check_release_fits
@@ -26,13 +26,20 @@ def delete_at_random(
     executor: Executor, links: PartitionedLinks, folder: Path, strength: float, seed: Seed
 ) -> PartitionedLinks:
     """Write the links without round(strength · m) of them, uniform without replacement."""
-    removed = round(strength * links.num_links)
-    counts = seed.rng("partitions").multivariate_hypergeometric(links.owned, removed)
-    sources = [
-        partial(_keep_links, links, number, count, seed.child("links", number))
-        for number, count in enumerate(counts.tolist())
-    ]
+    tasks = _share_deletions(links, strength, seed)
+    sources = [partial(_keep_links, *task) for task in tasks]
     return write_links(executor, folder, sources, links.num_nodes, links.bounds)
+
+
+def sample_deleted(
+    executor: Executor, links: PartitionedLinks, strength: float, seed: Seed, count: int
+) -> np.ndarray:
+    """(k ≤ count, 2) links that `delete_at_random` removes with this seed, uniform among them."""
+    tasks = _share_deletions(links, strength, seed)
+    removed = [task[2] for task in tasks]
+    wanted = seed.rng("sample").multivariate_hypergeometric(removed, min(count, sum(removed)))
+    drawn = zip(tasks, wanted.tolist(), strict=True)
+    return np.concatenate(list(run_jobs(executor, _sample_removed, ((*t, k) for t, k in drawn))))
 
 
 def publish_edge_rand(
@@ -57,13 +64,38 @@ def publish_edge_rand(
     return released, account.make_guarantee()
 
 
+def _share_deletions(
+    links: PartitionedLinks, strength: float, seed: Seed
+) -> list[tuple[PartitionedLinks, int, int, Seed]]:
+    """Arguments of `_choose_removed` for each partition."""
+    removed = round(strength * links.num_links)
+    counts = seed.rng("partitions").multivariate_hypergeometric(links.owned, removed)
+    return [
+        (links, number, count, seed.child("links", number))
+        for number, count in enumerate(counts.tolist())
+    ]
+
+
+def _choose_removed(
+    links: PartitionedLinks, number: int, removed: int, seed: Seed
+) -> tuple[np.ndarray, np.ndarray]:
+    """Links of a partition, and the places of those removed, in random order."""
+    pairs = links.load_partition(number).owned
+    return pairs, seed.rng().choice(len(pairs), removed, replace=False)
+
+
 def _keep_links(
     links: PartitionedLinks, number: int, removed: int, seed: Seed
 ) -> Iterator[np.ndarray]:
-    pairs = links.load_partition(number).owned
-    is_kept = np.ones(len(pairs), bool)
-    is_kept[seed.rng().choice(len(pairs), removed, replace=False)] = False
-    yield pairs[is_kept]
+    pairs, places = _choose_removed(links, number, removed, seed)
+    yield np.delete(pairs, places, axis=0)
+
+
+def _sample_removed(
+    links: PartitionedLinks, number: int, removed: int, seed: Seed, count: int
+) -> np.ndarray:
+    pairs, places = _choose_removed(links, number, removed, seed)
+    return np.asarray(pairs[places[:count]])
 
 
 def _flip_pairs(

@@ -1,0 +1,164 @@
+"""Files of links between numbered nodes, as sources that jobs read one part at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from core.errors import InputError
+from core.graph import MISSING, Attribute
+from core.partitioned.links import Source, run_jobs
+
+BLOCK_BYTES = 1 << 24
+"""Bytes of a text file that are parsed at once."""
+
+MAX_CLASSES = 100
+"""Label propagation keeps a number for each node and class."""
+
+RULE = "must hold the numbers of two nodes, from 0 to 2³¹ − 2, in its first two columns"
+DIGITS = re.compile(r'"?-?\d+"?')
+
+
+def list_sources(path: Path) -> list[Source]:
+    """A source per row group of Parquet files and per text file (compressed or not).
+
+    path  a file, or a folder of them
+
+    Text has two numbers in a line, between commas, semicolons, tabs or spaces; lines of comments
+    (# or %) and a header may precede them. Raises InputError for a missing or an empty path.
+    """
+    if not path.exists():
+        raise InputError("links", "must be a file or a folder", str(path))
+    files = sorted(file for file in path.iterdir() if file.is_file()) if path.is_dir() else [path]
+    sources: list[Source] = []
+    for file in files:
+        if file.suffix == ".parquet":
+            sources += [partial(_read_group, file, group) for group in _list_groups(file)]
+        else:
+            sources.append(partial(_read_text, file))
+    if not sources:
+        raise InputError("links", "must be at least one file of links", str(path))
+    return sources
+
+
+def count_sources(executor: Executor, sources: list[Source]) -> tuple[int, int]:
+    """Number of nodes, the highest number plus one, and of rows."""
+    found = np.array(list(run_jobs(executor, _count_source, [(source,) for source in sources])))
+    if not found[:, 1].sum():
+        raise InputError("links", "must hold at least one link")
+    return int(found[:, 0].max()), int(found[:, 1].sum())
+
+
+def read_attribute(path: Path, id_column: str, name: str, num_nodes: int) -> Attribute:
+    """A column of a table of nodes (CSV or Parquet), by the node numbers in `id_column`.
+
+    Nodes without a row or a value are unknown. Raises InputError for columns that are not there,
+    for numbers that are none or stand twice, and for more than MAX_CLASSES values.
+    """
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    try:
+        is_parquet = path.suffix == ".parquet"
+        cells = csv.ConvertOptions(strings_can_be_null=True, null_values=[""])
+        table = (
+            parquet.read_table(path) if is_parquet else csv.read_csv(path, convert_options=cells)
+        )
+    except pa.ArrowInvalid as error:
+        raise InputError(f"file '{path.name}'", "must be a table", str(error)) from None
+    for column in (id_column, name):
+        if column not in table.column_names:
+            rule, known = "must be a column of the node table", ", ".join(table.column_names[:10])
+            raise InputError(f"column '{column}'", rule, remedy=f"columns: {known}")
+    nodes = np.asarray(table[id_column])
+    if nodes.dtype.kind not in "iu" or len(np.unique(nodes)) < len(nodes):
+        raise InputError(f"column '{id_column}'", "must hold the number of each node once")
+    values = table[name].cast(pa.string()).combine_chunks().dictionary_encode()
+    if len(values.dictionary) > MAX_CLASSES:
+        rule = f"must have at most {MAX_CLASSES} different values"
+        raise InputError(f"column '{name}'", rule, len(values.dictionary), "put numbers into bins")
+    found = np.asarray(values.indices.fill_null(MISSING), np.int64)
+    codes = np.full(num_nodes, MISSING)
+    is_node = (nodes >= 0) & (nodes < num_nodes)
+    codes[nodes[is_node]] = found[is_node]
+    return Attribute(name, codes, tuple(values.dictionary.to_pylist()))
+
+
+def _count_source(source: Source) -> tuple[int, int]:
+    highest, rows = -1, 0
+    for pairs in source():
+        highest, rows = max(highest, int(pairs.max(initial=-1))), rows + len(pairs)
+    return highest + 1, rows
+
+
+def _list_groups(file: Path) -> range:
+    from pyarrow import ArrowInvalid, parquet
+
+    try:
+        return range(parquet.read_metadata(file).num_row_groups)
+    except ArrowInvalid as error:
+        raise InputError(f"file '{file.name}'", "must be Parquet", str(error)) from None
+
+
+def _read_group(file: Path, group: int) -> Iterator[np.ndarray]:
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(file) as table:
+        columns = table.schema_arrow.names[:2]
+        yield _check_pairs(file, table.read_row_group(group, columns, use_threads=False))
+
+
+def _read_text(file: Path) -> Iterator[np.ndarray]:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    skipped, delimiter = _find_layout(file)
+    layout = csv.ReadOptions(
+        use_threads=False, block_size=BLOCK_BYTES, skip_rows=skipped, autogenerate_column_names=True
+    )
+    parsing = csv.ParseOptions(delimiter=delimiter)
+    wanted = csv.ConvertOptions(
+        include_columns=["f0", "f1"], column_types={"f0": pa.int64(), "f1": pa.int64()}
+    )
+    try:
+        with pa.input_stream(str(file), "detect") as stream:
+            for batch in csv.open_csv(stream, layout, parsing, wanted):
+                yield _check_pairs(file, batch)
+    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
+        raise InputError(f"file '{file.name}'", RULE, str(error).splitlines()[0]) from None
+
+
+def _find_layout(file: Path) -> tuple[int, str]:
+    """Number of lines before the first link, and what stands between its two numbers."""
+    import pyarrow as pa
+
+    with pa.input_stream(str(file), "detect") as stream:
+        lines = stream.read(1 << 16).decode("utf-8", "replace").splitlines()
+    header = ""
+    for number, line in enumerate(lines):
+        if not line.strip() or line.startswith(("#", "%")):
+            continue
+        delimiter = next((mark for mark in ",;\t" if mark in line), " ")
+        if all(DIGITS.fullmatch(word.strip()) for word in line.split(delimiter)[:2]):
+            return number, delimiter
+        if header:
+            break
+        header = line
+    raise InputError(f"file '{file.name}'", RULE, header[:80])
+
+
+def _check_pairs(file: Path, table: object) -> np.ndarray:
+    """(k, 2) int64 of a table's first two columns."""
+    columns = [np.asarray(column) for column in table.columns]  # type: ignore[attr-defined]
+    kinds = [column.dtype.kind for column in columns]
+    if len(columns) < 2 or not set(kinds) <= {"i", "u"}:
+        raise InputError(f"file '{file.name}'", RULE)
+    pairs = np.stack([column.astype(np.int64) for column in columns], axis=1)
+    if pairs.size and not 0 <= pairs.min() <= pairs.max() < 2**31 - 1:
+        raise InputError(f"file '{file.name}'", RULE, int(np.abs(pairs).max()))
+    return pairs
