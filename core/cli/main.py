@@ -68,6 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         check_texts(options)
         split_private(options)
         code: int = options.run(options)
+        sys.stdout.flush()  # a reader that went away is noticed here
         return code
     except KeyboardInterrupt:
         return say("cancelled", code=130)
@@ -138,4 +139,6 @@ def run() -> NoReturn:
     accept_terminate()
     if not os.environ.get("AUDIT_DEBUG"):
         logging.disable()  # what a user should know is said in one line
-    sys.exit(main())
+    code = main()
+    sys.stdout.flush()
+    os._exit(code)  # Python takes most of a second to take the libraries down

@@ -92,6 +92,10 @@ def test_the_embedded_cluster_lets_in_only_its_parent(tmp_path, monkeypatch):
         assert engine.submit(engine_module.describe_version, key="v").result() == (
             engine_module.describe_version()
         )
+        # What the scheduler passes on it does not import: that would delay the first cell.
+        is_loaded = "'core.audit.jobs.engine' in __import__('sys').modules"
+        assert engine.submit(eval, is_loaded, key="worker").result()
+        assert not engine.connect().run_on_scheduler(eval, is_loaded)
         # Processes that watch themselves cost six times the processor time while idle.
         profiles = engine.connect().run(dask.config.get, "distributed.worker.profile.enabled")
         assert list(profiles.values()) == [False]

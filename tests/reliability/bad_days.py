@@ -96,8 +96,8 @@ def compute(home: Path, say: Callable[[str], object] = lambda key: None) -> list
     """The audit's results; `say` is called with the key of each cell that is finished."""
     sound = run.execute_cell
 
-    def execute(job: Any, upstream: str = "") -> State:
-        state = sound(job, upstream)
+    def execute(job: Any) -> State:
+        state = sound(job)
         if state is State.DONE:
             say(job.cell.key)
         return state

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -66,13 +65,9 @@ class Outcome:
     curves: dict[str, list[tuple[float, float]]] | None = None
 
 
-def execute_cell(job: Job, upstream: str = "", members: Sequence[str] = ()) -> State:
+def execute_cell(job: Job) -> State:
     """Compute and store a cell and its followers; returns the cell's final state and never raises
-    for a method's failure.
-
-    `upstream` is the state of the release's cell, `members` those of base models and predecessors:
-    the engine passes them to order the work and to prefer the worker that holds it.
-    """
+    for a method's failure."""
     store = open_store(job.home, job.database)
     state = compute_and_store(store, job)
     for cell in job.followers:

@@ -61,9 +61,12 @@ H2GCN's time on Cora."""
 FORKED = "forkserver"
 PRELOAD = "core.audit.jobs.preload"
 """Module that imports the following ones."""
-PRELOADED = ["core.audit.jobs.cells", "distributed", "numba.cpython.charseq"]
-"""Modules imported once by the process that workers are forked from. The last is imported by
-Numba's first kernel."""
+PRELOADED = [
+    *("core.audit.jobs.cells", "distributed", "numba.cpython.charseq"),
+    *("sklearn.ensemble", "sklearn.linear_model"),
+]
+"""Modules imported once by the process that workers are forked from, what attacks import late
+included. `charseq` is imported by Numba's first kernel."""
 PRELOADED_WITHOUT_GPU = ["core.models.gae"]
 """What usefulness needs. Torch may initialise CUDA, which forked processes cannot use."""
 

@@ -243,11 +243,11 @@ class AuditRun(threading.Thread):
                 known = self._in_flight.futures.get(cell.key)
                 if known is None or known.done():
                     following = followers.get(cell.key, ())
+                    earlier = (cell.upstream, *cell.members, cell.after)
                     known = self._engine.submit(
                         execute_cell,
                         replace(self._make_job(cell), followers=tuple(following)),
-                        futures.get(cell.upstream, ""),
-                        [futures[key] for key in (*cell.members, cell.after) if key in futures],
+                        after=[futures[key] for key in earlier if key in futures],
                         key=f"{cell.key}-{time.monotonic_ns()}",
                         uses_gpu=cell.uses_gpu,
                         priority=-position,

@@ -12,7 +12,7 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
@@ -143,14 +143,22 @@ class Engine:
         function: Callable[..., Any],
         *args: Any,
         key: str,
+        after: Sequence[Future[Any]] = (),
         uses_gpu: bool = False,
         priority: int = 0,
     ) -> Future[Any]:
-        """Run on a worker, preferably with a GPU if the function uses one."""
-        client = self.connect()
+        """Run on a worker, preferably with a GPU if the function uses one.
+
+        after  computed before, preferably on the same worker
+        """
+        from distributed.protocol import pickle
+
+        from core.audit.jobs.nodes import call
+
+        client, payload = self.connect(), pickle.dumps((function, args))
         resources = {GPU: 1} if uses_gpu and self._gpus else None
         return client.submit(
-            function, *args, key=key, pure=False, priority=priority, resources=resources
+            call, payload, list(after), key=key, pure=False, priority=priority, resources=resources
         )
 
     def find_device_title(self) -> str:
