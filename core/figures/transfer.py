@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -25,6 +27,9 @@ from core.findings.tradeoff import compute_transfer
 
 MAX_UPRIGHT = 3
 """Number of releases up to which names are wrapped; more are slanted."""
+
+SLANT, LETTER_PIXELS = 35, 6.6
+"""Degrees of slanted names, and the mean width of their letters."""
 
 _WIDTH = 17
 """Characters per line of a release's name."""
@@ -83,13 +88,15 @@ def transfer_matrix(
             colorbar={"title": {"text": metric_title(metric)}, "thickness": 12, "outlinewidth": 0},
         )
     )
-    style_figure(
-        figure, theme, 150 + 34 * len(table), _describe_strongest(strengths, releases, metric)
-    )
+    rise = max(map(len, names.values())) * LETTER_PIXELS * math.sin(math.radians(SLANT))
+    room = round(rise) if is_long else 0  # below the title, which makes none for them
+    title = _describe_strongest(strengths, releases, metric)
+    style_figure(figure, theme, 150 + 34 * len(table) + room // 2, title)
+    figure.update_layout(margin={"t": figure.layout.margin.t + room})
     figure.update_traces(textfont={"size": 13})
     figure.update_layout(plot_bgcolor=ink.empty)
     figure.update_xaxes(
-        side="top", showgrid=False, tickangle=-35 if is_long else 0, tickfont={"color": ink.text}
+        side="top", showgrid=False, tickangle=-SLANT if is_long else 0, tickfont={"color": ink.text}
     )
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": ink.text})
     note = describe_sample(attack_rows(results, metric, threat), THREAT_WORDS[threat or ""].unit)

@@ -45,6 +45,8 @@ def main() -> None:
     parser.add_argument("--state", default="done", help="prefix of the pictures' names")
     parser.add_argument("--out", type=Path, default=Path("gallery"))
     options = parser.parse_args()
+    if unknown := set(options.pages.split(",")) - {"", *PAGES, "help"}:
+        parser.error(f"no such page: {', '.join(sorted(unknown))}")
     options.out.mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "AUDIT_HOME": str(options.home)}
     port = find_free_port()

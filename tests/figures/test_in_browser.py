@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from plotly.offline import get_plotlyjs
@@ -10,9 +11,11 @@ from plotly.offline import get_plotlyjs
 from core.figures.ego_page import render_ego_html
 from core.figures.risk import risk_heatmap
 from core.figures.theme import style_figure
+from core.figures.transfer import transfer_matrix
 from core.findings.risk import compute_heatmap
 from core.graph import Graph
 
+from .conftest import make_results, result_row
 from .test_ego import HOSTILE
 
 pytestmark = pytest.mark.browser
@@ -84,4 +87,24 @@ def test_a_title_of_several_lines_is_not_cut_and_stays_above_the_plot(browser, t
     above = page.locator(".main-svg").first.bounding_box()
     assert title["y"] >= above["y"]
     assert title["y"] + title["height"] < plot["y"]
+    page.close()
+
+
+def test_slanted_names_stay_below_the_title(browser, tmp_path):
+    releases = ["original", "edge_rand", "dice", "random_rewiring:strength=0.3", "blink"]
+    rows = [result_row(release, "jaccard", "auc", 0.7) for release in releases]
+    table = pd.DataFrame(rows, columns=make_results().columns)
+    figure = transfer_matrix(table[table.release != "dice"], "auc", "link").figure
+    body = figure.to_html(include_plotlyjs=False, full_html=False, div_id="matrix")
+    file = tmp_path / "matrix.html"
+    script = f"<script>{get_plotlyjs()}</script>"
+    file.write_text(f"<html><body>{script}{body}</body></html>", encoding="utf-8")
+    page = browser.new_page(viewport={"width": 700, "height": 600})
+    page.goto(file.as_uri())
+    title = page.locator(".gtitle").bounding_box()
+    names = page.locator(".xtick text")
+    assert "on Blink" in page.locator(".gtitle").text_content()
+    assert names.count() == 4
+    for name in names.all():
+        assert name.bounding_box()["y"] > title["y"] + title["height"]
     page.close()
