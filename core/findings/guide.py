@@ -10,7 +10,7 @@ import numpy as np
 
 from core.audit.estimate import TimeModel, make_task
 from core.audit.presets import PRESETS, Preset, add_data_independent, list_released_attacks
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec, IdentityChoice, MethodChoice
 from core.audit.view import AuditView
 from core.data.warnings import count_classes
 from core.findings.policy import Policy, find_policy
@@ -134,9 +134,16 @@ CANDIDATES = (
 """In order of preference among equally suitable ones."""
 
 
+SEEDS_KNOWN: int = IdentityChoice.model_fields["seeds_known"].default
+
+
 @dataclass(frozen=True)
 class Answers:
-    """The analyst's answers in the guide; named_links: pairs of ids named on Data."""
+    """The analyst's answers in the guide.
+
+    named_links  pairs of ids named on Data
+    seeds_known  people whom a re-identification attacker has found already, by `choose_seeds`
+    """
 
     recipient: Recipient = "public"
     secrets: tuple[Secret, ...] = ("links",)
@@ -146,6 +153,12 @@ class Answers:
     utility: str | None = None
     legal_basis: str = ""
     named_links: tuple[tuple[str, str], ...] = ()
+    seeds_known: int = SEEDS_KNOWN
+
+
+def choose_seeds(graph: Graph) -> int:
+    """The usual number, and on a small graph at most half of the nodes with links."""
+    return min(SEEDS_KNOWN, int((graph.degrees > 0).sum()) // 2)
 
 
 HIDDEN_SHARE = 0.1
@@ -159,6 +172,8 @@ def find_obstacle(answers: Answers, graph: Graph) -> str:
     is_drawn = "links" in answers.secrets and not answers.named_links
     if is_drawn and not round(HIDDEN_SHARE * graph.num_edges):
         return "The graph has too few links to withhold some."
+    if "identity" in answers.secrets and not graph.num_edges:
+        return "The graph has no links by which anybody could be recognised."
     if "attribute" in answers.secrets:
         if answers.private is None or answers.private not in graph.attributes:
             return "Choose the private column."
@@ -315,7 +330,7 @@ def make_fields(answers: Answers, preset: Preset, defenses: Sequence[str]) -> di
         "sensitive_links": (answers.named_links or None) if has_links else None,
         "adaptive": "method" in answers.knowledge or preset.adaptive,
         "released_links": included,
-        "identity": {} if identity else None,
+        "identity": {"seeds_known": answers.seeds_known} if identity else None,
         "attacks": [MethodChoice(key=key) for key in keys],
         "defenses": add_data_independent(
             [MethodChoice.parse(text, "defense") for text in defenses]

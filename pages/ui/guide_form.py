@@ -13,6 +13,7 @@ from core.findings.guide import (
     USES,
     Answers,
     choose_defenses,
+    choose_seeds,
     explain_preset,
     find_obstacle,
     make_fields,
@@ -78,7 +79,7 @@ def _ask(graph: Graph) -> Answers:
     )
     return Answers(
         recipient, tuple(secrets), tuple(knowledge), tuple(uses), private, utility, basis,
-        choice.threats.sensitive_links or (),
+        choice.threats.sensitive_links or (), choose_seeds(graph),
     )  # fmt: skip
 
 

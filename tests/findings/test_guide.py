@@ -11,6 +11,7 @@ import pytest
 
 from core.audit.presets import PRESETS, SETTING
 from core.audit.spec import AuditSpec, MethodChoice
+from core.data.second_graph import draw_identity_threat
 from core.data.splits import draw_threats
 from core.errors import InputError
 from core.findings.guide import (
@@ -24,6 +25,7 @@ from core.findings.guide import (
     Answers,
     Candidate,
     choose_defenses,
+    choose_seeds,
     describe_spec,
     explain_preset,
     find_obstacle,
@@ -208,6 +210,8 @@ def test_a_quick_look_cannot_clear_for_the_public():
         (("attribute",), [f"v{k}" for k in range(30)], 100, "private column"),
         (("attribute", "links"), ["a", "b"] * 15, 4, "too few links"),
         (("attribute", "links"), ["a", "b"] * 15, 100, ""),
+        (("identity",), ["a", "b"] * 15, 1, ""),
+        (("identity",), ["a", "b"] * 15, 100, ""),
     ],
 )
 def test_the_guide_says_why_no_audit_can_start(secrets, values, links, word):
@@ -215,7 +219,7 @@ def test_the_guide_says_why_no_audit_can_start(secrets, values, links, word):
     pairs = np.stack(np.triu_indices(30, 1), axis=1)[:links]
     column = Attribute.from_values("private", values)
     graph = Graph.from_pairs(pairs, 30, attributes={"private": column})
-    said = Answers("partner", secrets, private="private")
+    said = Answers("partner", secrets, private="private", seeds_known=choose_seeds(graph))
     obstacle = find_obstacle(said, graph)
     assert word in obstacle
     assert bool(obstacle) == bool(word)
@@ -223,3 +227,15 @@ def test_the_guide_says_why_no_audit_can_start(secrets, values, links, word):
     expected = pytest.raises(InputError) if word else nullcontext()
     with expected:
         draw_threats(graph, Seed(0), private="private", hide_links=share)
+        if "identity" in secrets:
+            spec = AuditSpec.check_spec({"graph_hash": "x", **make_fields(said, QUICK, [])})
+            draw_identity_threat(graph, Seed(0), num_seeds=spec.threats.identity.seeds_known)
+
+
+def test_seeds_are_at_most_half_of_the_people_with_links():
+    assert choose_seeds(two_communities()) == 20
+    star = Graph.from_pairs(np.array([[0, 1], [0, 2], [0, 3], [0, 4]]), 50)
+    assert choose_seeds(star) == 2
+    empty = Graph.from_pairs(np.empty((0, 2)), 5)
+    assert choose_seeds(empty) == 0
+    assert "no links" in find_obstacle(Answers(secrets=("identity",)), empty)
