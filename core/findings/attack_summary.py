@@ -119,6 +119,13 @@ class _Reached:
     severity: float
 
     @property
+    def is_clear(self) -> bool:
+        """Whether it is clearly above the baseline, or reached by a baseline attacker."""
+        if self.baseline is None or self.baseline.first.value > self.best.value:
+            return True
+        return self.baseline.outcome == "higher"
+
+    @property
     def excess(self) -> float:
         """Difference to the baseline, or the figure itself if no baseline was run."""
         if is_baseline(self.best.attack):
@@ -131,8 +138,8 @@ def summarize_attacks(
 ) -> PageSummary:
     """The strongest attack on each secret of a release, beside the best baseline attacker.
 
-    The sentence reports the worst threat: the most severe against its limits or, if the policy has
-    none, the one furthest above its baseline attackers.
+    The sentence reports the worst threat whose figure noise does not explain: the most severe
+    against its limits or, if the policy has none, the one furthest above its baseline attackers.
     """
     checks = list_checks(view, release, policy)
     cards, reached, exact = [], [], []
@@ -146,7 +153,7 @@ def summarize_attacks(
         exact.append(describe_figure(found.best))
         if found.baseline is not None:
             exact.append(describe_figure(found.baseline.first))
-    worst = max(reached, key=lambda r: (r.severity, r.excess), default=None)
+    worst = max(reached, key=lambda r: (r.is_clear, r.severity, r.excess), default=None)
     sentence = _UNTESTED if worst is None else _describe_attack(worst)
     return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact))
 

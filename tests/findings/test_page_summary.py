@@ -214,6 +214,17 @@ def test_the_worst_threat_leads_and_its_worst_figure():
         assert summarize_attacks(view, policy=policy).sentence.startswith(told)
 
 
+def test_a_threat_that_noise_explains_does_not_lead():
+    """It is further above its limit, but a baseline attacker may do as well."""
+    scores = make_scores(link=0.26, baseline=0.11, after=0.01)
+    scores[ORIGINAL, "gcn", "tpr_at_fpr_0.01"] = 0.405
+    scores[ORIGINAL, "class_prior", "tpr_at_fpr_0.01"] = 0.4
+    view = make_audit(scores, ATTACKS)
+    for policy in (POLICY, None):
+        told = summarize_attacks(view, policy=policy).sentence
+        assert told.startswith("An attacker finds 26 of 100 withheld links")
+
+
 @pytest.mark.parametrize(
     ("share", "text"),
     [

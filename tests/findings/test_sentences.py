@@ -137,19 +137,20 @@ def read(pattern: str, sentence: str) -> re.Match[str] | None:
 
 def is_worst(world: World, release: str, threat: str, has_limits: bool) -> bool:
     """Whether no other threat is more severe against its limits, or without limits further above
-    its baseline attackers."""
+    its baseline attackers; what noise explains comes last."""
     severity = {"link": 0.0, "attribute": 0.0}
     for (name, metric), (_, value) in judge_by_hand(world)[release].items():
         if not math.isnan(value):
             severity[name] = max(severity[name], value / LIMITS[name, metric])
-    excess = {}
+    excess, is_doubtful = {}, dict.fromkeys(severity, False)
     for name, kinds, base in (("link", LINK, LINK_BASE), ("attribute", VALUE, VALUE_BASE)):
         real, guess = world.worst(release, kinds), world.worst(release, base)
         if None not in (real, guess):
             excess[name] = real - guess
+            is_doubtful[name] = 0 <= real - guess <= world.noise
         elif (real, guess) != (None, None):  # one kind alone was run: nothing to compare it with
             excess[name] = real if guess is None else 0.0
-    rank = {t: (severity[t] if has_limits else 0.0, excess[t]) for t in excess}
+    rank = {t: (not is_doubtful[t], severity[t] if has_limits else 0.0, excess[t]) for t in excess}
     return all(rank[threat] >= other for other in rank.values())
 
 
