@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from core.cli.arguments import DEFAULT_SHARE
 from core.cli.terminal import make_folder, say
 from core.errors import InputError
+from core.words import format_percent
 
 if TYPE_CHECKING:
     from core.audit.spec import MethodChoice
@@ -127,8 +128,8 @@ def _audit(
     unique = audit.measure_uniqueness(executor, links)
     say(
         f"{unique.num_nodes:,} nodes with links, {links.num_links:,} links; "
-        f"{unique.by_degree:.2%} are unique by their number of links, "
-        f"{unique.by_neighbor_degrees:.2%} also by those of their neighbours"
+        f"{format_percent(unique.by_degree)} are unique by their number of links, "
+        f"{format_percent(unique.by_neighbor_degrees)} also by those of their neighbours"
     )
     draw = seed.child("withheld")
     observed, threat = audit.withhold_links(

@@ -170,7 +170,7 @@ def test_what_shares_an_embedding_follows_on_the_worker_that_has_it(make_spec, g
         def connect(self):
             pass
 
-        def submit(self, function, job, upstream, members, **options):
+        def submit(self, function, job, **options):
             submitted[job.cell.key] = job.followers
             return MagicMock(done=lambda: False)
 
