@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from core.audit.spec import MethodChoice
     from core.partitioned.links import PartitionedLinks
     from core.release import Guarantee
+    from core.results import Estimate
     from core.seeding import Seed
 
 PARTITION_LINKS = 1_000_000
-"""Links of a partition, about 250 MB in a worker."""
+"""Links of a partition, which is what a worker holds of them."""
 
 DEFENSES = ("random_deletion", "edge_rand")
 
@@ -111,10 +112,12 @@ def _audit(
     executor: Executor, folder: Path, choices: list[MethodChoice], options: argparse.Namespace
 ) -> dict[str, Any]:
     """The content of audit.json; prints each figure as it comes."""
+    from core.data.splits import draw_stratified
     from core.partitioned import audit, measures, reading
     from core.partitioned.links import choose_bounds, write_links
     from core.release import ORIGINAL, Guarantee
     from core.seeding import Seed
+    from core.threats import AttributeThreat
 
     seed = Seed(options.root_seed)
     say("reading the links")
@@ -135,7 +138,10 @@ def _audit(
     observed, threat = audit.withhold_links(
         executor, links, folder / "observed", options.hide_links, options.pairs, draw
     )
-    values = column and audit.draw_attribute_threat(column, options.known, seed)
+    values = None
+    if column:
+        known = draw_stratified(column, options.known, seed.rng("known"))
+        values = AttributeThreat(column, known, column.known & ~known)
     rows: list[dict[str, Any]] = []
     for choice in [None, *choices]:
         name = choice.id if choice else ORIGINAL
@@ -145,10 +151,11 @@ def _audit(
             target = folder / f"release-{len(rows)}"
             release, guarantee = _defend(executor, observed, target, choice, seed.child(name))
         aucs = audit.attack_links(executor, release, threat)
+        _tell(f"{name}: {release.num_links:,} links; withheld links", aucs)
         if values:
-            aucs["label_propagation"] = audit.attack_attribute(executor, release, values)
-        best = max(aucs, key=lambda key: aucs[key].value or 0.0)
-        say(f"{name}: {release.num_links:,} links; strongest attack {best}, AUC {aucs[best]:.3f}")
+            inferred = {"label_propagation": audit.attack_attribute(executor, release, values)}
+            _tell(f"{name}: private values", inferred)
+            aucs |= inferred
         rows.append(
             {
                 "release": name,
@@ -169,6 +176,12 @@ def _audit(
         "unique": asdict(unique),
         "releases": rows,
     }
+
+
+def _tell(what: str, aucs: dict[str, Estimate]) -> None:
+    """Print the attack that is furthest from chance; below one half its order is inverted."""
+    best = max(aucs, key=lambda key: abs((aucs[key].value or 0.5) - 0.5))
+    say(f"{what}: strongest attack {best}, AUC {aucs[best]:.3f}")
 
 
 def _defend(

@@ -11,7 +11,7 @@ import pandas as pd
 from core.algorithms.communities import find_communities
 from core.algorithms.pairs import find_near_pairs, sample_non_links
 from core.errors import InputError
-from core.graph import Graph, decode_pairs, is_among, pair_codes
+from core.graph import Attribute, Graph, decode_pairs, is_among, pair_codes
 from core.seeding import Seed
 from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
 
@@ -91,14 +91,7 @@ def draw_attribute_threat(
     InputError for fewer than two classes, or if nobody's value is known or hidden.
     """
     attribute = graph.attribute(column)
-    present = [c for c in range(attribute.num_classes) if (attribute.codes == c).any()]
-    if len(present) < 2:
-        raise InputError(
-            f"column '{column}'",
-            "must have at least two classes with nodes",
-            len(present),
-            "choose another column",
-        )
+    _list_present(attribute)
     if not 0 < known < 1:
         raise InputError("known share", "must lie between 0 and 1", known)
     rng = seed.rng("known")
@@ -118,18 +111,41 @@ def draw_attribute_threat(
         count = int(np.clip(round(known * len(order)), 1, len(order) - 1))
         mask[order[:count]] = True
     else:
-        for code in present:
-            nodes = np.flatnonzero(attribute.codes == code)
-            count = int(np.clip(round(known * len(nodes)), 1, max(len(nodes) - 1, 1)))
-            mask[rng.choice(nodes, count, replace=False)] = True
-        if mask[attribute.known].all():
-            raise InputError(
-                f"column '{column}'",
-                "must have a value that at least two nodes share",
-                f"{len(present)} values of as many nodes",
-                "put its values in coarser classes or choose another column",
-            )
+        mask = draw_stratified(attribute, known, rng)
     return AttributeThreat(attribute, mask, attribute.known & ~mask)
+
+
+def draw_stratified(attribute: Attribute, share: float, rng: np.random.Generator) -> np.ndarray:
+    """(n,) bool: a share of each class; one with at least two nodes has some on either side.
+
+    Raises InputError for fewer than two classes, or if no value is left out.
+    """
+    present, mask = _list_present(attribute), np.zeros(len(attribute.codes), bool)
+    for code in present:
+        nodes = np.flatnonzero(attribute.codes == code)
+        count = int(np.clip(round(share * len(nodes)), 1, max(len(nodes) - 1, 1)))
+        mask[rng.choice(nodes, count, replace=False)] = True
+    if mask[attribute.known].all():
+        raise InputError(
+            f"column '{attribute.name}'",
+            "must have a value that at least two nodes share",
+            f"{len(present)} values of as many nodes",
+            "put its values in coarser classes or choose another column",
+        )
+    return mask
+
+
+def _list_present(attribute: Attribute) -> list[int]:
+    """Codes of the classes with nodes; raises InputError for fewer than two."""
+    present = [c for c in range(attribute.num_classes) if (attribute.codes == c).any()]
+    if len(present) < 2:
+        raise InputError(
+            f"column '{attribute.name}'",
+            "must have at least two classes with nodes",
+            len(present),
+            "choose another column",
+        )
+    return present
 
 
 def _order_known(

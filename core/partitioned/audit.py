@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from core.errors import InputError
-from core.graph import MISSING, Attribute
 from core.measures.intervals import combine_measurements
 from core.measures.ranking import measure_class_probabilities, measure_link_scores
 from core.partitioned import attacks, measures, releases
@@ -73,15 +72,6 @@ def attack_links(
         key: combine_measurements([measure_link_scores(PairScores(scores), threat)[0]])
         for key, scores in attacks.score_pairs(executor, release, threat.pairs).items()
     }
-
-
-def draw_attribute_threat(attribute: Attribute, share: float, seed: Seed) -> AttributeThreat:
-    """The adversary knows this share of the values, drawn uniformly."""
-    nodes = np.flatnonzero(attribute.codes != MISSING)
-    told = seed.rng("known").choice(nodes, round(share * len(nodes)), replace=False)
-    known = np.zeros(len(attribute.codes), bool)
-    known[told] = True
-    return AttributeThreat(attribute, known, (attribute.codes != MISSING) & ~known)
 
 
 def attack_attribute(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -152,9 +153,9 @@ def _find_layout(file: Path) -> tuple[int, str]:
     raise InputError(f"file '{file.name}'", RULE, header[:80])
 
 
-def _check_pairs(file: Path, table: object) -> np.ndarray:
+def _check_pairs(file: Path, table: Any) -> np.ndarray:
     """(k, 2) int64 of a table's first two columns."""
-    columns = [np.asarray(column) for column in table.columns]  # type: ignore[attr-defined]
+    columns = [np.asarray(column) for column in table.columns]
     kinds = [column.dtype.kind for column in columns]
     if len(columns) < 2 or not set(kinds) <= {"i", "u"}:
         raise InputError(f"file '{file.name}'", RULE)

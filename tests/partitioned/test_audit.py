@@ -16,6 +16,7 @@ from core.algorithms.fingerprints import compute_class_sizes, compute_fingerprin
 from core.attacks.link.adamic_adar import AdamicAdar
 from core.cli.main import main
 from core.context import Context
+from core.data.splits import draw_stratified
 from core.errors import InputError
 from core.graph import Attribute, Graph
 from core.measures.ranking import compute_auc
@@ -23,6 +24,7 @@ from core.partitioned import audit, reading
 from core.partitioned.links import PartitionedLinks, choose_bounds, run_on_partitions, write_links
 from core.release import Release
 from core.seeding import Seed
+from core.threats import AttributeThreat
 
 SEED = Seed(3)
 EXECUTOR = ThreadPoolExecutor(1)
@@ -159,10 +161,8 @@ def test_a_private_column_is_inferred_from_what_is_known(links, graph, tmp_path)
     codes = np.where(np.arange(links.num_nodes) < 40, 0, 1)
     codes[[3, 50]] = -1
     values = Attribute("side", codes, ("left", "right"))
-    threat = audit.draw_attribute_threat(values, 0.3, SEED)
-    assert threat.known.sum() == round(0.3 * (len(codes) - 2))
-    assert not (threat.known & threat.hidden).any()
-    assert (threat.known | threat.hidden).sum() == len(codes) - 2
+    known = draw_stratified(values, 0.3, SEED.rng())
+    threat = AttributeThreat(values, known, values.known & ~known)
     found = audit.attack_attribute(EXECUTOR, links, threat)
     same = Graph.from_pairs(graph.edges, links.num_nodes)
     (wanted,) = class_propagation.propagate_labels(
@@ -209,7 +209,8 @@ def test_the_command(graph, audit_home, tmp_path, monkeypatch, capsys):
     assert sorted(path.name for path in Path("out").iterdir()) == ["audit.json"]
     said = capsys.readouterr().err
     assert f"{graph.num_edges} links" in said
-    assert "strongest attack" in said
+    assert "original: private values: strongest attack label_propagation" in said
+    assert said.count("withheld links: strongest attack") == 3
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,8 @@ def call(payload: bytes, *_: Any) -> Any:
     """Result of a pickled function and its arguments; what else is given only orders the work.
 
     The scheduler unpickles what it passes on: of a function it would import the module, a second
-    of work before the first cell.
+    of work before the first cell. Like every task the bytes come from the cluster's own clients,
+    who alone have its credentials.
     """
     function, arguments = pickle.loads(payload)
     return function(*arguments)
