@@ -1,4 +1,4 @@
-"""Sums over the paths of three links between the ends of pairs."""
+"""Sums over the paths of two and three links between the ends of pairs."""
 
 from __future__ import annotations
 
@@ -14,104 +14,65 @@ TILE = 50_000_000
 
 
 def sum_paths(
-    rows: sparse.csr_array,
-    matrix: sparse.csr_array,
-    pairs: np.ndarray,
-    context: Context,
-    factor: float = 1.0,
+    adjacency: sparse.csr_array, scale: np.ndarray, pairs: np.ndarray, context: Context
 ) -> np.ndarray:
-    """(k,) Σ_v factor · (rows · matrix)_iv · rows_jv of the pairs (i, j), float64.
+    """(k, 3) float64 sums of the pairs (i, j): (A²)_ij, (A³)_ij and Σ_uv a_iu s_u a_uv s_v a_vj.
 
-    The row i of the product is computed once for all pairs that begin with i, since pairs outnumber
-    nodes where many released links are described. The terms are added in the order of scipy's
-    `((rows[i] @ matrix) * factor).multiply(rows[j]).sum(axis=1)`: equal to the last bit.
+    adjacency (n, n) symmetric with the weights a, scale (n,) with the weights s of inner nodes.
+    A node's walks of two links are computed once for all pairs that begin with it, since pairs
+    outnumber nodes where many released links are described. O(n) memory beside the result.
     """
+    matrix = sparse.csr_array(adjacency, dtype=np.float64)
     order = np.argsort(pairs[:, 0], kind="stable")
     source, target = pairs[order].T
-    degrees = np.diff(matrix.indptr)
-    widths = np.bincount(
-        np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)),
-        degrees[rows.indices],
-        minlength=rows.shape[0],
-    )
-    lengths = np.diff(rows.indptr)[target].astype(np.int64)
+    degrees = np.diff(matrix.indptr).astype(np.int64)
     is_first = np.append(True, source[1:] != source[:-1])[: len(source)]
-    limit = max(min(context.memory_budget // 64, TILE), 1)
-    tiles = split_by_work(np.where(is_first, widths[source], 0) + lengths, limit)
-    sums = np.zeros(len(pairs))
+    walks = (matrix != 0) @ degrees
+    tiles = split_by_work(np.where(is_first, walks[source], 0) + degrees[target], TILE)
+    sums = np.zeros((len(pairs), 3))
     for number, tile in enumerate(tiles):
         context.progress.update(number, len(tiles), "paths of three links")
-        if not len(tile):
-            continue
-        terms = np.empty(int(lengths[tile].sum()))
-        counts = _list_terms(
-            rows.indptr,
-            rows.indices,
-            rows.data,
-            matrix.indptr,
-            matrix.indices,
-            matrix.data,
-            source[tile],
-            target[tile],
-            factor,
-            terms,
-        )
-        first = np.cumsum(counts) - counts
-        has_terms = counts > 0  # reduceat takes no empty sums
-        if has_terms.any():
-            sums[order[tile[has_terms]]] = np.add.reduceat(terms[: counts.sum()], first[has_terms])
+        rows = order[tile]
+        found = np.zeros((len(tile), 3))
+        _sum_paths(matrix.indptr, matrix.indices, matrix.data, scale, pairs[rows], found)
+        sums[rows] = found
     return sums
 
 
 @numba.njit(nogil=True, cache=True)
-def _list_terms(
+def _sum_paths(
     indptr: np.ndarray,
     indices: np.ndarray,
     data: np.ndarray,
-    matrix_indptr: np.ndarray,
-    matrix_indices: np.ndarray,
-    matrix_data: np.ndarray,
-    source: np.ndarray,
-    target: np.ndarray,
-    factor: float,
-    terms: np.ndarray,
-) -> np.ndarray:
-    """Write the terms other than 0, pair after pair, into `terms`; returns each pair's number.
-
-    `source` (k,) is sorted. A pair's terms come in the order in which v is first reached.
-    """
+    scale: np.ndarray,
+    pairs: np.ndarray,
+    sums: np.ndarray,
+) -> None:
+    """Add to `sums` (k, 3); quickest where `pairs` (k, 2) are sorted by their first node."""
     n = len(indptr) - 1
-    row, rank = np.zeros(n), np.full(n, -1, np.int64)
-    reached, size, last = np.empty(n, np.int64), 0, -1
-    counts, start = np.zeros(len(source), np.int64), 0
-    for k in range(len(source)):
-        i, j = source[k], target[k]
+    # of the first node i: its weights, walks of two links, and these weighted by the inner node
+    near, walks = np.zeros(n), np.zeros((n, 2))
+    stamp = np.full(n, -1, np.int64)  # start of the i that the node's walks belong to
+    last, start = -1, -1
+    for k in range(len(pairs)):
+        i, j = pairs[k]
         if i != last:
-            for a in range(size):
-                row[reached[a]] = 0.0
-                rank[reached[a]] = -1
-            size, last = 0, i
+            for a in range(indptr[max(last, 0)], indptr[last + 1]):
+                near[indices[a]] = 0.0
+            last, start = i, k
             for a in range(indptr[i], indptr[i + 1]):
-                u, value = indices[a], data[a]
-                for b in range(matrix_indptr[u], matrix_indptr[u + 1]):
-                    v = matrix_indices[b]
-                    if rank[v] < 0:
-                        rank[v] = size
-                        reached[size] = v
-                        size += 1
-                    row[v] += value * matrix_data[b]
-        count = 0
-        ranks = np.empty(indptr[j + 1] - indptr[j], np.int64)
+                u, weight = indices[a], data[a]
+                near[u] = weight
+                for b in range(indptr[u], indptr[u + 1]):
+                    v, walk = indices[b], weight * data[b]
+                    if stamp[v] != start:
+                        stamp[v] = start
+                        walks[v] = 0.0
+                    walks[v, 0] += walk
+                    walks[v, 1] += walk * scale[u]
         for a in range(indptr[j], indptr[j + 1]):
-            v = indices[a]
-            if rank[v] >= 0:
-                term = row[v] * factor * data[a]
-                if term != 0.0:
-                    ranks[count] = rank[v]
-                    terms[start + count] = term
-                    count += 1
-        in_order = np.argsort(ranks[:count])
-        terms[start : start + count] = terms[start : start + count][in_order]
-        counts[k] = count
-        start += count
-    return counts
+            v, weight = indices[a], data[a]
+            sums[k, 0] += near[v] * weight
+            if stamp[v] == start:
+                sums[k, 1] += walks[v, 0] * weight
+                sums[k, 2] += walks[v, 1] * weight * scale[v]

@@ -42,13 +42,13 @@ class PairBatch:
 
     @staticmethod
     def of_pairs(
-        graph: Graph, pairs: np.ndarray, columns: np.ndarray, device: str, block: Block | None
+        graph: Graph, pairs: np.ndarray, columns: np.ndarray, device: str, block: Block
     ) -> PairBatch:
-        """Batch of `pairs` (k, 2) with `columns` (k, c); `block` is the graph's, built if None."""
+        """Batch of `pairs` (k, 2) with `columns` (k, c) and the graph's block."""
         links = sparse.csr_array(graph.adjacency, dtype=np.float32)
         common = sparse.csr_array(links[pairs[:, 0]].multiply(links[pairs[:, 1]]))
         return PairBatch(
-            block or Block.of_graph(graph, "gcn", device),
+            block,
             torch.from_numpy(np.ascontiguousarray(pairs.T)).to(device),
             torch.from_numpy(columns.astype(np.float32)).to(device),
             Propagation(common, False, device),

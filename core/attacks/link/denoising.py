@@ -54,7 +54,7 @@ class Denoising(LinkAttack):
         "mixture of real links and noise: Elkan and Noto, KDD 2008",
         group="learned structure",
         cost="seconds",
-        version=2,
+        version=3,
     )
     threats: ClassVar[tuple[str, ...]] = ("link", "included")
 

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 RATIO = 3.0
 """Non-links per training link."""
 
+MAX_SHARE = 0.1
+"""Share of the links up to which all training links are held out at once."""
 
 LEAST_LINKS = 16
-
 
 SCORED_AT_ONCE = 65_536
 
@@ -52,9 +53,10 @@ class Ncn(LinkAttack):
     """Logit of networks on the ends' and common neighbours' embeddings and counts by distance.
 
     The links are split into `folds`; each fold is trained on the release without it, since the
-    owner's withheld links are missing too. Besides the embeddings the networks use the numbers of
-    nodes by distance from both ends and the columns of `pair_features`: with embeddings alone they
-    overfit. The mean of `members` networks, each with a different fold to choose its epoch.
+    owner's withheld links are missing too, and without all folds if these are few of many links.
+    Besides the embeddings the networks use the numbers of nodes by distance from both ends and the
+    columns of `pair_features`: with embeddings alone they overfit. The mean of `members` networks,
+    each with a different fold to choose its epoch.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -68,7 +70,7 @@ class Ncn(LinkAttack):
         group="learned structure",
         cost="seconds",
         uses_gpu=True,
-        version=5,
+        version=6,
     )
 
     folds: int = Field(8, ge=3, le=50, description="Parts of the links that are hidden in turn.")
@@ -104,20 +106,28 @@ class Ncn(LinkAttack):
         if len(links) < LEAST_LINKS or max_absent < LEAST_LINKS:
             return PairNetworks(graph, inputs, block, [], np.zeros(1), np.ones(1))
         folds = min(self.folds, len(links) // 4)
-        samples, tables, graphs = [], [], []
-        for fold in range(folds):
-            context.progress.update(fold, folds, "links without themselves")
-            held_out = links[fold::folds]
-            absent = sample_non_links(graph, min(round(RATIO * len(held_out)), max_absent), rng)
-            graphs.append(graph.without_edges(held_out))
-            samples.append((np.concatenate([held_out, absent]), len(held_out)))
-            # other attacks cannot reuse what is computed for a fold
+        parts = [links[fold::folds] for fold in range(folds)]
+        is_few = len(links) <= MAX_SHARE * graph.num_edges
+        groups = [parts] if is_few else [[part] for part in parts]
+        samples, tables = [], []
+        for number, group in enumerate(groups):
+            context.progress.update(number, len(groups), "links without themselves")
+            reduced = graph.without_edges(np.concatenate(group))
+            own_block = Block.of_graph(reduced, "gcn", device)
+            for part in group:
+                absent = sample_non_links(graph, min(round(RATIO * len(part)), max_absent), rng)
+                samples.append((reduced, own_block, np.concatenate([part, absent]), len(part)))
+            pairs = np.concatenate([pairs for *_, pairs, _ in samples[-len(group) :]])
+            # other attacks cannot reuse what is computed for a group
             own_context = replace(context, shared=SharedWork())
-            tables.append(describe_columns(graphs[-1], samples[-1][0], own_context))
-        centre, spread = fit_scale(np.concatenate(tables))
-        batches = []
-        for (pairs, count), table, reduced in zip(samples, tables, graphs, strict=True):
-            batch = PairBatch.of_pairs(reduced, pairs, (table - centre) / spread, device, None)
+            tables.append(describe_columns(reduced, pairs, own_context))
+        table = np.concatenate(tables)
+        centre, spread = fit_scale(table)
+        table, batches, start = (table - centre) / spread, [], 0
+        for reduced, own_block, pairs, count in samples:
+            columns = table[start : start + len(pairs)]
+            start += len(pairs)
+            batch = PairBatch.of_pairs(reduced, pairs, columns, device, own_block)
             truth = torch.zeros(len(pairs), device=device)
             truth[:count] = 1.0
             batches.append((batch, truth))

@@ -44,7 +44,7 @@ class PairClassifier(LinkAttack):
         group="learned structure",
         cost="seconds",
         uses_gpu=True,
-        version=5,
+        version=6,
     )
 
     describes_score: ClassVar[bool] = False

@@ -9,7 +9,6 @@ from scipy import sparse
 
 from core.algorithms.fingerprints import count_links_and_triangles
 from core.algorithms.normalize import normalize_adjacency
-from core.algorithms.pairs import split_by_work
 from core.algorithms.path_sums import sum_paths
 from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines
 from core.attacks.link.heuristics import compute_strengths, share_neighbor_sums
@@ -34,9 +33,6 @@ AFFINITY_COLUMNS = tuple(f"affinity, rank {rank}" for rank in AFFINITY_RANKS)
 
 RESTART, TOLERANCE = 0.15, 1e-4
 DECAY = 0.5
-
-TILE = 4_000_000
-"""Row entries per chunk, unless the memory budget is smaller."""
 
 PATH_COLUMN = "paths of three links"
 END_COLUMNS = tuple(
@@ -101,7 +97,7 @@ def _describe(graph: Graph, pairs: np.ndarray, context: Context, has_embedding: 
     sums = share_neighbor_sums(graph, pairs, context)
     union = ends.sum(axis=1) - sums.overlap
     jaccard = np.divide(sums.overlap, union, out=np.zeros(len(pairs)), where=union > 0)
-    katz = compute_short_katz(graph, pairs, DECAY, context)
+    katz, three_paths = compute_path_scores(graph, pairs, context)
     pagerank = compute_pagerank_scores(graph, pairs, RESTART, TOLERANCE, context)
     columns = [
         *np.log1p(ends).T,
@@ -110,7 +106,7 @@ def _describe(graph: Graph, pairs: np.ndarray, context: Context, has_embedding: 
         np.log(katz + 1e-8),
         np.log(pagerank + 1e-6),
         compute_cosines(share_spectrum(graph, context), pairs),
-        np.log1p(compute_three_paths(graph, pairs, context)),
+        np.log1p(three_paths),
         *describe_ends(graph, pairs, context).T,
         *compute_affinities(graph, pairs, context).T,
     ]
@@ -196,34 +192,19 @@ def _describe_nodes(graph: Graph) -> np.ndarray:
     return np.stack([triangles / wedges, np.log1p(triangles), np.log1p(mean_degrees)], axis=1)
 
 
-def compute_short_katz(
-    graph: Graph, pairs: np.ndarray, decay: float, context: Context
-) -> np.ndarray:
-    """(k,) float64 scores of `compute_katz` for walks of at most three links.
+def compute_path_scores(
+    graph: Graph, pairs: np.ndarray, context: Context
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two (k,) float64 scores of the paths between the ends of (k, 2) pairs.
 
-    Equal to the last bit, but a node's walks of two links are computed once for all of its pairs.
+    Katz of walks of at most three links, and Σ_uv w_iu w_uv w_vj / √(s_u s_v), s the weighted
+    degrees: paths that avoid hubs, which find links between unlike nodes (L3 of Kovács et al.,
+    Network-based prediction of protein interactions, Nature Communications 2019).
     """
     adjacency = sparse.csr_array(graph.adjacency, dtype=np.float64)
-    beta = decay / max(compute_largest_eigenvalue(adjacency, context), 1e-12)
-    scaled = sparse.csr_array(adjacency * beta)
-    scores = np.asarray(beta * adjacency[pairs[:, 0], pairs[:, 1]], dtype=np.float64)
-    lengths = graph.degrees[pairs].sum(axis=1)
-    for tile in split_by_work(lengths, max(min(context.memory_budget // 64, TILE), 1)):
-        if len(tile):
-            context.progress.check()
-            joined = scaled[pairs[tile, 0]].multiply(scaled[pairs[tile, 1]])
-            scores[tile] += np.asarray(joined.sum(axis=1)).ravel()
-    scores += sum_paths(scaled, adjacency, pairs, context, factor=beta)
-    return scores
-
-
-def compute_three_paths(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:
-    """(k,) Σ_uv w_iu w_uv w_vj / √(s_u s_v), s the weighted degrees: paths that avoid hubs.
-
-    Source: L3 of Kovács et al., Network-based prediction of protein interactions, Nature
-    Communications 2019. Finds links between unlike nodes, which have no neighbour in common.
-    """
-    matrix = sparse.csr_array(graph.adjacency, dtype=np.float64)
     strengths = compute_strengths(graph)
     scale = np.divide(1.0, np.sqrt(strengths), out=np.zeros_like(strengths), where=strengths > 0)
-    return sum_paths(sparse.csr_array(matrix @ sparse.diags_array(scale)), matrix, pairs, context)
+    two, three, three_paths = sum_paths(adjacency, scale, pairs, context).T
+    beta = DECAY / max(compute_largest_eigenvalue(adjacency, context), 1e-12)
+    one = np.asarray(adjacency[pairs[:, 0], pairs[:, 1]]).ravel()
+    return beta * (one + beta * (two + beta * three)), three_paths

@@ -40,7 +40,7 @@ class Plausibility(LinkAttack):
         group="released links",
         cost="seconds",
         uses_gpu=True,
-        version=5,
+        version=6,
     )
     threats: ClassVar[tuple[str, ...]] = ("included",)
 

@@ -14,7 +14,6 @@ from core.attacks.link.pair_features import (
     AFFINITY_RANKS,
     compute_affinities,
     compute_spectrum,
-    compute_three_paths,
     describe_pairs,
     list_columns,
 )
@@ -84,18 +83,6 @@ def test_what_surrounds_the_ends_equals_networkx_and_loops():
         for i, j in pairs.tolist()
     ]
     np.testing.assert_allclose(columns["paths of three links"], np.log1p(paths))
-
-
-@pytest.mark.parametrize("budget", [64, 64_000_000])
-def test_paths_of_three_links_count_weights_whatever_the_memory(budget):
-    graph = GRAPHS["weighted"]()
-    pairs = np.stack(np.triu_indices(graph.num_nodes, 1), 1)[::3]
-    weights = graph.adjacency.toarray().astype(float)
-    total = weights.sum(axis=1)
-    scale = np.divide(1, np.sqrt(total), out=np.zeros_like(total), where=total > 0)
-    expected = (weights * scale) @ weights @ (scale[:, None] * weights)
-    found = compute_three_paths(graph, pairs, Context(Seed(0), memory_budget=budget))
-    np.testing.assert_allclose(found, expected[pairs[:, 0], pairs[:, 1]])
 
 
 def test_latent_cosines_equal_those_of_all_directions_where_none_is_left_out():

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import sparse
 
-from core.algorithms.path_sums import sum_paths
+from core.algorithms import path_sums
 from core.attacks.link.katz import compute_katz
-from core.attacks.link.pair_features import compute_short_katz
+from core.attacks.link.pair_features import DECAY, compute_path_scores
 from core.context import Context
 from core.graph import Graph
 from core.seeding import Seed
@@ -30,32 +29,41 @@ def draw_pairs(graph, seed=1):
     return np.concatenate([pairs, pairs[::-1, ::-1][:60]])
 
 
-@pytest.mark.parametrize("budget", [64 * 40, 1 << 30])
+@pytest.mark.parametrize("tile", [40, 50_000_000])
 @pytest.mark.parametrize("weights", [None, (0.0, 0.3, 0.7, 1.0)])
-def test_path_sums_equal_the_sparse_product_to_the_last_bit(weights, budget):
+def test_path_sums_equal_dense_products(weights, tile, monkeypatch):
     graph = make_graph(weights)
     pairs = draw_pairs(graph)
-    matrix = sparse.csr_array(graph.adjacency, dtype=np.float64)
     scale = np.random.default_rng(2).random(graph.num_nodes)
-    rows = sparse.csr_array(matrix @ sparse.diags_array(scale))
-    left, right = (rows[pairs[:, 0]] @ matrix) * 0.3, rows[pairs[:, 1]]
-    expected = np.asarray(left.multiply(right).sum(axis=1)).ravel()
-    found = sum_paths(rows, matrix, pairs, Context(Seed(0), memory_budget=budget), factor=0.3)
-    np.testing.assert_array_equal(found, expected)
-    dense = rows.toarray() @ matrix.toarray() @ rows.toarray().T * 0.3
-    np.testing.assert_allclose(found, dense[tuple(pairs.T)])
+    monkeypatch.setattr(path_sums, "TILE", tile)
+    found = path_sums.sum_paths(graph.adjacency, scale, pairs, Context(Seed(0)))
+    matrix = graph.adjacency.toarray().astype(float)
+    dense = matrix @ matrix, matrix @ matrix @ matrix, matrix * scale @ matrix * scale @ matrix
+    expected = np.stack([product[tuple(pairs.T)] for product in dense], axis=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("budget", [64 * 40, 1 << 30])
 @pytest.mark.parametrize("weights", [None, (0.0, 0.3, 0.7, 1.0)])
-def test_short_katz_equals_katz_to_the_last_bit(weights, budget):
+def test_katz_equals_that_of_walks_of_three_links(weights):
     graph = make_graph(weights)
-    pairs, context = draw_pairs(graph), Context(Seed(0), memory_budget=budget)
-    expected = compute_katz(graph, pairs, 0.5, 3, context)
-    np.testing.assert_array_equal(compute_short_katz(graph, pairs, 0.5, context), expected)
+    pairs, context = draw_pairs(graph), Context(Seed(0))
+    katz, _ = compute_path_scores(graph, pairs, context)
+    np.testing.assert_allclose(katz, compute_katz(graph, pairs, DECAY, 3, context), rtol=1e-12)
+
+
+@pytest.mark.parametrize("weights", [None, (0.0, 0.3, 0.7, 1.0)])
+def test_paths_of_three_links_avoid_hubs(weights):
+    graph = make_graph(weights)
+    pairs = draw_pairs(graph)
+    matrix = graph.adjacency.toarray().astype(float)
+    total = matrix.sum(axis=1)
+    scale = np.divide(1, np.sqrt(total), out=np.zeros_like(total), where=total > 0)
+    expected = (matrix * scale) @ matrix @ (scale[:, None] * matrix)
+    _, three_paths = compute_path_scores(graph, pairs, Context(Seed(0)))
+    np.testing.assert_allclose(three_paths, expected[tuple(pairs.T)], atol=1e-12)
 
 
 def test_a_graph_without_links_has_no_paths():
     graph = Graph.from_pairs(np.zeros((0, 2), np.int64), 5)
     pairs = np.array([[0, 1], [3, 2]])
-    assert not compute_short_katz(graph, pairs, 0.5, Context(Seed(0))).any()
+    assert not np.any(compute_path_scores(graph, pairs, Context(Seed(0))))
