@@ -70,7 +70,7 @@ def ghratio_distributions(
         legend={"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"},
         margin={"l": 10, "r": 16, "t": 36, "b": 112},
     )
-    figure.update_xaxes(range=[0, 1], title_text="Share of the own class<br>← safer")
+    figure.update_xaxes(range=[0, 1], title_text="Share of own class<br>safest at chance")
     figure.update_yaxes(ticksuffix=" %", rangemode="tozero")
     figure.update_yaxes(title_text="Nodes", row=1, col=1)
     known = profile.release[profile.ghratio_combined.notna()].value_counts()  # one row a node
@@ -149,8 +149,12 @@ def mechanism_scatter(
     if len(shares) <= 4:
         for share in shares.class_share.dropna().unique():
             add_rule(figure, theme, "dash", x=share, y=share)
-    figure.update_xaxes(title_text="Neighbours of the own class   ← safer", range=[-0.03, 1.03])
-    figure.update_yaxes(title_text="Role peers of the own class   ↓ safer", range=[-0.03, 1.03])
+    figure.update_xaxes(
+        title_text="Neighbours of own class, safest at the class share", range=[-0.03, 1.03]
+    )
+    figure.update_yaxes(
+        title_text="Role peers of own class, safest at the class share", range=[-0.03, 1.03]
+    )
     note = f"{len(table):,} nodes with both ratios"
     note += f", one in {step} drawn" if step > 1 else ""
     return Chart(figure, table, note + "; dashed: class shares.")

@@ -46,3 +46,13 @@ def test_many_classes_are_named_beside_the_picture(view):
     many = view.profile.assign(**{"class": [f"c{i % 18}" for i in range(len(view.profile))]})
     legends = [mechanism_scatter(p).figure.layout.legend for p in (view.profile, many)]
     assert [legend.orientation for legend in legends] == ["h", "v"]
+
+
+def test_a_low_ratio_is_not_called_safer(view):
+    """Far below the class share a value leaks too: a guess can be inverted."""
+    for chart in (ghratio_distributions(view.profile), mechanism_scatter(view.profile)):
+        titles = str(chart.figure.layout.xaxis.title.text) + str(
+            chart.figure.layout.yaxis.title.text
+        )
+        assert "safest at" in titles
+        assert not {"←", "↓"} & set(titles)
