@@ -9,7 +9,13 @@ from core.findings.columns import list_telling_columns
 from core.findings.evidence import find_not_made, find_obstacle
 from core.findings.facts import STATE_TITLES
 from core.findings.guide import describe_spec
-from core.findings.labels import is_data_independent, method_title, metric_title, release_title
+from core.findings.labels import (
+    is_data_independent,
+    method_title,
+    metric_title,
+    release_title,
+    short_titles,
+)
 from core.findings.numbers import format_measure
 from core.findings.page_summary import find_usefulness, format_check
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
@@ -30,6 +36,9 @@ from core.results import RELEASE
 from core.words import begin_sentence, count_noun
 
 MAX_LIMIT_TABLES = 3
+MAX_RELEASES = 5
+"""Releases in one table of limits."""
+
 MAX_UNTRIED = 8
 MAX_CHOICES = 3
 """Releases with a checkbox on page 1; others share a line."""
@@ -191,44 +200,41 @@ def build_verdict(data: ReportData) -> list[Block]:
         return [blocks.paragraph("No policy was chosen, so no limits apply.")]
     meanings = "; ".join(f"{DECISION_TITLES[d]}: {DECISION_MEANINGS[d]}" for d in DECISION_TITLES)
     summary = clean_text(verdict.policy.summary, 400)
-    result = [_build_decisions(data, verdict), blocks.note(f"{summary} {meanings}.")]
+    result = [*_build_decisions(data, verdict), blocks.note(f"{summary} {meanings}.")]
     for release in choose_detailed(verdict)[:MAX_LIMIT_TABLES]:
         result.append(_tabulate_checks(data, release, list(release.checks)))
     return [*result, *_build_untried(verdict)]
 
 
-def _build_decisions(data: ReportData, verdict: Verdict) -> Block:
-    """One row per release: its decision, and the limits that are not met."""
-    rows = []
-    for release in _list_shown(data, verdict):
-        against = [
-            f"{state}: {', '.join(c.limit.title for c in checks)}"
-            for state, checks in _group_checks(release).items()
-            if state != "met"
-        ]
-        rows.append(
-            [
-                release_title(release.release)
-                + " (recommended)" * (release.release == verdict.recommended),
-                DECISION_TITLES[release.decision],
-                "; ".join(filter(None, [*release.refuted, *against, release.obstacle]))
-                or "all limits met",
-            ]
+def _build_decisions(data: ReportData, verdict: Verdict) -> list[Block]:
+    """Tables of limits by release, with the decision in the first row; then what else forbids a
+    release."""
+    shown = _list_shown(data, verdict)
+    names = short_titles([release.release for release in shown])
+    limits = {check.limit.name: check.limit.title for r in shown for check in r.checks}
+    result = []
+    for start in range(0, len(shown), MAX_RELEASES):
+        releases = shown[start : start + MAX_RELEASES]
+        states = [{c.limit.name: STATE_TITLES[c.state] for c in r.checks} for r in releases]
+        rows = [["Decision", *(DECISION_TITLES[release.decision] for release in releases)]]
+        for name, title in limits.items():  # empty: the limit does not apply
+            rows.append([title, *(state.get(name, "") for state in states)])
+        result.append(
+            blocks.table(
+                ["Limit", *(names[release.release] for release in releases)],
+                rows,
+                "Every release against every limit.",
+                widths=[2.2] + [1.0] * len(releases),
+                inline=True,
+            )
         )
-    return blocks.table(
-        ["Release", "Decision", "Limits"],
-        rows,
-        "The decision on every release.",
-        widths=[1.2, 0.8, 2.6],
-        inline=True,
-    )
-
-
-def _group_checks(release: ReleaseVerdict) -> dict[str, list[Check]]:
-    found: dict[str, list[Check]] = {}
-    for check in list_deciding(release):
-        found.setdefault(STATE_TITLES[check.state], []).append(check)
-    return found
+    reasons = [
+        f"{release_title(release.release)}: {reason}"
+        for release in shown
+        for reason in (*release.refuted, release.obstacle)
+        if reason
+    ]
+    return [*result, blocks.bullets(reasons)] if reasons else result
 
 
 def _tabulate_checks(

@@ -17,12 +17,14 @@ import pytest
 from PIL import Image
 
 from core.findings.columns import list_telling_columns
+from core.findings.facts import STATE_TITLES
 from core.findings.labels import method_title
 from core.findings.people import list_secrets, rank_people
 from core.findings.policy import find_policy
 from core.measures.metrics import METRICS
-from core.report import FILES, ReportOptions, render_preview, write_editions
-from core.report.decision_page import TO_FILL, _shorten_untried, find_review_date
+from core.report import FILES, ReportOptions, decision_page, render_preview, write_editions
+from core.report.data import ReportData
+from core.report.decision_page import TO_FILL, _shorten_untried, build_verdict, find_review_date
 from core.report.document import build_content
 from tests.figures.conftest import RELEASES, make_view, result_row
 from tests.figures.test_theme import luminance
@@ -154,10 +156,21 @@ def test_the_review_is_a_year_later():
     assert find_review_date(datetime(2028, 2, 29)) == "28 February 2029"
 
 
-def test_only_chosen_releases_are_in_the_table_of_decisions(view):
+def test_limits_of_the_chosen_releases_stand_side_by_side(view, monkeypatch):
     options = ReportOptions(sections=("verdict",), releases=(RELEASES[1],))
-    rows = build_content(view, options)[0]["sections"][0]["blocks"][0]["rows"]
-    assert [row[1] for row in rows] == ["Do not publish", "Do not publish"]
+    data = ReportData(view, options)
+    tables = [b for b in build_verdict(data) if b["kind"] == "table"]
+    assert tables[0]["columns"][1] == "Original"
+    assert len(tables[0]["columns"]) == 3
+    assert tables[0]["rows"][0] == ["Decision", "Do not publish", "Do not publish"]
+    original = data.verdict.find("original")
+    limits = {check.limit.title: STATE_TITLES[check.state] for check in original.checks}
+    rows = {row[0]: row[1] for row in tables[0]["rows"][1:]}
+    assert {title: rows[title] for title in limits} == limits
+    assert set(rows.values()) - set(limits.values()) <= {""}
+    monkeypatch.setattr(decision_page, "MAX_RELEASES", 1)
+    one, other = [b for b in build_verdict(data) if b["kind"] == "table"][:2]
+    assert one["columns"] + other["columns"][1:] == tables[0]["columns"]
 
 
 def test_the_graphs_picture_is_internal_only_and_has_words(view):
