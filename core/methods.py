@@ -11,6 +11,7 @@ without loading it.
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
@@ -86,6 +87,11 @@ class Method(BaseModel, ABC):
             for name, field in type(self).model_fields.items()
         }
         return {name: value for name, value in self.config.items() if value != usual[name]}
+
+    @property
+    def work_key(self) -> tuple[str, str]:
+        """The method with its settings, in keys of `Context.share`."""
+        return self.info.key, json.dumps(self.config, sort_keys=True)
 
     @property
     def label(self) -> str:
