@@ -25,6 +25,9 @@ from core.release import EMPIRICAL, Guarantee, Release
 from core.results import AnonymitySets, ClassProbabilities, Matches, PairScores
 from core.threats import AttributeThreat, IdentityThreat, LinkThreat, Threats
 
+Cost = Literal["instant", "seconds", "minutes"]
+"""Growth of a method's time with the graph."""
+
 Kind = Literal["link_attack", "attribute_attack", "identity_attack", "defense"]
 
 UnitInterval = Annotated[float, Field(ge=0, le=1)]
@@ -39,7 +42,6 @@ class MethodInfo:
 
     summary   one line: what the attack or defense does
     source    citation: authors, title, venue, year, and the equation if relevant
-    cost      growth of time: "instant", "seconds", "minutes"
     group     heading in the app: "heuristics", "embeddings", … / guarantee of a defense:
     "empirical", "edge DP", "link-local DP", "node DP"
     is_baseline  a baseline attacker
@@ -54,7 +56,7 @@ class MethodInfo:
     summary: str
     source: str
     group: str
-    cost: Literal["instant", "seconds", "minutes"] = "instant"
+    cost: Cost = "instant"
     is_baseline: bool = False
     is_blind: bool = False
     uses_gpu: bool = False
