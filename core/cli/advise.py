@@ -46,7 +46,6 @@ def run_advise(options: argparse.Namespace) -> int:
     from core.audit.advice import AdviceRequest, compute_advice
     from core.audit.spec import AuditSpec, MethodChoice
     from core.context import Context
-    from core.device import compute_memory_budget, find_device
     from core.errors import InputError, describe_invalid
     from core.findings.advice import describe_advice, describe_advice_cost
     from core.seeding import Seed
@@ -79,13 +78,7 @@ def run_advise(options: argparse.Namespace) -> int:
             "attacks": [attack.model_dump()],
         }
     )
-    device = find_device()
-    context = Context(
-        seed=Seed(options.root_seed),
-        device=device,
-        progress=MeterProgress(),
-        memory_budget=compute_memory_budget(device),
-    )
+    context = Context.build(Seed(options.root_seed), uses_gpu=True, progress=MeterProgress())
     advice = compute_advice(spec, graph, request, context)
     lines = [describe_advice(advice)]
     lines += [f"{link.source}\t{link.target}" for link in advice.links]
