@@ -30,11 +30,8 @@ PARTITION_LINKS = 1_000_000
 DEFENSES = ("random_deletion", "edge_rand")
 
 
-def add_large(commands: Any) -> None:
-    """The command's options."""
-    large = commands.add_parser(
-        "audit-large", help="attack links that do not fit one process, on the cluster"
-    )
+def add_large(large: argparse.ArgumentParser) -> None:
+    """Options of `audit-large`."""
     large.add_argument(
         "links",
         type=Path,
