@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from core.device import Device, cpu_device
+from core.device import Device, compute_memory_budget, cpu_device, find_device
 from core.progress import Progress
 from core.seeding import Seed
 
@@ -98,6 +98,13 @@ class Context:
     shared: SharedWork = field(default_factory=SharedWork)
     is_publishing: bool = False
     base_predictions: Mapping[str, BasePrediction] = field(default_factory=dict)
+
+    @staticmethod
+    def build(seed: Seed, uses_gpu: bool = False, **fields: Any) -> Context:
+        """Context on the GPU, if wanted and available, or the CPU, with the memory it has free."""
+        device = find_device() if uses_gpu else cpu_device()
+        budget = compute_memory_budget(device)
+        return Context(seed, device=device, memory_budget=budget, **fields)
 
     def rng(self, *names: object) -> np.random.Generator:
         """A NumPy generator for this purpose."""

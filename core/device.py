@@ -10,6 +10,7 @@ import psutil
 from core.errors import InputError
 
 MIB = 1024 * 1024
+FREE_SHARE = 0.25
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ def cpu_device() -> Device:
     return Device("cpu", f"CPU ({os.cpu_count()} cores)")
 
 
-def compute_memory_budget(device: Device, share: float = 0.25) -> int:
-    """Bytes available for tiles and batches; `AUDIT_MEMORY_MB` overrides."""
+def compute_memory_budget(device: Device) -> int:
+    """Bytes for tiles and batches: a quarter of the free memory, or `AUDIT_MEMORY_MB`."""
     if "AUDIT_MEMORY_MB" in os.environ:
         given = os.environ["AUDIT_MEMORY_MB"]
         try:
@@ -54,5 +55,5 @@ def compute_memory_budget(device: Device, share: float = 0.25) -> int:
         import torch
 
         free, _total = torch.cuda.mem_get_info(device.torch_name)
-        return int(free * share)
-    return int(psutil.virtual_memory().available * share)
+        return int(free * FREE_SHARE)
+    return int(psutil.virtual_memory().available * FREE_SHARE)

@@ -60,10 +60,14 @@ class Attribute:
         return len(self.classes)
 
     @cached_property
+    def counts(self) -> np.ndarray:
+        """(C,) number of nodes known to be of each class."""
+        return _freeze(np.bincount(self.codes[self.known], minlength=self.num_classes))
+
+    @property
     def shares(self) -> np.ndarray:
         """Class shares P̂(Z = c) among known nodes, shape (C,)."""
-        counts = np.bincount(self.codes[self.known], minlength=self.num_classes)
-        return _freeze(counts / max(counts.sum(), 1))
+        return np.asarray(self.counts / max(self.counts.sum(), 1))
 
     def take(self, nodes: np.ndarray) -> Attribute:
         """The column restricted to some nodes: node numbers, or a mask (n,)."""
@@ -83,8 +87,8 @@ class Attribute:
         Numbers are kept beside the classes unless there are few or they enumerate the classes.
         """
         series = pd.Series(values).reset_index(drop=True)
-        text = series.map(_format_value).astype(object)
-        markers = {_format_value(marker) for marker in unknown}
+        text = series.map(format_value).astype(object)
+        markers = {format_value(marker) for marker in unknown}
         missing = series.isna() | text.isin({"", "nan", "None", "<NA>"} | markers)
         numeric = pd.to_numeric(series.where(~missing), errors="coerce")
         is_numeric = bool((numeric.notna() | missing).all())
@@ -477,7 +481,7 @@ def _is_count(ordered: Sequence[str]) -> bool:
     return numbers[0] in (0.0, 1.0) and numbers == [numbers[0] + k for k in range(len(numbers))]
 
 
-def _format_value(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Text of a table cell; 1.0 and 1 are the same class."""
     if isinstance(value, float | np.floating):
         return str(int(value)) if float(value).is_integer() else repr(float(value))

@@ -11,6 +11,7 @@ without loading it.
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
@@ -23,6 +24,9 @@ from core.graph import Graph
 from core.release import EMPIRICAL, Guarantee, Release
 from core.results import AnonymitySets, ClassProbabilities, Matches, PairScores
 from core.threats import AttributeThreat, IdentityThreat, LinkThreat, Threats
+
+Cost = Literal["instant", "seconds", "minutes"]
+"""Growth of a method's time with the graph."""
 
 Kind = Literal["link_attack", "attribute_attack", "identity_attack", "defense"]
 
@@ -38,7 +42,6 @@ class MethodInfo:
 
     summary   one line: what the attack or defense does
     source    citation: authors, title, venue, year, and the equation if relevant
-    cost      growth of time: "instant", "seconds", "minutes"
     group     heading in the app: "heuristics", "embeddings", … / guarantee of a defense:
     "empirical", "edge DP", "link-local DP", "node DP"
     is_baseline  a baseline attacker
@@ -53,7 +56,7 @@ class MethodInfo:
     summary: str
     source: str
     group: str
-    cost: Literal["instant", "seconds", "minutes"] = "instant"
+    cost: Cost = "instant"
     is_baseline: bool = False
     is_blind: bool = False
     uses_gpu: bool = False
@@ -86,6 +89,11 @@ class Method(BaseModel, ABC):
             for name, field in type(self).model_fields.items()
         }
         return {name: value for name, value in self.config.items() if value != usual[name]}
+
+    @property
+    def work_key(self) -> tuple[str, str]:
+        """The method with its settings, in keys of `Context.share`."""
+        return self.info.key, json.dumps(self.config, sort_keys=True)
 
     @property
     def label(self) -> str:

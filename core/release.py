@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -85,6 +86,11 @@ class Release:
     curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     facts: dict[str, float] = field(default_factory=dict)
     link_scores: np.ndarray | None = None
+
+    @property
+    def work_key(self) -> tuple[str, str]:
+        """`Method.work_key` of the defense."""
+        return self.defense, json.dumps(self.config, sort_keys=True)
 
     def strip(self) -> Release:
         """Remove everything not covered by the budget: true counts, curves and scores."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.graph import Attribute, Graph
+from core.graph import MISSING, Attribute, Graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +83,18 @@ class AttributeThreat:
     def observed(self) -> np.ndarray:
         """(n,) int64 codes of the known nodes, MISSING (−1) elsewhere: the adversary's
         knowledge."""
-        return np.where(self.known, self.attribute.codes, -1)
+        return np.where(self.known, self.attribute.codes, MISSING)
 
     @property
     def observed_shares(self) -> np.ndarray:
         """(C,) class shares among the known nodes, with one pseudo-count per class."""
-        counts = np.bincount(self.attribute.codes[self.known], minlength=self.num_classes) + 1.0
-        return np.asarray(counts / counts.sum())
+        return count_shares(self.observed, self.num_classes)
+
+
+def count_shares(observed: np.ndarray, num_classes: int) -> np.ndarray:
+    """(C,) class shares among the codes (n,) that are known, with one pseudo-count per class."""
+    counts = np.bincount(observed[observed != MISSING], minlength=num_classes) + 1.0
+    return np.asarray(counts / counts.sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,6 @@ attack's output to the truth, and applies it to the attack's output on the relea
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -254,9 +253,8 @@ def _share_prediction(
                 )
         return attack.infer(release, threat, replace(shared, base_predictions=base_predictions))
 
-    config = json.dumps(attack.config, sort_keys=True)
     inputs = (release.graph.content_hash, threat.attribute.name, threat.observed.tobytes())
-    return context.share(("guess", attack.info.key, config, *inputs), run)
+    return context.share(("guess", *attack.work_key, *inputs), run)
 
 
 def fit_correction(

@@ -4,7 +4,6 @@ inferred, for the prediction of one column.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -28,7 +27,7 @@ def share_held_releases(
     They have independent noise and the same guarantee. Computed once for all attacks.
     """
     held: Release = context.share(
-        ("held", first.graph.content_hash, threats.visible.content_hash, count, *_name(defense)),
+        ("held", first.graph.content_hash, threats.visible.content_hash, count, *defense.work_key),
         lambda shared: merge_releases([first, *defense.publish_more(threats, count - 1, shared)]),
     )
     return held
@@ -39,7 +38,7 @@ def share_releases_of(
 ) -> Release:
     """A release joined with one release by each other defense that supports the graph."""
     applicable = [other for other in others if other.supports(threats.visible, threats) is None]
-    names = tuple(map(_name, applicable))
+    names = tuple(other.work_key for other in applicable)
 
     def make(shared: Context) -> Release:
         releases = [first]
@@ -50,10 +49,6 @@ def share_releases_of(
 
     key = ("held_others", first.graph.content_hash, threats.visible.content_hash, *names)
     return context.share(key, make)
-
-
-def _name(defense: Defense) -> tuple[str, str]:
-    return defense.info.key, json.dumps(defense.config, sort_keys=True)
 
 
 def join_releases(releases: list[Release]) -> Release:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -56,10 +55,9 @@ def share_shadow_release(
     defense: Defense, release: Release, threats: Threats, context: Context, number: int = 0
 ) -> ShadowRelease:
     """One shadow release for all adaptive attacks on a release; see `make_shadow_release`."""
-    key = json.dumps(defense.config, sort_keys=True)
     attribute = threats.attribute
     known = "" if attribute is None else attribute.observed.tobytes()
-    name = ("replay", defense.info.key, key, release.graph.content_hash, known, number)
+    name = ("replay", *defense.work_key, release.graph.content_hash, known, number)
     return context.share(
         (*name, threats.link is not None),
         lambda shared: make_shadow_release(defense, release, threats, shared),

@@ -51,14 +51,7 @@ def _attack_links(
     threat, graph = threats.link, release.graph
     check_support(attack.label, attack.supports(release, threat))
 
-    def score(asked: LinkThreat) -> PairScores:
-        if scenario.knowledge == ADAPTIVE:
-            from core.attacks.adaptive import score_adaptive
-
-            defense = _make_defense(release)
-            return score_adaptive(attack, defense, release, asked, threats, context)
-        return attack.score(release, asked, context)
-
+    score = _choose_score(attack, scenario, release, threats, context)
     scores, rare, named, control = _score_with_more(score, attack, graph, threats, context)
     roc = ranking.compute_grid_roc(scores.scores, threat.truth)
     risk = node_risk.compute_link_node_risk(scores, threat, graph.num_nodes)
@@ -70,6 +63,18 @@ def _attack_links(
         asked = threats.control.link
         measured += _of_control(ranking.measure_link_scores(PairScores(control), asked))
     return measured, dict(scores.facts or {}), arrays
+
+
+def _choose_score(
+    attack: LinkAttack, scenario: Scenario, release: Release, threats: Threats, context: Context
+) -> Callable[[LinkThreat], PairScores]:
+    """The attack on pairs of a release, in its standard or its adaptive form."""
+    if scenario.knowledge != ADAPTIVE:
+        return lambda asked: attack.score(release, asked, context)
+    from core.attacks.adaptive import score_adaptive
+
+    defense = _make_defense(release)
+    return lambda asked: score_adaptive(attack, defense, release, asked, threats, context)
 
 
 def _of_control(measured: Iterable[Measurement]) -> list[Measurement]:
@@ -127,14 +132,7 @@ def _attack_released(
     threat = _draw_released(threats, release, context)
     check_support(attack.label, attack.supports(release, threat))
 
-    def score(asked: ReleasedThreat) -> PairScores:
-        if scenario.knowledge == ADAPTIVE:
-            from core.attacks.adaptive import score_adaptive
-
-            defense = _make_defense(release)
-            return score_adaptive(attack, defense, release, asked, threats, context)
-        return attack.score(release, asked, context)
-
+    score = _choose_score(attack, scenario, release, threats, context)
     scores = score(threat)
     roc = ranking.compute_grid_roc(scores.scores, threat.truth, threat.weights)
     risk = released_links.compute_released_risk(scores, threat, release.graph.num_nodes)

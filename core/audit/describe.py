@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+import numpy as np
 
 from core.audit.store import files
 from core.graph import Graph, is_among
 from core.release import Guarantee, Release
 from core.results import Measurement
+
+
+def to_json(value: Any) -> Any:
+    """The value in JSON's types: no NumPy scalars, None for numbers that are not finite."""
+    if isinstance(value, dict):
+        return {str(name): to_json(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @dataclass(frozen=True)

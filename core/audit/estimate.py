@@ -19,10 +19,9 @@ from core.audit.states import KEPT, State
 from core.audit.store.database import Store
 from core.audit.store.schema import AuditCellRow, AuditRow, GraphRow, JobRow
 from core.errors import AuditError
+from core.methods import Cost
 from core.registry import find_method
 from core.release import ORIGINAL
-
-Cost = Literal["instant", "seconds", "minutes"]
 
 DEFAULT_S: dict[Cost, float] = {"instant": 0.05, "seconds": 5.0, "minutes": 45.0}
 """Seconds by cost class of a method that never ran here, on a graph of `REFERENCE_SIZE`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.audit.describe import to_json
 from core.audit.prepared import list_published
 from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec
@@ -28,10 +28,7 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
     """`spec`, `provenance`, origins, guarantees and claim checks of the releases, and the flat
     list `results`; equal audits give equal results."""
     rows = view.results[list(RESULT_COLUMNS)].astype(object).to_dict("records")
-    results = [
-        describe_row({name: _clean(value) for name, value in row.items()}, view.spec)
-        for row in rows
-    ]
+    results = [describe_row(to_json(row), view.spec) for row in rows]
     results += [_describe_control(row, view.spec) for row in view.control.to_dict("records")]
     return {
         "spec": view.spec.model_dump(mode="json"),
@@ -58,7 +55,7 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
 def _describe_control(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
     """A row of `AuditView.control`: the figure on control nodes, and `control_difference`, the
     excess of the other nodes' figure, with its interval."""
-    found = {name: _clean(value) for name, value in row.items()}
+    found = to_json(row)
     difference = {
         name: found.pop(column)
         for name, column in zip(("value", "low", "high"), CONTROL_COLUMNS[-3:], strict=True)
@@ -196,9 +193,3 @@ def write_releases(view: AuditView, folder: Path) -> None:
 def make_file_name(text: str) -> str:
     """A portable file name: letters, digits and ._=-."""
     return re.sub(r"[^A-Za-z0-9._=-]+", "_", text)[:120]
-
-
-def _clean(value: Any) -> Any:
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return None
-    return value.item() if hasattr(value, "item") else value

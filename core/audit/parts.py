@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from core.audit.spec import AuditSpec
+from core.methods import Cost
 
 
 @dataclass(frozen=True)
 class Part:
-    """A group of measures of a release; `cost` as in `MethodInfo`.
+    """A group of measures of a release.
 
     after: the part whose embeddings it reuses on the same worker. is_usual: included by default.
     """
 
-    cost: Literal["instant", "seconds", "minutes"]
+    cost: Cost
     needs_link_threat: bool = False
     after: str = ""
     is_usual: bool = True

@@ -179,17 +179,11 @@ def _plan_attacks(
     defense = target.defense
     for choice, attack, scenario in scenarios:
         known = scenario.knowledge
-        facts = {
-            **_list_key_inputs(spec, attack, scenario, inputs.links),
-            "upstream": target.upstream,
-        }
-        keyed = _key_attack(target.release, target.repeat, attack, scenario, facts)
+        keyed = _key_scenario(spec, inputs, target, attack, scenario)
         same_as, depth, uses_gpu = "", keyed.depth, attack.info.uses_gpu
         if scenario.runs_defense and not target.is_changed:
             plain = replace(scenario, knowledge=STANDARD)
-            own = _list_key_inputs(spec, attack, plain, inputs.links)
-            own["upstream"] = target.upstream
-            same = _key_attack(target.release, target.repeat, attack, plain, own)
+            same = _key_scenario(spec, inputs, target, attack, plain)
             same_as, depth, keyed = same.key, same.depth + 1, _Keyed(keyed.key, ())
         elif scenario.runs_defense and defense is not None:
             uses_gpu |= defense.info.uses_gpu
@@ -284,15 +278,22 @@ class _Keyed:
         return 1 + max(member.depth for member in self.members) if self.members else 0
 
 
+def _key_scenario(
+    spec: AuditSpec, inputs: _KeyInputs, target: _Target, attack: Method, scenario: Scenario
+) -> _Keyed:
+    facts = _list_key_inputs(spec, attack, scenario, inputs.links)
+    return _key_attack(target, attack, scenario, {**facts, "upstream": target.upstream})
+
+
 def _key_attack(
-    release: str, repeat: int, attack: Method, scenario: Scenario, facts: dict[str, Any]
+    target: _Target, attack: Method, scenario: Scenario, facts: dict[str, Any]
 ) -> _Keyed:
     members = tuple(
-        _key_attack(release, repeat, member, own, facts)
-        for member, own in list_members(attack, scenario)
+        _key_attack(target, member, own, facts) for member, own in list_members(attack, scenario)
     )
     whole = {**facts, "members": [member.key for member in members]} if members else facts
-    return _Keyed(_compute_key("attack", release, scenario.id, repeat, attack, whole), members)
+    key = _compute_key("attack", target.release, scenario.id, target.repeat, attack, whole)
+    return _Keyed(key, members)
 
 
 def _compute_key(

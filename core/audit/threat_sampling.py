@@ -114,9 +114,10 @@ def draw_visible(audit: PreparedAudit, repeat: int) -> Graph:
     """`visible` of `draw_repeat`, without drawing the rest."""
     seed = Seed(audit.spec.root_seed).child("repeat", repeat)
     control, spec, visible = _set_control_apart(audit.spec, audit.graph, seed)
-    share = spec.threats.hide_links
-    if share is not None or spec.threats.sensitive_links is not None:
-        given, kept = _find_given(spec.threats, visible, spec.held_back_links)
+    threats = spec.threats
+    if threats.has_links:
+        given, kept = _find_given(threats, visible, spec.held_back_links)
+        share = threats.hide_links
         visible = withhold_links(visible, seed, share, given, spec.test_links, kept)[2]
     return visible if control is None else renumber_links(visible, audit.graph, control)
 

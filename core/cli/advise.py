@@ -6,15 +6,13 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from core.cli.arguments import add_graph, load_input
 from core.cli.terminal import MeterProgress, make_folder, say
 
 
-def add_advise(commands: Any) -> None:
-    """The command's options."""
-    advise = commands.add_parser("advise", help="which links of one person to hide")
+def add_advise(advise: argparse.ArgumentParser) -> None:
+    """Options of `advise`."""
     add_graph(advise, required=True)
     advise.add_argument("--node", required=True, metavar="ID", help="whose risk is to fall")
     advise.add_argument(
@@ -46,7 +44,6 @@ def run_advise(options: argparse.Namespace) -> int:
     from core.audit.advice import AdviceRequest, compute_advice
     from core.audit.spec import AuditSpec, MethodChoice
     from core.context import Context
-    from core.device import compute_memory_budget, find_device
     from core.errors import InputError, describe_invalid
     from core.findings.advice import describe_advice, describe_advice_cost
     from core.seeding import Seed
@@ -79,13 +76,7 @@ def run_advise(options: argparse.Namespace) -> int:
             "attacks": [attack.model_dump()],
         }
     )
-    device = find_device()
-    context = Context(
-        seed=Seed(options.root_seed),
-        device=device,
-        progress=MeterProgress(),
-        memory_budget=compute_memory_budget(device),
-    )
+    context = Context.build(Seed(options.root_seed), uses_gpu=True, progress=MeterProgress())
     advice = compute_advice(spec, graph, request, context)
     lines = [describe_advice(advice)]
     lines += [f"{link.source}\t{link.target}" for link in advice.links]
@@ -96,9 +87,8 @@ def run_advise(options: argparse.Namespace) -> int:
     return 0
 
 
-def add_check_claim(commands: Any) -> None:
-    """The command's options."""
-    check = commands.add_parser("check-claim", help="try to refute the guarantee of a defense")
+def add_check_claim(check: argparse.ArgumentParser) -> None:
+    """Options of `check-claim`."""
     check.add_argument("--defense", required=True, metavar="KEY[:name=value,…]")
     check.add_argument(
         "--trials", type=int, metavar="N", help="runs of the defense (by default from ε)"

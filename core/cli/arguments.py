@@ -72,6 +72,7 @@ def add_layout(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="column that must stay private; several allowed, the main one first",
     )
+    parser.set_defaults(more_private=[])
     parser.add_argument("--utility", metavar="COLUMN", help="column that recipients want")
     parser.add_argument(
         "--unknown",
@@ -104,6 +105,13 @@ def split_private(options: argparse.Namespace) -> None:
         options.private, *options.more_private = dict.fromkeys(options.private)
 
 
+def read_secrets(options: argparse.Namespace) -> dict[str, Any]:
+    """Fields of a spec that the options of `add_graph` set."""
+    names = ("private", "more_private", "utility", "hide_links")
+    fields = {name: getattr(options, name) for name in names}
+    return {name: value for name, value in fields.items() if value not in (None, [])}
+
+
 def find_graph(text: str, must_be_file: bool = False) -> Path | None:
     """Path of a file, or None for a name of the catalogue; raises InputError for neither."""
     from core.data.catalogue import list_datasets
@@ -131,7 +139,7 @@ def load_input(options: argparse.Namespace, notify: Notify = say) -> LoadedGraph
     loaded = load_files(path, options.nodes, options, notify, **roles)
     if options.nodes and not split_values(options.unknown):
         _warn_of_markers(options, notify)
-    for name in filter(None, (options.private, *(getattr(options, "more_private", None) or ()))):
+    for name in filter(None, (options.private, *options.more_private)):
         graph = loaded.graph.with_private(name)
         for text in find_secret_warnings(graph, graph.attribute(name)):
             notify(f"warning: {text}")

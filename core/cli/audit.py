@@ -26,13 +26,8 @@ CANCEL_WAIT_S = 60.0
 """Seconds a cancelled audit may take to record its state on a busy machine."""
 
 
-def add_audit(commands: Any) -> None:
-    """Add the command."""
-    about = "attack a graph and defended releases of it"
-    commands.add_parser("audit", help=about, add_options=_add_options)
-
-
-def _add_options(audit: argparse.ArgumentParser) -> None:
+def add_audit(audit: argparse.ArgumentParser) -> None:
+    """Options of `audit`."""
     add_graph(audit)
     add_spec(audit)
     audit.add_argument(
@@ -51,7 +46,11 @@ def _add_options(audit: argparse.ArgumentParser) -> None:
 def add_results(parser: argparse.ArgumentParser) -> None:
     """Add options on results and their destination."""
     parser.add_argument("--name", help="how the history calls the audit")
-    add_policy(parser)
+    parser.add_argument(
+        "--policy",
+        metavar="public|partner|internal|FILE",
+        help="limits that a release must keep; exit code 3 where none may be published",
+    )
     parser.add_argument(
         "--report",
         action="store_true",
@@ -227,15 +226,6 @@ def _watch(service: AuditService, audit_id: str) -> None:
 
 
 NOTHING_MAY_LEAVE = 3
-
-
-def add_policy(parser: argparse.ArgumentParser) -> None:
-    """Add the option."""
-    parser.add_argument(
-        "--policy",
-        metavar="public|partner|internal|FILE",
-        help="limits that a release must keep; exit code 3 where none may be published",
-    )
 
 
 def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[dict[str, Any], int]:

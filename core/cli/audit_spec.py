@@ -9,7 +9,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.arguments import DEFAULT_SHARE, add_options, load_input, read_options, split_values
+from core.cli.arguments import (
+    DEFAULT_SHARE,
+    add_options,
+    load_input,
+    read_options,
+    read_secrets,
+    split_values,
+)
 from core.cli.terminal import say
 from core.errors import InputError
 
@@ -116,8 +123,7 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
     from core.audit.spec import PARTS, AuditSpec
 
     fields = _load_spec(options.spec) if options.spec else {}
-    names = ("private", "more_private", "utility", "hide_links")
-    fields |= {n: getattr(options, n) for n in names if getattr(options, n, None) not in (None, [])}
+    fields |= read_secrets(options)
     fields |= read_options(options, *PARTS.values(), AuditSpec)
     fields |= read_leave_out(options)
     read_identity(options, fields, service)

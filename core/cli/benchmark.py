@@ -18,13 +18,8 @@ if TYPE_CHECKING:
     from core.graph import Graph
 
 
-def add_benchmark(commands: Any) -> None:
-    """Add the command."""
-    about = "compare attacks and defenses on several graphs"
-    commands.add_parser("benchmark", help=about, add_options=_add_options)
-
-
-def _add_options(parser: argparse.ArgumentParser) -> None:
+def add_benchmark(parser: argparse.ArgumentParser) -> None:
+    """Options of `benchmark`."""
     parser.add_argument(
         "spec",
         metavar="audit|pgb|FILE",

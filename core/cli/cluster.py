@@ -13,14 +13,16 @@ from core.cli.terminal import say
 from core.errors import InputError
 
 
-def add_cluster(commands: Any) -> None:
-    """Add both commands."""
-    scheduler = commands.add_parser("scheduler", help="the meeting point of a cluster")
+def add_scheduler(scheduler: argparse.ArgumentParser) -> None:
+    """Options of `scheduler`."""
     scheduler.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     scheduler.add_argument("--port", type=int, default=8786, help="port, 0 for any (8786)")
     _add_tls(scheduler)
     scheduler.set_defaults(run=run_scheduler)
-    worker = commands.add_parser("worker", help="computes for the scheduler at ADDRESS")
+
+
+def add_worker(worker: argparse.ArgumentParser) -> None:
+    """Options of `worker`."""
     worker.add_argument("address", metavar="ADDRESS", help="tcp://HOST:PORT or tls://HOST:PORT")
     worker.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     worker.add_argument("--memory", default="0", metavar="SIZE", help="limit, such as 8GiB (none)")

@@ -7,16 +7,14 @@ import os
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-from core.cli.team import check_administrator
+from core.cli.team import open_person
 from core.cli.terminal import say
 from core.errors import AccessError
 
 
-def add_doctor(commands: Any) -> None:
-    """The command's options."""
-    doctor = commands.add_parser("doctor", help="check, repair, back up or restore AUDIT_HOME")
+def add_doctor(doctor: argparse.ArgumentParser) -> None:
+    """Options of `doctor`."""
     doctor.add_argument(
         "--repair",
         action="store_true",
@@ -41,6 +39,7 @@ def run_doctor(options: argparse.Namespace) -> int:
     )
     from core.audit.store.database import Store
     from core.home import find_home
+    from core.words import count_noun
 
     home = find_home()
     if options.restore is not None:
@@ -52,7 +51,8 @@ def run_doctor(options: argparse.Namespace) -> int:
     findings = check_database(home)
     if not findings:
         with closing(Store(home)) as store:
-            check_administrator(Team(store), "doctor")
+            if not open_person(Team(store)).has("administrator"):
+                raise AccessError("doctor is for people with the role administrator only")
             if options.backup is None:
                 findings += check_home(store, options.repair)
     if options.backup is not None:
@@ -64,6 +64,5 @@ def run_doctor(options: argparse.Namespace) -> int:
     shown = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
     sys.stdout.write(f"bytes: {shown}\n")
     left = sum(not finding.is_mended for finding in findings)
-    noun = "finding" if len(findings) == 1 else "findings"
-    say(f"{len(findings)} {noun}, {len(findings) - left} mended; {home}")
+    say(f"{count_noun(len(findings), 'finding')}, {len(findings) - left} mended; {home}")
     return 1 if left else 0

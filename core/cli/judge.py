@@ -31,13 +31,8 @@ FIELDS = (
 """Options shared with `audit`."""
 
 
-def add_judge(commands: Any) -> None:
-    """Add the command."""
-    about = "attack a release that was made elsewhere"
-    commands.add_parser("judge", help=about, add_options=_add_options)
-
-
-def _add_options(judge: argparse.ArgumentParser) -> None:
+def add_judge(judge: argparse.ArgumentParser) -> None:
+    """Options of `judge`."""
     from core.audit.spec import PARTS, AuditSpec
 
     judge.add_argument(
@@ -119,7 +114,6 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
     from core.data.node_pairs import load_node_pairs
     from core.defenses.external import EXTERNAL_FIELDS
 
-    options.more_private = getattr(options, "more_private", None) or []
     original = load_input(options).graph
     release, match = _load_release(options, original)
     held = [_load_held(options, original, file) for file in options.held_releases or ()]

@@ -30,11 +30,8 @@ PARTITION_LINKS = 1_000_000
 DEFENSES = ("random_deletion", "edge_rand")
 
 
-def add_large(commands: Any) -> None:
-    """The command's options."""
-    large = commands.add_parser(
-        "audit-large", help="attack links that do not fit one process, on the cluster"
-    )
+def add_large(large: argparse.ArgumentParser) -> None:
+    """Options of `audit-large`."""
     large.add_argument(
         "links",
         type=Path,
@@ -188,12 +185,11 @@ def _defend(
     executor: Executor, links: PartitionedLinks, folder: Path, choice: MethodChoice, seed: Seed
 ) -> tuple[PartitionedLinks, Guarantee]:
     from core.context import Context
-    from core.device import compute_memory_budget, cpu_device
     from core.partitioned import releases
     from core.release import Guarantee
 
     if choice.key == "random_deletion":
         share = choice.config["strength"]
         return releases.delete_at_random(executor, links, folder, share, seed), Guarantee()
-    context = Context(seed, memory_budget=compute_memory_budget(cpu_device()))
+    context = Context.build(seed)
     return releases.publish_edge_rand(executor, links, folder, choice.config["epsilon"], context)

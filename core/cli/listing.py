@@ -14,9 +14,8 @@ TITLES = {
 }
 
 
-def add_methods(commands: Any) -> None:
-    """The command's options."""
-    methods = commands.add_parser("methods", help="list all attacks and defenses")
+def add_methods(methods: argparse.ArgumentParser) -> None:
+    """Options of `methods`."""
     form = methods.add_mutually_exclusive_group()
     form.add_argument(
         "--json",

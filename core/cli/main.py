@@ -20,26 +20,46 @@ from core.cli.advise import add_advise, add_check_claim
 from core.cli.arguments import split_private
 from core.cli.audit import add_audit
 from core.cli.benchmark import add_benchmark
-from core.cli.cluster import add_cluster
+from core.cli.cluster import add_scheduler, add_worker
 from core.cli.doctor import add_doctor
 from core.cli.judge import add_judge
 from core.cli.large import add_large
 from core.cli.listing import add_methods
 from core.cli.publish import add_ledger, add_publish
-from core.cli.team import add_team
+from core.cli.team import add_people, add_share, add_token, add_trail
 from core.cli.terminal import say
 from core.errors import AuditError, InputError, RunCancelled
 
+COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+    "methods": ("list all attacks and defenses", add_methods),
+    "audit": ("attack a graph and defended releases of it", add_audit),
+    "judge": ("attack a release that was made elsewhere", add_judge),
+    "audit-large": ("attack links that do not fit one process, on the cluster", add_large),
+    "benchmark": ("compare attacks and defenses on several graphs", add_benchmark),
+    "check-claim": ("try to refute the guarantee of a defense", add_check_claim),
+    "advise": ("which links of one person to hide", add_advise),
+    "scheduler": ("the meeting point of a cluster", add_scheduler),
+    "worker": ("computes for the scheduler at ADDRESS", add_worker),
+    "doctor": ("check, repair, back up or restore AUDIT_HOME", add_doctor),
+    "publish": ("make one release to be handed over", add_publish),
+    "ledger": ("what the publishing runs of a graph have spent together", add_ledger),
+    "trail": ("who did what, newest first", add_trail),
+    "people": ("who has signed in, and their roles", add_people),
+    "token": ("make, list or revoke tokens for commands", add_token),
+    "share": ("let somebody read an audit", add_share),
+}
+"""Command → its help, and the function that adds its options when it is used: those generated from
+a spec import the methods, which listing the commands need not wait for."""
+
 
 class Parser(argparse.ArgumentParser):
-    """Parser that reports errors on one line.
-
-    add_options  adds options when the command is used: options generated from a spec import the
-    methods, which listing the commands need not wait for
-    """
+    """Parser that reports errors on one line; `add_options` adds options on first use."""
 
     def __init__(
-        self, *names: Any, add_options: Callable[[Parser], None] | None = None, **keywords: Any
+        self,
+        *names: Any,
+        add_options: Callable[[argparse.ArgumentParser], None] | None = None,
+        **keywords: Any,
     ) -> None:
         super().__init__(*names, **keywords)
         self._add_options = add_options
@@ -104,21 +124,8 @@ def build_parser() -> Parser:
     """All commands and their options."""
     parser = Parser(prog="python -m core", description="Audits of graphs of people.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add_command in (
-        add_methods,
-        add_audit,
-        add_judge,
-        add_large,
-        add_benchmark,
-        add_check_claim,
-        add_advise,
-        add_cluster,
-        add_doctor,
-        add_publish,
-        add_ledger,
-        add_team,
-    ):
-        add_command(commands)
+    for name, (about, add_options) in COMMANDS.items():
+        commands.add_parser(name, help=about, add_options=add_options)
     return parser
 
 

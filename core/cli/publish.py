@@ -10,9 +10,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.arguments import add_graph, add_options, load_input, read_options
+from core.cli.arguments import add_graph, add_options, load_input, read_options, read_secrets
 from core.cli.audit_spec import add_leave_out, identify_command, read_leave_out
-from core.cli.team import check_publisher, open_person
+from core.cli.team import open_person
 from core.cli.terminal import make_folder, say
 from core.errors import AccessError, InputError
 
@@ -30,13 +30,8 @@ GRAPH_FIELDS = (*FIELDS, "hide_links", "publisher_knows", "leave_out")
 """Options of graphs only."""
 
 
-def add_publish(commands: Any) -> None:
-    """Add the command."""
-    about = "make one release to be handed over"
-    commands.add_parser("publish", help=about, add_options=_add_options)
-
-
-def _add_options(publish: argparse.ArgumentParser) -> None:
+def add_publish(publish: argparse.ArgumentParser) -> None:
+    """Options of `publish`."""
     from core.audit.spec import DisclosureSpec, PublishSpec, ThreatSpec
     from core.audit.statistics import StatisticsSpec
 
@@ -74,10 +69,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
     _refuse(options, "--statistics", *STATISTICS_FIELDS)
     choice = identify_command(MethodChoice.parse(options.defense, "defense"))
     graph = load_input(options).graph
-    names = ("private", "more_private", "utility", "hide_links")
-    fields: dict[str, Any] = {n: getattr(options, n, None) for n in names}
-    fields = {name: value for name, value in fields.items() if value is not None}
-    fields |= read_options(options, ThreatSpec, DisclosureSpec, PublishSpec)
+    fields = read_secrets(options) | read_options(options, ThreatSpec, DisclosureSpec, PublishSpec)
     suffix = options.out.suffix.lower().lstrip(".")
     if suffix not in ("csv", "parquet", "graphml", "gexf", "npz", "pt"):
         rule = "must end in .csv, .parquet, .graphml, .gexf, .npz or .pt"
@@ -128,7 +120,7 @@ def _publish_statistics(options: argparse.Namespace) -> int:
     graph = load_input(options).graph
     make_folder(options.out.parent)
     charge = {name: getattr(options, name) for name in ("budget", "lineage")}
-    private = [name for name in (options.private, *(getattr(options, "more_private", ()))) if name]
+    private = [name for name in (options.private, *options.more_private) if name]
     with closing(Store()) as store:
         _check_run(store, graph)
         rows, guarantee = publish_statistics(graph, spec, private)
@@ -148,7 +140,9 @@ def _check_run(store: Store, graph: Graph) -> None:
     from core.audit.ledger import find_relative
     from core.findings.ledger import describe_relative
 
-    check_publisher(Team(store))
+    if not open_person(Team(store)).is_local:
+        text = "an approver signs what leaves; prepare it on the Report page"
+        raise AccessError(f"publish is for the one user of a home: {text}")
     relative = find_relative(store, graph)
     if relative is not None:
         say(describe_relative(relative))
@@ -170,11 +164,8 @@ def _show_totals(provenance: dict[str, Any]) -> None:
         say(f"published so far: {describe_total(Total(**total))}")
 
 
-def add_ledger(commands: Any) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "ledger", help="what the publishing runs of a graph have spent together"
-    )
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    """Options of `ledger`."""
     add_graph(parser, required=True)
     parser.add_argument("--json", action="store_true", help="entries and totals as JSON")
     parser.add_argument(

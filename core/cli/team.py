@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from core.cli.terminal import say
-from core.errors import AccessError, InputError
+from core.errors import InputError
 
 if TYPE_CHECKING:
     from core.audit.access.accounts import Person
@@ -72,18 +72,21 @@ def _start_cluster() -> EmbeddedCluster | None:
     return EmbeddedCluster(find_home()) if is_embedded() else None
 
 
-def add_team(commands: Any) -> None:
-    """The commands' options."""
-    trail = commands.add_parser("trail", help="who did what, newest first")
+def add_trail(trail: argparse.ArgumentParser) -> None:
+    """Options of `trail`."""
     trail.add_argument("--json", action="store_true", help="as JSON")
     trail.add_argument("--limit", type=int, metavar="N", help="the newest N only")
     trail.add_argument("--of", default="", metavar="ID", help="of one audit or publishing run")
     trail.set_defaults(run=run_trail)
 
-    people = commands.add_parser("people", help="who has signed in, and their roles")
+
+def add_people(people: argparse.ArgumentParser) -> None:
+    """`people` has no options."""
     people.set_defaults(run=run_people)
 
-    token = commands.add_parser("token", help="make, list or revoke tokens for commands")
+
+def add_token(token: argparse.ArgumentParser) -> None:
+    """Actions of `token`."""
     actions = token.add_subparsers(required=True, metavar="ACTION")
     new = actions.add_parser("new", help="prints a new token, this once")
     new.add_argument("--for", dest="person", metavar="EMAIL", help="whose (one's own)")
@@ -97,7 +100,9 @@ def add_team(commands: Any) -> None:
     revoke.add_argument("id", metavar="ID")
     revoke.set_defaults(run=run_revoke_token)
 
-    share = commands.add_parser("share", help="let somebody read an audit")
+
+def add_share(share: argparse.ArgumentParser) -> None:
+    """Options of `share`."""
     share.add_argument("audit", metavar="AUDIT", help="its id")
     share.add_argument("person", metavar="EMAIL", help="e-mail or subject of who signed in once")
     how = share.add_mutually_exclusive_group()
@@ -144,7 +149,8 @@ def run_list_tokens(options: argparse.Namespace) -> int:
         is_all = options.person is None and person.has("administrator")
         subject = None if is_all else _find_subject(service, options.person)
         for token in service.team.list_tokens(subject):
-            state = "valid" if token.is_valid else "revoked" if token.is_revoked else "ended"
+            ended = "revoked" if token.is_revoked else "ended"
+            state = "valid" if token.is_valid else ended
             used = token.used or "never used"
             print("  ".join((token.id, state, token.expires, used, token.person, token.label)))
     return 0
@@ -176,17 +182,3 @@ def _find_subject(service: AuditService, text: str | None) -> str:
     if text is None:
         return find_person(service).subject
     return service.team.find_person(text).subject
-
-
-def check_administrator(team: Team, what: str) -> None:
-    """Raise AccessError unless the person is an administrator."""
-    if not open_person(team).has("administrator"):
-        raise AccessError(f"{what} is for people with the role administrator only")
-
-
-def check_publisher(team: Team) -> None:
-    """Raise AccessError if a second person must sign releases."""
-    person = open_person(team)
-    if not person.is_local:
-        text = "an approver signs what leaves; prepare it on the Report page"
-        raise AccessError(f"publish is for the one user of a home: {text}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
 
-from core.errors import InputError
+from core.errors import FormatError, InputError
 
 ROLES = ("id", "source", "target", "weight", "private", "utility", "feature", "attribute", "ignore")
 
@@ -186,6 +187,15 @@ def check_roles(roles: Mapping[str, str], columns: list[str]) -> None:
                 column,
                 "columns are: " + (", ".join(columns[:20]) or "none"),
             )
+
+
+def check_distinct_names(names: Sequence[str], file: str) -> None:
+    """Raise FormatError for a repeated column name."""
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise FormatError(
+            file, "must have distinct column names", repeated[0], "rename one of the columns"
+        )
 
 
 def plain_names(names: Sequence[str]) -> list[str]:

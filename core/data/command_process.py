@@ -109,7 +109,11 @@ def _close_files(folder: str, readable: list[str]) -> bool:
         return False
     every = (1 << _RIGHTS.get(version, 16)) - 1
     rules = _Ruleset(every, 3 if version >= 4 else 0, 3 if version >= 6 else 0)
-    size = 8 if version < 4 else 16 if version < 6 else 24
+    size = ctypes.sizeof(rules)
+    if version < 6:
+        size = 16
+    if version < 4:
+        size = 8
     ruleset = libc.syscall(_CREATE_RULESET, ctypes.byref(rules), size, 0)
     if ruleset < 0:
         return False

@@ -79,9 +79,9 @@ def load_edge_table(
         if count:
             raise InputError(f"{file}: column '{column}'", "must have no empty cells", count)
     as_numbers = all(pa.types.is_integer(table.schema.field(end).type) for end in columns[:2])
+    end = pa.int64() if as_numbers else pa.string()
     try:
-        for number, column in enumerate(columns):
-            wanted = pa.float64() if number == 2 else pa.int64() if as_numbers else pa.string()
+        for column, wanted in zip(columns, (end, end, pa.float64()), strict=False):
             cast = table[column].cast(wanted)
             table = table.set_column(table.column_names.index(column), column, cast)
     except pa.ArrowException as error:

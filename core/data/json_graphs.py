@@ -43,7 +43,7 @@ def load_node_link(path: str | Path, **options: Any) -> RawGraph:
     for row in _list_rows(content, ("nodes",), file):
         node = row.pop("id", row.pop("key", None))
         row.pop("key", None)
-        nodes.add_node(_format_id(node, file), _format_values(row, "nodes", nodes))
+        nodes.add_node(_format_id(node, file), _format_values(row, nodes))
     for row in _list_rows(content, ("links", "edges"), file):
         source, target = (
             None if row.get(end) is None else _format_id(row[end], file)
@@ -78,12 +78,12 @@ def _format_id(node: Any, file: str) -> str:
     return str(node)
 
 
-def _format_values(row: dict[str, Any], what: str, nodes: AttributedNodes) -> dict[str, str]:
+def _format_values(row: dict[str, Any], nodes: AttributedNodes) -> dict[str, str]:
     """Scalar values as text; lists and objects are counted and dropped."""
     values = {}
     for name, value in row.items():
         if isinstance(value, list | dict):
-            nodes.leave_out(f"value of {what}", f"in '{name}', which holds lists or objects,")
+            nodes.leave_out("value of nodes", f"in '{name}', which holds lists or objects,")
         elif value is not None:
             values[name] = str(value).lower() if isinstance(value, bool) else str(value)
     return values

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.data.columns import guess_link_roles, is_link_name, plain_names
+from core.data.columns import check_distinct_names, guess_link_roles, is_link_name, plain_names
 from core.data.sniff import (
+    LayoutSearch,
     TableLayout,
     check_is_table,
     check_line_ends,
@@ -27,7 +28,6 @@ from core.data.sniff import (
     detect_link_header,
     detect_separator,
     find_decimals,
-    parse_layout,
     take_lines,
 )
 from core.data.text_input import MAX_CELLS, check_cells, load_utf8, unescape_cell
@@ -96,11 +96,8 @@ def load_link_text(path: str | Path, given: Mapping[str, str] | None = None) -> 
     sample = take_lines(data[start : start + _SAMPLE].decode("utf-8", "ignore"), 50)
     if not sample:
         raise FormatError(file, "must have at least one link", "comments only")
-    known = parse_layout(given)
-    separator, question = known.get("separator"), None
-    if separator is None:
-        separator, question = detect_separator(sample)
-    questions = [question]
+    search = LayoutSearch(given)
+    separator = search.find("separator", lambda: detect_separator(sample))
     end = data.find(b"\n", start)
     first_line = data[start : end if end >= 0 else None].decode()
     width = len(_split(first_line, separator))
@@ -108,18 +105,14 @@ def load_link_text(path: str | Path, given: Mapping[str, str] | None = None) -> 
     _check_comments(b"\n".join(comments), separator, width, file)
     head = _parse(file, data, separator, SAMPLED_ROWS)
     first = [str(value).strip() for value in head.iloc[0]]
-    has_header, question = known.get("header"), None
-    if has_header is None:
-        has_header, question = detect_link_header(
+    has_header = search.find(
+        "header",
+        lambda: detect_link_header(
             first, head.iloc[1:21], lambda cell: _occurs_again(cell, data, start, separator)
-        )
-    questions.append(question)
+        ),
+    )
     if has_header:
-        repeated = next((name for name in first if name and first.count(name) > 1), None)
-        if repeated is not None:
-            raise FormatError(
-                file, "must have distinct column names", repeated, "rename one of the columns"
-            )
+        check_distinct_names([name for name in first if name], file)
         names = [name or f"column {i}" for i, name in enumerate(plain_names(first), 1)]
         names = [f"{n} ({i})" if n in names[:i] else n for i, n in enumerate(names)]
     else:
@@ -127,16 +120,11 @@ def load_link_text(path: str | Path, given: Mapping[str, str] | None = None) -> 
         names = names[: len(first)]
         if len(first) > 2 and find_decimals(first[2:3]):
             names[2] = "weight"
-    decimal, question = known.get("decimal"), None
-    if decimal is None:
-        roles = guess_link_roles(pd.DataFrame(columns=names), {})
-        rows = head.iloc[int(has_header) :]
-        numbers = [rows.iloc[:, i] for i, name in enumerate(names) if roles[name] == "weight"]
-        decimal, question = detect_decimal(numbers, separator)
-    questions.append(question)
-    asked = tuple(question for question in questions if question is not None)
-    layout = TableLayout(separator, decimal, has_header, asked)
-    return LinkText(file, data, len(comments), layout, tuple(names))
+    roles = guess_link_roles(pd.DataFrame(columns=names), {})
+    rows = head.iloc[int(has_header) :]
+    numbers = [rows.iloc[:, i] for i, name in enumerate(names) if roles[name] == "weight"]
+    search.find("decimal", lambda: detect_decimal(numbers, separator))
+    return LinkText(file, data, len(comments), search.layout, tuple(names))
 
 
 def _occurs_again(cell: str, data: bytes, start: int, separator: str) -> bool:
@@ -200,8 +188,6 @@ def _check_comments(comments: bytes, separator: str, width: int, file: str) -> N
 
 
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})")
-_BLOCK = 16 << 20
-_SPACE, _TAB = b" \t"
 
 
 def read_columns(
@@ -296,24 +282,8 @@ def _are_plain(data: bytes) -> bool:
 
 def _single_spaces(data: bytes) -> bytes:
     """One space between the cells of a row, none around it."""
-    if (
-        not any(run in data for run in (b"  ", b"\t", b" \n", b"\n ", b" \r"))
-        and data[:1] != b" "
-        and data[-1:] != b" "
-    ):
-        return data
-    blocks = []
-    position = 0
-    while position < len(data):
-        end = data.find(b"\n", position + _BLOCK) + 1 or len(data)
-        block = np.frombuffer(data, np.uint8, end - position, position)
-        position = end
-        blank = (block == _SPACE) | (block == _TAB)
-        following = np.append(block[1:], ord("\n"))
-        blank_or_end = np.isin(following, (_SPACE, _TAB, ord("\n"), ord("\r")))
-        block = block[~(blank & blank_or_end)]
-        blank = (block == _SPACE) | (block == _TAB)
-        before = np.concatenate([[ord("\n")], block[:-1]])
-        leading = blank & (before == ord("\n"))
-        blocks.append(np.where(blank, np.uint8(_SPACE), block)[~leading].tobytes())
-    return b"".join(blocks)
+    data = data.replace(b"\t", b" ")
+    while b"  " in data:
+        data = data.replace(b"  ", b" ")
+    data = data.replace(b" \n", b"\n").replace(b" \r", b"\r")
+    return data.replace(b"\n ", b"\n").strip(b" ")

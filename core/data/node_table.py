@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.data.columns import plain_names
+from core.data.columns import check_distinct_names, plain_names
 from core.data.sniff import (
+    LayoutSearch,
     TableLayout,
     check_is_table,
     check_line_ends,
@@ -21,8 +21,8 @@ from core.data.sniff import (
     detect_node_header,
     detect_separator,
     find_decimals,
-    parse_layout,
     take_lines,
+    write_plain,
 )
 from core.data.text_input import (
     MAX_CELLS,
@@ -51,7 +51,7 @@ def load_node_table(
     if is_parquet(path):
         table = _load_parquet(path, max_rows)
         table.columns = pd.Index([str(c).strip() for c in table.columns])
-        _check_distinct(list(table.columns), file)
+        check_distinct_names(list(table.columns), file)
     else:
         table, found = _load_csv(path, max_rows, layout)
         if asks:
@@ -85,28 +85,21 @@ def _load_csv(
     check_is_table(text[: 1 << 13].encode() + text[-(1 << 13) :].encode(), file)
     check_line_ends(text.encode(), file)
     lines = take_lines(text, 20)
-    known = parse_layout(given)
-    separator, question = known.get("separator"), None
-    if separator is None:
-        separator, question = detect_separator(lines)
-    questions = [question]
-    chosen = separator
+    search = LayoutSearch(given)
+    chosen = separator = search.find("separator", lambda: detect_separator(lines))
     check_cells(
         file, text.count("\n"), len(lines[0].split(None if separator == " " else separator))
     )
     if separator == " ":
         text = "\n".join("\t".join(line.split()) for line in text.splitlines())
         separator = "\t"
-    has_header = known.get("header")
     rows = list(csv.reader(take_lines(text, 20), delimiter=separator))
     first = [unescape_cell(cell.strip()) for cell in rows[0]]
-    if has_header is None:
-        below = pd.DataFrame([row for row in rows[1:] if len(row) == len(first)])
-        questions.append(detect_node_header(first, below))
-        has_header = questions[-1] is None or questions[-1].choices[0] == "yes"
+    below = pd.DataFrame([row for row in rows[1:] if len(row) == len(first)])
+    has_header = search.find("header", lambda: detect_node_header(first, below))
     header = plain_names(first) if has_header else [""] * len(first)
     names = [name or f"column {i}" for i, name in enumerate(header, 1)]
-    _check_distinct(names, file)
+    check_distinct_names(names, file)
     data = text.encode()
     try:
         table = arrow_csv.read_csv(
@@ -137,34 +130,20 @@ def _load_csv(
         for name in names
         if _contains(table[name], ",") or (chosen == ";" and _contains(table[name], "."))
     }
-    decimal, question = known.get("decimal"), None
-    if decimal is None:
-        decimal, question = detect_decimal(marks.values(), chosen)
-    questions.append(question)
+    decimal = search.find("decimal", lambda: detect_decimal(marks.values(), chosen))
     frame = table.slice(0, max_rows).to_pandas()
-    group = "." if decimal == "," else ","
     for name in names:
         if frame[name].str.startswith("'").any():
             frame[name] = frame[name].map(unescape_cell)
         if name in marks and decimal in find_decimals(marks[name]):
-            plain = frame[name].str.replace(group, "", regex=False)
-            frame[name] = plain.str.replace(decimal, ".", regex=False)
-    asked = tuple(question for question in questions if question is not None)
-    return frame, TableLayout(chosen, decimal, has_header, asked)
+            frame[name] = write_plain(frame[name], decimal)
+    return frame, search.layout
 
 
 def _contains(column: Any, mark: str) -> bool:
     import pyarrow.compute as pc
 
     return bool(pc.any(pc.match_substring(column, mark)).as_py())
-
-
-def _check_distinct(names: Sequence[str], file: str) -> None:
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise FormatError(
-            file, "must have distinct column names", repeated[0], "rename one of the columns"
-        )
 
 
 def _load_parquet(path: Path, max_rows: int | None) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from core.data.link_counts import count_links
 from core.data.loaded import LoadReport
-from core.data.warnings import count_classes, find_warnings
+from core.data.warnings import find_warnings
 from core.graph import Attribute, Graph
 
 
@@ -167,7 +167,7 @@ def _class_table(graph: Graph) -> pd.DataFrame:
         {"column": name, "class": label, "nodes": int(count), "share": float(share)}
         for name, attribute in graph.attributes.items()
         for label, count, share in zip(
-            attribute.classes, count_classes(attribute), attribute.shares, strict=True
+            attribute.classes, attribute.counts, attribute.shares, strict=True
         )
     ]
     return pd.DataFrame(rows, columns=["column", "class", "nodes", "share"])

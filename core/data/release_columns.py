@@ -19,7 +19,7 @@ import pandas as pd
 from scipy import sparse
 
 from core.errors import InputError
-from core.graph import MISSING, Attribute, Graph
+from core.graph import MISSING, Attribute, Graph, format_value
 
 OTHER = "other"
 """Replacement of rare values."""
@@ -187,10 +187,8 @@ def _format_classes(graph: Graph, rule: Rule) -> list[str]:
     attribute = graph.attributes[rule.column]
     classes = attribute.classes
     if rule.kind == "rare":
-        counts = np.bincount(attribute.codes[attribute.known], minlength=len(classes))
-        return [
-            c if count >= rule.value else OTHER for c, count in zip(classes, counts, strict=True)
-        ]
+        counted = zip(classes, attribute.counts, strict=True)
+        return [c if count >= rule.value else OTHER for c, count in counted]
     if rule.kind in ("year", "month"):
         return [_coarsen_date(text, rule) for text in classes]
     numbers = pd.to_numeric(pd.Series(classes, dtype=object), errors="coerce").to_numpy(float)
@@ -199,7 +197,7 @@ def _format_classes(graph: Graph, rule: Rule) -> list[str]:
         raise InputError(
             f"rule {rule.kind}", "needs a column of numbers", f"{rule.column} = {wrong}"
         )
-    return [_format(value) for value in _NUMERIC[rule.kind](numbers, rule.value)]
+    return [format_value(value) for value in _NUMERIC[rule.kind](numbers, rule.value)]
 
 
 def _merge_classes(attribute: Attribute, names: Sequence[str]) -> Attribute:
@@ -225,10 +223,6 @@ def _coarsen_date(text: str, rule: Rule) -> str:
     if date is pd.NaT:
         raise InputError(f"rule {rule.kind}", "needs a column of dates", f"{rule.column} = {text}")
     return f"{date.year:04d}" if rule.kind == "year" else f"{date.year:04d}-{date.month:02d}"
-
-
-def _format(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
 _NUMERIC: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {

@@ -162,6 +162,32 @@ def parse_layout(given: Mapping[str, str] | None) -> dict[str, Any]:
     return found
 
 
+class LayoutSearch:
+    """The layout of one table: what the caller states, else what is detected.
+
+    given  see `parse_layout`
+    """
+
+    def __init__(self, given: Mapping[str, str] | None) -> None:
+        self._found = parse_layout(given)
+        self._questions: list[LayoutQuestion] = []
+
+    def find(
+        self, field: Field, detect: Callable[[], tuple[str | bool, LayoutQuestion | None]]
+    ) -> Any:
+        """The value of a field; `detect` is asked for what the caller did not state."""
+        if field not in self._found:
+            self._found[field], question = detect()
+            self._questions += [] if question is None else [question]
+        return self._found[field]
+
+    @property
+    def layout(self) -> TableLayout:
+        """The layout, once all fields are found."""
+        separator, decimal, header = (self._found[field] for field in _OPTIONS)
+        return TableLayout(separator, decimal, header, tuple(self._questions))
+
+
 def take_lines(text: str, count: int) -> list[str]:
     """The first non-blank lines, never truncated."""
     lines: list[str] = []
@@ -251,9 +277,13 @@ def parse_numbers(cells: pd.Series, decimal: str) -> pd.Series:
     """float64 of texts with a decimal mark, the other mark between thousands; else NaN."""
     texts = cells.str.strip()
     is_number = texts.str.fullmatch(_NUMBERS[decimal])
+    return pd.to_numeric(write_plain(texts, decimal).where(is_number), errors="coerce")
+
+
+def write_plain(numbers: pd.Series, decimal: str) -> pd.Series:
+    """Texts of numbers with a point as decimal mark and nothing between thousands."""
     group = "." if decimal == "," else ","
-    plain = texts.str.replace(group, "", regex=False).str.replace(decimal, ".", regex=False)
-    return pd.to_numeric(plain.where(is_number), errors="coerce")
+    return numbers.str.replace(group, "", regex=False).str.replace(decimal, ".", regex=False)
 
 
 def detect_link_header(
@@ -291,15 +321,17 @@ def detect_link_header(
     return order[0] == "yes", LayoutQuestion("header", order, seen)
 
 
-def detect_node_header(first: Sequence[str], rest: pd.DataFrame) -> LayoutQuestion | None:
-    """Ambiguous if the first row of a node table is numeric like all others."""
+def detect_node_header(
+    first: Sequence[str], rest: pd.DataFrame
+) -> tuple[bool, LayoutQuestion | None]:
+    """Whether the first row of a node table is a header; ambiguous if it is numeric."""
     numbered = [str(start + i) for start in (0, 1) for i in range(len(first))]
     if not len(rest) or list(first) in (numbered[: len(first)], numbered[len(first) :]):
-        return None
+        return True, None
     if not all(find_decimals([cell]) for cell in first):
-        return None
+        return True, None
     seen = f"'{first[0]}' in the first row may be a name of a column or a value"
-    return LayoutQuestion("header", ("no", "yes"), seen)
+    return False, LayoutQuestion("header", ("no", "yes"), seen)
 
 
 def _shape(cell: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import chdtri
+from scipy.special import chdtri, xlogy
 
 from core.data.loaded import LoadReport
 from core.graph import Attribute, Graph
@@ -198,8 +198,7 @@ def _compute_strengths(tables: np.ndarray) -> np.ndarray:
 
 
 def _xlogx(counts: np.ndarray) -> np.ndarray:
-    logs = np.log(counts, out=np.zeros_like(counts, dtype=float), where=counts > 0)
-    return np.asarray(counts * logs)
+    return np.asarray(xlogy(counts, counts))
 
 
 def _compute_auc(pair: np.ndarray) -> float:
@@ -249,7 +248,7 @@ def find_secret_warnings(graph: Graph, secret: Attribute) -> Iterator[str]:
 
 
 def _warn(attribute: Attribute) -> Iterator[str]:
-    name, counts = attribute.name, count_classes(attribute)
+    name, counts = attribute.name, attribute.counts
     present = int((counts > 0).sum())
     missing = 1 - attribute.known.mean()
     if present < 2:
@@ -270,8 +269,3 @@ def _warn(attribute: Attribute) -> Iterator[str]:
             f"Column '{name}' has {count_noun(len(tiny), 'class', 'classes')} of fewer than "
             f"{TINY_CLASS} nodes ({shown}): results on so few are hardly resolved."
         )
-
-
-def count_classes(attribute: Attribute) -> np.ndarray:
-    """(classes,) nodes known to be of each class."""
-    return np.bincount(attribute.codes[attribute.known], minlength=attribute.num_classes)

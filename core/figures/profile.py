@@ -71,7 +71,7 @@ def list_log_ticks(low: float, high: float) -> list[float]:
 
 def class_bars(attribute: Attribute, theme: Theme = "light") -> Chart:
     """One bar per class, largest first; beyond 30 classes the rest is pooled."""
-    counts = np.bincount(attribute.codes[attribute.known], minlength=attribute.num_classes)
+    counts = attribute.counts
     order = np.argsort(-counts, kind="stable")
     table = pd.DataFrame(
         {

@@ -12,7 +12,6 @@ from core.audit.estimate import TimeModel, make_task
 from core.audit.presets import PRESETS, Preset, add_data_independent, list_released_attacks
 from core.audit.spec import AuditSpec, IdentityChoice, MethodChoice
 from core.audit.view import AuditView
-from core.data.warnings import count_classes
 from core.findings.policy import Policy, find_policy
 from core.findings.verdict import Verdict
 from core.graph import Attribute, Graph
@@ -177,7 +176,7 @@ def find_obstacle(answers: Answers, graph: Graph) -> str:
     if "attribute" in answers.secrets:
         if answers.private is None or answers.private not in graph.attributes:
             return "Choose the private column."
-        counts = count_classes(graph.attributes[answers.private])
+        counts = graph.attributes[answers.private].counts
         if (counts > 0).sum() < 2 or counts.max() < 2:
             return "The private column needs two values, one of them shared by two nodes."
     return ""

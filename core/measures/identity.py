@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.measures.intervals import measure_mean
 from core.measures.node_risk import NodeRisk, calibrate_across_folds
 from core.results import AnonymitySets, Matches, Measurement
 from core.threats import IdentityThreat
@@ -62,16 +63,7 @@ def measure_matches(matches: Matches, threat: IdentityThreat) -> list[Measuremen
         "mrr": np.where(is_right.any(axis=1), 1.0 / ranks, 0.0),
         "named_at_0.9_confidence": sure.astype(float),
     }
-    measured = [
-        Measurement(
-            name,
-            float(values.mean()) if count else None,
-            float(values.var(ddof=1)) / count if count > 1 else 0.0,
-            count,
-            _nobody(count),
-        )
-        for name, values in rows.items()
-    ]
+    measured = [measure_mean(name, values, _nobody(count)) for name, values in rows.items()]
     named = int(sure.sum())
     right = float(first[sure].mean()) if named else None
     variance = 0.0 if right is None else right * (1 - right) / named

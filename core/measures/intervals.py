@@ -66,11 +66,11 @@ def combine_measurements(
     return Estimate(value, max(value - half, low), min(value + half, high), count, repeats, how)
 
 
-def wilson_interval(successes: float, trials: int, level: float = LEVEL) -> tuple[float, float]:
-    """Score interval of a share (Wilson 1927); (0, 1) without trials."""
+def wilson_interval(successes: float, trials: int) -> tuple[float, float]:
+    """95 % score interval of a share (Wilson 1927); (0, 1) without trials."""
     if trials == 0:
         return 0.0, 1.0
-    z = float(ndtri((1 + level) / 2))
+    z = float(ndtri((1 + LEVEL) / 2))
     share, scale = successes / trials, 1 + z * z / trials
     centre = (share + z * z / (2 * trials)) / scale
     half = z * np.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2)) / scale
@@ -100,24 +100,22 @@ def share_variance(successes: float, trials: float) -> float:
     return share * (1 - share) / (trials + 4)
 
 
-def compare_repeats(
-    before: Mapping[int, float], after: Mapping[int, float], n: int = 0
-) -> Estimate:
+def compare_repeats(before: Mapping[int, float], after: Mapping[int, float]) -> Estimate:
     """Paired difference after − before of one metric (repeat → value) on two releases.
 
     Mean difference over common repeats with Student's t interval, for the expected difference on
     this graph over splits and noise. Both releases of a repeat share the split, whose difficulty
     cancels; overlap of their own intervals is far less informative. One common repeat gives a value
-    without interval, none gives neither. `n` is copied to the result.
+    without interval, none gives neither.
     """
     common = sorted(set(before) & set(after))
     if not common:
-        return Estimate(None, None, None, n, 0, "no repeat in common")
+        return Estimate(None, None, None, 0, 0, "no repeat in common")
     differences = np.array([after[repeat] - before[repeat] for repeat in common])
     value, count = float(differences.mean()), len(common)
     if count == 1:
-        return Estimate(value, None, None, n, 1, "one repeat: no interval")
+        return Estimate(value, None, None, 0, 1, "one repeat: no interval")
     error = float(differences.std(ddof=1)) / count**0.5
     half = float(stdtrit(count - 1, (1 + LEVEL) / 2)) * error
     how = f"paired t interval over {count} repeats"
-    return Estimate(value, value - half, value + half, n, count, how)
+    return Estimate(value, value - half, value + half, 0, count, how)

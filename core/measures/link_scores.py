@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph import Graph, pair_codes
+from core.graph import Graph, find_places, pair_codes
 from core.measures.intervals import combine_measurements, measure_mean
 from core.results import Estimate
 
@@ -53,9 +53,14 @@ def compute_degree_means(graph: Graph, scores: np.ndarray) -> list[GroupMean]:
     for low, high in zip(DEGREE_BINS, (*DEGREE_BINS[1:], np.inf), strict=True):
         in_range = values[(degrees >= low) & (degrees < high)]
         if len(in_range):
-            suffix = "+" if high == np.inf else "" if high == low + 1 else f"–{int(high) - 1}"
-            groups.append(GroupMean(f"{low}{suffix}", _estimate(in_range)))
+            groups.append(GroupMean(_name_range(low, high), _estimate(in_range)))
     return groups
+
+
+def _name_range(low: int, high: float) -> str:
+    if high == np.inf:
+        return f"{low}+"
+    return str(low) if high == low + 1 else f"{low}–{int(high) - 1}"
 
 
 def compute_substructure_means(
@@ -89,8 +94,8 @@ def _classify(graph: Graph, scores: np.ndarray, nodes: np.ndarray) -> tuple[np.n
     left, right = np.triu_indices(size, 1)
     codes = pair_codes(np.stack([nodes[:, left], nodes[:, right]], axis=2), graph.num_nodes)
     codes = codes.reshape(len(nodes), -1)
-    positions = np.minimum(np.searchsorted(graph.edge_codes, codes), graph.num_edges - 1)
-    is_link = graph.edge_codes[positions] == codes
+    positions = find_places(codes, graph.edge_codes)
+    is_link = positions >= 0
     count = is_link.sum(axis=1)
     means = np.where(is_link, scores[positions], 0.0).sum(axis=1) / count
     if size == 3:

@@ -91,13 +91,13 @@ def infer_labels(graph: Graph, threat: AttributeThreat, context: Context) -> Cla
     """Label probabilities (n, C) by a 2-layer GCN; uses `threat.observed` only."""
     import torch
 
-    from core.models.encoders import Block, Gcn, make_inputs, num_columns
+    from core.models.encoders import Block, Encoder, make_inputs, num_columns
     from core.models.training import train
 
     device = context.device.torch_name
     inputs, block = make_inputs(graph, device), Block.of_graph(graph, "gcn", device)
     sizes = [num_columns(inputs), HIDDEN, threat.num_classes]
-    model = Gcn(sizes, context.seed.child("node_classification"), DROPOUT).to(device)
+    model = Encoder("gcn", sizes, context.seed.child("node_classification"), DROPOUT).to(device)
     known = torch.from_numpy(np.flatnonzero(threat.known)).to(device)
     labels = torch.from_numpy(threat.observed[threat.known]).to(device)
 

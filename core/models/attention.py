@@ -14,6 +14,16 @@ Links = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 """Target, source and weight of each link, (links,) each."""
 
 
+def list_links(matrix: sparse.csr_array, device: str) -> Links:
+    """The entries of a matrix (t, s) of link weights."""
+    targets = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return (
+        torch.from_numpy(targets).to(device),
+        torch.from_numpy(matrix.indices.astype(np.int64)).to(device),
+        torch.from_numpy(matrix.data.astype(np.float32)).to(device),
+    )
+
+
 def attend_by_torch(
     values: torch.Tensor, to_source: torch.Tensor, to_target: torch.Tensor, links: Links
 ) -> torch.Tensor:
@@ -42,12 +52,7 @@ class Attention:
         self._indptr = matrix.indptr.astype(np.int64)
         self._indices = matrix.indices.astype(np.int64)
         self._weights = matrix.data.astype(np.float32)
-        targets = np.repeat(np.arange(self.num_targets), np.diff(matrix.indptr))
-        self.links: Links = (
-            torch.from_numpy(targets).to(device),
-            torch.from_numpy(self._indices).to(device),
-            torch.from_numpy(self._weights).to(device),
-        )
+        self.links = list_links(matrix, device)
 
     def __call__(
         self, values: torch.Tensor, to_source: torch.Tensor, to_target: torch.Tensor

@@ -23,6 +23,7 @@ LENGTH = 3.0
 """Norm of an embedding, so that initial products of two are of order one."""
 
 DROPOUT, PAIR_DROPOUT = 0.5, 0.3
+LR, WEIGHT_DECAY = 0.01, 3e-4
 PATIENCE = 6
 
 
@@ -101,8 +102,6 @@ def fit_pair_network(
     context: Context,
     *,
     epochs: int,
-    lr: float = 0.01,
-    weight_decay: float = 3e-4,
     share_done: tuple[int, int] = (0, 1),
 ) -> PairNetwork:
     """Network of the epoch with the lowest loss on the first batch; one step per other batch.
@@ -112,7 +111,7 @@ def fit_pair_network(
     """
     network = PairNetwork(num_columns(inputs), batches[0][0].columns.shape[1], context.seed)
     network = network.to(batches[0][1].device)
-    optimizer = Adam(network.parameters(), lr=lr, weight_decay=weight_decay)
+    optimizer = Adam(network.parameters(), lr=LR, weight_decay=WEIGHT_DECAY)
     rng, (number, count) = context.rng("order"), share_done
     best, best_loss, best_epoch = deepcopy(network.state_dict()), float("inf"), 0
     for epoch in range(epochs):

@@ -26,7 +26,7 @@ from scipy import sparse
 
 from core.algorithms.normalize import Norm, normalize_adjacency
 from core.graph import Graph
-from core.models.attention import Links, attend_by_torch
+from core.models.attention import Links, attend_by_torch, list_links
 from core.models.propagation import Propagation
 from core.models.tuning import scale_features
 from core.seeding import Seed
@@ -65,14 +65,7 @@ class Block:
         self.num_targets = matrix.shape[0]
         self.aggregate: Aggregate = Propagation(matrix, is_symmetric, device)
         self._own = None if own is None else torch.from_numpy(own).to(device)
-        self.links: Links | None = None
-        if with_links:
-            target = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-            self.links = (
-                torch.from_numpy(target).to(device),
-                torch.from_numpy(matrix.indices.astype(np.int64)).to(device),
-                torch.from_numpy(matrix.data.astype(np.float32)).to(device),
-            )
+        self.links: Links | None = list_links(matrix, device) if with_links else None
 
     def own(self, x: torch.Tensor) -> torch.Tensor:
         """Rows of x (·, d) that are the block's own nodes."""
@@ -81,13 +74,8 @@ class Block:
     @staticmethod
     def of_graph(graph: Graph, backbone: Backbone, device: str = "cpu") -> Block:
         """Block of the whole graph, normalised for the backbone."""
-        return Block.of_adjacency(graph.adjacency, backbone, device)
-
-    @staticmethod
-    def of_adjacency(adjacency: sparse.csr_array, backbone: Backbone, device: str = "cpu") -> Block:
-        """Block of a whole adjacency, normalised for the backbone."""
         norm, self_loops = NORMS[backbone]
-        matrix = normalize_adjacency(adjacency, norm, self_loops)
+        matrix = normalize_adjacency(graph.adjacency, norm, self_loops)
         return Block(
             matrix, None, is_symmetric=norm != "row", device=device, with_links=backbone == "gat"
         )
@@ -316,10 +304,3 @@ class Encoder(torch.nn.Module):
         for layer in self.layers[1:]:
             h = layer(self.dropout(torch.relu(h)), block)
         return h
-
-
-class Gcn(Encoder):
-    """Two or more GCN layers; `Gcn([d, 16, C], seed, 0.5)(x, Block.of_graph(graph, "gcn"))`."""
-
-    def __init__(self, sizes: Sequence[int], seed: Seed, dropout: float = 0.0) -> None:
-        super().__init__("gcn", sizes, seed, dropout)

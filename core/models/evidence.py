@@ -88,12 +88,6 @@ def compute_spectrum(graph: Graph, width: int, seed: int) -> np.ndarray:
     return _find_directions(sparse.csr_array(scale @ adjacency @ scale), width, seed, 8)
 
 
-def count_shares(observed: np.ndarray, num_classes: int) -> np.ndarray:
-    """(C,) class shares among the known nodes, with one pseudo-count per class."""
-    counts = np.bincount(observed[observed != MISSING], minlength=num_classes) + 1.0
-    return np.asarray(counts / counts.sum())
-
-
 def count_labels(graph: Graph, observed: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """(n, 5 C) log-odds against the class prior (C,) of the known values around each node.
 

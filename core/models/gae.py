@@ -16,13 +16,13 @@ from torch.nn.functional import normalize
 from core.algorithms.pairs import draw_non_links
 from core.context import Context
 from core.graph import Graph
-from core.models.encoders import Block, Gcn, Linear, make_inputs, num_columns
+from core.models.encoders import Block, Encoder, Linear, make_inputs, num_columns
 from core.models.pair_matrix import compute_pair_dots
 from core.models.training import train
 
 Head = Literal["cosine", "inner", "mlp"]
 
-HIDDEN, OUT = 128, 64
+HIDDEN, OUT, LR, DROPOUT = 128, 64, 0.01, 0.5
 BATCH = 131_072
 """Maximum number of links per epoch; larger releases train on a fresh sample each epoch."""
 SCORED_AT_ONCE = 65_536
@@ -87,13 +87,7 @@ def share_gae(
 
 
 def compute_gae(
-    graph: Graph,
-    context: Context,
-    *,
-    head: Head = "cosine",
-    epochs: int = 100,
-    lr: float = 0.01,
-    dropout: float = 0.5,
+    graph: Graph, context: Context, *, head: Head = "cosine", epochs: int = 100
 ) -> GraphAutoEncoder:
     """Train on all links of `graph`; weights act in propagation and weigh the links' loss.
 
@@ -103,7 +97,9 @@ def compute_gae(
     device = context.device.torch_name
     inputs = make_inputs(graph, device, "standard")
     block = Block.of_graph(graph, "gcn", device)
-    encoder = Gcn([num_columns(inputs), HIDDEN, OUT], context.seed.child("encoder"), dropout)
+    encoder = Encoder(
+        "gcn", [num_columns(inputs), HIDDEN, OUT], context.seed.child("encoder"), DROPOUT
+    )
     encoder = encoder.to(device)
     scorer = PairHead(head, context.seed.torch("head")).to(device)
     rng = context.rng("pairs")
@@ -126,7 +122,7 @@ def compute_gae(
             [*encoder.parameters(), *scorer.parameters()],
             compute_loss,
             epochs=epochs,
-            lr=lr,
+            lr=LR,
             progress=context.progress,
             message="graph auto-encoder",
             curve="gae_loss",

@@ -69,7 +69,7 @@ class MixHop(Trials):
         hidden = self.drop(self._mix(zero, one, two, self.biases[0], self._propagation))
         product = torch.einsum("tsfh,hpsfw->tpsfw", hidden, self.maps[1])
         zero, one, two = product.unbind(1)
-        zero = _apply(field.picks, zero)
+        zero = field.picks(zero)
         hidden = self.drop(self._mix(zero, one, two, self.biases[1], field.last))
         scores: torch.Tensor = torch.einsum("tsfh,hsfc->tsfc", hidden, self.out) + self.out_bias
         return scores
@@ -83,8 +83,8 @@ class MixHop(Trials):
         last: Propagation,
     ) -> torch.Tensor:
         """(k, S, F, powers · width): the last steps of two powers are one product."""
-        stacked = torch.stack([one, _apply(self._propagation, two)], dim=1)
-        first, second = _apply(last, stacked).unbind(1)
+        stacked = torch.stack([one, self._propagation(two)], dim=1)
+        first, second = last(stacked).unbind(1)
         return torch.relu(torch.cat([zero, first, second], dim=3) + bias)
 
 
@@ -116,9 +116,9 @@ class H2Gcn(Trials):
     def forward(self, field: HopField) -> torch.Tensor:
         """Scores (k, S, F, C)."""
         own = torch.relu(multiply_inputs(self, field.inputs, self.embed)[:, 0])
-        blocks = [_apply(field.picks, own)]
+        blocks = [field.picks(own)]
         for hop in self._hops:
-            blocks += _apply(field.last, _apply(hop, own)).chunk(3)
+            blocks += field.last(hop(own)).chunk(3)
         hidden = self.drop(torch.cat(blocks, dim=3))
         scores: torch.Tensor = torch.einsum("tsfh,hsfc->tsfc", hidden, self.out) + self.out_bias
         return scores
@@ -130,18 +130,11 @@ def multiply_inputs(
     """(n, a, S, F, b) of (n, d) inputs and weights (d, a, S, F, b); dense inputs get the
     dropout of each setting."""
     if isinstance(inputs, Propagation):
-        sparse_product: torch.Tensor = inputs(weight.flatten(1)).unflatten(1, weight.shape[1:])
-        return sparse_product
+        return inputs(weight)
     dropped = trials.drop_inputs(inputs).transpose(0, 1)
     product = dropped @ weight.permute(2, 0, 1, 3, 4).flatten(2)
     spread: torch.Tensor = product.unflatten(2, (weight.shape[1], *weight.shape[3:]))
     return spread.permute(1, 2, 0, 3, 4)
-
-
-def _apply(matrix: Propagation, rows: torch.Tensor) -> torch.Tensor:
-    """Product (k, …) of `matrix` (k, n) with `rows` (n, …)."""
-    product: torch.Tensor = matrix(rows.flatten(1)).unflatten(1, rows.shape[1:])
-    return product
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,8 @@ from core.graph import Graph
 
 UPDATES_AT_ONCE = 1_000_000
 """Vector updates between two progress reports: about a tenth of a second."""
+NEGATIVES = 5
+"""Noise nodes per context, drawn in proportion to degree^¾."""
 CLIP = 8.0
 """Logits beyond this are clipped (σ(8) = 0.9997), as in word2vec."""
 
@@ -53,18 +55,12 @@ def share_node2vec(graph: Graph, context: Context, settings: Walks = Walks()) ->
 
 
 def compute_node2vec(
-    graph: Graph,
-    context: Context,
-    settings: Walks = Walks(),
-    *,
-    negatives: int = 5,
-    lr: float = 0.025,
+    graph: Graph, context: Context, settings: Walks = Walks(), *, lr: float = 0.025
 ) -> np.ndarray:
     """Embeddings (n, dimensions) float32; zero for isolated nodes.
 
-    negatives  noise nodes per context, drawn in proportion to degree^¾
-    lr       decreases linearly to nearly zero
-    O(n · walks_per_node · walk_length · window · negatives · dimensions) time, O(n · dimensions)
+    lr  decreases linearly to nearly zero
+    O(n · walks_per_node · walk_length · window · NEGATIVES · dimensions) time, O(n · dimensions)
     memory.
     """
     n, adjacency = graph.num_nodes, graph.adjacency
@@ -79,7 +75,7 @@ def compute_node2vec(
     vectors[strengths <= 0] = 0.0
     contexts = np.zeros((n, dimensions), np.float32)
     accept, alias = compute_alias(strengths**0.75)
-    chunk = max(1, UPDATES_AT_ONCE // (walk_length * (window + 1) * (negatives + 1)))
+    chunk = max(1, UPDATES_AT_ONCE // (walk_length * (window + 1) * (NEGATIVES + 1)))
     total, done = max(len(linked) * walks_per_node, 1), 0
     context.progress.check()
     for _ in range(walks_per_node):
@@ -96,7 +92,7 @@ def compute_node2vec(
                 state,
             )
             rate = lr * max(1e-3, 1.0 - done / total)
-            loss = _train(vectors, contexts, walks, window, negatives, accept, alias, rate, state)
+            loss = _train(vectors, contexts, walks, window, NEGATIVES, accept, alias, rate, state)
             done += len(walks)
             context.progress.record("node2vec_loss", done, loss)
             context.progress.update(done, total, "node2vec walks")

@@ -62,6 +62,10 @@ class Propagation:
         return Propagation(sparse.csr_array(self.source[rows]), False, str(self.matrix.device))
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        """M x (t, …) of x (s, …)."""
+        if x.ndim > 2:
+            spread: torch.Tensor = self(x.flatten(1)).unflatten(1, x.shape[1:])
+            return spread
         if not (torch.is_grad_enabled() and x.requires_grad):
             return multiply(self.matrix, x)
         product: torch.Tensor = _SparseMatmul.apply(self.matrix, self.transpose, x)  # type: ignore[no-untyped-call]

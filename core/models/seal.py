@@ -13,7 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits as cross_entrop
 
 from core.algorithms.pairs import draw_training_pairs
 from core.context import Context
-from core.graph import Graph, pair_codes
+from core.graph import Graph, decode_pairs, pair_codes
 from core.models.adam import Adam
 from core.models.enclosing import MAX_LABEL, Subgraphs, extract_subgraphs
 from core.models.encoders import Dropout, Linear
@@ -117,7 +117,7 @@ class SealModel:
         # Distinct pairs in sorted order, so that a score depends on its pair only.
         n = self.graph.num_nodes
         codes, places = np.unique(pair_codes(pairs, n), return_inverse=True)
-        distinct = np.stack([codes // n, codes % n], axis=1)
+        distinct = decode_pairs(codes, n)
         scores = [np.zeros(0)]
         for start in range(0, len(distinct), SCORED_AT_ONCE):
             part = distinct[start : start + SCORED_AT_ONCE]

@@ -17,7 +17,6 @@ from scipy import sparse
 from scipy.special import softmax
 
 from core.algorithms.communities import find_communities
-from core.data.release_columns import leave_out_people
 from core.graph import MISSING, Attribute, Graph
 from core.models.evidence import compute_roles, count_inferred, normalize_walk
 from core.models.pooling import FEWEST, fit_weights, pool
@@ -155,9 +154,7 @@ def find_exponent(
             if is_evaluated.sum() < FEWEST or len(training_classes) < 2:
                 continue
             observed = np.where(is_revealed[part], codes[part], MISSING)
-            predicted, prior = infer(
-                _select_subgraph(other, part), observed, _select_subgraph(other, ~part)
-            )
+            predicted, prior = infer(other.subgraph(part), observed, other.subgraph(~part))
             splits.append((predicted[is_evaluated], prior, codes[part][is_evaluated]))
     return choose_exponent(splits)
 
@@ -199,9 +196,3 @@ def temper(chances: np.ndarray, prior: np.ndarray, exponent: float) -> np.ndarra
     """(n, C) ∝ chances^s · prior^(1 − s) for probabilities (n, C), a prior (C,) and s."""
     logs = exponent * np.log(np.maximum(chances, 1e-12)) + (1.0 - exponent) * np.log(prior)
     return np.asarray(softmax(logs, axis=1))
-
-
-def _select_subgraph(graph: Graph, part: np.ndarray) -> Graph:
-    """Subgraph of the nodes in `part`, (n,) bool."""
-    others = np.flatnonzero(~part)
-    return leave_out_people(graph, [graph.node_ids[node] for node in others])

@@ -52,6 +52,10 @@ class Layer:
         """(t, …) of (s, …)."""
         return rows if self._own is None else rows.index_select(0, self._own)
 
+    def apply(self, term: str, rows: torch.Tensor) -> torch.Tensor:
+        """(t, …) of (s, …) by one of TERMS."""
+        return self.select_own(rows) if term == "I" else self.propagate(rows)
+
     @cached_property
     def attention(self) -> Attention:
         """Attention over the same links."""
@@ -155,10 +159,7 @@ class Stack(Trials):
 
     def _mix_sparse(self, inputs: Propagation, layer: Layer) -> torch.Tensor:
         """(t, S, F, h): weights first, so that narrow rows are propagated."""
-        products = [
-            inputs(weight.flatten(1)).unflatten(1, weight.shape[1:]) for weight in self._weigh(0)
-        ]
-        return self._combine(0, products, layer)
+        return self._combine(0, [inputs(weight) for weight in self._weigh(0)], layer)
 
     def _mix_dense(self, field: Field, layer: Layer) -> torch.Tensor:
         """(t, S, F, h): inputs first, as they need no gradient and are equal in all folds."""
@@ -173,13 +174,7 @@ class Stack(Trials):
 
     def _aggregate(self, rows: torch.Tensor, layer: Layer) -> torch.Tensor:
         """(t, S, terms · d) of (s, S, d)."""
-        parts = [
-            layer.select_own(rows)
-            if term == "I"
-            else layer.propagate(rows.flatten(1)).unflatten(1, rows.shape[1:])
-            for term in TERMS[self.backbone]
-        ]
-        return torch.cat(parts, dim=2)
+        return torch.cat([layer.apply(term, rows) for term in TERMS[self.backbone]], dim=2)
 
     def _multiply(self, rows: torch.Tensor) -> torch.Tensor:
         """(t, S, F, h) of (t, S or 1, terms · d) and the first layer's weights."""
@@ -197,12 +192,8 @@ class Stack(Trials):
         """(t, S, F, out) of each term's (s, S, F, out)."""
         if self.backbone == "gat":
             return self._attend(number, products[0], layer)
-        parts = [
-            layer.select_own(product)
-            if term == "I"
-            else layer.propagate(product.flatten(1)).unflatten(1, product.shape[1:])
-            for term, product in zip(TERMS[self.backbone], products, strict=True)
-        ]
+        terms = zip(TERMS[self.backbone], products, strict=True)
+        parts = [layer.apply(term, product) for term, product in terms]
         return sum(parts[1:], parts[0])
 
     def _attend(self, number: int, product: torch.Tensor, layer: Layer) -> torch.Tensor:

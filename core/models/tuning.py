@@ -15,6 +15,9 @@ from core.graph import MISSING, Graph
 PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0)
 """Inverse penalties tried by `fit_logistic`, strongest penalty first."""
 
+NUM_FOLDS = 5
+"""Folds of its cross-validation."""
+
 
 def draw_folds(observed: np.ndarray, num_folds: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Disjoint stratified parts of the known nodes, as even as the classes allow.
@@ -61,7 +64,6 @@ def fit_logistic(
     observed: np.ndarray,
     num_classes: int,
     context: Context,
-    num_folds: int = 5,
 ) -> tuple[np.ndarray, float, np.ndarray]:
     """Class probabilities (n, C) of a logistic regression with a cross-validated penalty, and (n,
     C) out-of-fold predictions of known nodes, NaN in other rows.
@@ -69,7 +71,7 @@ def fit_logistic(
     The penalty with the lowest cross-validated log-loss among the known nodes is used.
     """
     known = observed != MISSING
-    folds = draw_folds(observed, num_folds, context.rng("folds"))
+    folds = draw_folds(observed, NUM_FOLDS, context.rng("folds"))
     scores, held_out = {}, {}
     for index, penalty in enumerate(PENALTIES):
         predictions = np.full((len(observed), num_classes), np.nan)

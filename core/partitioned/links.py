@@ -8,7 +8,6 @@ Vectors with one value per node are held whole; links are not. Links have no wei
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -116,14 +115,6 @@ class PartitionedLinks:
         return Partition(self.bounds[number], self.num_nodes, indptr, indices)
 
 
-def open_links(folder: Path) -> PartitionedLinks:
-    """Links that `write_links` wrote to `folder`."""
-    fields = json.loads((folder / "links.json").read_text(encoding="utf-8"))
-    return PartitionedLinks(
-        folder, fields["num_nodes"], tuple(fields["bounds"]), tuple(fields["owned"])
-    )
-
-
 def run_jobs(
     executor: Executor, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
 ) -> Iterator[Any]:
@@ -187,8 +178,6 @@ def write_links(
     degrees, owned = zip(*built, strict=True)
     shutil.rmtree(chunks)
     np.save(folder / "degrees.npy", np.concatenate(degrees))
-    fields = {"num_nodes": num_nodes, "bounds": bounds, "owned": owned}
-    (folder / "links.json").write_text(json.dumps(fields), encoding="utf-8")
     return PartitionedLinks(folder, num_nodes, bounds, owned)
 
 

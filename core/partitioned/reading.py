@@ -6,17 +6,22 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from core.data.sniff import detect_separator
 from core.errors import InputError
 from core.graph import MISSING, Attribute
 from core.partitioned.links import Source, run_jobs
 
 BLOCK_BYTES = 1 << 24
 """Bytes of a text file that are parsed at once."""
+
+SAMPLED_ROWS = 50
+"""Rows of a text file by which its separator is found."""
 
 MAX_CLASSES = 100
 """Label propagation keeps a number for each node and class."""
@@ -30,8 +35,8 @@ def list_sources(path: Path) -> list[Source]:
 
     path  a file, or a folder of them
 
-    Text has two numbers in a line, between commas, semicolons, tabs or spaces; lines of comments
-    (# or %) and a header may precede them. Raises InputError for a missing or an empty path.
+    Text has two numbers in a line, separated as `core.data.sniff` finds; lines of comments (# or %)
+    and a header may precede them. Raises InputError for a missing or an empty path.
     """
     if not path.exists():
         raise InputError("links", "must be a file or a folder", str(path))
@@ -140,17 +145,12 @@ def _find_layout(file: Path) -> tuple[int, str]:
 
     with pa.input_stream(str(file), "detect") as stream:
         lines = stream.read(1 << 16).decode("utf-8", "replace").splitlines()
-    header = ""
-    for number, line in enumerate(lines):
-        if not line.strip() or line.startswith(("#", "%")):
-            continue
-        delimiter = next((mark for mark in ",;\t" if mark in line), " ")
-        if all(DIGITS.fullmatch(word.strip()) for word in line.split(delimiter)[:2]):
+    rows = {n: row for n, row in enumerate(lines) if row.strip() and row[0] not in "#%"}
+    delimiter, _ = detect_separator(list(rows.values())[:SAMPLED_ROWS])
+    for number, row in islice(rows.items(), 2):  # the first may be a header
+        if all(DIGITS.fullmatch(word.strip()) for word in row.split(delimiter)[:2]):
             return number, delimiter
-        if header:
-            break
-        header = line
-    raise InputError(f"file '{file.name}'", RULE, header[:80])
+    raise InputError(f"file '{file.name}'", RULE, next(iter(rows.values()), "")[:80])
 
 
 def _check_pairs(file: Path, table: Any) -> np.ndarray:

@@ -42,6 +42,8 @@ CHOICE_ALPHAS = (0.001, 0.02, 0.2, 0.9)
 """Error rates at which rules are compared, the first with any valid rule being used. Small,
 since the best of many rules is biased; larger ones for few trials."""
 
+MAX_THRESHOLDS = 60
+
 Statistic = Callable[[Release], Sequence[float]]
 Describe = Callable[[Release], Mapping[str, Any]]
 
@@ -346,12 +348,12 @@ def _list_best_rules(
                 yield float(bounds[best]), Rule(index, sign, float(thresholds[best]), accused)
 
 
-def _list_thresholds(values: np.ndarray, limit: int = 60) -> np.ndarray:
-    """Distinct values, or `limit` quantiles if there are more."""
+def _list_thresholds(values: np.ndarray) -> np.ndarray:
+    """Distinct values, or MAX_THRESHOLDS quantiles if there are more."""
     distinct = np.unique(values)
-    if len(distinct) <= limit:
+    if len(distinct) <= MAX_THRESHOLDS:
         return distinct
-    return np.unique(np.quantile(values, np.linspace(0, 1, limit)))
+    return np.unique(np.quantile(values, np.linspace(0, 1, MAX_THRESHOLDS)))
 
 
 def _bound_by_rule(

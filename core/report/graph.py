@@ -76,7 +76,7 @@ def build_graph(data: ReportData) -> list[Block]:
 
 def _build_classes(data: ReportData, attribute: Attribute, role: str) -> Block:
     """Counts and shares of the classes; small cells are suppressed, external counts rounded."""
-    counts = np.bincount(attribute.codes[attribute.known], minlength=attribute.num_classes)
+    counts = attribute.counts
     known = int(counts.sum())
     order = np.argsort(-counts, kind="stable")
     groups = [(attribute.classes[code], int(counts[code])) for code in order[:MAX_CLASSES]]

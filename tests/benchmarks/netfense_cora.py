@@ -35,7 +35,7 @@ from core.data.splits import draw_threats
 from core.defenses.netfense import NetFense
 from core.defenses.nettack import Nettack
 from core.graph import Graph
-from core.models.encoders import Block, Gcn, make_inputs, num_columns
+from core.models.encoders import Block, Encoder, make_inputs, num_columns
 from core.models.flips.perturbation import Flipper, fit_surrogates
 from core.models.flips.unnoticed import PageRankEffect
 from core.models.training import train
@@ -88,7 +88,7 @@ def infer_once(
 ) -> np.ndarray:
     """(n, C) probabilities of a 2-layer GCN with 16 hidden units at its lowest validation loss."""
     inputs, block = make_inputs(graph), Block.of_graph(graph, "gcn")
-    model = Gcn([num_columns(inputs), 16, threat.num_classes], seed, 0.5)
+    model = Encoder("gcn", [num_columns(inputs), 16, threat.num_classes], seed, 0.5)
     known = torch.from_numpy(np.flatnonzero(threat.known))
     truth = torch.from_numpy(threat.observed[threat.known])
     codes = threat.attribute.codes[validation]

@@ -77,10 +77,12 @@ def test_comments_become_blank_lines(lines):
     ]
 
 
-def test_spaces_across_blocks(monkeypatch):
-    monkeypatch.setattr(link_text, "_BLOCK", 7)
-    spaced = b" 1   2 \n3\t 4\n" * 9
-    assert link_text._single_spaces(spaced) == b"1 2\n3 4\n" * 9
+@given(st.lists(st.sampled_from([b"1", b" ", b"\t", b"\n", b"\r\n"])))
+def test_rows_keep_one_space_between_their_cells(parts):
+    data = b"".join(parts)
+    rows = (row.removesuffix(b"\r") for row in data.split(b"\n"))
+    expected = b"\n".join(b" ".join(row.split()) for row in rows)
+    assert link_text._single_spaces(data).replace(b"\r", b"") == expected
 
 
 def test_numbers_with_a_second_spelling_are_no_plain_numbers():

@@ -61,8 +61,7 @@ def test_the_batch_encodes_each_network_as_if_it_were_alone(backbone):
     dense = graph.adjacency.toarray()
     for row, node in enumerate(nodes):
         members = np.union1d([node], np.flatnonzero(dense[node]))
-        inner = graph.adjacency[members][:, members]
-        block = Block.of_adjacency(inner, backbone)
+        block = Block.of_graph(graph.subgraph(members), backbone)
         h1 = torch.relu(encoder.first((x[members], encoder.embed(role[members])), block))
         h2 = torch.relu(encoder.second(h1, block))
         at = int(np.flatnonzero(members == node)[0])

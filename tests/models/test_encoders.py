@@ -10,16 +10,7 @@ import torch
 from scipy import sparse
 
 from core.graph import Graph
-from core.models.encoders import (
-    LAYERS,
-    Block,
-    Dropout,
-    Encoder,
-    Gcn,
-    Linear,
-    make_inputs,
-    num_columns,
-)
+from core.models.encoders import LAYERS, Block, Dropout, Encoder, Linear, make_inputs, num_columns
 from core.models.propagation import Propagation
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS
@@ -133,7 +124,7 @@ def test_weights_and_dropout_depend_on_the_given_seed_only(graph):
 
     def run(seed: int, noise: int) -> torch.Tensor:
         torch.manual_seed(noise)
-        return Gcn([8, 16, 2], Seed(seed), dropout=0.5)(x, block)
+        return Encoder("gcn", [8, 16, 2], Seed(seed), dropout=0.5)(x, block)
 
     torch.testing.assert_close(run(1, 5), run(1, 6), rtol=0, atol=0)
     assert not torch.allclose(run(1, 5), run(2, 5))

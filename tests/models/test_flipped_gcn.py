@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from core.context import Context
-from core.models.encoders import Block, Gcn
+from core.models.encoders import Block, Encoder
 from core.models.flips.fitting import _read_gcn, fit_gcns
 from core.models.flips.perturbation import fit_surrogates
 from core.models.flips.selection import FlippedGcn, GcnWeights
@@ -69,7 +69,7 @@ def test_scores_of_every_flip_equal_the_dense_network(num_flips):
 def test_weights_read_from_a_network_give_its_logits():
     graph = two_communities(30)
     features = graph.dense_features().astype(np.float32)
-    model = Gcn([features.shape[1], 16, 3], Seed(4), 0.5).eval()
+    model = Encoder("gcn", [features.shape[1], 16, 3], Seed(4), 0.5).eval()
     state = FlippedGcn(graph, features, _read_gcn(model))
     with torch.no_grad():
         logits = model(torch.from_numpy(features), Block.of_graph(graph, "gcn")).numpy()

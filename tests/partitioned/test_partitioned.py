@@ -25,13 +25,7 @@ from core.defenses.edge_rand import EdgeRand
 from core.errors import InputError, ResourceError
 from core.graph import Graph
 from core.partitioned import attacks, measures, releases
-from core.partitioned.links import (
-    PartitionedLinks,
-    choose_bounds,
-    open_links,
-    run_on_partitions,
-    write_links,
-)
+from core.partitioned.links import PartitionedLinks, choose_bounds, run_on_partitions, write_links
 from core.seeding import Seed
 from core.threats import Threats
 
@@ -109,8 +103,6 @@ def test_the_links_are_those_of_the_graph(links, graph, executor):
     assert np.array_equal(collect(executor, links), graph.edges)
     assert np.array_equal(links.degrees, graph.degrees)
     assert (links.num_links, links.num_pairs) == (graph.num_edges, graph.num_pairs)
-    assert open_links(links.folder) == links
-    assert sorted(path.suffix for path in links.folder.iterdir())[:2] == [".json", ".npy"]
 
 
 def test_partitions_have_about_as_many_link_ends(executor, tmp_path):

@@ -14,7 +14,7 @@ from core.methods import AttributeAttack, MethodInfo
 from core.models.tuning import draw_folds, hold_out
 from core.release import Release
 from core.results import ClassProbabilities
-from core.threats import AttributeThreat
+from core.threats import AttributeThreat, count_shares
 
 
 class BlockModelAttack(AttributeAttack):
@@ -91,10 +91,10 @@ def predict_classes(
     """
     from core.models.blocks import label_blocks
 
-    known = observed != MISSING
-    counts = np.bincount(observed[known], minlength=num_classes) + 1.0
-    shares = counts / counts.sum() if given is None else given
-    spread = 0.0 if given is not None else float(np.sqrt(0.25 / counts.sum()))
+    shares, spread = given, 0.0
+    if shares is None:
+        shares = count_shares(observed, num_classes)
+        spread = float(np.sqrt(0.25 / ((observed != MISSING).sum() + num_classes)))
     if not models:
         return np.tile(shares, (len(observed), 1))
     namings = [label_blocks(memberships, observed, shares, spread) for memberships in models]

@@ -23,7 +23,7 @@ from core.models.tuning import (
 )
 from core.release import Release
 from core.results import ClassProbabilities
-from core.threats import AttributeThreat
+from core.threats import AttributeThreat, count_shares
 
 PENALTIES = (0.01, 0.1, 1.0)
 """Inverse penalties of the linear models that are tried."""
@@ -75,7 +75,7 @@ class NeighbourhoodClassifier(AttributeAttack):
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        from core.models.evidence import count_labels, count_shares, describe_nodes
+        from core.models.evidence import count_labels, describe_nodes
         from core.models.node2vec import share_node2vec
 
         graph, num_classes = release.graph, threat.num_classes
@@ -151,7 +151,6 @@ class NeighbourhoodClassifier(AttributeAttack):
     ) -> tuple[np.ndarray, np.ndarray]:
         """(n, C) of a graph with observed codes (n,) by another one, and the prior (C,); at: which
         of how many times this is."""
-        from core.models.evidence import count_shares
         from core.models.shadow_graph import join_graphs, learn_from_neighbours
 
         classes = private.num_classes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -128,8 +127,7 @@ def describe_obstacle(release: Release) -> str | None:
 
 def share_denoised(release: Release, context: Context, folds: int = 3, rounds: int = 2) -> Denoised:
     """`denoise`, computed once for all attacks on the same release."""
-    config = json.dumps(release.config, sort_keys=True)
-    key = ("denoised", release.graph.content_hash, release.defense, config, folds, rounds)
+    key = ("denoised", release.graph.content_hash, *release.work_key, folds, rounds)
     return context.share(key, lambda shared: denoise(release, shared, folds, rounds))
 
 

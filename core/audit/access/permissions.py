@@ -124,13 +124,13 @@ class Permissions:
         elif not self._is_mine(row):
             raise AccessError(f"{what}: only who asked for it may do that")
 
-    def sign_run(self, key: str, what: str) -> None:
+    def sign_run(self, key: str) -> None:
         """An approver signs what another person prepared; the local user does both."""
         self.read_job(PUBLISHING, key)
-        self.need("approver", what)
+        self.need("approver", "sign release")
         row = self._store.find_job(key)
         if row is not None and row.person == self.person.subject and not self.person.is_local:
-            raise AccessError(f"{what}: another person than who prepared it must do that")
+            raise AccessError("sign release: another person than who prepared it must do that")
 
     def hand_out(self, key: str, what: str) -> None:
         """Allowed to whoever prepared the run, the audit's owner, and approvers."""

@@ -36,8 +36,8 @@ class Rule:
     narrow: Callable[[Permissions, Any], Any] | None = None
 
 
-def _need(role: Any) -> Callable[[Permissions, Arguments], object]:
-    return lambda permissions, _: permissions.need(role)
+def _need_a_role(permissions: Permissions, _arguments: Arguments) -> None:
+    permissions.need("analyst")
 
 
 def _read(name: str) -> Callable[[Permissions, Arguments], object]:
@@ -155,7 +155,7 @@ def _list_jobs(kind: str) -> dict[str, Rule]:
 
 
 SUBJECT = ("person",)
-ANYONE = Rule(_need("analyst"))
+ANYONE = Rule(_need_a_role)
 MACHINE = Rule(lambda permissions, _: permissions.need_machine())
 """For the program itself, not for people."""
 
@@ -177,9 +177,9 @@ RULES: dict[str, dict[str, Rule]] = {
         "cancel_audit": _change("audit_id", "cancel audit"),
         "delete_audit": _change("audit_id", "delete audit"),
         "wait": Rule(_read("audit_id")),
-        "find_same_audit": Rule(_need("analyst"), fills=SUBJECT),
+        "find_same_audit": Rule(_need_a_role, fills=SUBJECT),
         "list_audits": Rule(
-            _need("analyst"), narrow=lambda permissions, found: permissions.keep_audits(found)
+            _need_a_role, narrow=lambda permissions, found: permissions.keep_audits(found)
         ),
         "get_progress": Rule(_read("audit_id")),
         "get_view": Rule(_read("audit_id")),
@@ -194,9 +194,7 @@ RULES: dict[str, dict[str, Rule]] = {
         "get_publish": replace(_read_job("publishing", "publish_id"), narrow=_hide_release),
         "cancel_publish": _change_job("publishing", "cancel publishing", "publish_id"),
         "sign_publish": Rule(
-            lambda permissions, arguments: permissions.sign_run(
-                arguments["publish_id"], "sign release"
-            ),
+            lambda permissions, arguments: permissions.sign_run(arguments["publish_id"]),
             "sign release",
             target="publish_id",
             fills=SUBJECT,

@@ -14,6 +14,7 @@ from core.audit.jobs.worker import limit_threads
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.view import JobProgress
+from core.context import Context
 from core.errors import InputError
 from core.seeding import Seed
 
@@ -70,7 +71,8 @@ class AdviceJobs(Jobs[AdviceRequest, AdviceProgress]):
         assert job.audit_id is not None
         limit_threads()
         spec = AuditSpec.model_validate(job.store.find_audit(job.audit_id).spec)
-        context = job.make_context(Seed(spec.root_seed), cls.uses_gpu(request))
+        seed, uses_gpu = Seed(spec.root_seed), cls.uses_gpu(request)
+        context = Context.build(seed, uses_gpu, progress=job.progress)
         graph = job.load_graph(spec.graph_hash)
         return compute_advice(spec, graph, request, context).model_dump(mode="json")
 

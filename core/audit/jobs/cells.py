@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import logging
-import math
 import sys
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from core.audit.attacking import attack_release
 from core.audit.cell import SHARED_NOTE, Cell, make_cell_seed, make_member_seeds, make_shared_seed
-from core.audit.describe import CellResult, count_changes, pack_release, unpack_release
+from core.audit.describe import CellResult, count_changes, pack_release, to_json, unpack_release
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
 from core.audit.link_sample import LinkSample
 from core.audit.parts import PARTS
@@ -110,7 +107,7 @@ def compute_and_store(store: Store, job: Job) -> State:
         return {
             "note": note,
             "device": device.title,
-            "result": _clean(outcome.result.describe()),
+            "result": to_json(outcome.result.describe()),
             "curves": {name: thin(points) for name, points in curves.items()},
         }
 
@@ -250,14 +247,3 @@ def _free_memory() -> None:
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
-
-
-def _clean(value: Any) -> Any:
-    """Convert to JSON types: no NumPy scalars, None for non-finite numbers."""
-    if isinstance(value, dict):
-        return {str(name): _clean(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

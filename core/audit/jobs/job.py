@@ -28,12 +28,9 @@ from core.audit.store.database import Store, open_store
 from core.audit.store.liveness import find_state
 from core.audit.store.retry import keep_trying
 from core.audit.store.schema import JobRow
-from core.context import Context
-from core.device import compute_memory_budget, cpu_device, find_device
 from core.errors import InputError, RunCancelled
 from core.graph import Graph
 from core.progress import Progress
-from core.seeding import Seed
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -55,17 +52,6 @@ class JobContext:
     key: str
     audit_id: str | None
     progress: Progress
-
-    def make_context(self, seed: Seed, uses_gpu: bool = False, **fields: Any) -> Context:
-        """Context for running a method here."""
-        device = find_device() if uses_gpu else cpu_device()
-        return Context(
-            seed=seed,
-            device=device,
-            progress=self.progress,
-            memory_budget=compute_memory_budget(device),
-            **fields,
-        )
 
     def load_graph(self, graph_hash: str) -> Graph:
         """A stored graph; raises InputError if missing or damaged."""

@@ -30,7 +30,6 @@ from core.audit.threat_sampling import draw_secrets, limit_publisher_knowledge
 from core.audit.view import PublishProgress
 from core.context import Context
 from core.data.release_columns import leave_out_people
-from core.device import compute_memory_budget, cpu_device, find_device
 from core.errors import InputError, check_support
 from core.graph import Graph
 from core.privacy.ledger import Total
@@ -130,12 +129,10 @@ def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None =
     seed = Seed.from_entropy()
     threats = _set_up(graph, spec, seed.child("threats"))
     check_support(defense.label, defense.supports(threats.visible, threats))
-    device = find_device() if defense.info.uses_gpu else cpu_device()
-    context = Context(
-        seed=seed.child("publish"),
-        device=device,
+    context = Context.build(
+        seed.child("publish"),
+        defense.info.uses_gpu,
         progress=progress or Progress(),
-        memory_budget=compute_memory_budget(device),
         is_publishing=True,
     )
     made = defense.publish(threats.visible, threats, context)

@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy
 
 from core.context import Context
 from core.graph import MISSING, Graph
-from core.models.encoders import Block, Dropout, Gcn, GcnLayer, Inputs, Linear
+from core.models.encoders import Block, Dropout, Encoder, GcnLayer, Inputs, Linear
 from core.models.flips.selection import Features, GcnWeights
 from core.models.propagation import Propagation
 from core.models.training import train
@@ -81,7 +81,9 @@ def fit_gcns(
     fitting = _Fitting(graph, features, observed, context, message)
     sizes, found = [features.shape[1], HIDDEN, num_classes], []
     for number in range(count):
-        model = Gcn(sizes, context.seed.child("member", number), DROPOUT).to(fitting.device)
+        model = Encoder("gcn", sizes, context.seed.child("member", number), DROPOUT).to(
+            fitting.device
+        )
         found.append(fitting.fit(model, partial(_read_gcn, model), number, PATIENCE))
     return found
 
@@ -150,7 +152,7 @@ class _Fitting:
         return first, second
 
 
-def _read_gcn(model: Gcn) -> GcnWeights:
+def _read_gcn(model: Encoder) -> GcnWeights:
     first, second = (cast(GcnLayer, layer) for layer in model.layers)
     tensors = first.linear.weight, first.bias, second.linear.weight, second.bias
     return GcnWeights(*(part.detach().cpu().double().numpy().copy() for part in tensors))

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.special import softmax
 
 from core.context import Context
-from core.graph import Graph
+from core.graph import Graph, pair_codes
 from core.models.flips.fitting import fit_gcns, fit_linear_gcn
 from core.models.flips.selection import FlippedGcn, FlippedGraph, GcnWeights
 from core.models.flips.unnoticed import PageRankEffect, passes_degree_test
@@ -193,8 +193,7 @@ def find_withheld(graph: Graph, threats: Threats) -> np.ndarray:
     """Codes of the sensitive links, which must not be added."""
     if threats.link is None:
         return np.zeros(0, np.int64)
-    pairs = threats.link.hidden
-    return np.asarray(pairs.min(axis=1) * graph.num_nodes + pairs.max(axis=1))
+    return pair_codes(threats.link.hidden, graph.num_nodes)
 
 
 def draw_targets(threat: AttributeThreat, count: int, rng: np.random.Generator) -> np.ndarray:
