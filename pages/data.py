@@ -8,9 +8,9 @@ import streamlit as st
 
 from core.data.profile import GraphProfile
 from core.figures import profile as figures
-from core.findings.nouns import find_noun
 from core.findings.numbers import format_number
 from core.graph import Graph
+from core.nouns import NOUNS
 from core.words import count_noun, format_percent
 from pages.ui import cache, page, session
 from pages.ui.chart import show_cached_chart
@@ -18,7 +18,7 @@ from pages.ui.columns_form import show_columns
 from pages.ui.load_form import show_load_form
 from pages.ui.second_graph_form import show_second_graph, show_shadow_graph
 from pages.ui.text import escape
-from pages.ui.threat_form import show_threats
+from pages.ui.threat_form import form_key, show_threats
 
 METRIC_WIDTH = 104
 
@@ -47,9 +47,25 @@ def main() -> None:
         _show_graph(graph)
 
 
+def _ask_noun() -> None:
+    keys = list(NOUNS)
+    chosen = st.selectbox(
+        "The nodes are",
+        keys,
+        keys.index(session.find_noun_key()),
+        key=f"noun-{form_key()}",
+        help="The word for nodes on pages and in reports. It changes no result.",
+        width=METRIC_WIDTH * 2,
+    )
+    session.set_threats(noun=chosen)
+
+
 def _show_graph(graph: Graph) -> None:
     profile = page.find_profile()
-    page.show_answer(_describe(graph, profile))
+    head = st.container()
+    _ask_noun()
+    with head:
+        page.show_answer(_describe(graph, profile))
     for warning in profile.warnings:
         st.warning(escape(warning, 300), icon=":material/warning:")
     _show_counts(profile)
@@ -58,7 +74,7 @@ def _show_graph(graph: Graph) -> None:
 
 def _describe(graph: Graph, profile: GraphProfile) -> str:
     columns = count_noun(len(graph.attributes), "attribute")
-    features, noun = count_noun(profile.num_features, "feature"), find_noun(graph.name)
+    features, noun = count_noun(profile.num_features, "feature"), session.find_noun()
     return (
         f"**{escape(graph.name)}** has {noun.count(profile.num_nodes)} and "
         f"{count_noun(profile.num_edges, 'link')}, with {columns} and {features} per {noun.one}."

@@ -16,6 +16,7 @@ BASE = (
     "errors",
     "graph",
     "home",
+    "nouns",
     "progress",
     "release",
     "results",

@@ -53,7 +53,8 @@ def _attack_links(
 
     score = _choose_score(attack, scenario, release, threats, context)
     scores, rare, named, control = _score_with_more(score, attack, graph, threats, context)
-    roc = ranking.compute_grid_roc(scores.scores, threat.truth)
+    low = ranking.LOW_RATES[0]  # the rate that is named beside the curve
+    roc = ranking.compute_grid_roc(*ranking.join_more(scores, threat, rare, low))
     risk = node_risk.compute_link_node_risk(scores, threat, graph.num_nodes)
     arrays = {"scores": scores.scores, "fpr": roc.fpr, "tpr": roc.tpr}
     arrays |= {"nodes": risk.nodes, "risk": risk.risk, "base": risk.base}

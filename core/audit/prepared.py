@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from core.audit.spec import AuditSpec, DisclosureSpec, PublishSpec
-from core.data.release_columns import Rule, choose_columns, leave_out_people
+from core.data.release_columns import Rule, choose_columns, forget_values, leave_out_people
 from core.data.shared_numbers import bin_like
 from core.errors import InputError
 from core.graph import Attribute, Graph
@@ -88,7 +88,9 @@ def prepare_graph(spec: AuditSpec | PublishSpec, graph: Graph) -> Graph:
     if disclosure.utility in threats.columns:
         rule, remedy = "must not be a private one: it is published", "choose another, or none"
         raise InputError("utility column", rule, disclosure.utility, remedy)
-    graph = leave_out_people(graph, disclosure.leave_out)
+    if disclosure.leave_out:
+        left = leave_out_people(graph, disclosure.leave_out)
+        graph = forget_values(left, graph, threats.columns, disclosure.publish_columns or ())
     named = (threats.private, *threats.more_private, disclosure.utility)
     kept = [column for column in named if column is not None]
     for column in kept:

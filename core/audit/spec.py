@@ -19,6 +19,7 @@ from core.data.splits import Evaluation
 from core.defenses.external import EXTERNAL
 from core.errors import InputError, describe_invalid
 from core.methods import ATTACK_KINDS, Defense, Kind, Method
+from core.nouns import NOUNS, Noun, NounKey, propose_noun
 from core.registry import make_method, parse_method
 
 NO_OPTION: JsonDict = {"option": False}
@@ -244,6 +245,11 @@ class AuditSpec(_PartedSpec):
     graph_name: str = Field(
         "graph", description="How the graph is called in the report.", json_schema_extra=NO_OPTION
     )
+    noun: NounKey = Field(
+        "people",
+        description="What the nodes are called in sentences; by default by the graph's name. It "
+        "changes no result.",
+    )
     knowledge: KnowledgeSpec = Field(default_factory=lambda: KnowledgeSpec.model_validate({}))
     publisher_knows: PublisherKnows = Field(
         "public",
@@ -328,6 +334,13 @@ class AuditSpec(_PartedSpec):
         description="A note that is kept in audit.json and printed in the report.",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _propose_noun(cls, fields: Any) -> Any:
+        if not isinstance(fields, Mapping) or fields.get("noun") is not None:
+            return fields
+        return {**fields, "noun": propose_noun(str(fields.get("graph_name", "")))}
+
     @staticmethod
     def check_spec(fields: Mapping[str, Any]) -> AuditSpec:
         """AuditSpec of a JSON object with all methods validated; raises InputError."""
@@ -380,6 +393,11 @@ class AuditSpec(_PartedSpec):
                 "defenses": _normalize(self.defenses, "defense"),
             }
         )
+
+    @property
+    def nodes(self) -> Noun:
+        """The nodes in a sentence."""
+        return NOUNS[self.noun]
 
     @property
     def shadow_targets(self) -> tuple[str, ...]:

@@ -155,12 +155,11 @@ def describe_risk(view: AuditView) -> list[str]:
     from core.findings.answers import list_bounds, list_risks
     from core.findings.columns import list_telling_columns
     from core.findings.groups import answer_groups, load_groups
-    from core.findings.nouns import find_noun
     from core.findings.private_columns import answer_private_columns
 
     if view.nodes.empty:
         return []
-    risks = list_risks(view.nodes, find_noun(view.spec.graph_name))
+    risks = list_risks(view.nodes, view.spec.nodes)
     pairs = zip(risks, list_bounds(view.nodes), strict=True)
     texts = [text for pair in pairs for text in pair]
     texts.append(answer_groups(view.nodes, load_groups(view)))

@@ -25,6 +25,7 @@ FIELDS = (
     "auxiliary_known",
     "joint",
     "groups",
+    "noun",
     "root_seed",
     "note",
 )

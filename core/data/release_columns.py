@@ -124,6 +124,41 @@ def leave_out_people(graph: Graph, ids: Sequence[str]) -> Graph:
     return graph.subgraph(keep)
 
 
+def forget_values(
+    graph: Graph, before: Graph, private: Sequence[str], named: Sequence[str]
+) -> Graph:
+    """The graph without classes and features that only nodes left out had: their names tell of
+    them. Intervals of numbers are drawn anew.
+
+    before   the graph with those nodes
+    private  columns whose classes stay: they are not published, and attacks count the classes
+    named    features that stay, for the owner named them
+    """
+    columns = {
+        name: attribute if name in private else _forget_classes(attribute)
+        for name, attribute in graph.attributes.items()
+    }
+    graph = replace(graph, attributes=columns)
+    if graph.features is None:
+        return graph
+    matrices: tuple[Any, ...] = (graph.features, before.features)
+    has, had = (np.asarray(abs(matrix).sum(axis=0)).ravel() > 0 for matrix in matrices)
+    rows = zip(graph.feature_names, has, had, strict=True)
+    gone = [name for name, has_it, had_it in rows if had_it and not has_it]
+    return graph.without_features([name for name in gone if name not in {*private, *named}])
+
+
+def _forget_classes(attribute: Attribute) -> Attribute:
+    """The column as if it was read without the classes that no node has."""
+    if attribute.values is not None:
+        return Attribute.from_values(attribute.name, attribute.values)
+    used = np.unique(attribute.codes[attribute.known])
+    place = np.full(attribute.num_classes + 1, MISSING)  # code −1 picks the last
+    place[used] = np.arange(len(used))
+    classes = tuple(attribute.classes[code] for code in used.tolist())
+    return Attribute(attribute.name, place[attribute.codes], classes)
+
+
 def show_columns(graph: Graph, names: Sequence[str]) -> Graph:
     """The graph as seen by attackers: published attributes are added to the features.
 

@@ -30,12 +30,12 @@ from core.findings.labels import (
     metric_title,
     release_title,
 )
-from core.findings.nouns import PEOPLE, Noun
 from core.findings.numbers import format_estimate, format_interval, format_number, format_row
 from core.findings.people import list_secrets, select_secret
 from core.findings.tables import attack_rows, compute_worst_attacks, main_metric, select_results
 from core.findings.tradeoff import compute_admissible, find_best_release, list_equally_useful
 from core.measures.node_risk import ADVANTAGE_LIMIT
+from core.nouns import PEOPLE, Noun
 from core.release import ORIGINAL
 from core.results import RELEASE
 from core.words import begin_sentence, format_percent

@@ -63,5 +63,6 @@ def explain_missing_ratios(view: AuditView) -> str:
             "Choose one on the Data page and run the attacks again."
         )
     if view.summary.state.is_active:
-        return f"Still running: how alike people are in {column} appears here once it is measured."
+        who = view.spec.nodes.many
+        return f"Still running: how alike {who} are in {column} appears here once it is measured."
     return f"Homophily of {column} was not measured: resume the audit, or look at what failed."

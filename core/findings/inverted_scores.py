@@ -21,9 +21,9 @@ PHRASES = {
     "released_auc": "reaches an AUC of %s",
     "tpr_at_fpr_0.01": "finds %s of the secrets at 1 %% FPR",
     "tpr_at_fpr_0.001": "finds %s of the secrets at 0.1 %% FPR",
-    "accuracy": "is right about %s of the people",
-    "expected_found": "finds %s of the people",
-    "hits_at_1": "finds %s of the people at the first guess",
+    "accuracy": "is right about %s of the nodes",
+    "expected_found": "finds %s of the nodes",
+    "hits_at_1": "finds %s of the nodes at the first guess",
 }
 """Metric → verb phrase for an attack that reaches a value of it."""
 

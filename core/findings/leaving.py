@@ -158,7 +158,7 @@ def describe_uniqueness(table: pd.DataFrame, names: Sequence[str]) -> str:
     alone, last = table.iloc[0], table.iloc[-1]
     return (
         f"By {', '.join(names)} the release is {alone['k']}-anonymous and "
-        f"{format_percent(alone['unique'])} of the people are unique; together with the numbers "
+        f"{format_percent(alone['unique'])} of the nodes are unique; together with the numbers "
         f"of links of their neighbours, {format_percent(last['unique'])} are."
     )
 

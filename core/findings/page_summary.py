@@ -34,7 +34,6 @@ from core.findings.labels import (
     metric_title,
     release_title,
 )
-from core.findings.nouns import find_noun
 from core.findings.numbers import format_measure
 from core.findings.policy import Policy
 from core.findings.tables import list_releases, select_results
@@ -83,7 +82,7 @@ def summarize_risk(
     view: AuditView, release: str | None = None, policy: Policy | None = None
 ) -> PageSummary:
     """Number of nodes exposed on the original and on a release, per secret."""
-    table, noun = compute_exposed(view.nodes), find_noun(view.spec.graph_name)
+    table, noun = compute_exposed(view.nodes), view.spec.nodes
     first = ORIGINAL if ORIGINAL in set(table.release) else None
     checks = list_checks(view, release or ORIGINAL, policy)
     cards, exact, strongest = [], [], []
@@ -116,7 +115,7 @@ def summarize_risk(
 
 def summarize_homophily(view: AuditView) -> PageSummary:
     """Similarity of nodes to neighbours and role peers, against chance."""
-    noun = find_noun(view.spec.graph_name)
+    noun = view.spec.nodes
     cards, exact, clear = [], [], []
     for key, who in (("proximity", "neighbours"), ("role", "role peers")):
         ratio = _find_release_row(view.results, f"ghratio_{key}", ORIGINAL)

@@ -45,7 +45,7 @@ def _answer_quantities(view: AuditView, release: str) -> Iterator[str]:
             f"{column} is a number. On the {release_title(release).lower()}, "
             f"{method_title(best.method)} estimates it to within "
             f"{format_number(find_tolerance(values))} for a share of {format_estimate(close)} of "
-            f"the people, is {format_estimate(error)} off on average, and removes "
+            f"the {view.spec.nodes.many}, is {format_estimate(error)} off on average, and removes "
             f"{format_row(best)} of the error of the "
             f"median"
         )

@@ -99,13 +99,22 @@ def measure_link_scores(
 ) -> list[Measurement]:
     """auc, tpr_at_fpr_0.01 and tpr_at_fpr_0.001 of a link attack.
 
-    more: (b,) scores of `threat.more_absent`, which join the non-links at 0.1 % FPR.
+    more: (b,) scores of `threat.more_absent`, which join the non-links at 0.1 % FPR, and at 1 %
+    where the threat's own are too few.
     """
-    *usual, rare = _measure_ranking(scores.scores, threat.truth)
-    if more is not None and len(more):
-        truth = np.concatenate([threat.truth, np.zeros(len(more), bool)])
-        rare = _measure_tpr(np.concatenate([scores.scores, more]), truth, LOW_RATES[-1])
-    return [*usual, rare]
+    auc = _measure_ranking(scores.scores, threat.truth)[0]
+    return [auc, *(_measure_tpr(*join_more(scores, threat, more, r), r) for r in LOW_RATES)]
+
+
+def join_more(
+    scores: PairScores, threat: LinkThreat, more: np.ndarray | None, rate: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores and truth (k,) by which a low FPR is judged: further non-links join the threat's
+    pairs at the lowest, and where the pairs do not resolve the rate."""
+    own, truth = scores.scores, threat.truth
+    if more is None or (rate != LOW_RATES[-1] and not _resolve_rate(truth, rate)):
+        return own, truth
+    return np.concatenate([own, more]), np.concatenate([truth, np.zeros(len(more), bool)])
 
 
 def measure_class_probabilities(

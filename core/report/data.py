@@ -14,7 +14,6 @@ from core.audit.scenarios import Threat
 from core.audit.view import AuditView, ReleaseSummary
 from core.errors import InputError
 from core.findings.attackers import compute_headline
-from core.findings.nouns import Noun, find_noun
 from core.findings.palette import release_color, release_symbol
 from core.findings.policy import check_policy
 from core.findings.tables import (
@@ -27,6 +26,7 @@ from core.findings.tables import (
 from core.findings.tradeoff import compute_tradeoff
 from core.findings.verdict import Verdict, judge
 from core.graph import Graph
+from core.nouns import Noun
 from core.release import ORIGINAL
 from core.report.disclosure import format_count, round_results
 from core.report.options import ReportOptions
@@ -66,7 +66,7 @@ class ReportData:
     @cached_property
     def noun(self) -> Noun:
         """What the nodes are called."""
-        return find_noun(self.view.spec.graph_name)
+        return self.view.spec.nodes
 
     @cached_property
     def releases(self) -> tuple[ReleaseSummary, ...]:

@@ -10,7 +10,6 @@ from core.audit.jobs.layout import Layout
 from core.audit.view import AuditView
 from core.figures.people_map import Side
 from core.findings.labels import release_title
-from core.findings.nouns import find_noun
 from core.findings.page_summary import PageSummary
 from core.findings.people_map import (
     MAX_COMMUNITIES,
@@ -67,7 +66,7 @@ def load_people(view: AuditView | None, release: str) -> pd.DataFrame:
 
 def load_summary(view: AuditView | None) -> PageSummary:
     """Headline cards and sentence of the page."""
-    noun = find_noun(session.current_graph().name)
+    noun = session.find_noun() if view is None else view.spec.nodes
     return cache.remember(
         view,
         lambda _graph: summarize_map(load_people(view, ORIGINAL), noun),

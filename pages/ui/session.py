@@ -25,6 +25,7 @@ from core.audit.spec import (
 from core.errors import AuditError
 from core.graph import Graph
 from core.methods import ATTACK_KINDS
+from core.nouns import NOUNS, Noun, NounKey, propose_noun
 from core.registry import list_methods
 from pages.ui import cache
 
@@ -36,7 +37,8 @@ DEFAULT_SHARE = 0.1
 class ThreatChoice:
     """Choices on the Data page, grouped as in the specs of audits and publishing runs.
 
-    way  how the sensitive links are chosen
+    noun  what the nodes are called; None: by the graph's name
+    way   how the sensitive links are chosen
     """
 
     threats: ThreatSpec
@@ -44,12 +46,13 @@ class ThreatChoice:
     knowledge: KnowledgeSpec
     publisher_knows: PublisherKnows = "public"
     groups: tuple[str, ...] = ()
+    noun: NounKey | None = None
     way: str = "share"
 
     @property
     def spec_fields(self) -> dict[str, Any]:
         """Fields of an AuditSpec; the identity threat is added with its attacks."""
-        names = ("threats", "disclosure", "knowledge", "publisher_knows", "groups")
+        names = ("threats", "disclosure", "knowledge", "publisher_knows", "groups", "noun")
         fields = {name: getattr(self, name) for name in names}
         threats = self.threats.model_copy(update={"identity": None})
         knows = self.knowledge
@@ -84,6 +87,7 @@ class ThreatChoice:
             knowledge=spec.knowledge,
             publisher_knows=spec.publisher_knows,
             groups=spec.groups,
+            noun=spec.noun,
             way=way if spec.threats.has_links else "none",
         )
 
@@ -175,6 +179,16 @@ def current_graph() -> Graph:
 def current_threats() -> ThreatChoice:
     choice: ThreatChoice = st.session_state["threats"][st.session_state["graph"]]
     return choice
+
+
+def find_noun_key() -> NounKey:
+    """What the nodes of the open graph are called, as chosen or by its name."""
+    return current_threats().noun or propose_noun(current_graph().name)
+
+
+def find_noun() -> Noun:
+    """The nodes of the open graph in a sentence."""
+    return NOUNS[find_noun_key()]
 
 
 def set_threats(**changes: Any) -> None:

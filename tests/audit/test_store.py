@@ -156,6 +156,19 @@ def test_opening_again_keeps_everything(tmp_path, database, graph, make_spec):
     second.close()
 
 
+def test_an_audit_from_before_an_option_existed_is_the_same(store, graph, make_spec):
+    """Stored before nodes had a noun of their choice."""
+    store.save_graph(graph)
+    store.add_audit(
+        "a", "name", make_spec(), plan_audit(PreparedAudit.build(make_spec(), graph)), {}
+    )
+    old = make_spec().model_dump(mode="json")
+    del old["noun"]
+    store.update_audit("a", spec=old)
+    assert store.find_same_audit(make_spec()) == "a"
+    assert store.find_same_audit(make_spec(noun="papers")) is None
+
+
 def test_deleting_takes_what_nothing_else_needs(store, graph, make_spec):
     store.save_graph(graph)
     small, large = make_spec(), make_spec(num_repeats=2)

@@ -38,6 +38,7 @@ def people() -> Graph:
     columns = {
         NAME: [f"{VALUE}{i % 3}" for i in range(N)],
         "opinion": [str(i % 2) for i in range(N)],
+        "club": ["Unicorns" if i == 7 else f"club {i % 2}" for i in range(N)],
     }
     return Graph.from_pairs(
         np.array(pairs),
@@ -60,7 +61,7 @@ def published(people, tmp_path_factory):
             "private": "opinion",
             "hide_links": 0.1,
             "identity": {"seeds_known": 2},
-            "publish_columns": ["age"],
+            "publish_columns": ["age", "club"],
             "generalize": ["age:bin=10"],
             "leave_out": ["person-7"],
             "attacks": [{"key": k} for k in ("feature_regression", "column_values", "degree")],
@@ -106,7 +107,7 @@ def test_files_hold_the_coarse_column_and_no_other(published, tmp_path):
     assert run.release is not None, run.reason
     assert run.release.graph.num_nodes == N - 1
     columns = list_columns(run.release.graph)
-    assert columns == ["age"]
+    assert columns == ["club", "age"]
     archive = make_archive(
         run.release, "people", run.provenance, ("csv", "graphml", "npz"), (), False, columns
     )
@@ -116,6 +117,7 @@ def test_files_hold_the_coarse_column_and_no_other(published, tmp_path):
     content = read_all_bytes(tmp_path)
     assert leaks(content) == []
     assert b"person-7" not in content
+    assert b"Unicorns" not in content  # person 7's alone
     assert b"age" in content
     assert b"opinion" not in content
     assert leaks(logged.encode()) == []

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from core.data.release_columns import OTHER, Rule, choose_columns, leave_out_people
+from core.data.release_columns import OTHER, Rule, choose_columns, forget_values, leave_out_people
 from core.errors import InputError
 from core.graph import Attribute, Graph
 
@@ -96,6 +96,33 @@ def test_those_who_objected_are_left_out_with_their_links():
     assert names == {frozenset(("2", "3")), frozenset(("5", "0"))}
     assert read(graph, "age") == [34, 29, 40, 17]
     assert read(graph, "city") == ["Ulm", "Bonn", "Ulm", "Bonn"]
+
+
+def test_no_class_or_feature_tells_of_those_left_out():
+    """NPZ lists the classes of a column; a class, a word or the largest income may be one's own."""
+    num = 60
+    columns = {
+        "city": ["Bonn", "Ulm"] * 29 + ["Bonn", "Zwickau"],
+        "income": [*map(str, range(1000, 1000 + num - 1)), "987654"],
+        "secret": ["a", "b"] * 29 + ["a", "c"],
+    }
+    words = np.zeros((num, 3), np.float32)
+    words[0, 0] = words[-1, 1] = 1  # the second is of the last node alone, the third of nobody
+    before = Graph.from_pairs(
+        np.array([[0, 1], [2, 3]]),
+        num,
+        attributes={name: Attribute.from_values(name, v) for name, v in columns.items()},
+        features=words,
+        feature_names=("ball", "unicorn", "zebra"),
+    )
+    left = leave_out_people(before, ["59"])
+    graph = forget_values(left, before, ["secret"], [])
+    assert graph.attribute("city").classes == ("Bonn", "Ulm")
+    assert read(graph, "city") == read(left, "city")
+    assert "987654" not in str(graph.attribute("income").classes)
+    assert graph.attribute("secret").classes == ("a", "b", "c")
+    assert graph.feature_names == ("ball", "zebra")
+    assert forget_values(left, before, [], ["unicorn"]).feature_names == left.feature_names
 
 
 @pytest.mark.parametrize(

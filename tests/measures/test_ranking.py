@@ -13,6 +13,7 @@ from core.measures.ranking import (
     compute_grid_roc,
     compute_margins,
     compute_roc,
+    join_more,
     measure_class_probabilities,
     measure_link_scores,
     rank_with_ties,
@@ -126,6 +127,24 @@ def test_what_the_sample_cannot_resolve_is_said():
     few = by_metric(measure_link_scores(PairScores(np.arange(60.0)), link_threat(20, 40)))
     assert few["tpr_at_fpr_0.01"].value is None
     assert few["auc"].value is not None
+
+
+def test_the_milder_rate_is_resolved_where_the_stricter_is():
+    """34 people: 8 withheld links and as many non-links, but 400 more of these to judge by."""
+    threat, more = link_threat(8, 8), np.arange(2000.0)
+    scores = np.concatenate([np.full(4, 3000.0), np.full(4, -1.0), np.arange(8)])
+    few = by_metric(measure_link_scores(PairScores(scores), threat, more[:400]))
+    assert few["tpr_at_fpr_0.01"].value == pytest.approx(0.5)
+    assert few["tpr_at_fpr_0.01"].n == 416
+    assert few["tpr_at_fpr_0.001"].value is None
+    many = by_metric(measure_link_scores(PairScores(scores), threat, more))
+    assert many["tpr_at_fpr_0.01"].value == many["tpr_at_fpr_0.001"].value == pytest.approx(0.5)
+    curve = compute_grid_roc(*join_more(PairScores(scores), threat, more[:400], 0.01))
+    assert curve.at(0.01) == few["tpr_at_fpr_0.01"].value  # the number beside the curve
+    # Where its own non-links suffice, nothing else is counted.
+    enough = PairScores(np.arange(300.0))
+    own = by_metric(measure_link_scores(enough, link_threat(100, 200), more))
+    assert own["tpr_at_fpr_0.01"].n == 300
 
 
 def test_variance_of_tpr_matches_fresh_samples():

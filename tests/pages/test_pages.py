@@ -61,6 +61,17 @@ def test_data_page_counts_the_open_graph(open_app: OpenApp, example: str) -> Non
     assert "1,000 people and 11,928 links" in texts(app)
 
 
+def test_the_word_for_nodes_is_chosen_on_the_data_page(open_app: OpenApp, audit_id: str) -> None:
+    app = open_app("data", audit=audit_id)
+    assert "34 people and" in texts(app)
+    box = next(box for box in app.selectbox if box.label == "The nodes are")
+    box.set_value("accounts").run()
+    assert not app.exception
+    assert "34 accounts and" in texts(app)
+    graph = app.session_state["graph"]
+    assert app.session_state["threats"][graph].spec_fields["noun"] == "accounts"
+
+
 def test_audit_survives_moving_between_pages(open_app: OpenApp, audit_id: str) -> None:
     app = open_app("attack", audit=audit_id)
     app.switch_page("../tradeoff.py").run()

@@ -166,9 +166,10 @@ class Store:
 
     def find_same_audit(self, spec: AuditSpec, person: str = LOCAL.subject) -> str | None:
         """Id of the newest audit of this person with exactly this spec."""
-        wanted = spec.model_dump(mode="json")
         same = (AuditRow.graph_hash == spec.graph_hash) & (AuditRow.person == person)
-        return next((row.id for row in self._list_audits(same) if row.spec == wanted), None)
+        rows = self._list_audits(same)
+        # an audit stored before an option existed has its default
+        return next((row.id for row in rows if AuditSpec.model_validate(row.spec) == spec), None)
 
     @_retried
     def update_audit(self, audit_id: str, **values: Any) -> None:
