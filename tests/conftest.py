@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 # One thread a process: results do not depend on the machine's cores, and workers share them.
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+# No deadline for an example of a property: how long one takes tells of the machine's load.
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
 
 ROOT = Path(__file__).parents[1]
 BROWSER = shutil.which("chromium") or "/usr/bin/chromium"

@@ -21,7 +21,7 @@ from core.audit.view import RESULT_COLUMNS, AuditView
 from core.errors import InputError, describe_invalid
 from core.graph import Graph
 from core.methods import ATTACK_KINDS, Kind, Method
-from core.registry import find_method, list_methods, make_method, parse_method
+from core.registry import list_methods, make_method, parse_method
 from core.release import ORIGINAL
 from core.seeding import Seed
 
@@ -237,9 +237,7 @@ def make_audit(benchmark: BenchmarkSpec, graph: Graph) -> AuditSpec:
         fields = {"private": columns[0], **fields}
         fields = {"utility": columns[-1] if len(columns) > 1 else None, **fields}
     if fields.get("private") is None:
-        attacks = [
-            a for a in attacks if find_method(a.key, *ATTACK_KINDS).kind != "attribute_attack"
-        ]
+        attacks = [choice for choice in attacks if choice.kind != "attribute_attack"]
     return AuditSpec.check_spec(
         {
             **fields,

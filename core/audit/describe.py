@@ -53,7 +53,9 @@ class ReleaseRecord:
     @staticmethod
     def restore(fields: dict[str, Any]) -> ReleaseRecord:
         """Inverse of `describe`."""
-        return ReleaseRecord(**{**fields, "guarantee": restore_guarantee(fields["guarantee"])})
+        guarantee = fields["guarantee"]
+        guarantee = Guarantee(**{**guarantee, "not_covered": tuple(guarantee["not_covered"])})
+        return ReleaseRecord(**{**fields, "guarantee": guarantee})
 
 
 def pack_release(release: Release, visible: Graph) -> tuple[ReleaseRecord, files.Arrays]:
@@ -71,11 +73,6 @@ def unpack_release(record: ReleaseRecord, arrays: files.Arrays, visible: Graph) 
         record.guarantee,
         facts=record.facts,
     )
-
-
-def restore_guarantee(fields: dict[str, Any]) -> Guarantee:
-    """The guarantee of its JSON fields."""
-    return Guarantee(**{**fields, "not_covered": tuple(fields["not_covered"])})
 
 
 def count_changes(before: Graph, after: Graph) -> dict[str, float]:

@@ -120,12 +120,12 @@ def list_scenarios(spec: AuditSpec) -> list[ListedScenario]:
 
     The same for all releases, the original included.
     """
-    return [
-        (choice, attack, scenario)
-        for choice in spec.attacks
-        for attack in (choice.make(*ATTACK_KINDS),)
-        for scenario in _list_own_scenarios(spec, choice.id, attack)
-    ]
+    listed: list[ListedScenario] = []
+    for choice in spec.attacks:
+        attack = choice.make(*ATTACK_KINDS)
+        scenarios = _list_own_scenarios(spec, choice.id, attack)
+        listed += [(choice, attack, scenario) for scenario in scenarios]
+    return listed
 
 
 def _list_own_scenarios(spec: AuditSpec, method: str, attack: Method) -> Iterator[Scenario]:

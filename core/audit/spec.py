@@ -20,7 +20,7 @@ from core.defenses.external import EXTERNAL
 from core.errors import InputError, describe_invalid
 from core.methods import ATTACK_KINDS, Defense, Kind, Method
 from core.nouns import NOUNS, Noun, NounKey, propose_noun
-from core.registry import make_method, parse_method
+from core.registry import find_method, make_method, parse_method
 
 NO_OPTION: JsonDict = {"option": False}
 """For fields that have no command-line option of their own."""
@@ -50,6 +50,11 @@ class MethodChoice(BaseModel):
     def make(self, *kinds: Kind) -> Method:
         """The configured method, of one of these kinds; raises InputError."""
         return make_method(self.key, self.config, *kinds)
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the method; raises InputError for an unknown key."""
+        return find_method(self.key).kind
 
     def make_defense(self) -> Defense:
         """The configured defense; raises InputError."""

@@ -16,8 +16,6 @@ from core.audit.spec import AuditSpec, MethodChoice, nest_fields
 from core.audit.view import AuditSummary
 from core.errors import InputError
 from core.graph import Graph
-from core.methods import ATTACK_KINDS
-from core.registry import find_method
 from core.seeding import Seed
 from core.words import format_percent
 
@@ -287,11 +285,7 @@ def _format_features(features: list[str]) -> str:
 
 
 def _list_attribute_attacks(spec: AuditSpec) -> tuple[MethodChoice, ...]:
-    return tuple(
-        choice
-        for choice in spec.attacks
-        if find_method(choice.key, *ATTACK_KINDS).kind == "attribute_attack"
-    )
+    return tuple(choice for choice in spec.attacks if choice.kind == "attribute_attack")
 
 
 def _keep_links(spec: AuditSpec, graph: Graph) -> tuple[tuple[str, str], ...] | None:

@@ -362,12 +362,10 @@ def _add_identity_attacks(attacks: list[MethodChoice]) -> list[MethodChoice]:
     Attackers by degree and neighbourhood are included with exact and with approximate knowledge.
     """
     from core.audit.spec import MethodChoice
-    from core.methods import ATTACK_KINDS
-    from core.registry import find_method, list_methods
+    from core.registry import list_methods
 
     methods = list_methods("identity_attack")
-    kinds = [find_method(choice.key, *ATTACK_KINDS).kind for choice in attacks]
-    if "identity_attack" in kinds:
+    if "identity_attack" in [choice.kind for choice in attacks]:
         return _join(attacks, (m for m in methods if m.info.is_baseline))
     rough = [m.model_validate({"error": ROUGH}) for m in methods if "error" in m.model_fields]
     return [*attacks, *(MethodChoice.of(m) for m in (*(m() for m in methods), *rough))]

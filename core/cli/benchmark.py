@@ -65,6 +65,7 @@ def run_benchmark(options: argparse.Namespace) -> int:
     """Run or resume one audit per graph and write the results."""
     from core.audit.benchmark import gather_results, make_audit, shrink
     from core.audit.states import State
+    from core.data.catalogue import list_datasets
     from core.findings.benchmark import summarize_benchmark
     from core.report.benchmark_page import write_benchmark
 
@@ -72,7 +73,8 @@ def run_benchmark(options: argparse.Namespace) -> int:
     make_folder(options.out)
     specs, views = {}, []
     with open_service(computes=True) as service:
-        for text in benchmark.graphs or list_at_hand():  # all before the first audit
+        at_hand = [info.name for info in list_datasets() if info.is_at_hand]
+        for text in benchmark.graphs or at_hand:  # all before the first audit
             graph = shrink(benchmark, load_graph(text))
             say(f"{graph.name}: {graph.num_nodes:,} nodes, {graph.num_edges:,} links")
             specs[f"Benchmark: {graph.name}"] = make_audit(benchmark, graph)
@@ -123,13 +125,6 @@ def _read_number(text: str) -> float:
         return float(text)
     except ValueError:
         raise InputError("--epsilon", "must be numbers joined by commas", text) from None
-
-
-def list_at_hand() -> list[str]:
-    """Graphs of the catalogue that load without a download."""
-    from core.data.catalogue import list_datasets
-
-    return [info.name for info in list_datasets() if info.is_at_hand]
 
 
 def load_graph(text: str) -> Graph:

@@ -73,38 +73,38 @@ def join_node_table(
         )
     positions = pd.Index(ids).get_indexer(pd.Index(list(raw.node_ids), dtype=object))
     pairs = positions[raw.pairs].reshape(-1, 2)
-    outside = (pairs < 0).any(axis=1)
-    skipped, notes = raw.num_rows_skipped, list(raw.notes)
-    weights = raw.weights
-    if outside.any():
-        unknown = [i for i, position in zip(raw.node_ids, positions, strict=True) if position < 0]
-        if missing_nodes == "error":
-            raise InputError(
-                f"file '{file}'",
-                "must have a row for every linked node",
-                f"{len(unknown)} ids are missing, such as '{unknown[0]}'",
-                f"add the rows, check that '{id_column}' is the id column, add the undeclared "
-                "nodes, or drop their links",
-            )
-    if outside.any() and missing_nodes == "add":
-        rest = pd.DataFrame("", range(len(unknown)), table.columns, dtype=object)
-        rest[id_column] = unknown
-        notes.append(f"{len(unknown)} nodes that were not declared were added")
-        table = pd.concat([table.astype(object), rest], ignore_index=True)
-        raw = replace(raw, notes=notes)
-        return join_node_table(raw, table, id_column, file)
-    if outside.any():
-        notes.append(f"{int(outside.sum())} links to {len(unknown)} ids without a row were dropped")
-        pairs, skipped = pairs[~outside], skipped + int(outside.sum())
-        weights = None if weights is None else weights[~outside]
-    return replace(
+    joined = replace(
         raw,
         pairs=pairs,
         node_ids=tuple(ids),
-        weights=weights,
-        num_rows_skipped=skipped,
-        notes=notes,
         table=table.drop(columns=[id_column]).reset_index(drop=True),
+    )
+    outside = (pairs < 0).any(axis=1)
+    if not outside.any():
+        return joined
+    unknown = [i for i, position in zip(raw.node_ids, positions, strict=True) if position < 0]
+    if missing_nodes == "error":
+        raise InputError(
+            f"file '{file}'",
+            "must have a row for every linked node",
+            f"{len(unknown)} ids are missing, such as '{unknown[0]}'",
+            f"add the rows, check that '{id_column}' is the id column, add the undeclared "
+            "nodes, or drop their links",
+        )
+    if missing_nodes == "add":
+        rest = pd.DataFrame("", range(len(unknown)), table.columns, dtype=object)
+        rest[id_column] = unknown
+        table = pd.concat([table.astype(object), rest], ignore_index=True)
+        note = f"{len(unknown)} nodes that were not declared were added"
+        return join_node_table(replace(raw, notes=[*raw.notes, note]), table, id_column, file)
+    num_dropped = int(outside.sum())
+    note = f"{num_dropped} links to {len(unknown)} ids without a row were dropped"
+    return replace(
+        joined,
+        pairs=pairs[~outside],
+        weights=None if raw.weights is None else raw.weights[~outside],
+        num_rows_skipped=raw.num_rows_skipped + num_dropped,
+        notes=[*raw.notes, note],
     )
 
 

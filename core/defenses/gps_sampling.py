@@ -14,7 +14,6 @@ from core.defenses.imputation import impute_values
 from core.defenses.release_selection import (
     FRONTIER,
     Choice,
-    EvaluatedState,
     choose_better,
     choose_state,
     draw_links,
@@ -146,7 +145,7 @@ class GpsSampling(Defense):
         trace = _Trace(context.progress)
         choice, shares = self._search(graph, threats, trace, context)
         nearest = find_releases(choice.tried, self.target, self.least_kept)
-        chosen: Choice | EvaluatedState = choice
+        chosen = choice.best
         if self.prefer == "links" and not nearest.meets_both:
             chosen = nearest.useful
         release = draw_links(graph, chosen.probabilities, context.rng("release"), self.max_isolated)
@@ -159,7 +158,7 @@ class GpsSampling(Defense):
             "restarts": float(trace.restarts),
             "lowest_attack_auc_among_states": min(choice.rough),
             "highest_attack_auc_among_states": max(choice.rough),
-            "expected_share_kept": float(chosen.probabilities.mean()),
+            "expected_share_kept": chosen.share_kept,
             "least_share_kept_among_states": min(kept),
             "most_share_kept_among_states": max(kept),
             "share_left_without_links": _measure_isolated(graph, release),

@@ -45,21 +45,19 @@ class EvaluatedState:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The selected state, and the alternatives.
+    """The selected state, `best`, and the alternatives.
 
     rough  AUC of each state without the learned attacks, whose spread shows the instability
     tried  fully evaluated states: the frontier of links kept against the attack
     """
 
-    attack: float
-    probabilities: np.ndarray
+    best: EvaluatedState
     rough: list[float]
-    by_attack: dict[str, float] = field(default_factory=dict)
     tried: tuple[EvaluatedState, ...] = ()
 
     def is_near(self, target: float) -> bool:
         """Whether the estimate may be within the target given its noise."""
-        return self.attack <= target + SLACK
+        return self.best.attack <= target + SLACK
 
 
 def evaluate_quickly(
@@ -144,7 +142,7 @@ def choose_state(
     useful = [k for k in range(len(states)) if k not in tried and states[k].mean() >= least_kept]
     if least_kept and useful and not find_releases(tried.values(), target, least_kept).meets_both:
         evaluate(min(useful, key=lambda k: strongest[k]))
-    return Choice(best.attack, best.probabilities, strongest, best.by_attack, (*tried.values(),))
+    return Choice(best, strongest, tuple(tried.values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,9 +173,9 @@ def choose_better(one: Choice, other: Choice, target: float) -> Choice:
     """Of two choices the one within or near the target with more links; else the lower AUC."""
     rough, tried = [*one.rough, *other.rough], (*one.tried, *other.tried)
     if one.is_near(target) and other.is_near(target):
-        better = max(one, other, key=lambda choice: float(choice.probabilities.mean()))
+        better = max(one, other, key=lambda choice: choice.best.share_kept)
     else:
-        better = min(one, other, key=lambda choice: choice.attack)
+        better = min(one, other, key=lambda choice: choice.best.attack)
     return replace(better, rough=rough, tried=tried)
 
 

@@ -53,11 +53,11 @@ def compute_degree_means(graph: Graph, scores: np.ndarray) -> list[GroupMean]:
     for low, high in zip(DEGREE_BINS, (*DEGREE_BINS[1:], np.inf), strict=True):
         in_range = values[(degrees >= low) & (degrees < high)]
         if len(in_range):
-            groups.append(GroupMean(_name_range(low, high), _estimate(in_range)))
+            groups.append(GroupMean(_format_range(low, high), _estimate(in_range)))
     return groups
 
 
-def _name_range(low: int, high: float) -> str:
+def _format_range(low: int, high: float) -> str:
     if high == np.inf:
         return f"{low}+"
     return str(low) if high == low + 1 else f"{low}–{int(high) - 1}"

@@ -6,6 +6,8 @@ each node gets one free row (`core.models.encoders.make_inputs`).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from core.context import Context
@@ -81,10 +83,8 @@ def measure_labels(
     if threat.num_classes > 2:
         reason = "defined for two classes; see the F1"
         found["auc"] = Measurement("auc", None, n=found["auc"].n, reason=reason)
-    return [
-        Measurement(metric, item.value, item.variance, item.n, item.reason)
-        for metric, item in ((metric, found[key]) for key, metric in names.items())
-    ], compute_node_margins(labels.probabilities, threat)
+    measured = [replace(found[key], metric=metric) for key, metric in names.items()]
+    return measured, compute_node_margins(labels.probabilities, threat)
 
 
 def infer_labels(graph: Graph, threat: AttributeThreat, context: Context) -> ClassProbabilities:

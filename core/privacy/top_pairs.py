@@ -40,11 +40,9 @@ def draw_top_pairs(
         if found + (links > low).sum() >= wanted or remaining == 0:
             break
     values = np.concatenate([links, *layers])
-    order = (
-        np.argpartition(-values, wanted - 1)[:wanted]
-        if 0 < wanted < len(values)
-        else (np.arange(len(values) if wanted else 0))
-    )
+    order = np.arange(min(wanted, len(values)))
+    if 0 < wanted < len(values):
+        order = np.argpartition(-values, wanted - 1)[:wanted]
     kept = np.zeros(num_links, bool)
     kept[order[order < num_links]] = True
     return kept, int((order >= num_links).sum())

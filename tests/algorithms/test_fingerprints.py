@@ -65,7 +65,7 @@ graphs = st.integers(1, 14).flatmap(
 
 @pytest.mark.parametrize("depth", DEPTHS)
 @given(graph=graphs)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_same_classes_as_brute_force(depth, graph):
     by_hand = [str(f) for f in fingerprint_by_hand(graph.to_networkx(), depth)]
     counts = Counter(by_hand)
@@ -74,7 +74,7 @@ def test_same_classes_as_brute_force(depth, graph):
 
 
 @given(graph=graphs, data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_renamed_graph_has_the_same_fingerprints(graph, data):
     order = np.array(data.draw(st.permutations(range(graph.num_nodes))))
     renamed = graph.with_edges(order[graph.edges])
@@ -85,7 +85,7 @@ def test_a_renamed_graph_has_the_same_fingerprints(graph, data):
 
 
 @given(graph=graphs)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_deeper_knowledge_never_hides_anyone(graph):
     sizes = {d: compute_class_sizes(compute_fingerprints(graph, d)) for d in DEPTHS}
     for shallow, deep in [
@@ -99,7 +99,7 @@ def test_deeper_knowledge_never_hides_anyone(graph):
 
 
 @given(graph=graphs)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_neighbours_and_triangles_as_networkx_has_them(graph):
     by_hand = graph.to_networkx()
     indptr, indices = list_neighbors(graph)

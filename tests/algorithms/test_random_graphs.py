@@ -11,7 +11,7 @@ from core.algorithms.pairs import draw_by_degrees
 from core.graph import pair_codes
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.integers(2, 60), st.floats(0.02, 0.9), st.integers(0, 99))
 def test_degrees_are_never_exceeded_and_mostly_reached(n, density, seed):
     wanted = np.array([d for _, d in nx.gnp_random_graph(n, density, seed=seed).degree()])

@@ -140,7 +140,7 @@ DAMAGES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(DAMAGES)
 def test_damaged_folders_are_refused_in_one_line_or_counted_in_full(damages):
     texts = {**FILES, "node-feat": "1,2\n" * 4, "node-label": "0\n1\n0\n1\n"}

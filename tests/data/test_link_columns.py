@@ -21,7 +21,7 @@ def read_slowly(path):
     return edge_list._parse_columns(text, list(text.names[:2]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5), GAPS, st.booleans())
 @example([("a", "b"), ("07", "7")], ",", True)
 @example([("1", "2"), ("07", "7")], " ", False)

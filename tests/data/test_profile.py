@@ -33,7 +33,7 @@ def test_structure_equals_networkx(name):
         assert np.isnan(found.assortativity)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.floats(0, 1))
 def test_triangles_equal_networkx(seed, n, share):
     rng = np.random.default_rng(seed)

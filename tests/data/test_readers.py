@@ -196,7 +196,7 @@ def test_no_second_id_becomes_a_feature(tmp_path):
     assert graph.feature_names == ("x",)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @example(rows=[(1, 1), (1, 0)], separator=",", ending="\n", header=False, with_comments=False)
 @example(rows=[(1, 2)], separator=" ", ending="\n", header=False, with_comments=False)
 @given(

@@ -74,7 +74,7 @@ def test_a_rule_applied_twice_changes_nothing_more(rule):
 
 
 @given(values=st.lists(st.integers(0, 200), min_size=2, max_size=40), width=st.integers(1, 50))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_bins_hold_their_values(values, width):
     attribute = Attribute.from_values("x", values, max_classes=1000)
     graph = Graph.from_pairs(np.array([[0, 1]]), len(values), attributes={"x": attribute})

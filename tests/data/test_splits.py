@@ -18,7 +18,7 @@ def codes(pairs, graph):
     return set(pair_codes(pairs, graph.num_nodes).tolist())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 1000), st.floats(0.05, 0.6), st.floats(0, 0.4))
 def test_hidden_test_and_visible_links_share_nothing_and_are_all(number, share, test_share):
     graph = two_communities()
@@ -33,7 +33,7 @@ def test_hidden_test_and_visible_links_share_nothing_and_are_all(number, share, 
     assert visible | hidden | test == set(graph.edge_codes.tolist())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 1000))
 def test_non_links_are_distinct_pairs_that_the_original_does_not_link(number):
     graph = clique()
@@ -69,7 +69,7 @@ def test_without_a_link_threat_the_whole_graph_is_visible():
     assert threats.visible.content_hash == graph.content_hash
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 1000), st.floats(0.01, 0.99))
 def test_each_class_is_known_and_hidden_in_its_share(number, share):
     sizes = (17, 6, 2, 1)

@@ -45,7 +45,7 @@ def capture_noisy(graph, monkeypatch):
     return seen[1], seen[0]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(4, 30), st.integers(0, 99))
 def test_one_link_changes_what_takes_noise_by_the_sensitivity(n, seed):
     graph = make_graph(n, 2 * n, seed)

@@ -40,7 +40,7 @@ def capture(graph, cap):
     return seen["table"], seen["scale"] * 0.5
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(5, 16), st.integers(0, 99), st.integers(1, 6))
 def test_one_link_changes_the_table_by_at_most_the_sensitivity(n, seed, cap):
     rng = np.random.default_rng(seed)

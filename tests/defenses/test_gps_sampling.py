@@ -214,8 +214,8 @@ def test_it_is_trained_again_while_no_release_is_near_the_target(monkeypatch):
 
     def choose(graph, threat, beliefs, states, target, context, **options):
         attack = next(attacks)
-        tried = (EvaluatedState(attack, states[0]),)
-        return Choice(attack, states[0], [0.6] * len(states), tried=tried)
+        best = EvaluatedState(attack, states[0])
+        return Choice(best, [0.6] * len(states), tried=(best,))
 
     monkeypatch.setattr(gps_sampling, "choose_state", choose)
     threats = make_threats(graph)

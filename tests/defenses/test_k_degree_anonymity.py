@@ -32,7 +32,7 @@ def publish(graph, k, seed=0, link=None):
 
 
 @given(graph=graphs, k=st.integers(2, 4), seed=st.integers(0, 3))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_every_degree_occurs_at_least_k_times(graph, k, seed):
     released = publish(graph, k, seed).graph
     _, counts = np.unique(released.degrees, return_counts=True)
@@ -63,7 +63,7 @@ def brute_force(ordered, k):
 
 
 @given(degrees=st.lists(st.integers(0, 9), min_size=4, max_size=9), k=st.integers(2, 4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_increases_are_the_least(degrees, k):
     degrees = np.array(degrees)
     targets = compute_group_degrees(degrees, k)
@@ -73,7 +73,7 @@ def test_the_increases_are_the_least(degrees, k):
 
 
 @given(degrees=st.lists(st.integers(0, 30), min_size=6, max_size=60), k=st.integers(2, 6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_plan_costs_what_the_original_algorithms_does(degrees, k):
     targets = compute_group_degrees(np.array(degrees), k)
     planned = plan_degrees(degrees, k)

@@ -46,7 +46,7 @@ def clip_plainly(graph, most):
     return [[i, j] for i, j in graph.edges.tolist() if (i, j) in keeps[i] & keeps[j]]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.data())
 def test_clipped_neighbors_differ_in_few_links_where_that_is_stable(data):
     n, most = 14, data.draw(st.integers(1, 6))

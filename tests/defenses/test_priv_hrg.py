@@ -52,7 +52,7 @@ def score_plainly(tree, graph):
     return linked, count, score
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(3, 14), st.integers(0, 99), st.integers(0, 200))
 def test_the_chain_keeps_a_tree_and_its_counts(n, seed, steps):
     graph = Graph.from_pairs(np.random.default_rng(seed).integers(0, n, (2 * n, 2)), n)
@@ -89,7 +89,7 @@ def test_the_chain_draws_trees_in_proportion_to_their_likelihood():
     assert weights.max() > 5 * weights.min()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(3, 12), st.integers(0, 999))
 def test_one_link_changes_one_count_by_one_and_the_score_by_the_sensitivity(n, seed):
     rng = np.random.default_rng(seed)

@@ -86,7 +86,7 @@ def test_the_busiest_nodes_stay():
     assert sorted(np.bincount(kept.ravel(), minlength=3)) == [2, 2, 2]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(4, 25), st.integers(0, 99))
 def test_counts_of_shapes_and_shared_neighbours_are_networkx_ones(n, seed):
     graph = Graph.from_pairs(np.random.default_rng(seed).integers(0, n, (2 * n, 2)), n)
@@ -101,7 +101,7 @@ def test_counts_of_shapes_and_shared_neighbours_are_networkx_ones(n, seed):
     assert counts == (graph.num_edges, max(sum(stars[::2]), 1), max(sum(stars[1::2]), 1))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(4, 12), st.integers(0, 999))
 def test_one_link_changes_triangles_by_the_local_bound_and_that_by_one(n, seed):
     rng = np.random.default_rng(seed)

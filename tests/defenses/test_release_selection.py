@@ -51,11 +51,11 @@ def test_a_state_that_leaks_either_way_loses_against_one_that_does_not(halves):
     homophily, heterophily = np.where(within, 1.0, 0.0), np.where(within, 0.0, 1.0)
     blind = np.full(graph.num_edges, 0.5)
     found = choose(graph, threat, [homophily, heterophily, blind])
-    np.testing.assert_array_equal(found.probabilities, blind)
+    np.testing.assert_array_equal(found.best.probabilities, blind)
     assert found.rough[0] > 0.9
     alone = choose(graph, threat, [heterophily])
-    assert alone.attack > 0.9
-    assert set(alone.by_attack) == {
+    assert alone.best.attack > 0.9
+    assert set(alone.best.by_attack) == {
         "label_propagation",
         "degree",
         "gps",
@@ -63,14 +63,14 @@ def test_a_state_that_leaks_either_way_loses_against_one_that_does_not(halves):
         "attri_infer",
         "gcn",
     }
-    assert alone.attack == max(alone.by_attack.values())
+    assert alone.best.attack == max(alone.best.by_attack.values())
 
 
 def test_of_states_within_the_target_the_one_with_most_links_is_published(halves):
     graph, threat, _ = halves
     states = [np.full(graph.num_edges, share) for share in (0.2, 0.9, 0.6)]
     found = choose(graph, threat, states, target=1.0)
-    np.testing.assert_array_equal(found.probabilities, states[1])
+    np.testing.assert_array_equal(found.best.probabilities, states[1])
 
 
 def test_who_knows_all_values_verifies_with_attackers_who_know_few():
@@ -105,12 +105,12 @@ def test_the_search_between_too_many_links_and_few_enough(halves, monkeypatch, l
     states = [(links < share).astype(float) for share in shares]
     found = choose(graph, threat, states, target=0.6)
     assert len(tried) <= 4
-    kept = found.probabilities.mean()
+    kept = found.best.probabilities.mean()
     if limit >= 0.1:
         assert limit - 0.1 <= kept + 1e-6 <= limit + 0.05
-        assert found.attack == 0.5
+        assert found.best.attack == 0.5
     else:  # none is weak enough
-        assert found.attack == 0.9
+        assert found.best.attack == 0.9
 
 
 def test_where_none_passes_the_least_leaking_are_tried_in_turn(halves, monkeypatch):
@@ -129,18 +129,18 @@ def test_where_none_passes_the_least_leaking_are_tried_in_turn(halves, monkeypat
     monkeypatch.setattr(release_selection, "_estimate_degree", lambda *arguments: 0.5)
     found = choose(graph, threat, states, target=0.55)
     assert tried == pytest.approx([0.4, 0.5, 0.7, 0.8], abs=0.11)
-    assert (found.attack, found.probabilities[0]) == (0.8, 0.7)
+    assert (found.best.attack, found.best.probabilities[0]) == (0.8, 0.7)
 
 
 def test_of_two_choices_the_nearer_or_else_the_one_with_more_links():
     def make(attack, kept):
-        return Choice(attack, np.full(10, kept), [attack])
+        return Choice(EvaluatedState(attack, np.full(10, kept)), [attack])
 
     few, many, weak = make(0.5, 0.4), make(0.55 + SLACK, 0.8), make(0.7, 0.9)
-    assert choose_better(few, many, 0.55).attack == many.attack
-    assert choose_better(weak, few, 0.55).attack == few.attack
+    assert choose_better(few, many, 0.55).best is many.best
+    assert choose_better(weak, few, 0.55).best is few.best
     found = choose_better(make(0.9, 0.1), weak, 0.55)
-    assert (found.attack, found.rough) == (0.7, [0.9, 0.7])
+    assert (found.best.attack, found.rough) == (0.7, [0.9, 0.7])
 
 
 def test_links_of_people_who_would_have_none_are_kept_the_likeliest_first():
@@ -187,4 +187,4 @@ def test_a_state_that_keeps_enough_links_is_tried_where_none_meets_both_goals(ha
     context = Context(Seed(1))
     found = choose_state(graph, threat, beliefs, states, 0.6, context, least_kept=0.5)
     assert found.tried[-1].share_kept == pytest.approx(0.95)
-    assert found.attack == 0.5
+    assert found.best.attack == 0.5

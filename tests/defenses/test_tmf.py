@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -29,7 +29,6 @@ def compute_paper_threshold(wanted, num_pairs, epsilon):
     return math.log(ratio - 1) / (2 * epsilon) + 0.5
 
 
-@settings(deadline=None)
 @given(st.integers(1, 400), st.integers(900, 10**9), st.floats(0.05, 12.0))
 def test_the_threshold_is_the_papers(wanted, num_pairs, epsilon):
     found = find_threshold(wanted, num_pairs, 1 / epsilon)

@@ -35,7 +35,7 @@ def results() -> pd.DataFrame:
 
 
 @given(value=st.floats(0, 1), half=st.floats(0, 0.3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_only_a_whole_interval_below_one_half_is_turned(value: float, half: float) -> None:
     rows = [
         result_row("original", "gae_cosine", metric, value, half) for metric in ("auc", "accuracy")

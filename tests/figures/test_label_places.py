@@ -22,7 +22,7 @@ def boxes_overlap(a, b) -> bool:
     st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=9),
     st.integers(1, 40),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_name_lies_on_another_in_either_window(shares, length):
     texts = ["x" * (1 + (length + 7 * i) % 40) for i in range(len(shares))]
     charts = [np.array(shares) * size for size in SIZES]

@@ -78,7 +78,7 @@ def check_style(summary: PageSummary) -> None:
         assert card.state in (None, "met", "exceeded", "not_proven", "not_tested")
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.lists(st.sampled_from([0.0, 0.0017, 0.043, 0.36, 0.5, 0.996, 1.0]), min_size=3, max_size=3),
     st.sampled_from([0.001, 0.01, 0.2, float("nan")]),

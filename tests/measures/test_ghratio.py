@@ -29,7 +29,7 @@ def brute_force(graph, codes, tolerance):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 25), st.integers(1, 4), st.integers(0, 6))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_equals_brute_force(seed, n, num_classes, tolerance):
     rng = np.random.default_rng(seed)
     pairs = rng.integers(0, n, (rng.integers(0, 3 * n), 2))

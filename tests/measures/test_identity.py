@@ -40,7 +40,7 @@ def test_sets_by_hand():
 
 
 @given(data=st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_expected_found_is_what_guessing_finds(data):
     """Classes of equal people: a guess in one's own class is right once in its size."""
     classes = np.array(data.draw(st.lists(st.integers(0, 5), min_size=20, max_size=20)))

@@ -29,7 +29,7 @@ def profile(graph, threats, seed=0):
 
 
 @given(st.integers(0, 10**6), st.integers(2, 30))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_path_lengths_equal_networkx(seed, n):
     rng = np.random.default_rng(seed)
     pairs = rng.integers(0, n, (n, 2))

@@ -46,7 +46,7 @@ def softmax(values):
     st.lists(st.integers(-3, 3), min_size=1, max_size=30),
     st.lists(st.integers(-3, 3), min_size=1, max_size=30),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_auc_equals_the_pair_loop_and_sklearn(positives, negatives):
     scores = np.array(positives + negatives, float)
     truth = np.arange(len(scores)) < len(positives)
@@ -84,7 +84,7 @@ def test_perfect_ranking_keeps_an_interval():
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_roc_passes_through_the_points_of_sklearn(seed):
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=60).round(1)

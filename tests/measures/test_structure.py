@@ -51,7 +51,7 @@ def test_statistics_equal_networkx(name):
 
 
 @given(st.integers(0, 10**6), st.integers(2, 40))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_triangles_and_clustering_of_random_graphs(seed, n):
     rng = np.random.default_rng(seed)
     graph = Graph.from_pairs(rng.integers(0, n, (rng.integers(1, 4 * n), 2)), n)

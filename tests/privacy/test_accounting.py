@@ -43,7 +43,7 @@ def test_delta_is_the_integral_of_what_one_gaussian_exceeds_the_other_by(epsilon
     assert compute_gaussian_delta(epsilon, mu) == pytest.approx(total, rel=1e-6)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(budgets, deltas, st.integers(1, 5000))
 def test_calibrated_noise_meets_its_budget_and_wastes_nothing(epsilon, delta, steps):
     z = calibrate_gaussian(epsilon, delta, steps)
@@ -52,7 +52,7 @@ def test_calibrated_noise_meets_its_budget_and_wastes_nothing(epsilon, delta, st
     assert compute_gaussian_delta(epsilon, math.sqrt(steps) / (0.999 * z)) > delta
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.floats(0.3, 200.0), deltas, st.integers(1, 3000))
 def test_tight_total_is_provable_and_below_the_naive_one(z, delta, steps):
     tight = compute_tight_epsilon(z, steps, delta)
@@ -90,7 +90,7 @@ def test_calibrated_sampled_noise_never_overshoots(epsilon, rate, steps):
     assert compute_sampled_epsilon(0.97 * z, rate, steps, 1e-5) > epsilon
 
 
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(st.floats(0.6, 8.0), st.sampled_from([0.01, 0.1, 0.5, 1.0]), st.integers(1, 60))
 def test_sampled_total_is_never_less_than_what_the_sum_of_the_steps_proves(z, rate, steps):
     """Whoever sees only the sum of all steps tells N(0, T z²) from its shifts by Binomial(T, q).
@@ -113,7 +113,7 @@ def test_sampled_total_is_never_less_than_what_the_sum_of_the_steps_proves(z, ra
         assert proven <= 1e-5 * (1 + 1e-3)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.floats(0.05, 20.0), deltas, st.floats(0.01, 0.9), st.integers(1, 4))
 def test_no_part_of_a_synthesis_overshoots_its_budget(epsilon, delta, share, rounds):
     """Noisy steps and the number of links together: PrivDPR's training and GAP's hops."""

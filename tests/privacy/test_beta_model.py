@@ -19,7 +19,7 @@ def compute_degrees_naively(beta: np.ndarray) -> np.ndarray:
     return degrees
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(5, 40), st.integers(0, 2**32 - 1))
 def test_the_fit_solves_the_likelihood_equations(n, seed):
     # Degrees that a β-model can have: those of a true β (Blink Eq. 6).

@@ -32,7 +32,7 @@ def draw_neighbors(data, n):
     return [Graph.from_pairs(pairs[keep], n) for keep in (first, second)], node
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.data())
 def test_any_other_links_of_one_node_change_capped_links_by_at_most_the_cap(data):
     cap = data.draw(st.integers(1, 6))
@@ -63,7 +63,7 @@ def compute_plainly(graph, cap):
     return -linprog(-np.ones(len(triangles)), bears, limits, bounds=(0, 1)).fun
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 def test_capped_triangles_are_the_packing_program_and_change_by_at_most_the_cap(data):
     cap = data.draw(st.integers(1, 12))

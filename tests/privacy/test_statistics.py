@@ -38,7 +38,7 @@ def label(n):
     return Attribute("side", np.array([-1, 0, 0, 1, 1, 1, 2, 2, 2] * n)[:n], ("a", "b", "c"))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.data())
 def test_any_other_links_of_one_node_change_a_table_by_at_most_its_sensitivity(data):
     n, cap = 9, data.draw(st.sampled_from([1, 2, 3, 5, 8]))

@@ -196,7 +196,7 @@ def test_what_is_not_shown_never_passes(damage, rule, outcome, message):
     assert sarif["runs"][0]["invocations"][0]["executionSuccessful"] == (rule != "run")
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.sets(st.sampled_from(ATTACKS), min_size=1))
 def test_a_release_whose_results_are_cut_off_never_passes(lost):
     gate = build_gate(drop("method", *lost)(make_view()), 0)
@@ -239,7 +239,7 @@ HOSTILE = st.text(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(HOSTILE, HOSTILE)
 @example("</testcase><failure/>]]>", "a|b\\|c")
 @example("[x](javascript:1) <img src=x>", "www.evil.example https://evil.example me@evil.example")

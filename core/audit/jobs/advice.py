@@ -15,7 +15,6 @@ from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.view import JobProgress
 from core.context import Context
-from core.errors import InputError
 from core.seeding import Seed
 
 
@@ -41,10 +40,7 @@ class AdviceJobs(Jobs[AdviceRequest, AdviceProgress]):
 
     def find(self, audit_id: str, node: str) -> AdviceProgress | None:
         """None if no advice on the node was requested."""
-        try:
-            return self.get(self._find_key(audit_id, node))
-        except InputError:
-            return None
+        return self._look_up(self._find_key(audit_id, node))
 
     def cancel_node(self, audit_id: str, node: str) -> None:
         """Cancel the advice on this node; partial results are dropped."""

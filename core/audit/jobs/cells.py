@@ -12,7 +12,7 @@ from typing import Any
 from core.audit.attacking import attack_release
 from core.audit.cell import SHARED_NOTE, Cell, make_cell_seed, make_member_seeds, make_shared_seed
 from core.audit.describe import CellResult, count_changes, pack_release, to_json, unpack_release
-from core.audit.jobs.worker import StoredProgress, limit_threads, thin, work
+from core.audit.jobs.worker import StoredProgress, limit_threads, thin_curves, work
 from core.audit.link_sample import LinkSample
 from core.audit.parts import PARTS
 from core.audit.prepared import PreparedAudit, list_seen
@@ -103,12 +103,11 @@ def compute_and_store(store: Store, job: Job) -> State:
             outcome, device, note = _compute_with_retries(job, store, progress)
         save = partial(files.save_cell, store.home, cell.key, outcome.arrays)
         keep_trying(save, store.notify, progress.check)
-        curves = outcome.curves or progress.curves
         return {
             "note": note,
             "device": device.title,
             "result": to_json(outcome.result.describe()),
-            "curves": {name: thin(points) for name, points in curves.items()},
+            "curves": thin_curves(outcome.curves or progress.curves),
         }
 
     return work(store, cell.key, cell.label, progress, compute)

@@ -148,10 +148,10 @@ class Jobs(ABC, Generic[Request, Run]):
 
     def get(self, key: str) -> Run:
         """One job; raises InputError if it is not stored."""
-        row = self._store.find_job(key)
-        if row is None or row.kind != self.name:
+        run = self._look_up(key)
+        if run is None:
             raise InputError(f"{self.name} job", "must be a known one", key, "start it again")
-        return self.read(row, find_state(row))
+        return run
 
     def list(self, audit_id: str) -> tuple[Run, ...]:
         """Jobs of an audit, oldest first."""
@@ -201,6 +201,10 @@ class Jobs(ABC, Generic[Request, Run]):
             unfinished = [*self._futures]
         for key in unfinished:
             self._store.update_open_job(key, state=State.INTERRUPTED, reason=CLOSED)
+
+    def _look_up(self, key: str) -> Run | None:
+        row = self._store.find_job(key)
+        return None if row is None or row.kind != self.name else self.read(row, find_state(row))
 
     def _end(self, key: str, future: Future[Any]) -> None:
         """Set the final state if the worker died before it could."""

@@ -65,25 +65,25 @@ class LayoutJobs(Jobs[LayoutRequest, JobProgress]):
 
     def find(self, graph_hash: str) -> JobProgress | None:
         """None if it was never requested."""
-        try:
-            return self.get(self.find_key(LayoutRequest(graph_hash=graph_hash), None))
-        except InputError:
-            return None
+        return self._look_up(self._find_key(graph_hash))
 
     def stop(self, graph_hash: str) -> None:
         """Cancel the layout of a graph."""
-        self.cancel(self.find_key(LayoutRequest(graph_hash=graph_hash), None))
+        self.cancel(self._find_key(graph_hash))
 
     def load(self, graph_hash: str) -> Layout:
         """Result of a finished job. If it is missing or damaged the job is removed, so that it
         can be started again, and InputError is raised."""
-        key = self.find_key(LayoutRequest(graph_hash=graph_hash), None)
+        key = self._find_key(graph_hash)
         try:
             arrays = self._store.load_arrays(key)
         except (DamagedError, OSError):
             self._store.delete_jobs([key])
             raise InputError("map", "must be stored", graph_hash[:12], "draw it again") from None
         return Layout(arrays["positions"], arrays["communities"])
+
+    def _find_key(self, graph_hash: str) -> str:
+        return self.find_key(LayoutRequest(graph_hash=graph_hash), None)
 
     @classmethod
     def format_parts(cls, request: LayoutRequest) -> tuple[Any, ...]:

@@ -32,7 +32,7 @@ class StoredProgress(FlaggedProgress):
         self._store, self._key = store, key
 
     def report(self, share: float, message: str) -> None:
-        values: dict[str, Any] = {"curves": self.thin_curves()} if self.curves else {}
+        values: dict[str, Any] = {"curves": thin_curves(self.curves)} if self.curves else {}
         self._store.update_job(
             self._key, progress=share, message=message, heartbeat=DatabaseTime(), **values
         )
@@ -44,10 +44,6 @@ class StoredProgress(FlaggedProgress):
     def restart(self) -> None:
         """Discard the curves of a failed attempt."""
         self.curves.clear()
-
-    def thin_curves(self) -> dict[str, Points]:
-        """The curves so far, thinned for storage."""
-        return {name: thin(points) for name, points in self.curves.items()}
 
 
 def work(
@@ -88,10 +84,14 @@ def work(
     return State(values["state"])
 
 
-def thin(points: Points) -> Points:
-    """At most MAX_CURVE_POINTS points, including the last one."""
-    step = math.ceil(len(points) / MAX_CURVE_POINTS)
-    return points if step <= 1 else [*points[:-1:step], points[-1]]
+def thin_curves(curves: dict[str, Points]) -> dict[str, Points]:
+    """At most MAX_CURVE_POINTS points of each, including the last one."""
+    thinned = dict(curves)
+    for name, points in curves.items():
+        if len(points) > MAX_CURVE_POINTS:
+            step = math.ceil(len(points) / MAX_CURVE_POINTS)
+            thinned[name] = [*points[:-1:step], points[-1]]
+    return thinned
 
 
 @lru_cache(maxsize=1)

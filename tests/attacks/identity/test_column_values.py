@@ -42,7 +42,7 @@ people = st.lists(
 
 
 @given(rows=people, is_sparse=st.booleans())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_sets_are_pandas_groups(rows, is_sparse):
     graph, threat = make_people(rows, is_sparse)
     table = pd.DataFrame(rows, columns=["age", "income", "city"])

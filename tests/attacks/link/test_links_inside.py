@@ -34,7 +34,7 @@ def every_pair(graph: Graph) -> np.ndarray:
     return np.stack(np.triu_indices(graph.num_nodes, 1), 1)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.floats(0.05, 12), st.integers(0, 1000), st.sampled_from(["edge_rand", "blink"]))
 def test_the_release_moves_no_odds_by_more_than_the_recipients_epsilon(epsilon, seed, key):
     """The e^ε of the definition, for every pair of every release (2ε where both ends report)."""
