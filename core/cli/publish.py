@@ -26,7 +26,7 @@ FIELDS = ("known", "publish_columns", "generalize")
 STATISTICS_FIELDS = ("epsilon", "max_degree", "mixing_column")
 """Options of statistics only."""
 
-GRAPH_FIELDS = (*FIELDS, "hide_links", "publisher_knows", "leave_out")
+GRAPH_FIELDS = (*FIELDS, "hide_links", "publisher_knows", "leave_out", "pseudonyms")
 """Options of graphs only."""
 
 
@@ -45,6 +45,12 @@ def _add_options(publish: argparse.ArgumentParser) -> None:
     add_options(publish, DisclosureSpec, ThreatSpec, only=FIELDS)
     add_options(publish, PublishSpec, StatisticsSpec)
     add_leave_out(publish)
+    publish.add_argument(
+        "--pseudonyms",
+        action="store_true",
+        default=None,
+        help="replace the ids by numbers in random order; who is who is not kept",
+    )
     publish.add_argument(
         "--out",
         type=Path,
@@ -91,6 +97,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
         run = secrets.token_hex(8)
         provenance = enter_publishing(store, graph, spec, release, run)
         Team(store).record(LOCAL, "publish release", run)
+    is_renamed = options.pseudonyms or choice.key == "pseudonyms"
     shown = (options.utility,) if options.utility else ()
     columns = [*release.graph.attributes, *release.graph.feature_names]
     paths = write_release(
@@ -101,7 +108,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
         (suffix,),
         attributes=shown,
         columns=columns if spec.disclosure.names_columns else None,
-        pseudonyms=Seed.from_entropy() if choice.key == "pseudonyms" else None,
+        pseudonyms=Seed.from_entropy() if is_renamed else None,
     )
     files = ", ".join(path.name for path in paths)
     say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
