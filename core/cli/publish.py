@@ -75,6 +75,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
     from core.audit.spec import DisclosureSpec, MethodChoice, PublishSpec, ThreatSpec
     from core.audit.store.database import Store
     from core.data.writers import write_release
+    from core.findings.leaving import describe_columns
     from core.seeding import Seed
 
     _refuse(options, "--statistics", *STATISTICS_FIELDS)
@@ -99,7 +100,8 @@ def _publish_graph(options: argparse.Namespace) -> int:
         Team(store).record(LOCAL, "publish release", run)
     is_renamed = options.pseudonyms or choice.key == "pseudonyms"
     shown = (options.utility,) if options.utility else ()
-    columns = [*release.graph.attributes, *release.graph.feature_names]
+    features = release.graph.feature_names
+    columns = [*release.graph.attributes, *features] if spec.disclosure.names_columns else None
     paths = write_release(
         release,
         options.out.parent,
@@ -107,11 +109,15 @@ def _publish_graph(options: argparse.Namespace) -> int:
         provenance,
         (suffix,),
         attributes=shown,
-        columns=columns if spec.disclosure.names_columns else None,
+        columns=columns,
         pseudonyms=Seed.from_entropy() if is_renamed else None,
     )
     files = ", ".join(path.name for path in paths)
     say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
+    # Numbers of a node table are features, which some formats hold without being asked.
+    unasked = features if suffix in ("npz", "pt") else ()
+    named = [*shown, *unasked] if columns is None else columns
+    say(describe_columns(list(dict.fromkeys(named)), spec.disclosure.generalize))
     _show_totals(provenance)
     return 0
 
