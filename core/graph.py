@@ -217,7 +217,7 @@ class Graph:
         if column not in self.feature_names:
             known = ", ".join([*self.attributes, *self.feature_names[:20]]) or "none"
             raise InputError(
-                "private column",
+                "column",
                 "must be an attribute or feature of the graph",
                 column,
                 f"columns are: {known}",

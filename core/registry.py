@@ -123,6 +123,8 @@ def parse_method(text: str, *kinds: Kind) -> Method:
         name, sign, value = item.partition("=")
         if not sign:
             raise InputError(f"{key}: parameter", "must be written name=value", item)
+        if name.strip() in config:
+            raise InputError(f"{key}: parameter", "must be given once", item, "choose one value")
         config[name.strip()] = value.strip()
     return make_method(key.strip(), config, *kinds)
 

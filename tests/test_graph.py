@@ -183,7 +183,7 @@ def test_unknown_columns_are_refused_with_those_that_exist():
     assert str(error.value) == (
         "column must be an attribute of the graph; got age; known: private, label"
     )
-    with pytest.raises(InputError, match="private column must be an attribute or feature"):
+    with pytest.raises(InputError, match="column must be an attribute or feature"):
         graph.with_private("age")
 
 

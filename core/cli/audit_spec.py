@@ -131,8 +131,8 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
         graph = _load_shadow_graph(options.shadow_graph, options, fields)
         say(f"shadow graph: {graph.num_nodes} nodes, {graph.num_edges} links")
         fields |= {"shadow_graph": service.save_graph(graph), "shadow_columns": None}
-    if _needs_links(options.attack or [], fields):
-        fields["hide_links"] = fields.get("hide_links") or DEFAULT_SHARE
+    if fields.get("hide_links") is None and _needs_links(options.attack or [], fields):
+        fields["hide_links"] = DEFAULT_SHARE
     fields["attacks"] = choose_attacks(options.attack or [], fields)
     fields["defenses"] = _choose_defenses(options, fields.get("defenses", []))
     if options.graph:

@@ -26,7 +26,7 @@ FIELDS = ("known", "publish_columns", "generalize")
 STATISTICS_FIELDS = ("epsilon", "max_degree", "mixing_column")
 """Options of statistics only."""
 
-GRAPH_FIELDS = (*FIELDS, "hide_links", "publisher_knows", "leave_out")
+GRAPH_FIELDS = (*FIELDS, "hide_links", "publisher_knows", "leave_out", "pseudonyms")
 """Options of graphs only."""
 
 
@@ -40,6 +40,12 @@ def add_publish(publish: argparse.ArgumentParser) -> None:
     add_options(publish, DisclosureSpec, ThreatSpec, only=FIELDS)
     add_options(publish, PublishSpec, StatisticsSpec)
     add_leave_out(publish)
+    publish.add_argument(
+        "--pseudonyms",
+        action="store_true",
+        default=None,
+        help="replace the ids by numbers in random order; who is who is not kept",
+    )
     publish.add_argument(
         "--out",
         type=Path,
@@ -64,6 +70,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
     from core.audit.spec import DisclosureSpec, MethodChoice, PublishSpec, ThreatSpec
     from core.audit.store.database import Store
     from core.data.writers import write_release
+    from core.findings.leaving import describe_columns
     from core.seeding import Seed
 
     _refuse(options, "--statistics", *STATISTICS_FIELDS)
@@ -83,8 +90,10 @@ def _publish_graph(options: argparse.Namespace) -> int:
         run = secrets.token_hex(8)
         provenance = enter_publishing(store, graph, spec, release, run)
         Team(store).record(LOCAL, "publish release", run)
+    is_renamed = options.pseudonyms or choice.key == "pseudonyms"
     shown = (options.utility,) if options.utility else ()
-    columns = [*release.graph.attributes, *release.graph.feature_names]
+    features = release.graph.feature_names
+    columns = [*release.graph.attributes, *features] if spec.disclosure.names_columns else None
     paths = write_release(
         release,
         options.out.parent,
@@ -92,11 +101,15 @@ def _publish_graph(options: argparse.Namespace) -> int:
         provenance,
         (suffix,),
         attributes=shown,
-        columns=columns if spec.disclosure.names_columns else None,
-        pseudonyms=Seed.from_entropy() if choice.key == "pseudonyms" else None,
+        columns=columns,
+        pseudonyms=Seed.from_entropy() if is_renamed else None,
     )
     files = ", ".join(path.name for path in paths)
     say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
+    # Numbers of a node table are features, which some formats hold without being asked.
+    unasked = features if suffix in ("npz", "pt") else ()
+    named = [*shown, *unasked] if columns is None else columns
+    say(describe_columns(list(dict.fromkeys(named)), spec.disclosure.generalize))
     _show_totals(provenance)
     return 0
 

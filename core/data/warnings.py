@@ -1,9 +1,10 @@
-"""Warnings on a loaded graph, foremost columns that reveal a secret.
+"""Warnings on a loaded graph, foremost columns and ids that reveal a secret.
 
-A telling column is a copy of the secret, inverted or with errors, whatever the links. Every column
-is compared with every class of the secret by the share of the class's entropy that it explains
-(Theil's uncertainty coefficient), which is 1 for a copy and for its inverse. No model is trained;
-thousands of columns take seconds.
+A telling column is a copy of the secret, inverted or with errors, whatever the links. Ids tell by
+their number or by a part, as addresses of one employer do. Every column is compared with every
+class of the secret by the share of the class's entropy that it explains (Theil's uncertainty
+coefficient), which is 1 for a copy and for its inverse. No model is trained; thousands of columns
+take seconds.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from scipy.special import chdtri, xlogy
 
@@ -30,6 +32,15 @@ FEWEST_KNOWN = 20
 MAX_KNOWN = 10_000
 """Maximum number of nodes used; more are sampled."""
 MAX_BINS = 20
+IDS = "node ids"
+"""Name of the ids where they are compared like columns."""
+ID_PARTS = {
+    "beginning": r"^(\D*?)[^\w]*\d|^([^\W_]+)[\W_]",
+    "end": r"[\W_]([^\W_]+)$",
+    "domain": r"@(.+)$",
+}
+"""Parts of an id that may name a group: before the first digit or mark, after the last mark, and
+the domain of an address."""
 _CHUNK = 128
 _RESAMPLES = 400
 
@@ -58,22 +69,32 @@ class TellingColumn:
     is_inverted: bool | None
 
     @property
+    def is_id(self) -> bool:
+        """Whether it is the ids of the nodes and no column."""
+        return self.column == IDS
+
+    @property
     def remedy(self) -> str:
         """Remedy for the graph's owner."""
+        if self.is_id:
+            return "publish under pseudonyms"
         return f"leave '{self.column}' out of the release or publish it in coarser classes"
 
     def __str__(self) -> str:
         inverted = " in reverse" if self.is_inverted else ""
+        it, them, are = f"Column '{self.column}' alone gives", "it", "the column is"
+        if self.is_id:
+            it, them, are = "The node ids alone give", "them", "they are"
         return (
-            f"Column '{self.column}' alone gives away '{self.secret}'{inverted}: guessing by it is "
-            f"right for {format_percent(self.share_right)} of the people (AUC {self.auc:.2f} for "
-            f"'{self.value}'). No change of links protects '{self.secret}' while the column is "
+            f"{it} away '{self.secret}'{inverted}: guessing by {them} is "
+            f"right for {format_percent(self.share_right)} of the nodes (AUC {self.auc:.2f} for "
+            f"'{self.value}'). No change of links protects '{self.secret}' while {are} "
             f"released: {self.remedy}."
         )
 
 
 def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]:
-    """Columns that reveal a class of `secret`, strongest first.
+    """Columns that reveal a class of `secret`, and the ids if they do; strongest first.
 
     Reported if the interval's lower end is at least MIN_STRENGTH and the strength exceeds chance
     over all columns (G-test, Bonferroni over columns and classes).
@@ -86,7 +107,11 @@ def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]
     sizes = np.bincount(codes, minlength=secret.num_classes)
     if len(known) < FEWEST_KNOWN or (sizes > 0).sum() < 2:
         return []
-    columns = [*_count_attributes(graph, secret, known), *_count_features(graph, secret, known)]
+    columns = [
+        *_count_attributes(graph, secret, known),
+        *_count_features(graph, secret, known),
+        *_count_ids(graph, secret, known),
+    ]
     num_tests = sum(len(names) for names, _, _ in columns) * int((sizes > 0).sum())
     found: list[TellingColumn] = []
     for names, tables, has_order in columns:
@@ -121,7 +146,9 @@ def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]
                     bool((rises <= 0).all()) if has_order else None,
                 )
             )
-    return sorted(found, key=lambda one: -one.strength)
+    found.sort(key=lambda one: -one.strength)
+    names = [one.column for one in found]  # of several parts of the ids the strongest
+    return [one for i, one in enumerate(found) if not one.is_id or names.index(IDS) == i]
 
 
 _Counts = tuple[list[str], np.ndarray, bool]
@@ -135,6 +162,21 @@ def _count_attributes(graph: Graph, secret: Attribute, known: np.ndarray) -> Ite
             distinct, bins = np.unique(attribute.codes[known], return_inverse=True)
             if len(distinct) <= max(2 * MAX_BINS, len(known) / 10):
                 yield [name], _count(bins[:, None], secret, known), False
+
+
+def _count_ids(graph: Graph, secret: Attribute, known: np.ndarray) -> Iterator[_Counts]:
+    """The last number in the ids, and parts that few nodes do not share."""
+    ids = pd.Series([graph.node_ids[node] for node in known.tolist()])
+    numbers = ids.str.extract(r"(\d{1,15})\D*$")[0]
+    if numbers.notna().all():
+        values = numbers.astype(np.float64).to_numpy()
+        edges = np.unique(np.quantile(values, np.linspace(0, 1, MAX_BINS + 1)[1:-1]))
+        yield [IDS], _count(np.searchsorted(edges, values)[:, None], secret, known), False
+    for pattern in ID_PARTS.values():
+        parts = ids.str.extract(pattern).bfill(axis=1)[0].fillna("")
+        bins, distinct = pd.factorize(parts)
+        if 1 < len(distinct) <= max(2 * MAX_BINS, len(known) / 10):
+            yield [IDS], _count(bins[:, None], secret, known), False
 
 
 def _count_features(graph: Graph, secret: Attribute, known: np.ndarray) -> Iterator[_Counts]:

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
-from core.defenses.link_changes import change_links, draw_donors
+from core.defenses.link_changes import change_links, draw_weights
 from core.errors import UnsupportedError
 from core.graph import Graph, pair_codes
 from core.methods import Defense, MethodInfo
@@ -36,6 +36,7 @@ class KDegreeAnonymity(Defense):
         source="Liu and Terzi, Towards identity anonymization on graphs, SIGMOD 2008",
         group="empirical",
         cost="seconds",
+        version=2,
     )
     k: int = Field(
         5, ge=2, le=1000, title="People to hide among", description="Least people per degree."
@@ -114,12 +115,12 @@ class Links:
         self.degrees[[i, j]] += by
 
     def make_release(self, defense: Defense, rng: np.random.Generator) -> Release:
-        """Release in which added links get random weights of the graph."""
+        """Release in which added links get weights like those of the graph."""
         graph = self.graph
         added = np.array(sorted(self.added), np.int64).reshape(-1, 2)
         removed = np.array(sorted(self.removed), np.int64).reshape(-1, 2)
         drop = np.flatnonzero(np.isin(graph.edge_codes, pair_codes(removed, graph.num_nodes)))
-        changed = change_links(graph, drop, added, draw_donors(graph, len(added), rng))
+        changed = change_links(graph, drop, added, draw_weights(graph, len(added), rng))
         facts = {"links_removed": float(len(removed)), "links_added": float(len(added))}
         return defense.build_release(changed, facts=facts)
 

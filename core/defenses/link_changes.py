@@ -8,17 +8,20 @@ from core.algorithms.pairs import sample_non_links
 from core.graph import Graph
 from core.threats import Threats
 
+MAX_DECIMALS = 4
+"""Weights of more decimals are taken for measurements of full precision."""
+
 
 def change_links(
     graph: Graph,
     drop: np.ndarray,
     added: np.ndarray | None = None,
-    donors: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
 ) -> Graph:
     """`graph` without the links numbered `drop`, and with the pairs `added` (k, 2).
 
-    In a weighted graph added links get the weights of the links numbered by `donors` (k,); by
-    default those of the dropped links, in order.
+    weights (k,) of the added links, in a weighted graph; by default those of the dropped links, in
+    order
     """
     keep = np.ones(graph.num_edges, bool)
     keep[drop] = False
@@ -27,16 +30,28 @@ def change_links(
     edges = np.concatenate([graph.edges[keep], added])
     if graph.weights is None:
         return graph.with_edges(edges)
-    donors = drop if donors is None else donors
-    weights = np.concatenate([graph.weights[keep], graph.weights[donors[: len(added)]]])
-    return graph.with_edges(edges, weights)
+    own = graph.weights[drop[: len(added)]] if weights is None else weights
+    return graph.with_edges(edges, np.concatenate([graph.weights[keep], own]))
 
 
-def draw_donors(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
-    """(count,) random links whose weights added links get; empty without weights."""
+def draw_weights(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
+    """(count,) weights for added links, distributed as the graph's; empty without weights.
+
+    Each lies at random between two neighbouring weights and has as many decimals: one weight for
+    all of them, or copies of others, would tell them from real links.
+    """
     if graph.weights is None:
-        return np.empty(0, np.int64)
-    return rng.integers(0, max(graph.num_edges, 1), count)
+        return np.empty(0, np.float32)
+    ordered = np.sort(graph.weights)
+    if not len(ordered):
+        return np.ones(count, np.float32)
+    places = rng.random(count) * (len(ordered) - 1)
+    drawn = np.interp(places, np.arange(len(ordered)), ordered.astype(np.float64))
+    for decimals in range(MAX_DECIMALS + 1):
+        if (np.round(ordered.astype(np.float64), decimals).astype(np.float32) == ordered).all():
+            drawn = np.round(drawn, decimals)
+            break
+    return drawn.astype(np.float32)
 
 
 def sample_candidates(

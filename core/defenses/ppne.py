@@ -12,7 +12,7 @@ from scipy import sparse
 
 from core.algorithms.walks import contains
 from core.context import Context
-from core.defenses.link_changes import sample_candidates
+from core.defenses.link_changes import draw_weights, sample_candidates
 from core.graph import Graph, find_places, pair_codes
 from core.methods import Defense, MethodInfo, UnitInterval
 from core.release import Release
@@ -42,6 +42,7 @@ class Ppne(Defense):
         source="Han, Yang, Wang and Wu, IEEE TDSC 21(2), 2024 (closed form: see the class)",
         group="empirical",
         cost="minutes",
+        version=2,
     )
     strength: UnitInterval = Field(
         0.3,
@@ -77,7 +78,7 @@ class Ppne(Defense):
             ]
             state.change(np.array(picked).reshape(count, -1, 2))
             context.progress.update(start + count, budget, "choosing changes")
-        return self.build_release(state.to_graph())
+        return self.build_release(state.to_graph(context.rng("weights")))
 
 
 def _find_exposed(graph: Graph, hidden: np.ndarray) -> np.ndarray:
@@ -122,8 +123,8 @@ class _Neighborhoods:
         )
         return effect
 
-    def to_graph(self) -> Graph:
-        """Graph of the neighbourhoods; added links have the median weight."""
+    def to_graph(self, rng: np.random.Generator) -> Graph:
+        """Graph of the neighbourhoods; added links have weights like those of the graph."""
         rows = np.repeat(np.arange(self.graph.num_nodes), self._sizes)
         offsets = np.cumsum(self._sizes) - self._sizes
         places = np.arange(len(rows)) - offsets[rows] + self._starts[rows]
@@ -131,12 +132,10 @@ class _Neighborhoods:
         edges = edges[edges[:, 0] < edges[:, 1]]
         if self.graph.weights is None:
             return self.graph.with_edges(edges)
-        weights = np.full(
-            len(edges), np.median(self.graph.weights) if self.graph.num_edges else 1.0
-        )
-        codes = pair_codes(edges, self.graph.num_nodes)
-        places = find_places(codes, self.graph.edge_codes)
+        places = find_places(pair_codes(edges, self.graph.num_nodes), self.graph.edge_codes)
+        weights = np.empty(len(edges), np.float32)
         weights[places >= 0] = self.graph.weights[places[places >= 0]]
+        weights[places < 0] = draw_weights(self.graph, int((places < 0).sum()), rng)
         return self.graph.with_edges(edges, weights)
 
 

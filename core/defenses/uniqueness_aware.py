@@ -10,7 +10,7 @@ from pydantic import Field
 from core.algorithms.fingerprints import compute_class_sizes, compute_fingerprints, list_neighbors
 from core.algorithms.kernels import count_marked_between
 from core.context import Context
-from core.defenses.link_changes import change_links, draw_donors, sample_candidates
+from core.defenses.link_changes import change_links, draw_weights, sample_candidates
 from core.graph import Graph
 from core.methods import Defense, MethodInfo, UnitInterval
 from core.release import Release
@@ -36,6 +36,7 @@ class UniquenessAware(Defense):
         "social networks (ANO-NET), 2024, heuristic 'affected unique'",
         group="empirical",
         cost="seconds",
+        version=2,
     )
     strength: UnitInterval = Field(
         0.1,
@@ -59,8 +60,8 @@ class UniquenessAware(Defense):
             is_unique = _find_unique(current)
             added = _choose_additions(current, threats, is_unique, num_added, rng)
             current = _remove_links(current, is_unique, count - num_added, rng)
-            donors = draw_donors(current, len(added), rng)
-            current = change_links(current, donors[:0], added, donors)
+            weights = draw_weights(graph, len(added), rng)
+            current = change_links(current, np.empty(0, np.int64), added, weights)
             unique = _find_unique(current).sum()
             if unique < fewest:
                 best, fewest = current, unique

@@ -60,6 +60,8 @@ class WithoutColumns(Defense):
             name, sign, value = item.partition("=")
             if not sign:
                 raise ValueError("settings must be written name=value")
+            if name.strip() in config:
+                raise ValueError(f"setting '{name.strip()}' must be given once")
             config[name.strip()] = value.strip()
         return self.members[self.defense].model_validate(config)
 

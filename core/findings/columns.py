@@ -58,7 +58,8 @@ def answer_columns(results: pd.DataFrame, threat: Threat) -> str:
 
 
 def list_telling_columns(view: AuditView) -> list[str]:
-    """One warning per published column that alone determines a private one, with a remedy.
+    """One warning per published column that alone determines a private one, and on ids that do,
+    with a remedy.
 
     Contains column names, which are user data: escape before display.
     """
@@ -68,12 +69,16 @@ def list_telling_columns(view: AuditView) -> list[str]:
     spec = view.spec.update(leave_out=())  # the view's graph is without them
     before, after = compute_leaving(spec, view.load_graph())
     others = after.with_columns([name for name in list_columns(after) if name not in private])
+    # Of a release made elsewhere the recipient may hold other ids than the audit does.
+    shows_ids = view.spec.external_release is None
     found = [
         telling
         for column in private
         for telling in find_telling_columns(others, before.with_private(column).attribute(column))
+        if shows_ids or not telling.is_id
     ]
     return [
-        f"Column “{t.column}” alone reveals “{t.secret}”, even without links: {t.remedy}."
+        f"{'The node ids' if t.is_id else f'Column “{t.column}”'} alone "
+        f"reveal{'s' * (not t.is_id)} “{t.secret}”, even without links: {t.remedy}."
         for t in found
     ]

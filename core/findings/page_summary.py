@@ -145,14 +145,14 @@ def summarize_homophily(view: AuditView) -> PageSummary:
 
 
 def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
-    """Number of releases that meet every limit, and the usefulness of the recommended one."""
+    """Number of releases that may be published, and the usefulness of the recommended one."""
     defended = verdict.defended
     passing = [r.release for r in defended if r.decision == "publish"]
     count = Count(len(passing), len(defended))
     state: LimitState | None = "met" if passing else None  # a count of zero exceeds no limit
     cards = [
         Card(
-            "Defended releases that meet every limit",
+            "Defended releases that may be published",
             count.format(),
             f"policy {verdict.policy.title}",
             state,
@@ -164,11 +164,11 @@ def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
         return PageSummary(tuple(cards), "No defense was tried.", ())
     best = verdict.recommended
     if best is None:
-        sentence = f"None of the {len(defended)} defended releases meets every limit."
+        sentence = f"None of the {len(defended)} defended releases is cleared for publishing."
         if len(defended) == 1:
-            sentence = f"{method_name(defended[0].release)} does not meet every limit."
+            sentence = f"{method_name(defended[0].release)} is not cleared for publishing."
         return PageSummary(tuple(cards), begin_sentence(sentence), ())
-    sentence = f"{method_name(best)} meets every limit"
+    sentence = f"{method_name(best)} may be published"
     useful = find_usefulness(view.results, best)
     if useful is not None:
         cards.append(build_usefulness_card(useful))
@@ -176,7 +176,7 @@ def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
         sentence += _format_usefulness(useful)
     rivals = [r for r in passing if r != best]
     if rivals:
-        exact.append(f"Meet every limit as well: {', '.join(map(release_title, rivals))}.")
+        exact.append(f"May be published as well: {', '.join(map(release_title, rivals))}.")
     return PageSummary(tuple(cards), begin_sentence(f"{sentence}."), tuple(exact))
 
 

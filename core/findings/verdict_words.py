@@ -34,7 +34,7 @@ DECISION_TITLES: dict[Decision, str] = {
     "do_not_publish": "Do not publish",
 }
 DECISION_MEANINGS: dict[Decision, str] = {
-    "publish": "every limit is met and every required test was run",
+    "publish": "every limit that was tested is met, and every required test was run",
     "review": "nothing forbids the release, but not every requirement is met; a person decides",
     "do_not_publish": "a limit is exceeded, or a guarantee was refuted",
 }
@@ -82,12 +82,12 @@ def describe_decision(verdict: Verdict) -> str:
     if verdict.recommended is not None:
         found = verdict.find(verdict.recommended)
         assert found is not None
-        limits = count_noun(len(found.checks), "limit")
-        return f"Publish {method_name(verdict.recommended)}: it meets the policy's {limits}."
+        met = sum(check.state == "met" for check in found.checks)
+        return f"Publish {method_name(verdict.recommended)}: {_count_met(met, verdict)}."
     original = next((v for v in verdict.offered if v.release == ORIGINAL), None)
     if original is not None and original.decision == "publish":
         more = "no defense was tried" if not verdict.defended else "no defended release does"
-        return f"Review: the original meets every limit, but {more}."
+        return f"Review: the original meets every tested limit, but {more}."
     if verdict.decision == "review":
         return _describe_review(verdict)
     nearest = find_least_severe(verdict)
@@ -100,6 +100,17 @@ def describe_decision(verdict: Verdict) -> str:
     name = method_name(verdict.offered[0].release)
     tried = ", and no defense was tried" if name == method_name(ORIGINAL) else ""
     return f"Do not publish: {name} exceeds at least one limit{tried}."
+
+
+def _count_met(met: int, verdict: Verdict) -> str:
+    """Limits that a cleared release meets, and those of the policy that say nothing of it: of
+    threats that were not audited, optional, or on an ε that is not claimed."""
+    others = len(verdict.policy.limits) - met
+    if not others:
+        return f"it meets the policy's {count_noun(met, 'limit')}"
+    rest = "others of the policy were not tested or do"
+    rest = rest if others > 1 else "other of the policy was not tested or does"
+    return f"it meets {count_noun(met, 'limit')}; {others} {rest} not apply"
 
 
 def _describe_review(verdict: Verdict) -> str:

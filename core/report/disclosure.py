@@ -14,7 +14,17 @@ from core.findings.numbers import format_measure
 SMALL = 10
 FEW = f"fewer than {SMALL}"
 
-PEOPLE_METRICS = ("advantage_share", "expected_found", "share_unique", "share_below_", "hits_at_")
+PEOPLE_METRICS = (
+    "advantage_share",
+    "class_advantage_share",
+    "forecast_advantage_share",
+    "close_share",
+    "expected_found",
+    "share_unique",
+    "share_below_",
+    "hits_at_",
+    "named_at_",
+)
 """Prefixes of metrics that are shares of people."""
 
 

@@ -223,7 +223,7 @@ def _describe_open_points(data: ReportData) -> str:
     left = [f"{c.limit.title} {STATE_TITLES[c.state]}" for c in against]
     left += [count_noun(len(subject.open_points), "open point")] * bool(subject.open_points)
     shown = "; ".join(left[:3]) + f"; {len(left) - 3} more" * (len(left) > 3)
-    return f"{release_title(subject.release)}: {shown or 'every limit met'}."
+    return f"{release_title(subject.release)}: {shown or 'every tested limit met'}."
 
 
 def _describe_transformations(data: ReportData) -> str:

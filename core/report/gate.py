@@ -270,13 +270,13 @@ FORMATS: dict[str, tuple[str, Callable[[Gate], str]]] = {
 
 
 def remove_files(formats: list[str], folder: Path) -> None:
-    """Remove files of an earlier run, so that none outlives a failure of this one; raises
-    InputError for an unknown format."""
+    """Remove files of an earlier run, of whichever format, so that none outlives a failure of this
+    one or contradicts it; raises InputError for an unknown format."""
     for name in formats:
         if name not in FORMATS:
             raise InputError("--format", f"must be one of {', '.join(FORMATS)}", name)
-    for name in formats:
-        (folder / FORMATS[name][0]).unlink(missing_ok=True)
+    for file, _ in FORMATS.values():
+        (folder / file).unlink(missing_ok=True)
 
 
 def write_gate(view: AuditView, folder: Path, formats: list[str], exit_code: int) -> None:

@@ -74,6 +74,7 @@ def nodes_file(tmp_path):
         (["audit", *QUICK, "--repeats", "0", "--out", "OUT"], "num_repeats"),
         (["audit", *QUICK, "--repeats", "many", "--out", "OUT"], "many"),
         (["audit", *QUICK, "--hide-links", "1.5", "--out", "OUT"], "hide_links"),
+        (["audit", *QUICK, "--hide-links", "0", "--out", "OUT"], "hide_links"),
         (["audit", *QUICK, "--private", "nope", "--hide-links", "--out", "OUT"], "nope"),
         (["audit", *QUICK, "--private", "label", "--out", "OUT"], "--hide-links"),
         (["audit", *QUICK, "--attack", "nope", "--out", "OUT"], "nope"),
@@ -328,6 +329,25 @@ def test_publishing_writes_a_release_and_its_provenance(audit_home, tmp_path, ca
     assert "operating-system entropy" in provenance
     assert "label" not in pd.read_csv(path.parent / "release.nodes.csv").columns
     assert not list(audit_home.glob("audits/*"))
+
+
+def test_publishing_says_which_columns_leave(audit_home, tmp_path, capsys):
+    """A column of salaries that nobody had named private left with every NPZ file, unsaid."""
+    rows = "".join(f"p{i},{3000 + i * i}\n" for i in range(60))
+    (tmp_path / "people.csv").write_text("id,salary\n" + rows)
+    links = "".join(f"p{i},p{(i + step) % 60}\n" for i in range(60) for step in (1, 5))
+    (tmp_path / "links.csv").write_text("source,target\n" + links)
+    told = {}
+    for suffix in ("csv", "npz"):
+        files = ["--graph", tmp_path / "links.csv", "--nodes", tmp_path / "people.csv"]
+        method = ["--defense", "random_deletion", "--pseudonyms"]
+        out = tmp_path / suffix / f"r.{suffix}"
+        code, _, told[suffix] = run("publish", *files, *method, "--out", out, capsys=capsys)
+        assert code == 0
+    assert "No column is published with the links." in told["csv"]
+    assert "Published with the links: salary. No other column is." in told["npz"]
+    ids = set(pd.read_csv(tmp_path / "csv" / "r.nodes.csv").id)
+    assert ids == {f"n{i}" for i in range(1, 61)}
 
 
 def test_provenance_of_a_private_release_holds_nothing_of_the_original(

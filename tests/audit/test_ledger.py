@@ -15,7 +15,13 @@ import sqlalchemy as sa
 
 import core.cli.main as command
 from core.audit.jobs.publish import enter_publishing, publish_release
-from core.audit.ledger import assign_lineage, enter_release, find_relative, list_entries
+from core.audit.ledger import (
+    assign_lineage,
+    describe_revision,
+    enter_release,
+    find_relative,
+    list_entries,
+)
 from core.audit.spec import MethodChoice, PublishSpec
 from core.audit.store.database import Store
 from core.audit.store.schema import LedgerRow
@@ -201,6 +207,16 @@ def test_a_run_counts_whether_or_not_anybody_signed_it(store, graph):
     assert (total.epsilon, total.runs) == (9.0, 3)
     with pytest.raises(InputError, match="9 is spent by 3"):
         enter_release(store, graph, "r3", "2026", RELEASE, 10.0, "i ada", "")
+
+
+def test_an_assignment_is_seen_though_the_clock_went_back(store, graph, monkeypatch):
+    """Pages showed the sums of the old lineage until the clock had caught up."""
+    enter_release(store, graph, "a", "2026", RELEASE, None)
+    before = describe_revision(store)
+    assert describe_revision(store) == before
+    monkeypatch.setattr("core.audit.ledger.make_timestamp", lambda: "1999-01-01T00:00:00+00:00")
+    assign_lineage(store, graph, "apart", "i eve", "another data set")
+    assert describe_revision(store) != before
 
 
 VARIANTS = {

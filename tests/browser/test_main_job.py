@@ -184,7 +184,7 @@ def _compare(page: Page) -> None:
     assert "chance" in driver.read_answer(page)
     driver.follow(page, "Trade-off")
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
-    assert "every limit" in driver.read_answer(page)
+    assert "publish" in driver.read_answer(page)
 
 
 def _report(page: Page, folder: Path, node: str) -> None:

@@ -114,7 +114,7 @@ def _compare(page: Page) -> None:
     chart = page.locator(".st-key-tradeoff .js-plotly-plot")
     for name in ("Original", *RELEASES):
         expect(chart.get_by_text(name).first).to_be_visible()
-    expect(page.locator(".st-key-answer")).to_contain_text("every limit")
+    expect(page.locator(".st-key-answer")).to_contain_text("publish")
 
 
 def _publish(page: Page, files: Files, folder: Path) -> None:

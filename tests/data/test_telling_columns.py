@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -145,6 +146,34 @@ def test_the_command_warns_when_it_loads(tmp_path, monkeypatch, capsys):
     assert main(["ledger", *files, "--private", "pay"]) == 0
     said = capsys.readouterr().err
     assert "warning: Column 'pay' has 30 classes of fewer than 10 nodes" in said
+
+
+SITES = ("gov.at", "ngo.org", "bank.ch")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_told"),
+    [
+        (lambda i, code: f"p{i}@{SITES[code]}", True),
+        (lambda i, code: f"{code * 1000 + i:05d}", True),
+        (lambda i, code: f"{'ABC'[code]}{i}", True),
+        (lambda i, code: f"x{i}-{'ABC'[code]}", True),
+        (lambda i, code: f"{SITES[code][:3]}.{i:b}", True),
+        (lambda i, code: f"p{i:04d}", False),
+        (lambda i, code: f"ann.{i * 7919 % 400}@{SITES[i * 31 % 3]}", False),
+        (lambda i, code: f"漢{i}é", False),
+        (lambda i, code: f"{i:b}".replace("0", "a").replace("1", "b"), False),
+    ],
+)
+def test_ids_that_tell_the_secret_are_named(name, is_told):
+    secret = np.random.default_rng(7).integers(0, 3, 400)
+    graph = make_graph(secret, num_classes=3)
+    graph = replace(graph, node_ids=tuple(name(i, c) for i, c in enumerate(secret.tolist())))
+    found = find_telling_columns(graph, graph.attribute("secret"))
+    assert [one.is_id for one in found] == [True] * is_told
+    for one in found:
+        assert str(one).startswith("The node ids alone give away 'secret': guessing by them")
+        assert str(one).endswith("released: publish under pseudonyms.")
 
 
 def test_unknown_values_are_left_out_and_few_known_ones_say_nothing():

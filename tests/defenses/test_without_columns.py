@@ -66,3 +66,11 @@ def test_mistakes_are_one_line(config):
 def test_a_graph_without_columns_is_declined():
     threats = make_threats(star())
     assert "no columns" in WithoutColumns().supports(threats.visible, threats)
+
+
+def test_a_setting_given_twice_is_refused():
+    """The last of two budgets was spent, without a word."""
+    with pytest.raises(InputError, match=r"must be given once; got epsilon=9"):
+        parse_method("edge_rand:epsilon=3,epsilon=9", "defense")
+    with pytest.raises(InputError, match="'epsilon' must be given once"):
+        parse_method("without_columns:defense=edge_rand,settings=epsilon=3;epsilon=9", "defense")

@@ -327,7 +327,7 @@ def check_decision(sentence: str, world: World) -> bool:
     bad = {r for r, s in states.items() if any(x == "exceeded" for x, _ in s.values())}
     if found := re.fullmatch(r"Publish (.+): it meets the policy's (\d+) limits\.", sentence):
         return names.get(found[1]) in ok - {"original"} and int(found[2]) == len(LIMITS)
-    if sentence == "Review: the original meets every limit, but no defended release does.":
+    if sentence == "Review: the original meets every tested limit, but no defended release does.":
         return "original" in ok
     start = r"Do not publish: each of the (\d+) releases exceeds at least one limit; "
     if found := re.fullmatch(start + r"(.+) comes closest to passing\.", sentence):
@@ -362,10 +362,10 @@ def check_decision(sentence: str, world: World) -> bool:
 def check_tradeoff(sentence: str, world: World) -> bool:
     states = judge_by_hand(world)
     ok = {r for r, s in states.items() if all(x == "met" for x, _ in s.values())} - {"original"}
-    if sentence == f"None of the {len(RELEASES) - 1} defended releases meets every limit.":
+    if sentence == f"None of the {len(RELEASES) - 1} defended releases is cleared for publishing.":
         return True  # what was not tried may keep a release from being published
     found = re.fullmatch(
-        r"(.+) meets every limit(?:(, as useful as the original within noise)|(, at a cost: its "
+        r"(.+) may be published(?:(, as useful as the original within noise)|(, at a cost: its "
         r"node classification AUC is (.+))|(; its node classification AUC is (.+)))\.",
         sentence,
     )

@@ -48,6 +48,25 @@ def test_noise_attackers_on_a_graph_without_leak_publish():
     assert verdict.may_leave
 
 
+def test_a_limit_that_was_not_tested_is_not_said_to_be_met():
+    """ "It meets the policy's 4 limits" of a policy of 12, two of the four not tested."""
+    verdict = judge(make_audit(make_noise(NAMES, ATTACKS), ATTACKS), PUBLIC)
+    states = [check.state for check in verdict.find(RELEASE).checks]
+    met, all_limits = states.count("met"), len(PUBLIC.limits)
+    assert 0 < met < len(states) < all_limits
+    assert describe_decision(verdict).endswith(
+        f": it meets {met} limits; {all_limits - met} others of the policy were not tested or do "
+        "not apply."
+    )
+    whole = replace_limits(verdict, met)
+    assert describe_decision(whole).endswith(f": it meets the policy's {met} limits.")
+
+
+def replace_limits(verdict, count):
+    policy = verdict.policy.model_copy(update={"limits": verdict.policy.limits[:count]})
+    return verdict.model_copy(update={"policy": policy})
+
+
 def test_the_original_is_never_recommended():
     verdict = judge(make_audit(make_noise((ORIGINAL,), ATTACKS), ATTACKS, ()), PUBLIC)
     assert verdict.find(ORIGINAL).decision == "publish"
@@ -64,7 +83,7 @@ def test_a_defense_of_named_links_is_not_cleared_by_drawn_ones():
         assert "sensitive links are named" in found.obstacle
     assert verdict.recommended is None
     assert describe_decision(verdict) == (
-        "Review: the original meets every limit, but no defended release does."
+        "Review: the original meets every tested limit, but no defended release does."
     )
     data = ReportData(view, ReportOptions(policy=PUBLIC))
     assert not [choice for choice in list_choices(data) if "PPGSL" in choice or "DICE" in choice]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from core.audit.view import AuditView
 from core.findings.policy import find_policy
 from core.graph import Attribute, Graph
+from core.measures.metrics import METRICS
 from core.report import ReportOptions
 from core.report.disclosure import (
     FEW,
@@ -66,6 +67,10 @@ def make_planted(few: int) -> AuditView:
             ("degree_triangles", "expected_found"),
             ("degree_triangles", "hits_at_1"),
             ("common_neighbors", "advantage_share"),
+            ("gcn", "class_advantage_share"),
+            ("gcn", "forecast_advantage_share"),
+            ("gcn", "close_share"),
+            ("degree_triangles", "named_at_0.9_confidence"),
             ("release", "share_unique"),
             ("release", "share_below_5"),
         )
@@ -133,6 +138,15 @@ def test_neither_id_nor_hash_nor_the_largest_degree_leaves(planted):
     assert graph.degrees.max() > 20
     assert not re.search(rf"\b{graph.degrees.max()}\b", about_graph)
     assert not any(name.startswith("degrees") for name in images)
+
+
+def test_every_share_of_people_has_a_bound():
+    """Of 25 in the worst class, 12 % were told to outsiders: three people."""
+    own = [key for key in METRICS if key.endswith(("advantage_share", "close_share"))]
+    shares = [*own, "named_at_0.9_confidence", "hits_at_1", "share_unique", "share_below_5"]
+    assert len(own) == 4
+    for key in shares:
+        assert format_measured(key, 0.12, 0.04, 0.3, 25) == "fewer than 10 of 25"
 
 
 @given(st.integers(0, 10**6))

@@ -242,10 +242,16 @@ def test_a_column_that_tells_the_secret_is_warned_of_with_its_remedy(view):
     column = graph.attribute("private").codes[:, None].astype(np.float32)
     features = column if graph.features is None else np.hstack([graph.features, column])
     graph = replace(graph, features=features, feature_names=(*graph.feature_names, "copy"))
+    names = np.random.default_rng(0).permutation(graph.num_nodes)
+    graph = replace(graph, node_ids=tuple(map(str, names)))
     telling = replace(view, load_graph=lambda: graph)
     (sentence,) = list_telling_columns(telling)
     assert sentence.startswith("Column “copy” alone reveals “private”")
     assert "leave 'copy' out of the release" in sentence
+    codes = graph.attribute("private").codes
+    ids = tuple(f"{'ab'[code]}{node}" for node, code in enumerate(codes.tolist()))
+    named = replace(view, load_graph=lambda: replace(graph, node_ids=ids))
+    assert any("The node ids alone reveal “private”" in s for s in list_telling_columns(named))
     for edition, count in (("internal", 1), ("external", 0)):
         page = build_content(telling, ReportOptions(edition=edition, sections=()))[0]["summary"]
         assert [b["kind"] for b in page].count("warning") == count

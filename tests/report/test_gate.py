@@ -23,7 +23,7 @@ from core.errors import InputError
 from core.findings.policy import Limit, find_policy
 from core.findings.verdict import judge
 from core.release import ORIGINAL
-from core.report.gate import FORMATS, build_gate, write_gate
+from core.report.gate import FORMATS, build_gate, remove_files, write_gate
 from core.report.text import clean_text
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
@@ -287,3 +287,12 @@ def test_files_are_whole_and_those_of_an_earlier_run_do_not_stay(tmp_path, capsy
     with pytest.raises(InputError, match="policy"):
         write_gate(make_audit({}, ATTACKS), out, ["json"], 0)
     assert list_files() == {"verdict.md", "verdict.html"}
+
+
+def test_no_format_of_an_earlier_run_outlives_this_one(tmp_path):
+    """A verdict.xml that passed stayed beside a verdict.json that did not."""
+    for file, _ in FORMATS.values():
+        (tmp_path / file).write_text("passed")
+    (tmp_path / "audit.json").write_text("{}")
+    remove_files(["json"], tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["audit.json"]
