@@ -253,7 +253,8 @@ def choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
 
 
 def _has_links(fields: Mapping[str, Any]) -> bool:
-    return bool(fields.get("hide_links") or fields.get("sensitive_links"))
+    """Whether links are withheld; a share of 0 is refused with the spec."""
+    return fields.get("hide_links") is not None or bool(fields.get("sensitive_links"))
 
 
 def _needs_links(named: list[str], fields: Mapping[str, Any]) -> bool:

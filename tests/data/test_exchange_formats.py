@@ -351,7 +351,7 @@ def test_a_release_for_pyg_is_tensors_that_its_home_reads(tmp_path):
 @pytest.mark.parametrize("name", ["parquet", "gexf"])
 def test_releases_in_further_formats_read_back(tmp_path, name):
     graph = two_communities(30)
-    ids = tuple(f'=p{i} <"&é>' for i in range(30))
+    ids = tuple(f'=p{i:02d} <"&é>' for i in range(30))
     weights = np.linspace(0.5, 2, graph.num_edges)
     graph = Graph.from_pairs(
         graph.edges, 30, weights, node_ids=ids, attributes={"label": graph.attribute("label")}
