@@ -45,6 +45,7 @@ def _move_until_stable(matrix: sparse.csr_array, rng: np.random.Generator) -> np
     pattern.eliminate_zeros()
     labels = np.arange(matrix.shape[0])
     totals = strengths.copy()
+    links, touched = np.zeros(len(labels)), np.empty(len(labels), np.int64)
     for _ in range(MAX_ROUNDS):
         order = rng.permutation(len(labels))
         moved = move_nodes(
@@ -56,6 +57,8 @@ def _move_until_stable(matrix: sparse.csr_array, rng: np.random.Generator) -> np
             labels,
             totals,
             strengths.sum(),
+            links,
+            touched,
         )
         if moved <= len(labels) // 1000:
             break

@@ -11,15 +11,19 @@ import numpy as np
 
 @numba.njit(nogil=True, cache=True)
 def count_directed_triangles(
-    indptr: np.ndarray, indices: np.ndarray, start: int, stop: int, counts: np.ndarray
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    start: int,
+    stop: int,
+    mark: np.ndarray,
+    counts: np.ndarray,
 ) -> None:
     """Count every u → v → w, u → w of an acyclic orientation, given by its out-links, at its
     corners.
 
     For u in [start, stop). If links lead to the end of higher degree, out-degrees are at most
-    √(2m): O(m^{3/2}).
+    √(2m): O(m^{3/2}). `mark` (n,) is False before and after.
     """
-    mark = np.zeros(len(indptr) - 1, np.bool_)
     for u in range(start, stop):
         for a in range(indptr[u], indptr[u + 1]):
             mark[indices[a]] = True
@@ -37,42 +41,38 @@ def count_directed_triangles(
 
 @numba.njit(nogil=True, cache=True)
 def search_breadth_first(
-    indptr: np.ndarray, indices: np.ndarray, source: int, distances: np.ndarray, queue: np.ndarray
-) -> tuple[int, int]:
-    """Distances from `source` into `distances` (n,), −1 if unreachable; returns (sum, reached)."""
-    distances[:] = -1
-    distances[source] = 0
-    queue[0] = source
-    head, tail, total = 0, 1, 0
-    while head < tail:
-        u = queue[head]
-        head += 1
-        next_distance = distances[u] + 1
-        for a in range(indptr[u], indptr[u + 1]):
-            v = indices[a]
-            if distances[v] < 0:
-                distances[v] = next_distance
-                total += next_distance
-                queue[tail] = v
-                tail += 1
-    return total, tail
-
-
-@numba.njit(nogil=True, cache=True)
-def sum_distances(
     indptr: np.ndarray,
     indices: np.ndarray,
     sources: np.ndarray,
+    distances: np.ndarray,
+    queue: np.ndarray,
     totals: np.ndarray,
     farthest: np.ndarray,
 ) -> None:
-    """Per source: sum of the distances to all reachable nodes, and the largest of them."""
-    n = len(indptr) - 1
-    distances, queue = np.empty(n, np.int32), np.empty(n, np.int32)
+    """Per source of (k,): sum of the distances to all reachable nodes, and the largest of them.
+
+    `distances` (n,) int32 are those from the last source afterwards, −1 if unreachable. `queue`
+    (n,) int32 may hold anything.
+    """
     for row in range(len(sources)):
-        total, reached = search_breadth_first(indptr, indices, sources[row], distances, queue)
+        for u in range(len(distances)):
+            distances[u] = -1
+        distances[sources[row]] = 0
+        queue[0] = sources[row]
+        head, tail, total = 0, 1, 0
+        while head < tail:
+            u = queue[head]
+            head += 1
+            next_distance = distances[u] + 1
+            for a in range(indptr[u], indptr[u + 1]):
+                v = indices[a]
+                if distances[v] < 0:
+                    distances[v] = next_distance
+                    total += next_distance
+                    queue[tail] = v
+                    tail += 1
         totals[row] = total
-        farthest[row] = distances[queue[reached - 1]]
+        farthest[row] = distances[queue[tail - 1]]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -87,55 +87,64 @@ def count_distances(
     0, 1, …."""
     n = len(indptr) - 1
     distances, queue = np.empty(n, np.int32), np.empty(n, np.int32)
+    unused = np.empty(1, np.int64)
     for row in range(len(sources)):
-        _, reached = search_breadth_first(indptr, indices, sources[row], distances, queue)
-        for place in range(reached):
-            counts[blocks[row], distances[queue[place]]] += 1
+        search_breadth_first(
+            indptr, indices, sources[row : row + 1], distances, queue, unused, unused
+        )
+        for u in range(n):
+            if distances[u] >= 0:
+                counts[blocks[row], distances[u]] += 1
 
 
 @numba.njit(nogil=True, cache=True)
 def find_pair_distances(
-    indptr: np.ndarray, indices: np.ndarray, pairs: np.ndarray, result: np.ndarray
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    pairs: np.ndarray,
+    steps: np.ndarray,
+    queues: np.ndarray,
+    result: np.ndarray,
 ) -> None:
     """Distances between the ends of pairs (k, 2) into `result` (k,), −1 if unreachable.
 
-    Bidirectional breadth-first search, always expanding the side with fewer links.
+    Bidirectional breadth-first search, always expanding the side with fewer links. `steps` (2, n)
+    int32 is −1 before and after, `queues` (2, n) int32 may hold anything.
     """
-    n = len(indptr) - 1
-    steps = np.full((2, n), -1, np.int32)
-    queues = np.empty((2, n), np.int32)
-    head, tail, frontier_links = np.zeros(2, np.int64), np.zeros(2, np.int64), np.zeros(2, np.int64)
     for row in range(len(pairs)):
-        result[row] = -1
-        for side in range(2):
-            node = pairs[row, side]
-            queues[side, 0] = node
-            head[side], tail[side] = 0, 1
-            frontier_links[side] = indptr[node + 1] - indptr[node]
-            steps[side, node] = 0
-        if pairs[row, 0] == pairs[row, 1]:
-            result[row] = 0
-        while result[row] < 0 and head[0] < tail[0] and head[1] < tail[1]:
-            side = 0 if frontier_links[0] <= frontier_links[1] else 1
-            last, frontier_links[side] = tail[side], 0
-            while head[side] < last and result[row] < 0:
-                u = queues[side, head[side]]
-                head[side] += 1
+        u, v = pairs[row, 0], pairs[row, 1]
+        distance = 0 if u == v else -1
+        side, head, tail, links = 0, 0, 1, indptr[u + 1] - indptr[u]
+        other_head, other_tail, other_links = 0, 1, indptr[v + 1] - indptr[v]
+        queues[0, 0], queues[1, 0] = u, v
+        steps[0, u] = 0
+        steps[1, v] = 0
+        while distance < 0 and head < tail and other_head < other_tail:
+            if links > other_links:
+                side = 1 - side
+                head, other_head = other_head, head
+                tail, other_tail = other_tail, tail
+                links, other_links = other_links, links
+            last, links = tail, 0
+            while head < last and distance < 0:
+                u = queues[side, head]
+                head += 1
                 next_distance = steps[side, u] + 1
                 for a in range(indptr[u], indptr[u + 1]):
                     v = indices[a]
-                    if steps[side, v] >= 0:
-                        continue
-                    if steps[1 - side, v] >= 0:
-                        result[row] = next_distance + steps[1 - side, v]
-                        break
-                    steps[side, v] = next_distance
-                    queues[side, tail[side]] = v
-                    tail[side] += 1
-                    frontier_links[side] += indptr[v + 1] - indptr[v]
-        for side in range(2):
-            for a in range(tail[side]):
-                steps[side, queues[side, a]] = -1
+                    if steps[side, v] < 0:
+                        if steps[1 - side, v] >= 0:
+                            distance = next_distance + steps[1 - side, v]
+                            break
+                        steps[side, v] = next_distance
+                        queues[side, tail] = v
+                        tail += 1
+                        links += indptr[v + 1] - indptr[v]
+        for a in range(tail):
+            steps[side, queues[side, a]] = -1
+        for a in range(other_tail):
+            steps[1 - side, queues[1 - side, a]] = -1
+        result[row] = distance
 
 
 @numba.njit(nogil=True, cache=True)
@@ -148,18 +157,18 @@ def move_nodes(
     labels: np.ndarray,
     totals: np.ndarray,
     total: float,
+    links: np.ndarray,
+    touched: np.ndarray,
 ) -> int:
     """One round of Louvain's local moves over `order`; returns the number of nodes moved.
 
     strengths (n,) weighted degree with self-loops, totals (n,) summed strength per community, total
     = Σ strengths. A node moves to the neighbouring community with the largest positive gain in
-    modularity.
+    modularity. `links` (n,) float64 is zero before and after, `touched` (n,) may hold anything.
     """
-    n = len(indptr) - 1
-    links = np.zeros(n)
-    touched = np.empty(n, np.int64)
     moved = 0
-    for u in order:
+    for place in range(len(order)):
+        u = order[place]
         own, num_touched = labels[u], 0
         for a in range(indptr[u], indptr[u + 1]):
             community = labels[indices[a]]
@@ -182,27 +191,6 @@ def move_nodes(
             labels[u] = best
             moved += 1
     return moved
-
-
-@numba.njit(nogil=True, cache=True)
-def count_marked_between(
-    indptr: np.ndarray, indices: np.ndarray, pairs: np.ndarray, marked: np.ndarray
-) -> np.ndarray:
-    """(k,) common neighbours of each pair (k, 2) that are marked (n,); indices ascending."""
-    counts = np.zeros(len(pairs), np.int64)
-    for k in range(len(pairs)):
-        a, b = indptr[pairs[k, 0]], indptr[pairs[k, 1]]
-        last_a, last_b = indptr[pairs[k, 0] + 1], indptr[pairs[k, 1] + 1]
-        while a < last_a and b < last_b:
-            if indices[a] < indices[b]:
-                a += 1
-            elif indices[a] > indices[b]:
-                b += 1
-            else:
-                counts[k] += marked[indices[a]]
-                a += 1
-                b += 1
-    return counts
 
 
 @numba.njit(nogil=True, cache=True)
@@ -231,7 +219,9 @@ def sum_common_neighbors(
             while low + reach < end and indices[low + reach] < z:
                 low += reach
                 reach *= 2
-            high = min(low + reach + 1, end)
+            high = low + reach + 1
+            if high > end:
+                high = end
             while low < high:
                 center = (low + high) // 2
                 if indices[center] < z:
@@ -245,7 +235,7 @@ def sum_common_neighbors(
                 product = left * right
                 for c in range(width):
                     sums[k, c] += product * factors[z, c]
-                sums[k, width] += min(left, right)
+                sums[k, width] += left if left < right else right
 
 
 @numba.njit(nogil=True, cache=True)

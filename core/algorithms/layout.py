@@ -98,11 +98,15 @@ def find_pivots(
     pivots = np.empty(count, np.int64)
     distances = np.empty((n, count), np.int32)
     queue, steps = np.empty(n, np.int32), np.empty(n, np.int32)
+    total, farthest = np.empty(1, np.int64), np.empty(1, np.int64)
     nearest = np.full(n, np.iinfo(np.int32).max, np.int32)
     pivot = int(rng.integers(n))
     for index in range(count):
         pivots[index] = pivot
-        search_breadth_first(adjacency.indptr, adjacency.indices, pivot, steps, queue)
+        search_breadth_first(
+            *(adjacency.indptr, adjacency.indices, pivots[index : index + 1]),
+            *(steps, queue, total, farthest),
+        )
         distances[:, index] = steps
         nearest = np.minimum(nearest, steps)
         pivot = int(nearest.argmax())

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from core.algorithms.fingerprints import list_neighbors
-from core.algorithms.kernels import count_marked_between
+from core.algorithms.kernels import sum_common_neighbors
 from core.errors import InputError
 from core.graph import Graph, decode_pairs, is_among, pair_codes, sort_distinct
 
@@ -202,6 +201,13 @@ def place_left_ends(links: np.ndarray, degrees: np.ndarray, rng: np.random.Gener
     return decode_pairs(codes, n)
 
 
-def count_shared_neighbors(graph: Graph, pairs: np.ndarray) -> np.ndarray:
-    """(k,) int64 common neighbours of each pair (k, 2)."""
-    return count_marked_between(*list_neighbors(graph), pairs, np.ones(graph.num_nodes, bool))
+def count_shared_neighbors(
+    graph: Graph, pairs: np.ndarray, marked: np.ndarray | None = None
+) -> np.ndarray:
+    """(k,) int64 common neighbours of each pair (k, 2), or of them those that are marked (n,)."""
+    matrix = graph.adjacency
+    counted = matrix.data > 0 if marked is None else (matrix.data > 0) & marked[matrix.indices]
+    weights, no_factors = counted.astype(np.float32), np.empty((graph.num_nodes, 0))
+    sums = np.zeros((len(pairs), 1))
+    sum_common_neighbors(matrix.indptr, matrix.indices, weights, pairs, no_factors, sums)
+    return sums[:, 0].astype(np.int64)

@@ -29,18 +29,25 @@ def compute_row_dots(
     order = np.argsort(pairs[:, 0], kind="stable")
     lengths = np.diff(right.indptr)[pairs[order, 1]].astype(np.int64) + 1
     dots, spread = np.zeros(len(pairs)), np.zeros(left.shape[1])
-    done = 0
+    lefts, rights, done = _view(left), _view(right), 0
     for tile in split_by_work(lengths, TILE):
         chosen = order[tile]
-        dots[chosen] = _dot_rows(
-            *(left.indptr, left.indices, left.data),
-            *(right.indptr, right.indices, right.data),
-            pairs[chosen],
-            spread,
-        )
+        found = np.empty(len(chosen))
+        _dot_rows(*lefts, *rights, pairs[chosen], spread, found)
+        dots[chosen] = found
         done += len(chosen)
         context.progress.update(done, len(pairs), message)
     return dots
+
+
+def _view(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Its arrays, indices as int64, all read-only: the loop is compiled for one kind of arrays."""
+    indptr = matrix.indptr.astype(np.int64, copy=False).view()
+    indices = matrix.indices.astype(np.int64, copy=False).view()
+    data = matrix.data.view()
+    for part in (indptr, indices, data):
+        part.flags.writeable = False
+    return indptr, indices, data
 
 
 @numba.njit(nogil=True, cache=True)
@@ -53,11 +60,11 @@ def _dot_rows(
     right_data: np.ndarray,
     pairs: np.ndarray,
     spread: np.ndarray,
-) -> np.ndarray:
+    dots: np.ndarray,
+) -> None:
     """Products of pairs in order of their first ends; `spread` (d,) is zero before and after."""
-    dots = np.zeros(len(pairs))
     for k in range(len(pairs)):
-        i, j = pairs[k]
+        i, j = pairs[k, 0], pairs[k, 1]
         if k == 0 or pairs[k - 1, 0] != i:
             for a in range(left_indptr[i], left_indptr[i + 1]):
                 spread[left_indices[a]] += left_data[a]
@@ -68,4 +75,3 @@ def _dot_rows(
         if k + 1 == len(pairs) or pairs[k + 1, 0] != i:
             for a in range(left_indptr[i], left_indptr[i + 1]):
                 spread[left_indices[a]] = 0.0
-    return dots

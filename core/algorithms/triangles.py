@@ -27,11 +27,11 @@ def compute_triangles(
     rank[np.argsort(degrees, kind="stable")] = np.arange(n)
     ends = np.sort(rank[edges], axis=1)
     out = sparse.csr_array((np.ones(len(ends), np.int8), ends.T), shape=(n, n))
-    counts = np.zeros(n, np.int64)
+    counts, mark = np.zeros(n, np.int64), np.zeros(n, bool)
     length = np.diff(out.indptr).astype(np.int64)
     steps = np.cumsum(out @ length)
     cuts = np.searchsorted(steps, np.arange(0, steps[-1], TILE_STEPS)[1:])
     for start, stop in pairwise(np.unique([0, *cuts, n])):
-        count_directed_triangles(out.indptr, out.indices, start, stop, counts)
+        count_directed_triangles(out.indptr, out.indices, start, stop, mark, counts)
         progress.update(stop, n, "triangles")
     return counts[rank]

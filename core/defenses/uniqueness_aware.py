@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.algorithms.fingerprints import compute_class_sizes, compute_fingerprints, list_neighbors
-from core.algorithms.kernels import count_marked_between
+from core.algorithms.fingerprints import compute_class_sizes, compute_fingerprints
+from core.algorithms.pairs import count_shared_neighbors
 from core.context import Context
 from core.defenses.link_changes import change_links, draw_weights, sample_candidates
 from core.graph import Graph
@@ -82,9 +82,7 @@ def _remove_links(
     graph: Graph, is_unique: np.ndarray, count: int, rng: np.random.Generator
 ) -> Graph:
     num_affected = is_unique[graph.edges].sum(axis=1)
-    num_affected = num_affected + count_marked_between(
-        *list_neighbors(graph), graph.edges, is_unique
-    )
+    num_affected = num_affected + count_shared_neighbors(graph, graph.edges, is_unique)
     order = np.lexsort((rng.random(graph.num_edges), -num_affected))
     return change_links(graph, order[:count])
 

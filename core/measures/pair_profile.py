@@ -65,10 +65,15 @@ def compute_path_lengths(graph: Graph, pairs: np.ndarray, context: Context) -> n
     if graph.weights is not None:
         adjacency = adjacency.copy()
         adjacency.eliminate_zeros()
+    pairs = np.array(pairs)  # writeable: the loop is compiled for one kind of arrays
     found = np.empty(len(pairs), np.int64)
+    steps = np.full((2, graph.num_nodes), -1, np.int32)
+    queues = np.empty_like(steps)
     for start in range(0, len(pairs), TILE):
         part = slice(start, start + TILE)
-        find_pair_distances(adjacency.indptr, adjacency.indices, pairs[part], found[part])
+        find_pair_distances(
+            adjacency.indptr, adjacency.indices, pairs[part], steps, queues, found[part]
+        )
         context.progress.update(min(start + TILE, len(pairs)), len(pairs), "paths between pairs")
     return found
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csgraph
 
 from core.algorithms.ghratio import GHRatios
-from core.algorithms.kernels import search_breadth_first, sum_distances
+from core.algorithms.kernels import search_breadth_first
 from core.algorithms.triangles import compute_triangles
 from core.context import Context
 from core.graph import Graph, is_among
@@ -170,10 +170,13 @@ def _measure_distances(
     if count < n:
         sources = np.sort(context.rng("sources").choice(n, count, replace=False))
     totals, farthest = np.empty(count, np.int64), np.empty(count, np.int64)
+    distances, queue = np.empty(n, np.int32), np.empty(n, np.int32)
     tile = max(TILE_STEPS // (steps + n), 1)
     for start in range(0, count, tile):
         part = slice(start, start + tile)
-        sum_distances(indptr, indices, sources[part], totals[part], farthest[part])
+        search_breadth_first(
+            indptr, indices, sources[part], distances, queue, totals[part], farthest[part]
+        )
         context.progress.update(min(start + tile, count), count, "path lengths")
     means = totals / (n - 1)
     if count == n:
@@ -198,6 +201,7 @@ def _bound_diameter(
     """
     n = len(indptr) - 1
     distances, queue = np.empty(n, np.int32), np.empty(n, np.int32)
+    total, farthest = np.empty(1, np.int64), np.empty(1, np.int64)
     lower, upper = np.zeros(n, np.int64), np.full(n, n, np.int64)
     degrees = np.diff(indptr)
     for step in range(limit):
@@ -207,9 +211,9 @@ def _bound_diameter(
         # by turns: the node that may be farthest out, and one of the most central
         key = -upper[open_nodes] if step % 2 else lower[open_nodes]
         best = np.lexsort((-degrees[open_nodes], key))[0]
-        source = int(open_nodes[best])
-        _, reached = search_breadth_first(indptr, indices, source, distances, queue)
-        far = int(distances[queue[reached - 1]])
+        source = open_nodes[best : best + 1]
+        search_breadth_first(indptr, indices, source, distances, queue, total, farthest)
+        far = int(farthest[0])
         low = max(low, far)
         lower = np.maximum(lower, np.maximum(distances, far - distances))
         upper = np.minimum(upper, far + distances)

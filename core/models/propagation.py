@@ -121,18 +121,18 @@ def _multiply_rows(
 ) -> None:
     """Row by row, four entries at a time, so that a row of `out` is read and written less."""
     for row in range(len(out)):
-        total = out[row]
-        total[:] = 0.0
+        for k in range(out.shape[1]):
+            out[row, k] = 0.0
         index, end = indptr[row], indptr[row + 1]
         while index + 3 < end:
-            a, b = x[indices[index]], x[indices[index + 1]]
-            c, d = x[indices[index + 2]], x[indices[index + 3]]
+            a, b = indices[index], indices[index + 1]
+            c, d = indices[index + 2], indices[index + 3]
             wa, wb, wc, wd = data[index], data[index + 1], data[index + 2], data[index + 3]
-            for column in range(len(total)):
-                total[column] += wa * a[column] + wb * b[column] + wc * c[column] + wd * d[column]
+            for k in range(out.shape[1]):
+                out[row, k] += wa * x[a, k] + wb * x[b, k] + wc * x[c, k] + wd * x[d, k]
             index += 4
         while index < end:
-            a, wa = x[indices[index]], data[index]
-            for column in range(len(total)):
-                total[column] += wa * a[column]
+            a, wa = indices[index], data[index]
+            for k in range(out.shape[1]):
+                out[row, k] += wa * x[a, k]
             index += 1

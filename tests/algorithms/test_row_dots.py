@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -37,3 +39,16 @@ def test_equals_products_of_dense_rows_in_any_tile(tile, monkeypatch):
 def test_no_pairs():
     rows, _ = make_rows(0)
     assert len(compute_row_dots(rows, rows, np.empty((0, 2), np.int64), Context(Seed(0)), "")) == 0
+
+
+def test_the_loop_is_compiled_once_for_all_kinds_of_arrays():
+    rows, _ = make_rows(0)
+    wide, frozen = rows.copy(), rows.copy()
+    wide.indptr, wide.indices = wide.indptr.astype(np.int64), wide.indices.astype(np.int64)
+    for part in (frozen.indptr, frozen.indices, frozen.data):
+        part.flags.writeable = False
+    for left, right in product((rows, wide, frozen), repeat=2):
+        assert len(compute_row_dots(left, right, np.array([[0, 1]]), Context(Seed(0)), "")) == 1
+    assert len(row_dots._dot_rows.signatures) == 1
+    parts = (wide.indptr, wide.indices, wide.data)
+    assert all(part.flags.writeable for part in parts), "the caller's arrays stay as they were"

@@ -23,7 +23,7 @@ from scipy import sparse
 
 from core.algorithms.communities import find_communities
 from core.algorithms.fingerprints import count_links_and_triangles
-from core.algorithms.kernels import sum_common_neighbors, sum_distances
+from core.algorithms.kernels import search_breadth_first, sum_common_neighbors
 from core.algorithms.layout import find_pivots, place_by_pivots
 from core.graph import Graph
 from tests.benchmarks.fingerprints_scale import draw_heavy_tailed
@@ -84,7 +84,8 @@ def list_tasks(graph: Graph) -> Iterator[tuple[str, Callable[[Any], float], dict
 
     def sum_steps() -> np.ndarray:
         totals, farthest = np.zeros(NUM_SOURCES), np.zeros(NUM_SOURCES)
-        sum_distances(indptr, indices, sources, totals, farthest)
+        distances, queue = np.empty((2, graph.num_nodes), np.int32)
+        search_breadth_first(indptr, indices, sources, distances, queue, totals, farthest)
         return farthest
 
     def run_networkit(algorithm: Any) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.algorithms.fingerprints import compute_class_sizes, compute_fingerprints, list_neighbors
-from core.algorithms.kernels import count_marked_between
+from core.algorithms.fingerprints import compute_class_sizes, compute_fingerprints
+from core.algorithms.pairs import count_shared_neighbors
 from core.context import Context
 from core.defenses.pseudonyms import Pseudonyms
 from core.defenses.random_deletion import RandomDeletion
@@ -61,7 +61,7 @@ def test_marked_common_neighbours_as_networkx_counts_them():
 
     graph = two_communities(30)
     marked = np.random.default_rng(0).random(30) < 0.4
-    found = count_marked_between(*list_neighbors(graph), graph.edges, marked)
+    found = count_shared_neighbors(graph, graph.edges, marked)
     by_hand = graph.to_networkx()
     expected = [
         sum(marked[w] for w in nx.common_neighbors(by_hand, i, j)) for i, j in graph.edges.tolist()

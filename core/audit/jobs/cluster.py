@@ -62,11 +62,11 @@ FORKED = "forkserver"
 PRELOAD = "core.audit.jobs.preload"
 """Module that imports the following ones."""
 PRELOADED = [
-    *("core.audit.jobs.cells", "distributed", "numba.cpython.charseq"),
+    *("core.audit.jobs.cells", "core.algorithms.kernels", "distributed"),
     *("sklearn.ensemble", "sklearn.linear_model"),
 ]
 """Modules imported once by the process that workers are forked from, what attacks import late
-included. `charseq` is imported by Numba's first kernel."""
+included."""
 PRELOADED_WITHOUT_GPU = ["core.models.gae"]
 """What usefulness needs. Torch may initialise CUDA, which forked processes cannot use."""
 
