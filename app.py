@@ -11,10 +11,16 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit import net_util
 
+# Read by NumPy when it is imported, here. Pages write large arrays and read them once or twice:
+# clearing huge pages for them takes longer than it saves.
+os.environ["NUMPY_MADVISE_HUGEPAGE"] = "0"
+
 from core.data.sandbox import remove_stale_folders
 from core.errors import InputError
 from pages.ui import endpoints, service, sign_in
 from pages.ui.own_address import CheckAddress
+
+del os.environ["NUMPY_MADVISE_HUGEPAGE"]  # not for the workers, which inherit the environment
 
 
 @asynccontextmanager

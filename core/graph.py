@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 MISSING = -1
 """Code of an unknown attribute value."""
+
+_CHECKED = 1 << 17
+"""Links that are checked together."""
 
 FEWEST_NUMBERS = 10
 """Distinct values below which a numeric column is categorical."""
@@ -146,13 +150,15 @@ class Graph:
             raise InputError("graph", "must have at least one node", n)
         if len(set(self.node_ids)) != n:
             raise InputError("node ids", "must be distinct", remedy="remove the duplicates")
-        if edges.size:
-            if edges.min() < 0 or edges.max() >= n:
+        # Some at a time, each with the last one before: no copy of millions of links.
+        for start in range(0, len(edges), _CHECKED):
+            part = edges[max(start - 1, 0) : start + _CHECKED]
+            if part.min() < 0 or part.max() >= n:
                 raise InputError("link ends", f"must be node numbers from 0 to {n - 1}")
-            if not (edges[:, 0] < edges[:, 1]).all():
+            if not (part[:, 0] < part[:, 1]).all():
                 raise InputError("links", "must be stored as i < j; use Graph.from_pairs")
-            codes = edges[:, 0] * n + edges[:, 1]
-            if not (np.diff(codes) > 0).all():
+            codes = part[:, 0] * n + part[:, 1]
+            if not (codes[:-1] < codes[1:]).all():
                 raise InputError("links", "must be sorted and distinct; use Graph.from_pairs")
         if self.weights is not None:
             if self.weights.shape != (self.num_edges,):
@@ -490,10 +496,11 @@ def format_value(value: Any) -> str:
 
 def _add_texts(digest: hashlib._Hash, texts: Sequence[str]) -> None:
     """Hash texts with their number and lengths, so that different lists give different input."""
-    encoded = [text.encode() for text in texts]
-    lengths = np.array([len(encoded), *map(len, encoded)], "<i8")
-    digest.update(lengths.tobytes())
-    digest.update(b"".join(encoded))
+    encoded = "".join(texts).encode()
+    # An ASCII text has as many bytes as characters.
+    sizes = map(len, texts if encoded.isascii() else map(str.encode, texts))
+    digest.update(np.fromiter(chain([len(texts)], sizes), "<i8", 1 + len(texts)).tobytes())
+    digest.update(encoded)
 
 
 def _freeze(array: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import streamlit as st
 from core.audit.view import AuditView
 from core.figures import margins, risk
 from core.findings import answers
-from core.findings.attackers import find_headlines, find_secret, tabulate_exposed
+from core.findings.attackers import find_secret, tabulate_exposed
 from core.findings.glossary import explain_term
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.labels import method_title, release_title
@@ -76,12 +76,7 @@ def _choose_releases(view: AuditView, secret: Secret) -> list[str]:
         hint = "The others are being attacked" if is_waiting else "Add defenses on the Defend page"
         st.caption(f"Only {release_title(releases[0])} has results. {hint}.")
         return releases
-    best = cache.remember(
-        view,
-        lambda: answers.find_least_exposing(
-            find_headlines(view.nodes, secret=(secret.threat, secret.target))
-        ),
-    )
+    best = cache.remember(view, lambda: answers.find_safest(view.nodes, secret))
     start = [ORIGINAL, best] if best in releases else releases[:2]
     return st.multiselect(
         "Releases (nodes are ranked on the first)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from itertools import combinations
 
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from core import graph
 from core.data.packing import pack_graph, unpack_graph
 from core.errors import InputError
 from core.graph import (
@@ -104,6 +106,28 @@ def test_what_is_no_graph_is_refused_in_one_line(fields, message):
     with pytest.raises(InputError) as error:
         Graph(**{"edges": LINE, "node_ids": ("a", "b", "c"), **fields})
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("checked", [1, 2, 3])
+def test_links_are_checked_across_the_parts_that_are_checked_together(monkeypatch, checked):
+    sound = [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]]
+    monkeypatch.setattr(graph, "_CHECKED", checked)
+    assert Graph(np.array(sound), tuple("abcd")).num_edges == 5
+    for place in range(4):
+        swapped = [*sound[:place], sound[place + 1], sound[place], *sound[place + 2 :]]
+        repeated = [*sound[: place + 1], *sound[place:]]
+        for links in (swapped, repeated):
+            with pytest.raises(InputError, match="sorted and distinct"):
+                Graph(np.array(links), tuple("abcd"))
+
+
+@pytest.mark.parametrize("ids", [("a", "bc", ""), ("é", "漢字", "z")])
+def test_texts_are_hashed_with_their_number_and_lengths_in_bytes(ids):
+    encoded = [text.encode() for text in ids]
+    lengths = np.array([len(ids), *map(len, encoded)], "<i8")
+    expected = hashlib.sha256(b"edges:int64:(0, 2);")
+    expected.update(lengths.tobytes() + b"".join(encoded))
+    assert Graph(np.zeros((0, 2)), ids).content_hash == expected.hexdigest()
 
 
 def test_a_code_outside_its_classes_is_refused():

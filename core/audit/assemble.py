@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -18,10 +19,12 @@ from core.audit.knowledge import Auxiliary
 from core.audit.link_sample import SAMPLE, LinkSample
 from core.audit.node_tables import (
     Groups,
-    assemble_attacks,
+    assemble_nodes,
     assemble_profile,
+    assemble_rocs,
     format_part,
     list_done,
+    list_read,
     list_releases,
     make_margin_loader,
 )
@@ -50,17 +53,32 @@ from core.measures.intervals import LEVEL, combine_measurements
 from core.release import EMPIRICAL, ORIGINAL, Guarantee
 from core.results import RELEASE, Estimate, Measurement
 
+T = TypeVar("T")
+
+
+class Once(Generic[T]):
+    """A function of no argument whose result is kept, for all threads that ask for it."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make, self._made, self._lock = make, list[T](), threading.Lock()
+
+    def __call__(self) -> T:
+        """The result, of the first call that ended without an error."""
+        with self._lock:
+            if not self._made:
+                self._made.append(self._make())
+            return self._made[0]
+
+
 CellMeasure = Callable[[Row[Any]], list[Measurement]]
 """Measurements derived from a finished cell when its table is assembled."""
 
 
 def make_group_measure(store: Store, spec: AuditSpec, graph: Graph) -> CellMeasure:
-    """group_gap of an attack's cell by the spec's grouping columns; no measurement without any."""
+    """group_gap of an attack's cell by the spec's grouping columns."""
     columns = [graph.with_private(column).attribute(column).codes for column in spec.groups]
 
     def measure(cell: Row[Any]) -> list[Measurement]:
-        if not columns:
-            return []
         arrays = files.load_cell(store.home, cell.key, ("nodes", "risk", "base"))
         gain = arrays["risk"] - arrays["base"]
         return [measure_group_gap(arrays["nodes"], gain, columns)]
@@ -102,11 +120,14 @@ def assemble_view(
     load_graph: Callable[[str], Graph] | None = None,
     level: float = LEVEL,
 ) -> AuditView:
-    """The view of a finished or running audit, with intervals of this level."""
+    """The view of a finished or running audit, with intervals of this level.
+
+    Tables of nodes and curves are read from their cells when they are first asked for. Raises
+    DamagedError if one of these cells is incomplete.
+    """
     spec = AuditSpec.model_validate(row.spec)
     cells = store.list_cells(row.id)
     load = load_graph or store.load_graph
-    graph = leave_out_people(load(row.graph_hash), spec.disclosure.leave_out)
     groups: Groups = {}
     for cell in sorted(cells, key=lambda c: c.repeat):
         key = {"publish": "", "measure": format_part(cell.method)}.get(cell.kind, cell.method)
@@ -132,20 +153,27 @@ def assemble_view(
         key = keys[release, repeat]
         return files.load_cell(store.home, key, ("link_scores",)).get("link_scores")
 
-    nodes, rocs = assemble_attacks(store, spec, groups, graph)
+    def load_graph_left() -> Graph:
+        return leave_out_people(load(row.graph_hash), spec.disclosure.leave_out)
+
+    for cell in list_read(groups):
+        files.check_complete(store.home, cell.key)
+    measure = (
+        make_group_measure(store, spec, load_graph_left()) if spec.groups else _measure_nothing
+    )
     devices = sorted({cell.device for cell in cells if cell.device})
     return AuditView(
         summary=summarize(row, _count_states(cells)),
         spec=spec,
         provenance={**row.provenance, "devices": devices},
         releases=tuple(_summarize_releases(spec, groups)),
-        results=_assemble_results(spec, groups, make_group_measure(store, spec, graph), level),
-        nodes=nodes,
-        profile=assemble_profile(store, spec, groups, graph),
+        results=_assemble_results(spec, groups, measure, level),
         cells=assemble_cells(cells),
         control=_assemble_control(spec, groups),
-        rocs=rocs,
-        load_graph=lambda: leave_out_people(load(row.graph_hash), spec.disclosure.leave_out),
+        load_nodes=Once(lambda: assemble_nodes(store, spec, groups, load_graph_left())),
+        load_profile=Once(lambda: assemble_profile(store, spec, groups, load_graph_left())),
+        load_rocs=Once(lambda: assemble_rocs(store, spec, groups)),
+        load_graph=load_graph_left,
         load_release=load_release,
         load_sample=load_sample,
         load_link_scores=load_link_scores,

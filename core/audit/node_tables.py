@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from scipy.special import stdtrit
 from sqlalchemy.engine import Row
 
@@ -15,61 +17,90 @@ from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store
-from core.audit.view import NODE_COLUMNS, PROFILE_COLUMNS
+from core.audit.view import NODE_COLUMNS, PROFILE_COLUMNS, Rocs
 from core.graph import MISSING, Graph
 from core.release import ORIGINAL
 from core.results import RELEASE
 
-Rocs = dict[tuple[str, str], pd.DataFrame]
-
 _RISK_COLUMNS = ("risk", "advantage", "low", "high", "seeds")
+_RISK_ARRAYS, _ROC_ARRAYS = ("nodes", "risk", "base"), ("fpr", "tpr")
 
 
-def assemble_attacks(
-    store: Store, spec: AuditSpec, groups: Groups, graph: Graph
-) -> tuple[pd.DataFrame, Rocs]:
-    """Risk of each node by release and attack, as `AuditView.nodes` describes, and (release,
-    attack) → the ROC curve, averaged over the repeats. Each cell is read once."""
-    categories: dict[str, Iterable[str]] = {
-        "node": graph.node_ids,
-        "release": list_releases(spec),
-        "attack": [scenario.id for _, _, scenario in list_scenarios(spec)],
+def list_read(groups: Groups) -> list[Row[Any]]:
+    """Finished cells that the tables of nodes and curves are made of."""
+    return [
+        cell
+        for (_, method), cells in groups.items()
+        for cell in cells
+        if cell.state is State.DONE
+        and (cell.kind == "attack" or method == format_part("homophily"))
+    ]
+
+
+def assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
+    """Risk of each node by release and attack, as `AuditView.nodes` describes."""
+    releases = list_releases(spec)
+    attacks = [scenario.id for _, _, scenario in list_scenarios(spec)]
+    parts = [
+        (places, done)
+        for places in product(range(len(releases)), range(len(attacks)))
+        if (done := list_done(groups, releases[places[0]], attacks[places[1]]))
+    ]
+    if not parts:
+        return pd.DataFrame(columns=list(NODE_COLUMNS))
+    # As long as they may get: memory that nothing is written to is not taken.
+    most, sizes = len(parts) * graph.num_nodes, [0]
+    people = np.empty(most, np.int32)
+    is_once = all(len(done) == 1 for _, done in parts)
+    kept = ("risk", "advantage") if is_once else _RISK_COLUMNS
+    columns = {name: np.empty(most, np.int64 if name == "seeds" else float) for name in kept}
+    for _, done in parts:
+        cells = [files.load_cell(store.home, cell.key, _RISK_ARRAYS) for cell in done]
+        nodes, found = _combine_node_risks(cells, graph.num_nodes)
+        rows = slice(sizes[-1], sizes[-1] + len(nodes))
+        people[rows] = nodes
+        for name, column in columns.items():
+            column[rows] = found[name]
+        sizes.append(rows.stop)
+    few = np.int8 if max(len(releases), len(attacks)) < 128 else np.int16
+    by_release, by_attack = np.array([places for places, _ in parts], few).T
+    codes = {
+        "node": (people[: sizes[-1]], graph.node_ids),
+        "release": (by_release.repeat(np.diff(sizes)), releases),
+        "attack": (by_attack.repeat(np.diff(sizes)), attacks),
     }
-    columns: dict[str, list[np.ndarray]] = {name: [] for name in NODE_COLUMNS}
+    table: dict[str, Any] = {}
+    for name, (numbers, texts) in codes.items():
+        # Names of a graph and ids of an audit are distinct: hashing a million again tells nothing.
+        dtype = pd.CategoricalDtype._from_fastpath(pd.Index(pa.array(texts), dtype="str"), False)
+        table[name] = pd.Categorical.from_codes(numbers, dtype=dtype, validate=False)
+    table |= {name: column[: sizes[-1]] for name, column in columns.items()}
+    if is_once:
+        table |= _repeat_once(sizes[-1])
+    return pd.DataFrame(table, copy=False)
+
+
+def assemble_rocs(store: Store, spec: AuditSpec, groups: Groups) -> Rocs:
+    """(release, attack) → the ROC curve, averaged over the repeats."""
     rocs = {}
-    for row, release in enumerate(categories["release"]):
-        for column, attack in enumerate(categories["attack"]):
-            done = list_done(groups, release, attack)
-            cells = [files.load_cell(store.home, cell.key, _ATTACK_ARRAYS) for cell in done]
-            if not cells:
-                continue
-            nodes, found = _combine_node_risks(cells, graph.num_nodes)
-            columns["node"].append(nodes.astype(np.int32))
-            columns["release"].append(np.full(len(nodes), row, np.int16))
-            columns["attack"].append(np.full(len(nodes), column, np.int16))
-            for name in _RISK_COLUMNS:
-                columns[name].append(found[name])
-            rates = [cell["tpr"] for cell in cells if "tpr" in cell]
-            curves = [tpr for tpr in rates if np.isfinite(tpr).all()]
-            if curves:
-                mean = np.mean(curves, axis=0)
-                rocs[release, attack] = pd.DataFrame({"fpr": cells[0]["fpr"], "tpr": mean})
-    if not columns["node"]:
-        return pd.DataFrame(columns=list(NODE_COLUMNS)), rocs
-    table: dict[str, Any] = {name: np.concatenate(columns.pop(name)) for name in NODE_COLUMNS}
-    for name, texts in categories.items():
-        dtype = pd.CategoricalDtype(pd.Index(list(texts), dtype="str"))
-        table[name] = pd.Categorical.from_codes(table[name], dtype=dtype)
-    return pd.DataFrame(table, copy=False), rocs
-
-
-_ATTACK_ARRAYS = ("nodes", "risk", "base", "fpr", "tpr")
+    for release, (_, _, scenario) in product(list_releases(spec), list_scenarios(spec)):
+        done = list_done(groups, release, scenario.id)
+        cells = [files.load_cell(store.home, cell.key, _ROC_ARRAYS) for cell in done]
+        rates = [cell["tpr"] for cell in cells if "tpr" in cell]
+        curves = [tpr for tpr in rates if np.isfinite(tpr).all()]
+        if curves:
+            mean = np.mean(curves, axis=0)
+            rocs[release, scenario.id] = pd.DataFrame({"fpr": cells[0]["fpr"], "tpr": mean})
+    return rocs
 
 
 def _combine_node_risks(
     cells: list[files.Arrays], num_nodes: int
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Mean risk over the repeats in which a node was at stake, and Student's t interval."""
+    if len(cells) == 1:
+        nodes, risk, base = (cells[0][name] for name in _RISK_ARRAYS)
+        return nodes, {"risk": risk, "advantage": risk - base, **_repeat_once(len(nodes))}
     count, total, squares, base = np.zeros((4, num_nodes))
     for cell in cells:
         nodes, risk = cell["nodes"], cell["risk"]
@@ -92,6 +123,18 @@ def _combine_node_risks(
     }
 
 
+def _repeat_once(size: int) -> dict[str, np.ndarray]:
+    """Interval and number of repeats after one repeat: one value each, which takes no memory."""
+    once = {"low": np.nan, "high": np.nan, "seeds": 1}
+    return {name: np.broadcast_to(value, size) for name, value in once.items()}
+
+
+_PROFILE_ARRAYS = (
+    *("degree", "community"),
+    *("ghratio_proximity", "ghratio_role", "ghratio_combined"),
+)
+
+
 def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
     """Structural profile of each node per release, as `AuditView.profile` describes."""
     n = graph.num_nodes
@@ -109,11 +152,8 @@ def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph
         done = list_done(groups, release, format_part("homophily"))
         if not done:
             continue
-        arrays = files.load_cell(store.home, done[0].key)
-        ratios = {
-            name: arrays.get(name, np.full(n, np.nan))
-            for name in ("ghratio_proximity", "ghratio_role", "ghratio_combined")
-        }
+        arrays = files.load_cell(store.home, done[0].key, _PROFILE_ARRAYS)
+        ratios = {name: arrays.get(name, np.full(n, np.nan)) for name in _PROFILE_ARRAYS[2:]}
         tables.append(
             pd.DataFrame(
                 {
@@ -162,8 +202,8 @@ def make_margin_loader(store: Store, groups: Groups) -> LoadMargins:
     def load(release: str, attack: str | None) -> np.ndarray:
         parts = [np.zeros(0)]
         for cell in list_done(groups, release, attack or format_part("utility")):
-            arrays = files.load_cell(store.home, cell.key)
-            margins = arrays.get("label_margin" if attack is None else "margin", parts[0])
+            name = "label_margin" if attack is None else "margin"
+            margins = files.load_cell(store.home, cell.key, (name,)).get(name, parts[0])
             parts.append(margins[np.isfinite(margins)])
         return np.concatenate(parts)
 

@@ -40,7 +40,10 @@ def run_inline(
             if cell.key not in kept:
                 execute_cell(Job(str(own.home), own.url, audit_id, text, cell))
         own.update_audit(audit_id, state=State.DONE)
-        return assemble_view(own, own.find_audit(audit_id))
+        view = assemble_view(own, own.find_audit(audit_id))
+        for load in (view.load_nodes, view.load_profile, view.load_rocs):
+            load()  # a script's home may be gone when it asks for them
+        return view
     finally:
         if store is None:
             own.close()

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from core.audit.access.accounts import LOCAL
 from core.audit.access.team import Team
@@ -60,6 +60,8 @@ from core.release import Release
 StoppingRule = Callable[[AuditSpec, int, Callable[[float], AuditView]], bool]
 """Whether an audit of a spec may end after so many repeats; the last argument assembles its view
 with intervals of a given level."""
+
+T = TypeVar("T")
 
 _MAX_GRAPHS = 4
 _MAX_VIEWS = 6
@@ -320,16 +322,40 @@ class AuditService:
             return replace(known[1], summary=summarize(row, counts), cells=cells)
         try:
             view = assemble_view(self._store, row, self.load_graph)
-            view = replace(view, ledger=ledger, decisions=decisions)
         except DamagedError:
-            if not self._store.requeue_damaged_cells(audit_id):  # it is the graph that is damaged
+            if not self._set_damage_aside(audit_id):  # it is the graph that is damaged
                 raise
-            if not find_state(row).is_active:
-                note = "stored parts were damaged: resume the audit to compute them again"
-                self._store.update_audit(audit_id, state=State.INTERRUPTED, note=note)
             return self.get_view(audit_id)
+        view = replace(
+            view,
+            ledger=ledger,
+            decisions=decisions,
+            load_nodes=self._watch_damage(audit_id, view.load_nodes),
+            load_profile=self._watch_damage(audit_id, view.load_profile),
+            load_rocs=self._watch_damage(audit_id, view.load_rocs),
+        )
         self._remember(self._views, audit_id, (fingerprint, view), _MAX_VIEWS)
         return view
+
+    def _set_damage_aside(self, audit_id: str) -> int:
+        """Queue damaged cells again and mark the audit as interrupted; returns their number."""
+        damaged = self._store.requeue_damaged_cells(audit_id)
+        if damaged and not find_state(self._store.find_audit(audit_id)).is_active:
+            note = "stored parts were damaged: resume the audit to compute them again"
+            self._store.update_audit(audit_id, state=State.INTERRUPTED, note=note)
+        return damaged
+
+    def _watch_damage(self, audit_id: str, load: Callable[[], T]) -> Callable[[], T]:
+        """`load`, which sets the cells aside that it finds damaged before it raises."""
+
+        def call() -> T:
+            try:
+                return load()
+            except DamagedError:
+                self._set_damage_aside(audit_id)
+                raise
+
+        return call
 
     def _list_entries(self, graph_hash: str) -> tuple[Entry, ...]:
         """Publishing runs of a graph's lineage, cached until the ledger changes."""

@@ -110,6 +110,8 @@ CELL_COLUMNS = (
 processor."""
 
 
+Rocs = dict[tuple[str, str], pd.DataFrame]
+
 REPR_ROWS = 30
 """Rows of the results shown in a notebook."""
 
@@ -216,6 +218,8 @@ class AuditView:
     results, nodes, profile, cells, control  tables with the columns named above; control is empty
     without control nodes
     rocs     (release, attack) → table fpr, tpr: mean ROC over repeats at fixed FPRs
+    load_nodes, load_profile, load_rocs  what these properties return, read when it is first asked
+    for; raise DamagedError if a cell differs from what was written
     load_graph    the original graph
     load_release  (release id, repeat) → the released graph of that repeat
     load_sample   release id of a defense → links among a few nodes before and after, first repeat
@@ -233,10 +237,10 @@ class AuditView:
     provenance: dict[str, Any]
     releases: tuple[ReleaseSummary, ...]
     results: pd.DataFrame
-    nodes: pd.DataFrame
-    profile: pd.DataFrame
     cells: pd.DataFrame
-    rocs: dict[tuple[str, str], pd.DataFrame]
+    load_nodes: Callable[[], pd.DataFrame]
+    load_profile: Callable[[], pd.DataFrame]
+    load_rocs: Callable[[], Rocs]
     load_graph: Callable[[], Graph]
     load_release: Callable[[str, int], Graph]
     load_sample: Callable[[str], LinkSample]
@@ -246,6 +250,21 @@ class AuditView:
     decisions: tuple[Decision, ...] = ()
     load_link_scores: Callable[[str, int], np.ndarray | None] = lambda _release, _repeat: None
     load_margins: Callable[[str, str | None], np.ndarray] = lambda _release, _attack: np.zeros(0)
+
+    @property
+    def nodes(self) -> pd.DataFrame:
+        """One row per node at stake, release and attack (`NODE_COLUMNS`)."""
+        return self.load_nodes()
+
+    @property
+    def profile(self) -> pd.DataFrame:
+        """One row per node and release (`PROFILE_COLUMNS`)."""
+        return self.load_profile()
+
+    @property
+    def rocs(self) -> Rocs:
+        """Mean ROC curve of each release and attack."""
+        return self.load_rocs()
 
     @property
     def num_repeats(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pandas as pd
@@ -15,17 +16,22 @@ from core.findings.palette import Theme, escape_text
 class Chart:
     """A figure with its table (offered as CSV) and one line on n and splits.
 
+    source  the table, or a function that makes it where that takes longer than the figure
     The figure's own title states the finding, so that exported pictures (PNG, SVG) have it too.
     """
 
     figure: go.Figure
-    table: pd.DataFrame
+    source: pd.DataFrame | Callable[[], pd.DataFrame]
     note: str
 
     @property
+    def table(self) -> pd.DataFrame:
+        """What the figure shows, as numbers."""
+        return self.source() if callable(self.source) else self.source
+
+    @property
     def is_empty(self) -> bool:
-        is_empty: bool = self.table.empty
-        return is_empty
+        return not callable(self.source) and bool(self.source.empty)
 
     @property
     def title(self) -> str:

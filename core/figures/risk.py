@@ -128,8 +128,11 @@ def risk_heatmap(
             },
         }
     )
-    table = pd.concat([t.assign(release=r) for r, t in shown.items()], ignore_index=True)
-    return Chart(figure, table, _describe_rows(num_nodes, num_rows, len(attacks)))
+
+    def join() -> pd.DataFrame:
+        return pd.concat([t.assign(release=r) for r, t in shown.items()], ignore_index=True)
+
+    return Chart(figure, join, _describe_rows(num_nodes, num_rows, len(attacks)))
 
 
 def _fit_scale(panels: Sequence[np.ndarray], by: Scale) -> tuple[float, float, bool]:

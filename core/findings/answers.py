@@ -31,7 +31,7 @@ from core.findings.labels import (
     release_title,
 )
 from core.findings.numbers import format_estimate, format_interval, format_number, format_row
-from core.findings.people import list_secrets, select_secret
+from core.findings.people import Secret, list_secrets, select_secret
 from core.findings.tables import attack_rows, compute_worst_attacks, main_metric, select_results
 from core.findings.tradeoff import compute_admissible, find_best_release, list_equally_useful
 from core.measures.node_risk import ADVANTAGE_LIMIT
@@ -278,8 +278,15 @@ def _bar(releases: Sequence[str], refused: Mapping[str, str]) -> str:
     return f"Refused under other limits: {'; '.join(parts + more)}."
 
 
+def find_safest(nodes: pd.DataFrame, secret: Secret) -> str | None:
+    """`find_least_exposing` for one secret, without a table of its nodes."""
+    table = compute_exposed(nodes)
+    own = table[(table.threat == secret.threat) & (table.target == secret.target)]
+    return find_least_exposing(own.assign(advantage=own["mean"]))
+
+
 def find_least_exposing(headline: pd.DataFrame) -> str | None:
     """The defended release with the smallest mean advantage, of `pick_worst`."""
-    means = headline.groupby("release", observed=True).advantage.mean()
+    means = headline.groupby("release", observed=True, sort=False).advantage.mean()
     means = means[[r != ORIGINAL and not is_data_independent(str(r)) for r in means.index]]
     return None if means.empty else str(means.idxmin())

@@ -15,10 +15,12 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, wraps
+from itertools import pairwise
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from core.audit.scenarios import THREAT_TITLES, Scenario, split_id
 from core.audit.view import spell
@@ -75,6 +77,9 @@ def find_secret(attack: str) -> tuple[str, str]:
     return threat, Scenario.parse(attack).target
 
 
+Rows = slice | np.ndarray
+"""Rows of a table: a slice if they follow one another, else their numbers."""
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -105,14 +110,14 @@ def _once_a_table(
 class _Headline:
     """Headline attacker of a release and secret.
 
-    rows  numbers of its rows in the table of nodes, one per node at stake
+    rows  its rows in the table of nodes, one per node at stake
     how   how it was chosen
     """
 
     release: str
     threat: str
     target: str
-    rows: np.ndarray
+    rows: Rows
     how: str
 
 
@@ -120,10 +125,15 @@ class _Headline:
 def _list_headlines(nodes: pd.DataFrame) -> list[_Headline]:
     """The headline attacker of each release and secret of `AuditView.nodes`."""
     rows, gains = list_rows(nodes), nodes.advantage.to_numpy(float)
-    half = _find_halves(nodes.node)
+    people = nodes.node.astype("category").cat
+    codes = people.codes.to_numpy()
+
+    def is_second(chosen: Rows) -> np.ndarray:
+        return np.asarray(_halve_names(_Names(people.categories))[codes[chosen]])
+
     return [
         _Headline(
-            release, threat, target, *_choose({a: rows[release, a] for a in own}, gains, half)
+            release, threat, target, *_choose({a: rows[release, a] for a in own}, gains, is_second)
         )
         for (release, (threat, target)), own in _list_secrets(rows)
     ]
@@ -139,12 +149,16 @@ def compute_headlines(nodes: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_headlines(
-    nodes: pd.DataFrame, release: str | None = None, secret: tuple[str, str] | None = None
+    nodes: pd.DataFrame,
+    release: str | None = None,
+    secret: tuple[str, str] | None = None,
+    columns: Sequence[str] = HEADLINE_COLUMNS,
 ) -> pd.DataFrame:
     """`compute_headlines` with names as the categories of `nodes`, of all releases and secrets or
     of one.
 
-    secret  (threat, target column)
+    secret   (threat, target column)
+    columns  those to return: each is a copy of millions of values
     """
     found = [
         one
@@ -152,33 +166,52 @@ def find_headlines(
         if release in (None, one.release) and secret in (None, (one.threat, one.target))
     ]
     if not found:
-        return pd.DataFrame(columns=list(HEADLINE_COLUMNS))
-    table = nodes.iloc[np.concatenate([one.rows for one in found])].reset_index(drop=True)
-    sizes = [len(one.rows) for one in found]
-    for name in ("threat", "target", "how"):
+        return pd.DataFrame(columns=list(columns))
+    numbers = [_number_rows(one.rows) for one in found]
+    rows = found[0].rows if len(found) == 1 else np.concatenate(numbers)
+    table = nodes[[name for name in columns if name in nodes]].iloc[rows].reset_index(drop=True)
+    sizes = list(map(len, numbers))
+    for name in {"threat", "target", "how"}.intersection(columns):
         table[name] = pd.Categorical([getattr(one, name) for one in found]).repeat(sizes)
-    return table.assign(base=table.risk - table.advantage)[list(HEADLINE_COLUMNS)]
+    if "base" in columns:
+        table["base"] = table.risk - table.advantage
+    return table[list(columns)]
 
 
 @_once_a_table
-def list_rows(nodes: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
-    """(release, attack) → row numbers with a defined risk, in the table's order."""
-    rows = np.flatnonzero(nodes.risk.notna() & nodes.advantage.notna())
-    releases, attacks = (nodes[name].astype("category").cat for name in ("release", "attack"))
-    codes = releases.codes.to_numpy(np.int64)[rows] * len(attacks.categories)
-    codes += attacks.codes.to_numpy()[rows]
+def list_rows(nodes: pd.DataFrame) -> dict[tuple[str, str], Rows]:
+    """(release, attack) → rows with a defined risk, in the table's order."""
+    known = (nodes.risk.notna() & nodes.advantage.notna()).to_numpy()
+    names = [nodes[name].astype("category").cat for name in ("release", "attack")]
+    codes = [of.codes.to_numpy() for of in names]
     # The table is made part by part: a part is a run of equal codes, found without sorting.
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))
-    parts: dict[int, list[np.ndarray]] = {}
-    for code, run in zip(codes[starts].tolist(), np.split(rows, starts[1:]), strict=False):
-        parts.setdefault(code, []).append(run)
-    names = {code: divmod(code, len(attacks.categories)) for code in parts}
+    starts = _find_starts(*codes).tolist()
+    parts: dict[tuple[int, int], list[Rows]] = {}
+    for start, stop in pairwise([*starts, len(nodes)]):
+        run: Rows = slice(start, stop)
+        if not known[run].all():
+            run = start + np.flatnonzero(known[run])
+        if isinstance(run, slice) or len(run):
+            parts.setdefault((codes[0][start], codes[1][start]), []).append(run)
     return {
-        (releases.categories[names[code][0]], attacks.categories[names[code][1]]): (
-            runs[0] if len(runs) == 1 else np.concatenate(runs)
+        (names[0].categories[release], names[1].categories[attack]): (
+            runs[0] if len(runs) == 1 else np.concatenate([_number_rows(run) for run in runs])
         )
-        for code, runs in parts.items()
+        for (release, attack), runs in parts.items()
     }
+
+
+def _find_starts(*columns: np.ndarray) -> np.ndarray:
+    """Numbers of the rows that differ from the one before, the first row's included."""
+    is_new = np.zeros(len(columns[0]), bool)
+    is_new[:1] = True
+    for column in columns:
+        is_new[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(is_new)
+
+
+def _number_rows(rows: Rows) -> np.ndarray:
+    return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
 
 
 def _list_secrets(
@@ -229,26 +262,26 @@ def compute_exposed(
     for one in headlines:
         gain = gains[one.rows]
         own = pd.DataFrame({"advantage": gain, "is_exposed": gain > limit})
-        base = (risks[one.rows] - gain).round(6) if by_base else np.zeros(len(gain))
+        base = (risks[one.rows] - gain).round(6) if by_base else np.zeros(len(gain), np.int8)
         codes = names.codes.to_numpy()[one.rows]
-        is_new = (np.diff(codes, prepend=-2) != 0) | (np.diff(base, prepend=np.nan) != 0)
-        attacks = pd.Series(codes[is_new])
+        starts = _find_starts(codes, base)
+        attacks = pd.Series(codes[starts])
         table = own.groupby(base, sort=False).agg(
             exposed=("is_exposed", "sum"),
             n=("is_exposed", "size"),
-            share=("is_exposed", "mean"),
             mean=("advantage", "mean"),
             sd=("advantage", "std"),
         )
         titles = (
-            attacks.groupby(base[is_new], sort=False)
+            attacks.groupby(base[starts], sort=False)
             .unique()
             .map(
                 lambda codes: " or ".join(dict.fromkeys(map(method_title, names.categories[codes])))
             )
         )
         fixed = {"release": one.release, "threat": one.threat, "target": one.target}
-        table = table.assign(**fixed, attacks=titles, how=one.how, base=table.index)
+        share = table.exposed / table.n
+        table = table.assign(**fixed, share=share, attacks=titles, how=one.how, base=table.index)
         tables.append(table)
     columns = [name for name in EXPOSED_COLUMNS if by_base or name != "base"]
     return pd.concat(tables, ignore_index=True)[columns]
@@ -276,12 +309,12 @@ def tabulate_exposed(nodes: pd.DataFrame, releases: Sequence[str]) -> pd.DataFra
 
 
 def _choose(
-    rows: dict[str, np.ndarray], gains: np.ndarray, half: np.ndarray
-) -> tuple[np.ndarray, str]:
+    rows: dict[str, Rows], gains: np.ndarray, is_second: Callable[[Rows], np.ndarray]
+) -> tuple[Rows, str]:
     """Rows of the headline attacker of one release and secret, and how it was chosen.
 
-    rows   attack → row numbers
-    gains  advantage of every row; half: cross-fitting half of each row's node
+    rows   attack → its rows
+    gains  advantage of every row; is_second: cross-fitting half of the nodes of some rows
     Among attackers with different knowledge the one with the largest advantage is used, which is a
     choice among scenarios.
     """
@@ -295,23 +328,23 @@ def _choose(
             if is_baseline(best):
                 how = "which uses columns only and has a larger advantage than the selecting attack"
             return rows[best], f"{method_title(keys[best])}, {how}"
-    sides = {}
-    for attack, chosen in rows.items():
-        is_second = half[chosen] == 1
-        sides[attack] = chosen[~is_second], chosen[is_second]
+    if len(rows) == 1:
+        ((attack, chosen),) = rows.items()
+        second = is_second(chosen)
+        numbers = _number_rows(chosen)
+        return np.concatenate([numbers[~second], numbers[second]]), CROSS_FITTED
+    halves = {attack: is_second(chosen) for attack, chosen in rows.items()}
+    means: tuple[dict[str, float], dict[str, float]] = {}, {}
+    for attack, second in halves.items():
+        for side, mine in enumerate((~second, second)):
+            if mine.any():
+                means[side][attack] = gains[rows[attack]][mine].mean()
     parts = []
     for side in (0, 1):
-        others = {a: gains[both[1 - side]] for a, both in sides.items() if len(both[1 - side])}
-        others = others or {a: gains[both[side]] for a, both in sides.items() if len(both[side])}
-        parts.append(sides[max(others, key=lambda a: others[a].mean())][side])
+        others = means[1 - side] or means[side]
+        best = max(others, key=others.__getitem__)
+        parts.append(_number_rows(rows[best])[halves[best] == side])
     return np.concatenate(parts), CROSS_FITTED
-
-
-def _find_halves(people: pd.Series) -> np.ndarray:
-    """(k,) cross-fitting half, 0 or 1, of each row's node, by a hash of its name."""
-    is_numbered = isinstance(people.dtype, pd.CategoricalDtype)
-    named = people if is_numbered else people.astype("category")
-    return np.asarray(_hash_names(_Names(named.cat.categories))[named.cat.codes.to_numpy()])
 
 
 class _Names:
@@ -329,11 +362,12 @@ class _Names:
 
 
 @lru_cache(maxsize=2)
-def _hash_names(people: _Names) -> np.ndarray:
-    """(n,) hashes, cached by the identity of the names."""
-    texts = map(str.encode, map(str, people.names.tolist()))
+def _halve_names(people: _Names) -> np.ndarray:
+    """(n,) whether a node is in the second half for cross-fitting, by a hash of its name; cached
+    by the identity of the names."""
+    texts = pa.array(people.names.astype("str")).cast(pa.large_binary()).to_pylist()
     hashes = np.fromiter(map(zlib.crc32, texts), np.uint32, len(people.names))
-    return (hashes & 1).astype(np.int8)
+    return (hashes & 1).astype(bool)
 
 
 def compute_bound(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> pd.DataFrame:
@@ -344,7 +378,9 @@ def compute_bound(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> pd.Dat
     """
     rows, result = list_rows(nodes), []
     for (release, (threat, target)), attacks in _list_secrets(rows):
-        group = nodes.iloc[np.sort(np.concatenate([rows[release, a] for a in attacks]))]
+        group = nodes.iloc[
+            np.sort(np.concatenate([_number_rows(rows[release, a]) for a in attacks]))
+        ]
         people, _ = pd.factorize(group.node)
         best = group.advantage.groupby(people, sort=False).max()
         bases = (group.risk - group.advantage).groupby(people, sort=False).first()

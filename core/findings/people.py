@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from core.audit.scenarios import THREAT_TITLES, Threat
 from core.audit.view import spell
 from core.findings.attackers import (
+    HEADLINE_COLUMNS,
     compute_exposed,
     compute_headlines,
     find_headlines,
@@ -106,7 +107,8 @@ def rank_people(nodes: pd.DataFrame, secret: Secret, release: str = ORIGINAL) ->
     ordered by `low`, then by `support`, then by id.
     """
     nodes = nodes.astype({"node": "category"}) if nodes.node.dtype != "category" else nodes
-    found = find_headlines(nodes, release, (secret.threat, secret.target))
+    columns = [name for name in PEOPLE_COLUMNS if name in HEADLINE_COLUMNS]
+    found = find_headlines(nodes, release, (secret.threat, secret.target), columns)
     if found.empty:
         return pd.DataFrame(columns=list(PEOPLE_COLUMNS))
     codes, names = nodes.node.cat.codes.to_numpy(), nodes.node.cat.categories
@@ -118,14 +120,19 @@ def rank_people(nodes: pd.DataFrame, secret: Secret, release: str = ORIGINAL) ->
             counts += np.bincount(codes[rows], minlength=len(names))
             totals += np.bincount(codes[rows], gains[rows], len(names))
     codes = found.node.cat.codes.to_numpy()
-    found = found.assign(support=totals[codes] / counts[codes])
-    found["low"], found["high"] = found.low - found.base, found.high - found.base
-    found = found.round({"advantage": 9, "support": 9})
+    found = found.assign(
+        advantage=found.advantage.round(9),
+        low=found.low - found.base,
+        high=found.high - found.base,
+        support=(totals[codes] / counts[codes]).round(9),
+    )
     sure = found.low.fillna(-np.inf).round(9)
-    order = np.lexsort((_rank_names(names)[codes], -found.support, -sure, -found.advantage))
+    keys = (-found.support, -sure, -found.advantage)
+    telling = [key for key in keys if not (key == key.iloc[0]).all()]
+    order = np.lexsort((_rank_names(names)[codes], *telling))
     found = found.iloc[order].reset_index(drop=True)
     found.insert(0, "rank", np.arange(1, len(found) + 1))
-    return found[list(PEOPLE_COLUMNS)]
+    return found
 
 
 def _rank_names(names: pd.Index) -> np.ndarray:
@@ -139,10 +146,14 @@ def compare_people(
     nodes: pd.DataFrame, secret: Secret, release: str, people: Sequence[str]
 ) -> pd.Series:
     """Node → advantage of the headline attacker on another release, for nodes at stake there."""
-    found = find_headlines(nodes, release, (secret.threat, secret.target))
+    key = (secret.threat, secret.target)
+    found = find_headlines(nodes, release, key, ("node", "advantage"))
     if found.empty:
         return pd.Series(dtype=float)
-    return spell(found[found.node.isin(people)]).set_index("node").advantage
+    named = found.node.astype("category").cat
+    is_among = pc.is_in(pa.array(named.categories), pa.array(people, pa.large_string()))
+    rows = found[is_among.to_numpy(zero_copy_only=False)[named.codes]]
+    return spell(rows).set_index("node").advantage
 
 
 def describe_prior(people: pd.DataFrame, secret: Secret) -> str:

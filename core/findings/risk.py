@@ -58,7 +58,7 @@ def compute_heatmap(
     """rank, node, headline, attack (the headline attacker), and the value under each attack (NaN:
     none). Most exposed first by the headline attacker; nodes with baseline attackers only come
     last, with NaN. Attacks have the same order for all releases, by their values on the first.
-    `attack` is a category.
+    `attack` is a category, and `node` where it is one in `nodes` and in `order`.
 
     order   exactly these nodes in this order, so that releases show the same rows
     secret  (threat, target column): the attacks on it alone
@@ -74,7 +74,7 @@ def compute_heatmap(
     if secret is None:
         found = pick_worst(nodes[nodes.release == release])
     else:
-        found = find_headlines(nodes, release, secret)
+        found = find_headlines(nodes, release, secret, ("node", "attack", by))
     values = nodes[by].to_numpy(float)
     # Numbers: a million names are slow to look up.
     people = nodes.node.astype("category")
@@ -86,17 +86,18 @@ def compute_heatmap(
         placed[codes] = values
         return placed
 
-    where = pd.Categorical(found.node, dtype=people.dtype).codes
+    where = _find_codes(found.node, people.dtype)
     headline = place(where, found[by].to_numpy(float))
     if order is None:
         shown = pd.unique(np.concatenate([codes[rows] for rows in mine.values()]))
         shown = shown[np.argsort(-np.nan_to_num(headline[shown], nan=-np.inf), kind="stable")]
         order = names.take(shown)
     else:
-        shown = pd.Categorical(pd.Series(order).array, dtype=people.dtype).codes
-        order = pd.Series(order).astype("str").array
+        named = pd.Series(order)
+        shown = _find_codes(named, people.dtype)
+        order = (named if named.dtype == people.dtype else named.astype("str")).array
     by_attack = nodes.attack.astype("category").dtype
-    which = place(where, pd.Categorical(found.attack, dtype=by_attack).codes)[shown]
+    which = place(where, _find_codes(found.attack, by_attack))[shown]
     table: dict[str, Any] = {
         "rank": np.arange(1, len(shown) + 1),
         "node": order,
@@ -113,6 +114,11 @@ def compute_heatmap(
         if attack in mine:
             table[attack] = place(codes[mine[attack]], values[mine[attack]])[shown]
     return pd.DataFrame(table)
+
+
+def _find_codes(values: pd.Series, dtype: Any) -> np.ndarray:
+    """(k,) numbers of values as categories, −1 for those that are none."""
+    return np.asarray((values if values.dtype == dtype else values.astype(dtype)).cat.codes)
 
 
 def compute_risk_shares(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from core.audit.store.files import DamagedError
 from core.errors import AccessError
 from pages.ui import fair_semaphore, login, memory, page, session, sidebar, sign_in, theme
 
@@ -44,5 +45,5 @@ with fair_semaphore.PAGES.hold():
         login.show_person()
     try:
         chosen.run()
-    except AccessError as error:
+    except (AccessError, DamagedError) as error:
         page.show_error(error)

@@ -70,7 +70,7 @@ def show_chart(
         )
     with st.container(horizontal=True, wrap=False, gap="xsmall", vertical_alignment="center"):
         st.caption(escape(chart.note, 400), width="stretch")
-        download_table(chart.table, key)
+        download_table(chart.source, key)
         _offer_images(f"chart-{slug}", slug)
     return event
 

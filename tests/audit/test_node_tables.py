@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -36,15 +38,68 @@ def test_risk_is_the_mean_over_repeats_with_students_interval(num_repeats):
             assert ends == pytest.approx(np.clip(expected, 0, 1))
 
 
-def test_a_cell_is_read_once_for_a_view(graph, make_spec, tmp_path, monkeypatch):
+def test_a_view_reads_a_table_when_it_is_asked_for(graph, make_spec, tmp_path, monkeypatch):
     attacks = [{"key": "common_neighbors"}, {"key": "class_prior"}]
     run_inline(make_spec(attacks=attacks), graph, tmp_path)
     store, read, load = Store(tmp_path), [], files.load_cell
+
+    def load_graph(graph_hash):
+        read.append(graph_hash)
+        return graph
+
     with monkeypatch.context() as patch:
         patch.setattr(
             files, "load_cell", lambda home, *key: read.append(key[0]) or load(home, *key)
         )
-        view = assemble_view(store, store.list_audits()[0])
+        view = assemble_view(store, store.list_audits()[0], load_graph)
+        assert not view.results.empty
+        assert read == []
+        assert view.nodes is view.nodes
+        assert len(read) == len(set(read)) > 1
+        read.clear()
+        assert {attack for _, attack in view.rocs} == {"common_neighbors", "class_prior"}
+    assert len(read) == len(set(read)) > 1
     store.close()
-    assert {attack for _, attack in view.rocs} == {"common_neighbors", "class_prior"}
-    assert len(read) == len(set(read)) > 0
+
+
+@pytest.mark.parametrize("num_repeats", [1, 2])
+def test_the_table_has_each_cell_in_the_order_of_releases_and_attacks(
+    graph, make_spec, tmp_path, num_repeats
+):
+    attacks = [{"key": "common_neighbors"}, {"key": "class_prior"}]
+    defenses = [{"key": "random_deletion"}]
+    spec = make_spec(attacks=attacks, defenses=defenses, num_repeats=num_repeats)
+    nodes = run_inline(spec, graph, tmp_path).nodes
+    with closing(Store(tmp_path)) as store:
+        done = [c for c in store.list_cells(store.list_audits()[0].id) if c.kind == "attack"]
+        cells = [(c.release, c.method, files.load_cell(tmp_path, c.key)) for c in done]
+    expected = {}
+    for release in ("original", "random_deletion"):
+        for attack in ("common_neighbors", "class_prior"):
+            own = [arrays for *where, arrays in cells if where == [release, attack]]
+            assert len(own) == num_repeats
+            for number in np.unique(np.concatenate([arrays["nodes"] for arrays in own])):
+                risks = [a["risk"][a["nodes"] == number] for a in own if number in a["nodes"]]
+                key = graph.node_ids[number], release, attack
+                expected[key] = np.mean(risks), len(risks)
+    found = list(zip(nodes.node, nodes.release, nodes.attack, strict=True))
+    assert found == list(expected)
+    means, counts = np.transpose(list(expected.values()))
+    assert nodes.risk.to_numpy() == pytest.approx(means)
+    assert nodes.seeds.tolist() == counts.tolist()
+    assert (nodes.low.isna() == (nodes.seeds == 1)).all()
+    assert nodes.dtypes.astype(str).tolist() == ["category"] * 3 + ["float64"] * 4 + ["int64"]
+
+
+def test_one_repeat_gives_what_several_equal_ones_do():
+    """The short way of one repeat, to the last digit."""
+    rng = np.random.default_rng(1)
+    nodes = np.flatnonzero(rng.random(200) < 0.5)
+    cell = {"nodes": nodes, "risk": rng.random(len(nodes)), "base": rng.random(len(nodes))}
+    nobody = {name: values[:0] for name, values in cell.items()}
+    short, found = _combine_node_risks([cell], 200)
+    long, expected = _combine_node_risks([cell, nobody], 200)
+    assert np.array_equal(short, long)
+    for name, values in expected.items():
+        assert np.array_equal(found[name], values, equal_nan=True), name
+        assert found[name].dtype == values.dtype

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -191,10 +193,10 @@ def make_view(graph: Graph | None = None) -> AuditView:
         provenance,
         releases,
         make_results(),
-        make_nodes(graph),
-        make_profile(graph),
         pd.DataFrame(columns=list(CELL_COLUMNS)),
-        make_rocs(),
+        cache(lambda: make_nodes(graph)),
+        cache(lambda: make_profile(graph)),
+        cache(make_rocs),
         lambda: graph,
         load_release,
         lambda release: LinkSample.draw(load_release(RELEASES[0], 0), load_release(release, 0)),

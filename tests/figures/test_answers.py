@@ -7,7 +7,8 @@ import pytest
 
 from core.audit.view import NODE_COLUMNS, RESULT_COLUMNS
 from core.findings import answers
-from core.findings.attackers import pick_worst
+from core.findings.attackers import find_headlines, pick_worst
+from core.findings.people import list_secrets
 from core.findings.tradeoff import compute_tradeoff
 from tests.figures.conftest import RELEASES, make_nodes, make_results, result_row
 from tests.oracles.graphs import two_communities
@@ -149,6 +150,11 @@ def test_the_least_exposing_release_is_that_on_which_the_headline_attacker_gains
     assert answers.find_least_exposing(pick_worst(view.nodes)) == min(best, key=best.get)
     alone = view.nodes[view.nodes.release == "original"]
     assert answers.find_least_exposing(pick_worst(alone)) is None
+    for secret in list_secrets(view.nodes):
+        headline = find_headlines(view.nodes, secret=(secret.threat, secret.target))
+        safest = answers.find_safest(view.nodes, secret)
+        assert safest == answers.find_least_exposing(headline)
+        assert safest is not None
 
 
 def test_a_data_free_twin_is_never_the_best_defense() -> None:

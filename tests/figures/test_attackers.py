@@ -233,7 +233,7 @@ def test_rows_by_release_and_attack_equal_a_loop(is_mixed):
     for number, row in enumerate(table.itertuples()):
         if row.risk == row.risk:
             expected.setdefault((row.release, row.attack), []).append(number)
-    found = {pair: rows.tolist() for pair, rows in list_rows(table).items()}
+    found = {pair: np.arange(len(table))[rows].tolist() for pair, rows in list_rows(table).items()}
     assert found == expected
     assert list(found) == list(expected)
 

@@ -94,9 +94,8 @@ def test_the_answer_says_when_there_is_no_gap_or_none_is_narrowed() -> None:
 
 def test_the_report_has_it_without_a_private_column(results: pd.DataFrame) -> None:
     view = make_view()
-    view = dataclasses.replace(
-        view, results=results, spec=view.spec.update(private=None), profile=view.profile.iloc[:0]
-    )
+    nobody, spec = view.profile.iloc[:0], view.spec.update(private=None)
+    view = dataclasses.replace(view, results=results, spec=spec, load_profile=lambda: nobody)
     content, _ = build_content(view, ReportOptions(sections=("homophily",)))
     (section,) = content["sections"]
     table = next(b for b in section["blocks"] if b["kind"] == "table")

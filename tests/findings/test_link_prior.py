@@ -58,14 +58,15 @@ def test_a_person_is_told_both_and_a_column_has_no_such_prior():
         (node, ORIGINAL, "common_neighbors", 0.8, 0.3, 0.7, 0.9, 5),
         (node, ORIGINAL, "gcn", 0.9, 0.4, 0.8, 1.0, 5),
     ]
-    view = replace(make_view(), nodes=pd.DataFrame(rows, columns=list(NODE_COLUMNS)))
+    nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
+    view = replace(make_view(), load_nodes=lambda: nodes)
     prior, text = find_link_prior(view), describe_link_prior(view, node, ORIGINAL)
     low, middle, high = (move_prior(chance, prior) for chance in (0.7, 0.8, 0.9))
     assert "0.80 [0.70, 0.90]" in text
     assert "prior 0.5" in text
     assert f"1 in {1 / prior:,.0f}" in text
     assert format_interval(middle, low, high) in text
-    only = replace(view, nodes=view.nodes[view.nodes.attack == "gcn"])
+    only = replace(view, load_nodes=lambda: nodes[nodes.attack == "gcn"])
     assert describe_link_prior(only, node, ORIGINAL) == ""
     assert f"1 in {1 / prior:,.0f}" in describe_report_prior(view)
     bare = view.spec.update(hide_links=None)

@@ -31,9 +31,10 @@ def view_of(rows, number=3, graph=None):
     graph = graph or two_communities()
     keep = np.ones(graph.num_edges, bool)
     keep[np.flatnonzero((graph.edges == number).any(axis=1))[:2]] = False
+    nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
     return replace(
         make_view(graph),
-        nodes=pd.DataFrame(rows, columns=list(NODE_COLUMNS)),
+        load_nodes=lambda: nodes,
         load_release=lambda _release, _repeat: graph.with_edges(graph.edges[keep]),
     )
 
@@ -91,8 +92,9 @@ def test_one_neighbour_is_no_reason():
     people = pd.DataFrame(
         {"node": [graph.node_ids[0]], "attack": "gcn", "advantage": 0.4, "low": 0.2}
     )
-    view = replace(make_view(graph), load_release=lambda _release, _repeat: graph)
-    view = replace(view, profile=view.profile.iloc[:0])
+    view = make_view(graph)
+    nobody = view.profile.iloc[:0]
+    view = replace(view, load_release=lambda _release, _repeat: graph, load_profile=lambda: nobody)
     (line,) = explain_people(view, people, Secret("attribute"))
     assert line == "GCN sees more than its neighbours' values"
 

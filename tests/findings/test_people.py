@@ -143,9 +143,10 @@ def make_two_threats():
     ids = graph.node_ids
     rows = [(ids[3], "common_neighbors", 1.0, 0.5, 0.9), (ids[3], "gcn", 0.9, 0.5, 0.8)]
     kept = np.delete(graph.edges, np.flatnonzero((graph.edges == 3).any(axis=1))[:2], axis=0)
+    nodes = make_nodes(*rows, (ids[6], "gcn", 0.505, 0.5, 0.4))
     return replace(
         make_view(graph),
-        nodes=make_nodes(*rows, (ids[6], "gcn", 0.505, 0.5, 0.4)),
+        load_nodes=lambda: nodes,
         load_release=lambda _release, _repeat: graph.with_edges(kept),
     )
 
@@ -171,7 +172,7 @@ def test_a_further_column_is_explained_by_its_own_values():
     secret = Secret("attribute", "label")
     node = graph.node_ids[3]
     nodes = make_nodes((node, "gcn@column:label", 0.9, 0.5, 0.8))
-    view = replace(view, nodes=nodes)
+    view = replace(view, load_nodes=lambda: nodes)
     (line,) = explain_people(view, rank_people(nodes, secret), secret)
     release = view.load_release(ORIGINAL, 0)
     same, total = count_same_neighbors(release, graph.attribute("label").codes)

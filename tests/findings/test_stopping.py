@@ -177,7 +177,7 @@ def test_a_figure_without_repeats_never_ends_an_audit():
             "seeds": 3,
         }
     )
-    audit.view = replace(audit.view, nodes=nodes)
+    audit.view = replace(audit.view, load_nodes=lambda: nodes)
     spec = audit.spec.update(policy=policy.model_dump(mode="json"))
     assert judge(audit.assemble(5), policy).find(RELEASE).checks[-1].state == "met"
     assert not is_decided(spec, 5, lambda level: audit.assemble(5, level))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import subprocess
 import sys
 import time
 import types
+from pathlib import Path
 
 import pytest
 
@@ -44,3 +46,14 @@ def test_garbage_is_still_found(monkeypatch):
     ring.append(ring)
     del ring
     assert gc.collect() >= 1
+
+
+def test_the_server_asks_for_no_huge_pages_and_its_workers_may():
+    code = (
+        "import app, os, numpy\n"
+        "told = numpy._core.multiarray._get_madvise_hugepage()\n"
+        "print(told, 'NUMPY_MADVISE_HUGEPAGE' in os.environ)"
+    )
+    root = Path(__file__).parents[2]
+    told = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
+    assert told.stdout.split() == ["False", "False"]

@@ -9,6 +9,7 @@ import sqlite3
 import threading
 import time
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
@@ -118,6 +119,87 @@ def test_a_view_of_a_damaged_audit_says_what_to_do(tmp_path, spec, graph):
         assert broken.summary.state == "interrupted"
         assert broken.summary.cells_done == view.summary.cells_done - 1
         assert "resume" in service.get_progress(view.summary.id).note
+    finally:
+        service.close()
+
+
+@pytest.fixture
+def cell(tmp_path):
+    arrays = {"first": np.arange(500.0), "second": np.arange(500)}
+    files.save_cell(tmp_path, "cell", arrays)
+    return files.cell_folder(tmp_path, "cell")
+
+
+def load(folder, *names):
+    return files.load_cell(folder.parents[2], folder.name, names or None)
+
+
+def flip_first(folder):
+    content = bytearray((folder / ARRAYS).read_bytes())
+    content[content.index(b"first.npy") + 300] ^= 1
+    (folder / ARRAYS).write_bytes(content)
+
+
+def test_one_array_of_a_cell_is_checked_as_it_is_read(cell):
+    assert list(load(cell, "second")) == ["second"]
+    flip_first(cell)
+    for names in ([], ["first"]):
+        with pytest.raises(DamagedError):
+            load(cell, *names)
+    assert np.array_equal(load(cell, "second")["second"], np.arange(500))
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_a_cell_of_an_earlier_version_is_checked_in_full_once(cell, is_damaged):
+    written = (cell / CHECKSUM).read_text()
+    first_line = written.splitlines()[0]
+    (cell / CHECKSUM).write_text(first_line)
+    if is_damaged:
+        flip_first(cell)
+        with pytest.raises(DamagedError):
+            load(cell, "second")
+        assert (cell / CHECKSUM).read_text() == first_line
+    else:
+        assert load(cell)["first"].tolist() == load(cell, "first")["first"].tolist()
+        assert (cell / CHECKSUM).read_text() == written
+    assert sorted(path.name for path in cell.iterdir()) == sorted([ARRAYS, CHECKSUM])
+
+
+def test_another_cells_arrays_are_not_taken_for_a_cells_own(cell, tmp_path):
+    """A sound archive, whose own checksums are right, but not the one that was written."""
+    files.save_cell(tmp_path, "other", {"first": np.ones(500), "second": np.zeros(500)})
+    (files.cell_folder(tmp_path, "other") / ARRAYS).replace(cell / ARRAYS)
+    with pytest.raises(DamagedError):
+        load(cell, "second")
+
+
+@pytest.mark.parametrize("text", ["", "0", "\n1 2", "0\n-1 0", "0\n" + "9" * 30 + " 0", "\n\n"])
+def test_a_damaged_checksum_says_so(cell, text):
+    (cell / CHECKSUM).write_text(text)
+    with pytest.raises(DamagedError):
+        load(cell, "second")
+
+
+def test_damage_that_a_page_comes_upon_is_set_aside(tmp_path, spec, graph):
+    """A cell may be damaged inside, where putting the view together does not look."""
+    view = run_inline(spec, graph, tmp_path)
+    service = AuditService(tmp_path)
+    try:
+        attack = next(
+            cell for cell in plan_audit(PreparedAudit.build(spec, graph)) if cell.kind == "attack"
+        )
+        path = files.cell_folder(tmp_path, attack.key) / ARRAYS
+        content = bytearray(path.read_bytes())
+        content[content.index(b"risk.npy") + 140] ^= 1
+        path.write_bytes(content)
+        found = service.get_view(view.summary.id)
+        assert found.summary.state == "done"
+        with pytest.raises(DamagedError):
+            _ = found.nodes
+        broken = service.get_view(view.summary.id)
+        assert broken.summary.state == "interrupted"
+        assert "resume" in service.get_progress(view.summary.id).note
+        assert len(broken.nodes) < len(view.nodes)
     finally:
         service.close()
 

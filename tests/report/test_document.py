@@ -293,7 +293,7 @@ def test_hostile_names_compile_and_stay_text(pseudonyms, tmp_path):
         risk=view.nodes.risk.where(is_other, 0.999),
         advantage=view.nodes.advantage.where(is_other, 0.999),
     )
-    view = replace(view, nodes=worst_first)
+    view = replace(view, load_nodes=lambda: worst_first)
     path = write_report(
         view,
         tmp_path / "r.pdf",
@@ -358,9 +358,9 @@ def test_an_audit_without_results_still_makes_a_report(view, tmp_path):
     empty = replace(
         view,
         results=view.results.iloc[:0],
-        nodes=view.nodes.iloc[:0],
-        profile=view.profile.iloc[:0],
-        rocs={},
+        load_nodes=lambda: view.nodes.iloc[:0],
+        load_profile=lambda: view.profile.iloc[:0],
+        load_rocs=dict,
         summary=replace(view.summary, state=State.RUNNING),
     )
     content, _ = build_content(empty, ReportOptions())

@@ -300,7 +300,8 @@ def test_neither_plans_nor_a_second_attacker_are_counted_as_attacks(view):
     curve = view.rocs["original", "common_neighbors"]
     rocs = {**view.rocs, ("original", "common_neighbors@adaptive"): curve}
     content, _ = build_content(
-        replace(view, results=results, rocs=rocs), ReportOptions(sections=("attacks", "standards"))
+        replace(view, results=results, load_rocs=lambda: rocs),
+        ReportOptions(sections=("attacks", "standards")),
     )
     attacks, standards = (section["blocks"] for section in content["sections"])
     table = next(b for b in standards if b["kind"] == "table")

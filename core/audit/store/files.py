@@ -15,7 +15,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -32,7 +32,10 @@ FOLDERS = ("graphs", "cells", "flags", "damaged")
 """Folders of AUDIT_HOME; the last holds damaged files that were set aside."""
 
 ARRAYS, CHECKSUM = "arrays.npz", "blake2b"
-"""Files of a finished cell."""
+"""Files of a finished cell. The second has the hash of the first and, on a second line, where its
+directory begins and the hash of that: the directory holds a checksum of each array, so that one
+array is verified without reading the others. Cells of earlier versions have the first line until
+they are read."""
 
 
 REOPENINGS = 3
@@ -130,7 +133,7 @@ def save_cell(home: Path, key: str, arrays: Arrays) -> None:
     temporary = Path(tempfile.mkdtemp(prefix=".", dir=folder.parent))
     try:
         write_npz(temporary / ARRAYS, arrays)
-        _write(temporary / CHECKSUM, _compute_checksum(temporary / ARRAYS).encode())
+        _write(temporary / CHECKSUM, _describe_arrays(temporary))
         shutil.rmtree(folder, ignore_errors=True)  # left by a run that died before its row
         temporary.rename(folder)
         _sync_folder(folder.parent)
@@ -143,13 +146,44 @@ def save_cell(home: Path, key: str, arrays: Arrays) -> None:
 
 
 def load_cell(home: Path, key: str, names: Collection[str] | None = None) -> Arrays:
-    """Arrays of a cell, or those of them with these names; raises DamagedError if the cell differs
-    from what was written."""
-    if not is_whole(home, key):
+    """Arrays of a cell, or those of them with these names; raises DamagedError if what is read
+    differs from what was written."""
+    path = cell_folder(home, key) / ARRAYS
+    if names is None:
+        _require(is_whole(home, key), key)
+        return read_npz(path)
+    check_complete(home, key)
+    try:
+        return read_npz(path, names)
+    except (OSError, ValueError, zipfile.BadZipFile):
+        _require(is_whole(home, key), key)
+        raise
+
+
+def check_complete(home: Path, key: str) -> None:
+    """Raise DamagedError if a cell's arrays are not there in full; their values are checked as
+    they are read."""
+    folder = cell_folder(home, key)
+    try:
+        _, *directory = (folder / CHECKSUM).read_text().splitlines()
+        if directory:
+            start = int(directory[0].partition(" ")[0])
+            is_there = directory == [_describe_directory(folder, start)]
+        else:
+            is_there = _is_as_written(folder)
+            if is_there:  # checked in full for the last time
+                with suppress(OSError), _replacing(folder / CHECKSUM) as temporary:
+                    _write(temporary, _describe_arrays(folder))
+    except (OSError, ValueError, OverflowError):
+        is_there = False
+    _require(is_there, key)
+
+
+def _require(is_sound: bool, key: str) -> None:
+    if not is_sound:
         raise DamagedError(
             "stored arrays", "must be as they were written", key[:12], "resume the audit"
         )
-    return read_npz(cell_folder(home, key) / ARRAYS, names)
 
 
 def is_whole(home: Path, key: str) -> bool:
@@ -228,7 +262,22 @@ def _compute_checksum(path: Path) -> str:
 
 @_reopened
 def _is_as_written(folder: Path) -> bool:
-    return _compute_checksum(folder / ARRAYS) == (folder / CHECKSUM).read_text()
+    return _compute_checksum(folder / ARRAYS) == (folder / CHECKSUM).read_text().partition("\n")[0]
+
+
+def _describe_arrays(folder: Path) -> bytes:
+    """Content of a cell's `CHECKSUM`."""
+    with zipfile.ZipFile(folder / ARRAYS) as archive:
+        directory = _describe_directory(folder, archive.start_dir)
+    return f"{_compute_checksum(folder / ARRAYS)}\n{directory}".encode()
+
+
+@_reopened
+def _describe_directory(folder: Path, start: int) -> str:
+    """Where the directory of a cell's archive begins, in bytes, and its hash to the end."""
+    with (folder / ARRAYS).open("rb") as file:
+        file.seek(start)
+        return f"{start} {hashlib.blake2b(file.read(), digest_size=16).hexdigest()}"
 
 
 def _is_sound_zip(path: Path) -> bool:
