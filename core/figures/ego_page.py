@@ -12,6 +12,7 @@ from core.figures.theme import INKS
 from core.findings.ego_network import MAX_NODES, SHAPES, compute_ego, describe_fingerprint
 from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, REMOVED_RED, Theme, risk_color
 from core.graph import MISSING, Attribute, Graph
+from core.words import cut_text
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><title>Ego network</title>
@@ -105,7 +106,7 @@ def render_ego_html(
 
 
 def _label(graph: Graph, node: int, show_fingerprint: bool) -> str:
-    name = _shorten(graph.node_ids[node])
+    name = cut_text(graph.node_ids[node], 18)
     return f"{name} · {graph.degrees[node]}" if show_fingerprint else name
 
 
@@ -138,7 +139,7 @@ def _describe(
     graph: Graph, node: int, attribute: Attribute | None, risks: Mapping[int, float] | None
 ) -> str:
     """Tooltip; vis.js shows it as plain text (innerText), pyvis writes it as escaped JSON."""
-    lines = [_shorten(graph.node_ids[node], 60), f"{graph.degrees[node]} links"]
+    lines = [cut_text(graph.node_ids[node], 60), f"{graph.degrees[node]} links"]
     if attribute is not None:
         code = attribute.codes[node]
         value = "unknown" if code == MISSING else attribute.classes[code]
@@ -147,7 +148,3 @@ def _describe(
     if risk is not None and risk == risk:
         lines.append(f"risk {risk:.2f}")
     return "\n".join(lines)
-
-
-def _shorten(name: str, limit: int = 18) -> str:
-    return name if len(name) <= limit else name[: limit - 1] + "…"

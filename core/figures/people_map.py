@@ -28,6 +28,7 @@ from core.findings.palette import (
     risk_colorscale,
 )
 from core.findings.people_map import GROUPED, MAX_COMMUNITIES, Color
+from core.words import cut_text
 
 PIXELS = 1600
 """Side lengths of the density image: sharp on a large screen and after zooming in twice."""
@@ -35,6 +36,7 @@ PIXELS = 1600
 MAX_LABELS = 8
 """Number of communities labelled on the map."""
 
+MAX_NAME = 40
 NOTHING = "#b6bcc6"
 _BAR_TITLES: dict[Color, str] = {
     "advantage": "Advantage   ← safer",
@@ -323,7 +325,7 @@ def _points(
         mode="markers",
         marker={"color": color, "size": _find_size(len(positions)), "opacity": 1},
         customdata=number.astype(np.int32),
-        text=[_shorten(node) for node in people.node],
+        text=[escape_text(cut_text(node, MAX_NAME)) for node in people.node],
         hovertemplate="%{text}<extra></extra>",
         name=escape_text(name),
         showlegend=bool(name),
@@ -393,7 +395,3 @@ def _describe(sides: Sequence[Side]) -> str:
     if len(sides) > 1:
         note += " Both pictures have the same layout."
     return note
-
-
-def _shorten(name: str, limit: int = 40) -> str:
-    return escape_text(name if len(name) <= limit else name[: limit - 1] + "…")

@@ -25,7 +25,7 @@ from core.findings.labels import (
     release_title,
     short_titles,
 )
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.tables import attack_rows, list_releases, main_metric, select_results
 from core.release import EMPIRICAL, ORIGINAL
 from core.results import RELEASE
@@ -194,7 +194,10 @@ def describe_threat(rows: pd.DataFrame) -> tuple[str, str]:
     rows  summary rows of one graph and threat
     """
     original = rows[rows.release == ORIGINAL].iloc[0]
-    title, figure = method_title(original.attack), f"{_format(original)} (n = {int(original.n):,})"
+    title, figure = (
+        method_title(original.attack),
+        f"{format_row(original)} (n = {int(original.n):,})",
+    )
     words = {"higher": "clearly above", "lower": "clearly below"}
     against = words.get(original.against_baseline, "not clearly different from")
     fear = f"{title} reaches {metric_title(original.metric)} {figure}"
@@ -216,7 +219,7 @@ def describe_threat(rows: pd.DataFrame) -> tuple[str, str]:
     is_empirical = best.guarantee == EMPIRICAL.label
     name = release_title(best.release) if is_empirical else method_name(best.release)
     choose = (
-        f"{name} ({best.guarantee}) lowers it to {_format(best)}; {left}. "
+        f"{name} ({best.guarantee}) lowers it to {format_row(best)}; {left}. "
         f"Cost: links right (F1) {cost} instead of 1."
     )
     return f"{fear}.", choose
@@ -278,10 +281,6 @@ def rank_graphs(
     )
     distance = sum(gap**2 for gap in gaps)
     return [str(graphs.graph[i]) for i in distance.sort_values(kind="stable").index]
-
-
-def _format(row: pd.Series) -> str:
-    return format_interval(row.value, row.low, row.high)
 
 
 def format_shape(rows: pd.DataFrame) -> str:

@@ -16,6 +16,7 @@ from core.measures.metrics import METRICS
 from core.methods import Defense, Method
 from core.registry import parse_method
 from core.release import ORIGINAL
+from core.results import RELEASE
 from core.words import format_percent
 
 
@@ -128,6 +129,17 @@ def method_title(method_id: str) -> str:
     follows the title.
     """
     return _compose_title(method_id, is_brief=False)
+
+
+def attacker_title(method_id: str) -> str:
+    """`method_title` of the attack behind a figure; "" for a figure of the release itself."""
+    return "" if method_id in ("", RELEASE) else method_title(method_id)
+
+
+def describe_attacker(method_id: str) -> str:
+    """ " by Adamic–Adar", to follow a figure; "" as in `attacker_title`."""
+    title = attacker_title(method_id)
+    return f" by {title}" if title else ""
 
 
 NAMES = {ORIGINAL: "the original", EXTERNAL: "the release made elsewhere"}

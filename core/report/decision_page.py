@@ -9,7 +9,7 @@ from core.findings.columns import list_telling_columns
 from core.findings.evidence import find_not_made, find_obstacle
 from core.findings.facts import STATE_TITLES
 from core.findings.guide import describe_spec
-from core.findings.labels import is_data_independent, method_title, metric_title, release_title
+from core.findings.labels import attacker_title, is_data_independent, metric_title, release_title
 from core.findings.numbers import format_measure
 from core.findings.page_summary import find_usefulness, format_check
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
@@ -26,7 +26,6 @@ from core.report.blocks import Block
 from core.report.data import ReportData
 from core.report.disclosure import find_bound, format_measured, round_count
 from core.report.text import clean_text
-from core.results import RELEASE
 from core.words import begin_sentence, count_noun
 
 MAX_LIMIT_TABLES = 3
@@ -177,8 +176,9 @@ def list_choices(data: ReportData) -> list[str]:
     found = [(release, offered.get(release)) for release in ids]
     open_ = [(r, v.decision) for r, v in found if v is not None and v.decision != "do_not_publish"]
     is_open = any(decision == "publish" for _, decision in open_)
+    reviewed = ", after review, because: ______"
     choices = [
-        f"Publish: {release_title(r)}" + ", after review, because: ______" * (decision != "publish")
+        f"Publish: {release_title(r)}{'' if decision == 'publish' else reviewed}"
         for r, decision in open_
     ]
     return [*choices, "Do not publish"] if is_open else ["Do not publish", *choices]
@@ -206,15 +206,11 @@ def _build_decisions(data: ReportData, verdict: Verdict) -> Block:
             for state, checks in _group_checks(release).items()
             if state != "met"
         ]
-        rows.append(
-            [
-                release_title(release.release)
-                + " (recommended)" * (release.release == verdict.recommended),
-                DECISION_TITLES[release.decision],
-                "; ".join(filter(None, [*release.refuted, *against, release.obstacle]))
-                or "all limits met",
-            ]
-        )
+        title = release_title(release.release)
+        if release.release == verdict.recommended:
+            title += " (recommended)"
+        reasons = "; ".join(filter(None, [*release.refuted, *against, release.obstacle]))
+        rows.append([title, DECISION_TITLES[release.decision], reasons or "all limits met"])
     return blocks.table(
         ["Release", "Decision", "Limits"],
         rows,
@@ -245,9 +241,10 @@ def _tabulate_checks(
         most = format_measure(limit.metric, limit.limit)
         if is_brief and not (data.is_external and find_bound(limit.metric, found.value, found.n)):
             measured, most = format_check(check)
-        attack = method_title(found.attack) if found.attack not in ("", RELEASE) else ""
         row = [limit.title, measured, most, STATE_TITLES[check.state]]
-        rows.append(row if is_brief else [*row, attack, f"{n:,}" if n else "", limit.source])
+        if not is_brief:
+            row += [attacker_title(found.attack), f"{n:,}" if n else "", limit.source]
+        rows.append(row)
     name = release_title(release.release)
     if is_brief:
         more = len(release.checks) - len(rows)

@@ -331,7 +331,7 @@ def _build_exposed(data: ReportData) -> list[Block]:
 def _format_gain(value: float | None) -> str:
     if value is None or value != value:
         return "–"
-    return f"{round(value, 2) + 0.0:+.2f}".replace("-", "−")  # no "-0.00"
+    return f"{value:+z.2f}".replace("-", "−")
 
 
 def build_tradeoff(data: ReportData) -> list[Block]:
