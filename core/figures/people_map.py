@@ -293,16 +293,16 @@ def _list_points(
     """Traces of the nodes: those without a value first and grey, the highest on top."""
     if by in GROUPED:
         shown = people[by].astype(str).where(people[by].astype(str).isin(names), "")
-        traces = [_points(people[shown == ""], positions, NOTHING, "other" * is_first)]
+        traces = [_points(people[shown == ""], positions, NOTHING, "other", is_first)]
         for color, name in zip(OKABE_ITO, names, strict=False):
             title = f"community {name}" if by == "community" else name
-            traces.append(_points(people[shown == name], positions, color, title * is_first))
+            traces.append(_points(people[shown == name], positions, color, title, is_first))
         return [trace for trace in traces if len(trace.x)]
     known = people[people[by].notna()].sort_values(by, kind="stable")
     unknown = people[people[by].isna()]
     is_risk = by in ("advantage", "risk")
-    traces = [_points(unknown, positions, NOTHING, "nothing at stake" * (is_first and is_risk))]
-    points = _points(known, positions, known[by].to_numpy(np.float32), "")
+    traces = [_points(unknown, positions, NOTHING, "nothing at stake", is_first and is_risk)]
+    points = _points(known, positions, known[by].to_numpy(np.float32), "", False)
     points.marker.update(
         colorscale=_choose_scale(is_risk, theme), cmin=0, cmax=top, showscale=is_first
     )
@@ -316,7 +316,11 @@ def _choose_scale(is_risk: bool, theme: Theme) -> list[list[float | str]]:
 
 
 def _points(
-    people: pd.DataFrame, positions: np.ndarray, color: str | np.ndarray, name: str
+    people: pd.DataFrame,
+    positions: np.ndarray,
+    color: str | np.ndarray,
+    name: str,
+    is_in_legend: bool,
 ) -> go.Scattergl:
     number = people.number.to_numpy()
     return go.Scattergl(
@@ -328,7 +332,7 @@ def _points(
         text=[escape_text(cut_text(node, MAX_NAME)) for node in people.node],
         hovertemplate="%{text}<extra></extra>",
         name=escape_text(name),
-        showlegend=bool(name),
+        showlegend=is_in_legend,
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 0.25}},
     )

@@ -87,7 +87,7 @@ def tradeoff(
         x, y = np.array([points[release] for release in pair]).T
         add_line(figure, x, y, ink.muted, 1, "dash", name="data-independent baseline")
     for is_open, row in zip(~admissible, table.itertuples(), strict=True):
-        symbol = symbols[row.release] + "-open" * bool(is_open)
+        symbol = f"{symbols[row.release]}-open" if is_open else symbols[row.release]
         edge = {"width": 2, "color": ink.text if row.release == best else colors[row.release]}
         size = 15 if row.release == best else 11
         marker = {"color": colors[row.release], "symbol": symbol, "size": size, "line": edge}
@@ -145,13 +145,17 @@ def _describe_limit(table: pd.DataFrame, admissible: np.ndarray, limit: float | 
     original = bool(admissible[~defended].any())
     count, most = int(admissible[defended].sum()), format_number(limit)
     if not count:
-        return f"No defended release meets the limit of {most}{'; the original does' * original}"
-    verb, also = "meets" if count == 1 else "meet", ", and so does the original" * original
+        also = "; the original does" if original else ""
+        return f"No defended release meets the limit of {most}{also}"
+    verb = "meets" if count == 1 else "meet"
+    also = ", and so does the original" if original else ""
     return f"{count} of {int(defended.sum())} defended releases {verb} the limit of {most}{also}"
 
 
 def _add_point(figure: go.Figure, row: Any, marker: dict[str, Any]) -> None:
-    risk = format_interval(row.risk, row.risk_low, row.risk_high) + INVERTED * row.is_inverted
+    risk = format_interval(row.risk, row.risk_low, row.risk_high)
+    if row.is_inverted:
+        risk += INVERTED
     utility = format_interval(row.utility, row.utility_low, row.utility_high)
     title, color = escape_text(row.title), marker["color"]
     figure.add_scatter(
@@ -213,7 +217,7 @@ def _add_names(
     names = short_titles(table.release)
     turn = np.lexsort((~table.is_pareto, table.release != best))
     texts = [
-        f"{names[row.release]}{MARK * row.is_inverted}" if is_named[i] else ""
+        names[row.release] + (MARK if row.is_inverted else "") if is_named[i] else ""
         for i, row in enumerate(table.itertuples())
     ]
     charts = [_to_pixels(table.iloc[turn], ranges, size) for size in PLOT_SIZES]

@@ -258,7 +258,7 @@ def answer_tradeoff(
     best, useful = rows.loc[best_id], rows.apply(_format_utility, axis=1)
     beside = f" (the original: {useful[ORIGINAL]})" if ORIGINAL in rows.index else ""
     value = format_interval(best.risk, best.risk_low, best.risk_high)
-    inverted = " (that attack is clearly wrong, and counts inverted)" * bool(best.is_inverted)
+    inverted = " (that attack is clearly wrong, and counts inverted)" if best.is_inverted else ""
     return (
         f"{keep}. Of these, {best.title} is {rank}: {metric_title(utility)} {useful[best_id]}"
         f"{beside} at a risk of {value}{inverted}. {barred}"

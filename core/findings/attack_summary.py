@@ -288,7 +288,8 @@ def _describe_release(name: str, changes: list[tuple[_Headline, Comparison]]) ->
         order = {"higher": 0, "lower": 2}
         return _describe_change(name, *min(changes, key=lambda c: order.get(c[1].outcome, 1)))
     if more:
-        return f"With {name}, an attacker finds more {more}{f', fewer {fewer}' * bool(fewer)}."
+        less = f", fewer {fewer}" if fewer else ""
+        return f"With {name}, an attacker finds more {more}{less}."
     if fewer:
         but = f", but not clearly fewer {same}" if same else ""
         return f"With {name}, an attacker finds fewer {fewer}{but}."

@@ -194,10 +194,8 @@ def describe_threat(rows: pd.DataFrame) -> tuple[str, str]:
     rows  summary rows of one graph and threat
     """
     original = rows[rows.release == ORIGINAL].iloc[0]
-    title, figure = (
-        method_title(original.attack),
-        f"{format_row(original)} (n = {int(original.n):,})",
-    )
+    title = method_title(original.attack)
+    figure = f"{format_row(original)} (n = {int(original.n):,})"
     words = {"higher": "clearly above", "lower": "clearly below"}
     against = words.get(original.against_baseline, "not clearly different from")
     fear = f"{title} reaches {metric_title(original.metric)} {figure}"

@@ -84,9 +84,7 @@ def find_node(graph: Graph, text: str, limit: int = 20) -> list[str]:
     wanted = text.strip().casefold()
     if not wanted:
         return []
-    found: tuple[list[str], list[str], list[str]] = ([], [], [])
-    for node in graph.node_ids:
-        name = node.casefold()
-        if wanted in name:
-            found[0 if name == wanted else 1 if name.startswith(wanted) else 2].append(node)
-    return [node for group in found for node in group][:limit]
+    names = {node: node.casefold() for node in graph.node_ids}
+    found = [node for node, name in names.items() if wanted in name]
+    found.sort(key=lambda node: (names[node] != wanted, not names[node].startswith(wanted)))
+    return found[:limit]

@@ -18,6 +18,7 @@ from core.audit.knowledge import Auxiliary, Composition, Joint, Shadow
 from core.audit.scenarios import Scenario, Threat
 from core.audit.states import State
 from core.findings.beat_baseline import Comparison, compare_with_baseline
+from core.findings.facts import build_figure
 from core.findings.labels import (
     attack_threat,
     describe_scenario,
@@ -25,7 +26,7 @@ from core.findings.labels import (
     method_title,
     metric_title,
 )
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_number, format_row
 from core.findings.verdict_words import find_subject
 from core.graph import Graph
 from core.registry import find_method
@@ -57,32 +58,20 @@ class Measured:
     beats: bool
 
     @classmethod
-    def of(cls, release: str, threat: Threat, found: Comparison) -> Measured:
+    def of(cls, threat: Threat, found: Comparison) -> Measured:
         """The figures of a comparison."""
-        row, baseline = found.best, found.baseline
-        return cls(
-            release=release,
-            threat=threat,
-            attack=str(row.method),
-            metric=found.metric,
-            value=float(row.value),
-            low=None if pd.isna(row.low) else float(row.low),
-            high=None if pd.isna(row.high) else float(row.high),
-            n=int(row.n),
-            repeats=int(row.seeds),
-            baseline=None if baseline is None else float(baseline.value),
-            beats=found.beats,
-        )
+        baseline = None if found.baseline is None else float(found.baseline.value)
+        figure = vars(build_figure(found.best))
+        return cls(**figure, threat=threat, baseline=baseline, beats=found.beats)
 
     @property
     def text(self) -> str:
         """ "Attack AUC 0.84 [0.80, 0.88] by Katz, baseline 0.61, n = 40, repeats = 5"."""
         beside = "no baseline" if self.baseline is None else format_number(self.baseline)
-        value = format_interval(self.value, self.low, self.high)
+        noise = "" if self.beats else ", within noise of it"
         return (
-            f"{metric_title(self.metric)} {value} by "
-            f"{method_title(self.attack)}, baseline {beside}, n = {self.n:,}, "
-            f"repeats = {self.repeats}" + ", within noise of it" * (not self.beats)
+            f"{metric_title(self.metric)} {format_row(self)} by {method_title(self.attack)}, "
+            f"baseline {beside}, n = {self.n:,}, repeats = {self.repeats}{noise}"
         )
 
 
@@ -101,7 +90,7 @@ def measure_best(
     if not found:
         return None
     clear = next((c for c in found if c.beats), found[-1])
-    return Measured.of(release, threat, clear)
+    return Measured.of(threat, clear)
 
 
 def list_attacks(data: ReportData) -> dict[str, Scenario]:

@@ -193,10 +193,8 @@ def build_record(data: ReportData) -> list[Block]:
     handouts = [d.file_hash for d in decisions if d.file_hash and d.audit_id == audit_id]
     name = "SHA-256 of the published file"
     published = handouts[-1] if handouts else "to be filled in after the publishing run"
-    return [
-        blocks.facts([(name, published)], mono=(name,) * bool(handouts)),
-        *_build_decisions(data),
-    ]
+    fact = blocks.facts([(name, published)], mono=(name,) if handouts else ())
+    return [fact, *_build_decisions(data)]
 
 
 def _build_decisions(data: ReportData) -> list[Block]:

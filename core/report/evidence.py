@@ -126,7 +126,7 @@ def _group_headlines(data: ReportData) -> list[tuple[str, pd.DataFrame]]:
     rows = data.nodes[data.nodes.release.isin(list_subjects(data))]
     groups = compute_headlines(rows).groupby(["release", "threat", "target"], sort=False)
     return [
-        (f"{release_title(release)}, {THREAT_TITLES[threat]}{f' {target}' * bool(target)}", own)
+        (f"{release_title(release)}, {THREAT_TITLES[threat]} {target}".rstrip(), own)
         for (release, threat, target), own in groups
     ]
 
@@ -170,8 +170,13 @@ def _describe_metric(metric: str, data: ReportData) -> str:
 
 def _describe_guarantees(data: ReportData) -> str:
     made = [s for s in data.releases if s.id != ORIGINAL]
-    parts = [f"{release_title(s.id)}: {s.guarantee.label}" for s in made]
-    return f"{'; '.join(parts[:4])}{'; …' * (len(parts) > 4)}." if parts else ""
+    return _join([f"{release_title(s.id)}: {s.guarantee.label}" for s in made], 4)
+
+
+def _join(parts: list[str], most: int) -> str:
+    """The first parts as a sentence, with an ellipsis for the rest; "" without any."""
+    shown = parts[:most] if len(parts) <= most else [*parts[:most], "…"]
+    return f"{'; '.join(shown)}." if parts else ""
 
 
 def _describe_testing(data: ReportData) -> str:
@@ -221,15 +226,16 @@ def _describe_open_points(data: ReportData) -> str:
         return ""
     against = [c for c in subject.checks if c.decision != "publish"]
     left = [f"{c.limit.title} {STATE_TITLES[c.state]}" for c in against]
-    left += [count_noun(len(subject.open_points), "open point")] * bool(subject.open_points)
-    shown = "; ".join(left[:3]) + f"; {len(left) - 3} more" * (len(left) > 3)
-    return f"{release_title(subject.release)}: {shown or 'every limit met'}."
+    if subject.open_points:
+        left.append(count_noun(len(subject.open_points), "open point"))
+    if len(left) > 3:
+        left[3:] = [f"{len(left) - 3} more"]
+    return f"{release_title(subject.release)}: {'; '.join(left) or 'every limit met'}."
 
 
 def _describe_transformations(data: ReportData) -> str:
     made = [s.id for s in data.releases if s.id != ORIGINAL and not is_data_independent(s.id)]
-    named = "; ".join(map(release_title, made[:5]))
-    return f"{named}{'; …' * (len(made) > 5)}." if made else ""
+    return _join(list(map(release_title, made)), 5)
 
 
 def _describe_usefulness(data: ReportData) -> str:
@@ -256,8 +262,7 @@ def _describe_reevaluation(data: ReportData) -> str:
 
 def _describe_each_guarantee(describe: Callable[[Guarantee], str], data: ReportData) -> str:
     private = [s for s in data.releases if s.guarantee.is_private]
-    parts = [f"{release_title(s.id)}: {describe(s.guarantee)}" for s in private[:3]]
-    return f"{'; '.join(parts)}{'; …' * (len(private) > 3)}." if parts else ""
+    return _join([f"{release_title(s.id)}: {describe(s.guarantee)}" for s in private], 3)
 
 
 def _describe_claims(data: ReportData) -> str:

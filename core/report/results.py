@@ -72,13 +72,13 @@ def build_attacks(data: ReportData) -> list[Block]:
             for row in table[table.metric == metrics[0]].itertuples()
         )
         sample = describe_sample(table, THREAT_WORDS[threat].unit)
+        inverted = INVERTED_NOTE if table.is_inverted.any() else ""
         result.append(
             blocks.figure(
                 image,
                 alt,
                 f"{metric_title(metrics[0])} by attack. Hollow: baseline attackers; dashed: "
-                f"the best of them; dotted: chance. {sample}"
-                f"{INVERTED_NOTE * bool(table.is_inverted.any())}",
+                f"the best of them; dotted: chance. {sample}{inverted}",
             )
         )
         result.append(_build_attack_table(table, metrics, threat))
@@ -115,7 +115,7 @@ def _order_metrics(data: ReportData, threat: Threat) -> list[str]:
 
 
 def _build_attack_table(table: pd.DataFrame, metrics: list[str], threat: Threat) -> Block:
-    texts = [format_row(row) + MARK * row.is_inverted for row in table.itertuples()]
+    texts = [format_row(row) + (MARK if row.is_inverted else "") for row in table.itertuples()]
     titles = table.title + np.where(table.is_baseline, " (baseline)", "")
     wide = table.assign(text=texts, title=titles).pivot_table(
         "text", ["method", "title"], "metric", aggfunc="first", sort=False
@@ -372,14 +372,9 @@ def _build_tradeoff_chart(
         )
     )
     sample = describe_sample(select_results(data.results, utility).assign(n=0), "value")
-    return [
-        blocks.figure(
-            image,
-            alt,
-            f"Risk against usefulness{front}.{line} {sample}"
-            f"{INVERTED_NOTE * bool(table.is_inverted.any())}",
-        )
-    ]
+    inverted = INVERTED_NOTE if table.is_inverted.any() else ""
+    caption = f"Risk against usefulness{front}.{line} {sample}{inverted}"
+    return [blocks.figure(image, alt, caption)]
 
 
 def _build_transfer(data: ReportData, threat: Threat, metric: str) -> list[Block]:
@@ -398,12 +393,9 @@ def _build_transfer(data: ReportData, threat: Threat, metric: str) -> list[Block
     )
     left_out = len(data.ids) - len(shown)
     more = f" {left_out} more releases are in the tables." if left_out > 0 else ""
-    return [
-        blocks.figure(
-            image,
-            alt,
-            f"{metric_title(metric)} of every attack (rows) on every release (columns): a "
-            f"defense must hold against all of them.{more}"
-            f"{INVERTED_NOTE * (not strengths.equals(table))}",
-        )
-    ]
+    inverted = "" if strengths.equals(table) else INVERTED_NOTE
+    caption = (
+        f"{metric_title(metric)} of every attack (rows) on every release (columns): a defense must "
+        f"hold against all of them.{more}{inverted}"
+    )
+    return [blocks.figure(image, alt, caption)]

@@ -89,7 +89,9 @@ def _list_ran(data: ReportData) -> list[Scenario]:
 
 
 def _count_tried(count: int) -> str:
-    return "not tried" if not count else "one attack" if count == 1 else f"{count} attacks"
+    if not count:
+        return "not tried"
+    return "one attack" if count == 1 else f"{count} attacks"
 
 
 def _find_worst(data: ReportData, release: str, threats: tuple[Threat, ...]) -> str:

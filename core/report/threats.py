@@ -121,12 +121,11 @@ def _describe_people(spec: AuditSpec) -> str:
     """The re-identification threat and the attacker's assumed knowledge."""
     choice = spec.threats.identity
     assert choice is not None
-    held = (
-        "a second graph of the same nodes, which the analyst gave"
-        if choice.auxiliary_graph is not None
-        else f"a second graph of them with {format_percent(choice.overlap)} of the links"
-        + (f" and {format_percent(choice.noise)} wrong ones" if choice.noise else "")
-    )
+    held = "a second graph of the same nodes, which the analyst gave"
+    if choice.auxiliary_graph is None:
+        held = f"a second graph of them with {format_percent(choice.overlap)} of the links"
+        if choice.noise:
+            held += f" and {format_percent(choice.noise)} wrong ones"
     return (
         "**Re-identification.** The release has no names. An attacker knows how a node is "
         f"linked, exactly or approximately, or holds {held}, with {choice.seeds_known} nodes "

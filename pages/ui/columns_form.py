@@ -49,7 +49,9 @@ def show_columns(graph: Graph) -> None:
 def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
     choice, key = session.current_threats(), form_key()
     chosen = choice.disclosure.publish_columns
-    start = "formats" if chosen is None else "chosen" if chosen else "none"
+    start = "chosen" if chosen else "none"
+    if chosen is None:
+        start = "formats"
     way = st.segmented_control(
         "Columns to publish",
         list(WAYS),

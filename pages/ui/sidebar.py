@@ -59,7 +59,9 @@ def _find_map_icon() -> str:
     run = service.open_service().layouts.find(st.session_state["graph"])
     if run is None:
         return TODO
-    return RUNNING if run.is_active else DONE if run.state is State.DONE else ATTENTION
+    if run.is_active:
+        return RUNNING
+    return DONE if run.state is State.DONE else ATTENTION
 
 
 def show_sidebar() -> None:
