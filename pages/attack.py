@@ -73,7 +73,7 @@ def _show_control(view: AuditView) -> None:
 def _show_ranking(view: AuditView, threat: Threat, metric: str) -> None:
     show_cached_chart(
         view,
-        lambda theme: ranking.attack_ranking(view.results, threat, metrics=[metric], theme=theme),
+        lambda theme: ranking.attack_ranking(view.results, threat, metric, theme),
         f"ranking-{threat}-{metric}",
     )
 

@@ -40,21 +40,22 @@ from core.release import ORIGINAL
 from core.results import RELEASE
 from core.words import begin_sentence, format_percent
 
-FEW_ALARMS = "tpr_at_fpr_0.01"
-"""Metrics reported before AUC, since attacks of equal AUC can differ tenfold at a low FPR."""
+LOW_FPR = "tpr_at_fpr_0.01"
+"""Reported before AUC, since attacks of equal AUC can differ tenfold at a low FPR."""
 
 
-def answer_attack(results: pd.DataFrame, threat: Threat, release: str = ORIGINAL) -> str:
-    """Whether the strongest attack beats the strongest baseline, at a low FPR and overall."""
-    found = compare_with_baseline(results, threat, release)
+def answer_attack(results: pd.DataFrame, threat: Threat) -> str:
+    """Whether the strongest attack on the original beats the strongest baseline, at a low FPR and
+    overall."""
+    found = compare_with_baseline(results, threat, ORIGINAL)
     if not found:
         return f"No attack that could {THREAT_WORDS[threat].aim} has finished yet."
     return describe_comparisons(found)
 
 
-def answer_odds(results: pd.DataFrame, release: str = ORIGINAL) -> str:
-    """Precision among the first hundred pairs named; "" if it was not computed."""
-    rows = select_results(results, "precision_at_100", [release])
+def answer_odds(results: pd.DataFrame) -> str:
+    """Precision among the first hundred pairs named on the original; "" if it was not computed."""
+    rows = select_results(results, "precision_at_100", [ORIGINAL])
     if rows.empty:
         return ""
     best = rows.loc[rows.value.idxmax()]
@@ -71,7 +72,7 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
     """
     title = THREAT_WORDS[threat].title
     sentences: list[str] = []
-    for metric in dict.fromkeys((FEW_ALARMS, main_metric(results, threat))):
+    for metric in dict.fromkeys((LOW_FPR, main_metric(results, threat))):
         if metric is None:
             continue
         worst = _keep_tried(compute_worst_attacks(results, metric, threat), results)
@@ -116,10 +117,10 @@ def _describe_lowest(worst: pd.DataFrame) -> str:
     return f"{strength} on the original. With {release_title(str(best_id))} it {change}."
 
 
-def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT, noun: Noun = PEOPLE) -> str:
+def answer_risk(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> str:
     """Number of nodes exposed by each threat's headline attacker, on the original and on the
     release that exposes fewest, then who counts as exposed and the mean advantage."""
-    table = compute_exposed(nodes, limit)
+    table = compute_exposed(nodes)
     if table.empty:
         return "No node's risk is known yet."
     first = ORIGINAL if ORIGINAL in set(table.release) else table.release.iloc[0]
@@ -136,7 +137,7 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT, noun: Noun 
             text += f", and {after.exposed:,} with {release_title(str(best))}"
             means += f", {_format_mean(after)} with {release_title(str(best))}"
         sentences.append(
-            f"{text}. Exposed: advantage above {limit:g} by {row.attacks}, {row.how}. "
+            f"{text}. Exposed: advantage above {ADVANTAGE_LIMIT:g} by {row.attacks}, {row.how}. "
             f"Mean advantage: {means}."
         )
     return " ".join(sentences)
@@ -145,20 +146,18 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT, noun: Noun 
 def list_risks(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> list[str]:
     """`answer_risk` of each secret separately."""
     each = [select_secret(nodes, secret) for secret in list_secrets(nodes)] or [nodes]
-    return [answer_risk(rows, noun=noun) for rows in each]
+    return [answer_risk(rows, noun) for rows in each]
 
 
-def answer_bound(
-    nodes: pd.DataFrame, release: str = ORIGINAL, limit: float = ADVANTAGE_LIMIT
-) -> str:
-    """Upper bound on exposure: nodes exposed by any attack, chosen in hindsight, beside what as
-    many guessing attackers reach."""
-    rows = nodes[nodes.release == release]
+def answer_bound(nodes: pd.DataFrame) -> str:
+    """Upper bound on exposure on the original: nodes exposed by any attack, chosen in hindsight,
+    beside what as many guessing attackers reach."""
+    rows = nodes[nodes.release == ORIGINAL]
     return " ".join(
         f"Upper bound for {_describe_secret(row)}: {row.exposed:,} of {row.n:,}, with "
         "the best attack of each node chosen in hindsight; guessing would reach "
         f"{format_percent(row.noise)}."
-        for row in compute_bound(rows, limit).itertuples()
+        for row in compute_bound(rows).itertuples()
     )
 
 

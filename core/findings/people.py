@@ -71,10 +71,11 @@ def list_secrets(nodes: pd.DataFrame) -> list[Secret]:
     return sorted(known, key=lambda s: (order.index(s.threat), s.target))
 
 
-def find_worst_secret(nodes: pd.DataFrame, release: str = ORIGINAL) -> Secret | None:
-    """The secret that exposes most of the nodes at stake, then the largest mean advantage."""
+def find_worst_secret(nodes: pd.DataFrame) -> Secret | None:
+    """The secret that exposes most of the nodes at stake on the original, then the one with the
+    largest mean advantage."""
     table = compute_exposed(nodes)
-    table = table[table.release == release]
+    table = table[table.release == ORIGINAL]
     if table.empty:
         return None
     worst = table.sort_values(["share", "mean"], ascending=False, kind="stable").iloc[0]

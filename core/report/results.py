@@ -61,7 +61,7 @@ def build_attacks(data: ReportData) -> list[Block]:
         result.append(blocks.heading(THREAT_WORDS[threat].title))
         result.append(blocks.paragraph(answers.answer_attack(data.results, threat)))
         metrics = _order_metrics(data, threat)
-        table = compute_ranking(data.results, threat, ORIGINAL, metrics)
+        table = compute_ranking(data.results, threat, metrics)
         if table.empty:
             continue
         panels = dict.fromkeys((metrics[0], "tpr_at_fpr_0.01", main_metric(data.results, threat)))
