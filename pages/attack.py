@@ -19,7 +19,6 @@ from pages.ui.policy import current_policy
 from pages.ui.study_panel import show_studies
 from pages.ui.text import escape
 
-MAX_CURVES = 4
 LOW_FPR = "tpr_at_fpr_0.01"
 
 
@@ -87,7 +86,7 @@ def _show_curves(view: AuditView, threat: Threat) -> None:
     level = tables.find_level(view.results, threat)
     show_cached_chart(
         view,
-        lambda theme: roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme, MAX_CURVES, level),
+        lambda theme: roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme, level),
         f"roc-{threat}",
     )
 

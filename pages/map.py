@@ -114,7 +114,7 @@ def _show_map(graph: Graph, view: AuditView | None) -> None:
         show_search("map-find", lambda: graph, _open)
         node = st.session_state.get("node")
         if node is not None:
-            show_person(view, graph, people, node)
+            show_person(view, people, node)
 
 
 def _choose(

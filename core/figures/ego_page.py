@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from core.figures.theme import INKS
-from core.findings.ego_network import MAX_NODES, SHAPES, compute_ego, describe_fingerprint
+from core.findings.ego_network import (
+    MAX_NODES,
+    SHAPES,
+    compute_ego,
+    describe_fingerprint,
+    find_among,
+)
 from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, REMOVED_RED, Theme, risk_color
 from core.graph import MISSING, Attribute, Graph
 from core.words import cut_text
@@ -77,10 +83,9 @@ def render_ego_html(
             physics=False,
             **_style(index, index == node, attribute, risks, theme),
         )
-    inside = np.isin(graph.edges, ego.nodes).all(axis=1)
     for i, j in sorted(hidden):
         network.add_edge(i, j, width=3, physics=False, color=REMOVED_RED, dashes=[6, 5])
-    for i, j in graph.edges[inside].tolist():
+    for i, j in graph.edges[find_among(graph, ego.nodes)].tolist():
         if (i, j) in hidden:
             continue
         at_center = show_fingerprint or node in (i, j)  # all but hers are among the neighbours

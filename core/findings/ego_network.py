@@ -10,6 +10,7 @@ import numpy as np
 
 from core.findings.palette import OKABE_ITO
 from core.graph import Attribute, Graph
+from core.words import count_noun
 
 MAX_NODES = 150
 
@@ -47,7 +48,7 @@ def compute_ego(
         chosen = neighbors[np.argsort(-common, kind="stable")[: max_nodes - 1]]
     others = np.union1d(chosen, np.asarray(extra, int))
     nodes = np.concatenate([[node], others[others != node]]).astype(int)
-    inside = np.isin(graph.edges, nodes).all(axis=1)
+    inside = find_among(graph, nodes)
     part = nx.Graph()
     part.add_nodes_from(nodes.tolist())
     part.add_edges_from(graph.edges[inside].tolist())
@@ -70,13 +71,13 @@ def describe_fingerprint(graph: Graph, node: int) -> str:
     degrees = np.sort(graph.degrees[neighbors])[::-1]
     listed = ", ".join(map(str, degrees[:MAX_LISTED]))
     more = f" and {len(degrees) - MAX_LISTED} more" if len(degrees) > MAX_LISTED else ""
-    links = f"{len(neighbors)} link{'s' * (len(neighbors) != 1)}"
+    links = count_noun(len(neighbors), "link")
     return f"{links}, {among} among the neighbours, who have {listed}{more}"
 
 
 def find_among(graph: Graph, nodes: np.ndarray) -> np.ndarray:
     """(m,) bool: links with both ends among these nodes."""
-    return np.asarray(np.all(np.isin(graph.edges, nodes), axis=1))
+    return np.asarray(np.isin(graph.edges, nodes).all(axis=1))
 
 
 def class_legend(attribute: Attribute) -> list[tuple[str, str, str]]:

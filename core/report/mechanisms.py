@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from core.audit.states import State
 from core.findings import answers
 from core.findings.homophily import MECHANISMS, compute_ghratio_histogram, compute_reference_share
@@ -64,7 +62,7 @@ def _build_margins(data: ReportData) -> list[Block]:
     rows = done[(done.method == attack) & done.metric.isin(metrics)]
     texts = {(row.release, row.metric): format_row(row) for row in rows.itertuples()}
     releases = [release for release in data.shown if (release, metrics[0]) in texts]
-    sample = _describe_brackets(rows, "node")
+    sample = describe_sample(rows, "node", "brackets are")
     return [
         blocks.heading("Attacker's confidence"),
         blocks.table(
@@ -97,7 +95,7 @@ def _build_pairs(data: ReportData) -> list[Block]:
         if release in set(table.release)
         for first, kind in ((True, "hidden"), (False, "absent"))
     ]
-    sample = _describe_brackets(table, "pair")
+    sample = describe_sample(table, "pair", "brackets are")
     return [
         blocks.heading("Endpoints of withheld links"),
         *(blocks.paragraph(s) for s in [answer_pair_profile(data.results)] if s),
@@ -110,7 +108,3 @@ def _build_pairs(data: ReportData) -> list[Block]:
             widths=[1.3, 1.1] + [1.0] * len(metrics),
         ),
     ]
-
-
-def _describe_brackets(rows: pd.DataFrame, unit: str) -> str:
-    return describe_sample(rows, unit).replace("; bars and whiskers show", "; brackets are")

@@ -36,7 +36,7 @@ def show_columns(graph: Graph) -> None:
         fields: dict[str, Any] = {"publish_columns": None, "generalize": ()}
         if names:
             fields = _choose(names, graph)
-        fields["leave_out"] = _choose_people(graph)
+        fields["leave_out"] = _choose_people()
         spec = _make_spec(fields)
         _show_preview(spec)
     except AuditError as error:
@@ -124,7 +124,7 @@ def _describe_rule(text: str) -> str:
     return escape(f"{text.rpartition(':')[0]}: {leaving.describe_rule(text)}", 80)
 
 
-def _choose_people(graph: Graph) -> tuple[str, ...]:
+def _choose_people() -> tuple[str, ...]:
     """Ask for the ids of people to exclude, for example because they objected."""
     choice, key = session.current_threats(), form_key()
     num_out = len(choice.disclosure.leave_out)
