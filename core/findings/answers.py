@@ -31,7 +31,13 @@ from core.findings.labels import (
     release_title,
 )
 from core.findings.nouns import PEOPLE, Noun
-from core.findings.numbers import format_estimate, format_interval, format_number, format_row
+from core.findings.numbers import (
+    format_estimate,
+    format_interval,
+    format_mean,
+    format_number,
+    format_row,
+)
 from core.findings.people import list_secrets, select_secret
 from core.findings.tables import attack_rows, compute_worst_attacks, main_metric, select_results
 from core.findings.tradeoff import compute_admissible, find_best_release, list_equally_useful
@@ -72,9 +78,7 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
     """
     title = THREAT_WORDS[threat].title
     sentences: list[str] = []
-    for metric in dict.fromkeys((LOW_FPR, main_metric(results, threat))):
-        if metric is None:
-            continue
+    for metric in filter(None, dict.fromkeys((LOW_FPR, main_metric(results, threat)))):
         worst = _keep_tried(compute_worst_attacks(results, metric, threat), results)
         text = _describe_lowest(worst.set_index("release"))
         if text:
@@ -129,13 +133,15 @@ def answer_risk(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> str:
     for row in table[table.release == first].itertuples():
         head, where = begin_sentence(_describe_secret(row)), method_name(first)
         text = f"{head} exposes {row.exposed:,} of {noun.count(row.n)} on {where}"
-        means = f"{_format_mean(row)} on {where}"
+        means = f"{format_mean(row.mean, row.sd, row.n)} on {where}"
         same = (table.release == best) & (table.threat == row.threat)
         other = table[same & (table.target == row.target)]
         if best is not None and best != first and len(other):
             after = next(other.itertuples())
             text += f", and {after.exposed:,} with {release_title(str(best))}"
-            means += f", {_format_mean(after)} with {release_title(str(best))}"
+            means += (
+                f", {format_mean(after.mean, after.sd, after.n)} with {release_title(str(best))}"
+            )
         sentences.append(
             f"{text}. Exposed: advantage above {ADVANTAGE_LIMIT:g} by {row.attacks}, {row.how}. "
             f"Mean advantage: {means}."
@@ -170,11 +176,6 @@ def list_bounds(nodes: pd.DataFrame) -> list[str]:
 def _describe_secret(row: Any) -> str:
     """ "attribute inference", "attribute inference of team" for a further column."""
     return THREAT_WORDS[row.threat].attack + (f" of {row.target}" if row.target else "")
-
-
-def _format_mean(row: Any) -> str:
-    margin = 1.96 * (row.sd if pd.notna(row.sd) else 0.0) / max(row.n, 1) ** 0.5
-    return format_interval(row.mean, row.mean - margin, row.mean + margin)
 
 
 def answer_inverted(results: pd.DataFrame, releases: Sequence[str]) -> str:

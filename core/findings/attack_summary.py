@@ -26,7 +26,7 @@ from core.findings.page_summary import (
     list_checks,
 )
 from core.findings.policy import Policy
-from core.findings.tables import attack_rows
+from core.findings.tables import attack_rows, compute_worst_attacks
 from core.findings.verdict import Check
 from core.release import ORIGINAL
 from core.words import begin_sentence
@@ -238,9 +238,8 @@ def _list_headlines(results: pd.DataFrame, threat: Threat) -> list[_Headline]:
 def _find_worst(
     results: pd.DataFrame, metric: str, threat: Threat, release: str
 ) -> pd.Series | None:
-    rows = invert_scores(attack_rows(results, metric, threat))
-    rows = rows[rows.release == release]
-    return None if rows.empty else rows.loc[rows.value.idxmax()]
+    worst = compute_worst_attacks(results, metric, threat).set_index("release", drop=False)
+    return worst.loc[release] if release in worst.index else None
 
 
 def _build_attack_card(reached: _Reached, check: Check | None) -> Card:

@@ -16,7 +16,6 @@ from core.findings.attack_summary import HEADLINES, compare_with_original, find_
 from core.findings.beat_baseline import compare_with_baseline
 from core.findings.differences import estimate_difference
 from core.findings.facts import find_outcome, format_frequencies, format_frequency
-from core.findings.inverted_scores import invert_scores
 from core.findings.labels import (
     is_data_independent,
     method_name,
@@ -26,7 +25,13 @@ from core.findings.labels import (
     short_titles,
 )
 from core.findings.numbers import format_interval, format_number, format_row
-from core.findings.tables import attack_rows, list_releases, main_metric, select_results
+from core.findings.tables import (
+    attack_rows,
+    compute_worst_attacks,
+    list_releases,
+    main_metric,
+    select_results,
+)
 from core.release import EMPIRICAL, ORIGINAL
 from core.results import RELEASE
 from core.words import count_noun, format_percent
@@ -96,20 +101,19 @@ def _summarize_view(view: AuditView) -> Iterator[dict[str, Any]]:
         metric = find_metric(results, threat)
         if metric is None:
             continue
-        rows = invert_scores(attack_rows(results, metric, threat))
-        for release, own in rows.groupby("release", sort=False):
-            worst = own.loc[own.value.idxmax()]
+        for _, worst in compute_worst_attacks(results, metric, threat).iterrows():
+            release = worst.release
             yield {
                 **dict(zip(SUMMARY_COLUMNS, head, strict=False)),
                 "threat": threat,
                 "metric": metric,
                 "release": release,
-                "guarantee": labels[str(release)],
+                "guarantee": labels[release],
                 "attack": worst.method,
                 **{name: worst[name] for name in ("value", "low", "high", "n", "seeds")},
-                **_compare_baseline(results, metric, threat, str(release)),
-                "against_original": _compare_original(results, metric, threat, str(release)),
-                **useful[str(release)],
+                **_compare_baseline(results, metric, threat, release),
+                "against_original": _compare_original(results, metric, threat, release),
+                **useful[release],
             }
 
 

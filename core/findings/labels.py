@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from core.audit.knowledge import Adaptive, Auxiliary, Composition, Joint, Shadow
+from core.audit.knowledge import Adaptive, Auxiliary, Composition, Joint, Knowledge, Shadow
 from core.audit.scenarios import Scenario, Threat, split_id
 from core.defenses.external import EXTERNAL
 from core.errors import InputError
@@ -167,7 +167,7 @@ def _compose_title(method_id: str, is_brief: bool) -> str:
         if is_strength or (value != default and (value is True or not is_brief)):
             shown.append(_describe_setting(method, name, value))
     title = f"{method.info.title} ({', '.join(shown)})" if shown else method.info.title
-    return ", ".join([title, *describe_scenario(method_id)])
+    return ", ".join([title, *_describe_scenario(method_id)])
 
 
 _SPREADS = {
@@ -177,7 +177,7 @@ _SPREADS = {
 }
 
 
-def describe_scenario(method_id: str) -> list[str]:
+def _describe_scenario(method_id: str) -> list[str]:
     """Target and knowledge of a scenario beyond its method's default."""
     if not split_id(method_id)[1]:
         return []
@@ -185,20 +185,25 @@ def describe_scenario(method_id: str) -> list[str]:
     words = ["on released links"] if scenario.threat == "included" else []
     if scenario.target:
         words.append(f"on {scenario.target}")
-    match scenario.knowledge:
+    return [*words, *filter(None, [describe_knowledge(scenario.knowledge)])]
+
+
+def describe_knowledge(knowledge: Knowledge) -> str:
+    """Knowledge of an attacker beyond the release; "" for the standard one."""
+    match knowledge:
         case Adaptive():
-            words.append("adaptive")
+            return "adaptive"
         case Auxiliary() as known:
-            words.append(f"others who know {format_percent(known.share)}{_SPREADS[known.spread]}")
+            return f"others who know {format_percent(known.share)}{_SPREADS[known.spread]}"
         case Joint(how=how):
-            verb = "knowing" if how == "known" else "inferring"
-            words.append(f"{verb} the other private columns")
+            return f"{'knowing' if how == 'known' else 'inferring'} the other private columns"
         case Shadow():
-            words.append("trained on another graph")
+            return "trained on another graph"
         case Composition(releases=number, defenses=defenses):
             held = " and ".join(map(release_title, defenses)) or f"{number} releases"
-            words.append(f"combining {held}")
-    return words
+            return f"combining {held}"
+        case _:
+            return ""
 
 
 def _describe_setting(method: Method, name: str, value: Any) -> str:

@@ -49,6 +49,12 @@ def format_interval(value: float | None, low: float | None, high: float | None) 
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"
 
 
+def format_mean(mean: float, sd: float, n: int) -> str:
+    """`format_interval` of a mean over n nodes with its 95 % interval, 1.96 standard errors."""
+    half = 1.96 * sd / math.sqrt(n)
+    return format_interval(mean, mean - half, mean + half)
+
+
 def format_measure(
     metric: str, value: float | None, low: float | None = None, high: float | None = None
 ) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -43,8 +42,7 @@ PEOPLE_COLUMNS = (
 TIES = "Ties are ordered by the lower end of the interval, then by the mean advantage."
 
 
-@dataclass(frozen=True)
-class Secret:
+class Secret(NamedTuple):
     """Target of an attack: a threat and, with several private columns, the column."""
 
     threat: Threat
@@ -84,15 +82,13 @@ def find_worst_secret(nodes: pd.DataFrame) -> Secret | None:
 
 def list_attacked(nodes: pd.DataFrame, secret: Secret) -> list[str]:
     """Releases on which the secret was attacked, original first."""
-    wanted = (secret.threat, secret.target)
-    found = dict.fromkeys(r for r, attack in list_rows(nodes) if find_secret(attack) == wanted)
+    found = dict.fromkeys(r for r, attack in list_rows(nodes) if find_secret(attack) == secret)
     return sorted(found, key=lambda release: release != ORIGINAL)
 
 
 def select_secret(nodes: pd.DataFrame, secret: Secret) -> pd.DataFrame:
     """Rows of `nodes` whose attack targets the secret, baseline attackers included."""
-    wanted = (secret.threat, secret.target)
-    mine = [attack for attack in nodes.attack.unique() if find_secret(attack) == wanted]
+    mine = [attack for attack in nodes.attack.unique() if find_secret(attack) == secret]
     return nodes[nodes.attack.isin(mine)]
 
 
@@ -107,14 +103,14 @@ def rank_people(nodes: pd.DataFrame, secret: Secret, release: str = ORIGINAL) ->
     ordered by `low`, then by `support`, then by id.
     """
     nodes = nodes.astype({"node": "category"}) if nodes.node.dtype != "category" else nodes
-    found = find_headlines(nodes, release, (secret.threat, secret.target))
+    found = find_headlines(nodes, release, secret)
     if found.empty:
         return pd.DataFrame(columns=list(PEOPLE_COLUMNS))
     codes, names = nodes.node.cat.codes.to_numpy(), nodes.node.cat.categories
     gains = nodes.advantage.to_numpy(float)
     counts, totals = np.zeros((2, len(names)))
     for (where, attack), rows in list_rows(nodes).items():
-        is_meant = where == release and find_secret(attack) == (secret.threat, secret.target)
+        is_meant = where == release and find_secret(attack) == secret
         if is_meant and not is_blind(attack):
             counts += np.bincount(codes[rows], minlength=len(names))
             totals += np.bincount(codes[rows], gains[rows], len(names))
@@ -140,7 +136,7 @@ def compare_people(
     nodes: pd.DataFrame, secret: Secret, release: str, people: Sequence[str]
 ) -> pd.Series:
     """Node → advantage of the headline attacker on another release, for nodes at stake there."""
-    found = find_headlines(nodes, release, (secret.threat, secret.target))
+    found = find_headlines(nodes, release, secret)
     if found.empty:
         return pd.Series(dtype=float)
     return spell(found[found.node.isin(people)]).set_index("node").advantage

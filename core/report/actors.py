@@ -17,11 +17,11 @@ from core.audit.cell import SHARED_NOTE
 from core.audit.knowledge import Auxiliary, Composition, Joint, Shadow
 from core.audit.scenarios import Scenario, Threat
 from core.audit.states import State
-from core.findings.beat_baseline import Comparison, compare_with_baseline
+from core.findings.beat_baseline import BaselineComparison, compare_with_baseline
 from core.findings.facts import build_figure
 from core.findings.labels import (
     attack_threat,
-    describe_scenario,
+    describe_knowledge,
     is_baseline,
     method_title,
     metric_title,
@@ -58,7 +58,7 @@ class Measured:
     beats: bool
 
     @classmethod
-    def of(cls, threat: Threat, found: Comparison) -> Measured:
+    def of(cls, threat: Threat, found: BaselineComparison) -> Measured:
         """The figures of a comparison."""
         baseline = None if found.baseline is None else float(found.baseline.value)
         figure = vars(build_figure(found.best))
@@ -173,7 +173,7 @@ def count_knowledge(
 ) -> tuple[int | None, str]:
     """Number of auxiliary records that an attacker holds, and their kind."""
     threats, knowledge = data.view.spec.threats, scenario.knowledge
-    more = "; ".join(text for text in describe_scenario(scenario.id) if not text.startswith("on "))
+    more = describe_knowledge(knowledge)
     more = f" ({more})" if more else ""
     match scenario.threat:
         case "identity":

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.defenses.external import ONE_RELEASE, list_not_tested
 from core.findings.decisions import COLUMNS as DECISION_COLUMNS
-from core.findings.decisions import list_decision_rows
+from core.findings.decisions import format_moment, list_decision_rows
 from core.findings.labels import (
     is_baseline,
     method_source,
@@ -153,7 +153,7 @@ def build_provenance(data: ReportData) -> list[Block]:
     packages = facts.pop("packages", {})
     rows = [
         ("Audit", view.summary.id),
-        ("Made", f"{data.created:%d %B %Y, %H:%M} UTC".lstrip("0")),
+        ("Made", format_moment(view.summary.created)),
         ("Graph", spec.graph_name),
         ("Content hash (SHA-256)", spec.graph_hash),
         ("Repeats and root seed", f"{describe_repeats(view)} from root seed {spec.root_seed}"),

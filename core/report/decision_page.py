@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from core.findings.columns import list_telling_columns
+from core.findings.decisions import format_day
 from core.findings.evidence import find_not_made, find_obstacle
 from core.findings.facts import STATE_TITLES
 from core.findings.guide import describe_spec
@@ -277,7 +278,7 @@ def choose_detailed(verdict: Verdict) -> list[ReleaseVerdict]:
 def find_review_date(created: datetime) -> str:
     """One year after the audit; 28 February for a leap day."""
     day = 28 if (created.month, created.day) == (2, 29) else created.day
-    return f"{created.replace(year=created.year + 1, day=day):%d %B %Y}".lstrip("0")
+    return format_day(created.replace(year=created.year + 1, day=day).isoformat())
 
 
 def _list_shown(data: ReportData, verdict: Verdict) -> list[ReleaseVerdict]:

@@ -6,7 +6,6 @@ same findings as the report; an empty text is a gap, described by the second ent
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -28,7 +27,7 @@ from core.findings.labels import (
     release_title,
 )
 from core.findings.ledger import explain_ledger
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_interval, format_mean, format_number, format_row
 from core.findings.page_summary import find_usefulness
 from core.findings.policy import list_policies
 from core.findings.tables import select_results
@@ -88,10 +87,6 @@ def _describe_private(data: ReportData) -> str:
     return f"Private: {'; '.join(parts)}." if parts else ""
 
 
-def _describe_leaving(data: ReportData) -> str:
-    return describe_leaving(data).removeprefix("**Published data.** ")
-
-
 def _describe_attackers(data: ReportData) -> str:
     found: dict[str, set[str]] = {}
     for scenario in list_attacks(data).values():
@@ -114,9 +109,7 @@ def _describe_average(data: ReportData) -> str:
     """Mean advantage with its 95 % interval, by release and secret."""
     parts = []
     for name, own in _group_headlines(data):
-        mean, sd = float(own.advantage.mean()), float(own.advantage.std())
-        half = 1.96 * sd / math.sqrt(len(own))
-        value = format_interval(mean, mean - half, mean + half)
+        value = format_mean(own.advantage.mean(), own.advantage.std(), len(own))
         parts.append(f"{name} {value}, n = {len(own):,}")
     return f"Mean advantage over the base rate: {'; '.join(parts)}." if parts else ""
 
@@ -163,7 +156,7 @@ def _describe_metric(metric: str, data: ReportData) -> str:
         own = rows[rows.release == release]
         if not own.empty:
             row = own.loc[own.value.idxmin() if metric == "k_anonymity" else own.value.idxmax()]
-            value = format_interval(row.value, row.low, row.high)
+            value = format_row(row)
             parts.append(f"{release_title(release)} {value} by {method_title(row.method)}")
     return f"{metric_title(metric)}: {'; '.join(parts)}." if parts else ""
 
@@ -292,7 +285,7 @@ EVIDENCE: dict[str, tuple[Describe, str]] = {
     "people": (_describe_people, "the graph is empty"),
     "properties": (_describe_properties, "the graph is empty"),
     "private": (_describe_private, "no private column was named"),
-    "leaving": (_describe_leaving, "what leaves is not known"),
+    "leaving": (describe_leaving, "what leaves is not known"),
     "attackers": (_describe_attackers, "no attack has finished"),
     "maximum": (_describe_maximum, NO_RISK),
     "average": (_describe_average, NO_RISK),

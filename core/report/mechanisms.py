@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from core.audit.states import State
 from core.findings import answers
 from core.findings.homophily import MECHANISMS, compute_ghratio_histogram, compute_reference_share
-from core.findings.labels import is_baseline, method_title, metric_title, release_title
+from core.findings.labels import method_title, metric_title, release_title
 from core.findings.numbers import format_number, format_row
 from core.findings.pair_profile import KINDS, METRICS, answer_pair_profile, compute_pair_table
-from core.findings.tables import describe_sample
+from core.findings.tables import attack_rows, describe_sample, select_results
 from core.release import ORIGINAL
 from core.report import blocks, charts
 from core.report.blocks import Block
@@ -53,13 +52,13 @@ def _build_homophily(data: ReportData) -> list[Block]:
 def _build_margins(data: ReportData) -> list[Block]:
     """Margins of the strongest attribute attack, one row per release."""
     metrics = ["margin", "margin_absolute", "share_below_zero"]
-    done = data.results[data.results.status == State.DONE]
-    sizes = done[(done.metric == "margin_absolute") & ~done.method.map(is_baseline).astype(bool)]
-    sizes = sizes[sizes.release == ORIGINAL]
+    sizes = attack_rows(data.results, "margin_absolute")
+    sizes = sizes[~sizes.is_baseline & (sizes.release == ORIGINAL)]
     if sizes.empty:
         return []
     attack = sizes.method[sizes.value.idxmax()]
-    rows = done[(done.method == attack) & done.metric.isin(metrics)]
+    rows = select_results(data.results, method=attack)
+    rows = rows[rows.metric.isin(metrics)]
     texts = {(row.release, row.metric): format_row(row) for row in rows.itertuples()}
     releases = [release for release in data.shown if (release, metrics[0]) in texts]
     sample = describe_sample(rows, "node", "brackets are")

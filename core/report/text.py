@@ -58,12 +58,6 @@ def escape_uncovered(content: Any) -> Any:
     return content
 
 
-def needs_more_fonts(content: Any) -> bool:
-    """Whether any text of the content lacks glyphs."""
-    has_gaps: bool = escape_uncovered(content) != content
-    return has_gaps
-
-
 def split_strong(sentence: str) -> list[dict[str, Any]]:
     """ "a **b** c" → spans {text, strong}."""
     return [
