@@ -9,7 +9,7 @@ from core.audit.view import AuditView
 from core.figures import ranking, roc
 from core.findings import answers, control, knowing_more, tables
 from core.findings.attack_summary import summarize_attacks
-from core.findings.labels import attack_threat
+from core.findings.labels import LOW_FPR, attack_threat
 from core.findings.private_columns import answer_private_columns
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
@@ -18,8 +18,6 @@ from pages.ui.chart import show_cached_chart
 from pages.ui.policy import current_policy
 from pages.ui.study_panel import show_studies
 from pages.ui.text import escape
-
-LOW_FPR = "tpr_at_fpr_0.01"
 
 
 def main() -> None:

@@ -165,7 +165,7 @@ def _show_downloads(view: AuditView, options: ReportOptions) -> None:
             )
         offer(
             "Results as JSON",
-            lambda: documents.make_json(view, {"verdict": judge_view(view).describe()}),
+            lambda: documents.make_json(view, judge_view(view)),
             ".json",
             "json",
             "data_object",

@@ -20,6 +20,9 @@ from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, REMOVED_RED, Theme, 
 from core.graph import MISSING, Attribute, Graph
 from core.words import cut_text
 
+HEIGHT = 440
+"""Of the picture, in pixels."""
+
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><title>Ego network</title>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline';
@@ -46,7 +49,6 @@ def render_ego_html(
     attribute: Attribute | None = None,
     risks: Mapping[int, float] | None = None,
     theme: Theme = "light",
-    height: int = 460,
     hide: Sequence[tuple[int, int]] = (),
     show_fingerprint: bool = False,
 ) -> str:
@@ -65,7 +67,7 @@ def render_ego_html(
     hidden = {(min(pair), max(pair)) for pair in hide}
     ink = INKS[theme]
     network = Network(
-        height=f"{height}px",
+        height=f"{HEIGHT}px",
         width="100%",
         bgcolor=ink.surface,
         font_color=ink.text,

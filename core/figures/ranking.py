@@ -35,7 +35,8 @@ def attack_ranking(
     table = compute_ranking(results, threat, [metric])
     if table.empty:
         return make_empty_chart("No finished attack on this release yet.", theme, table)
-    figure, ink, scale, chance = go.Figure(), INKS[theme], _find_scale(metric), chance_level(metric)
+    figure, ink = go.Figure(), INKS[theme]
+    scale, chance = _find_scale(metric), chance_level(metric)
     rows = table.assign(**{c: table[c] * scale for c in ("value", "low", "high", "strength")})
     _add_bars(figure, rows, scale * (chance or 0.0), ink.text)
     _add_inverted(figure, rows[rows.is_inverted], ink.muted)

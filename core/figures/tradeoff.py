@@ -216,9 +216,10 @@ def _add_names(
     """
     names = short_titles(table.release)
     turn = np.lexsort((~table.is_pareto, table.release != best))
+    marks = np.where(table.is_inverted, MARK, "")
     texts = [
-        names[row.release] + (MARK if row.is_inverted else "") if is_named[i] else ""
-        for i, row in enumerate(table.itertuples())
+        f"{names[release]}{mark}" if named else ""
+        for release, mark, named in zip(table.release, marks, is_named, strict=True)
     ]
     charts = [_to_pixels(table.iloc[turn], ranges, size) for size in PLOT_SIZES]
     left, right = ranges[0]

@@ -23,6 +23,7 @@ from core.findings.inverted_scores import (
     invert_scores,
 )
 from core.findings.labels import (
+    LOW_FPR,
     THREAT_WORDS,
     is_data_independent,
     method_name,
@@ -45,9 +46,6 @@ from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.release import ORIGINAL
 from core.results import RELEASE
 from core.words import begin_sentence, format_percent
-
-LOW_FPR = "tpr_at_fpr_0.01"
-"""Reported before AUC, since attacks of equal AUC can differ tenfold at a low FPR."""
 
 
 def answer_attack(results: pd.DataFrame, threat: Threat) -> str:

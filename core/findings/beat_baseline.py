@@ -21,11 +21,11 @@ from core.findings.inverted_scores import (
     format_strength,
     invert_scores,
 )
-from core.findings.labels import method_title, metric_title
+from core.findings.labels import LOW_FPR, method_title, metric_title
 from core.findings.numbers import format_estimate, format_row
 from core.findings.tables import attack_rows, main_metric
 
-LOW_METRICS = ("tpr_at_fpr_0.001", "tpr_at_fpr_0.01")
+LOW_METRICS = ("tpr_at_fpr_0.001", LOW_FPR)
 """Metrics compared before the headline metric, lowest FPR first."""
 
 

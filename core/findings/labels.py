@@ -49,6 +49,9 @@ THREAT_WORDS: dict[str, ThreatWords] = {
 }
 """Wording per threat; "" for an attack that this version does not know."""
 
+LOW_FPR = "tpr_at_fpr_0.01"
+"""Reported before AUC, since attacks of equal AUC can differ tenfold at a low FPR."""
+
 MAIN_ATTACK_METRICS = ("auc", "accuracy", "released_auc", "expected_found", "hits_at_1")
 """Headline metrics of attacks, in order of preference."""
 

@@ -84,7 +84,10 @@ def find_node(graph: Graph, text: str, limit: int = 20) -> list[str]:
     wanted = text.strip().casefold()
     if not wanted:
         return []
-    names = {node: node.casefold() for node in graph.node_ids}
-    found = [node for node, name in names.items() if wanted in name]
-    found.sort(key=lambda node: (names[node] != wanted, not names[node].startswith(wanted)))
-    return found[:limit]
+
+    def rank(node: str) -> tuple[bool, bool]:
+        name = node.casefold()
+        return name != wanted, not name.startswith(wanted)
+
+    found = [node for node in graph.node_ids if wanted in node.casefold()]
+    return sorted(found, key=rank)[:limit]

@@ -10,6 +10,7 @@ from core.audit.scenarios import Threat
 from core.audit.states import State
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import (
+    LOW_FPR,
     MAIN_ATTACK_METRICS,
     MAIN_UTILITY_METRICS,
     attack_threat,
@@ -128,7 +129,7 @@ def describe_sample(
 
 def find_level(results: pd.DataFrame, threat: Threat | None) -> float:
     """The FPR to name beside a ROC curve: 1 %, or 10 % where the sample does not resolve it."""
-    is_resolved = not attack_rows(results, "tpr_at_fpr_0.01", threat).empty
+    is_resolved = not attack_rows(results, LOW_FPR, threat).empty
     return 0.01 if is_resolved else 0.1
 
 

@@ -7,7 +7,6 @@ matplotlib's global state only its settings are used, under a lock.
 from __future__ import annotations
 
 import io
-import math
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -42,6 +41,7 @@ from core.findings.palette import (
     ink_on,
     risk_color,
 )
+from core.findings.profile import list_log_ticks
 from core.findings.risk import SCALE_TITLES, Scale
 from core.findings.tradeoff import find_clear_front
 from core.release import ORIGINAL
@@ -381,13 +381,8 @@ def _whisker(value: float, low: float, high: float) -> list[list[float]] | None:
 
 
 def _set_log_ticks(axis: Axis, name: Callable[[float], str]) -> None:
-    """Ticks at 1, 2 and 5 times the powers of ten within the data, or at powers only if many."""
-    low, high = axis.get_view_interval()
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = (1, 2, 5) if high / low < 300 else (1,)
-    ticks = [step * 10.0**decade for decade in decades for step in steps]
-    axis.set_ticks([t for t in ticks if low <= t <= high])
-    axis.set_ticklabels([name(t) for t in ticks if low <= t <= high])
+    ticks = list_log_ticks(*axis.get_view_interval(), max_ratio=300)
+    axis.set_ticks(ticks, [name(tick) for tick in ticks])
     axis.set_minor_locator(NullLocator())
 
 

@@ -79,7 +79,7 @@ def _describe_private(data: ReportData) -> str:
     parts = []
     for name in data.view.spec.threats.columns:
         attribute = data.graph.with_private(name).attribute(name)
-        known = int((attribute.codes >= 0).sum())
+        known = int(attribute.known.sum())
         parts.append(
             f"{name}: {len(attribute.classes)} classes, n = {known:,}, base rate "
             f"{format_number(attribute.shares.max())}"

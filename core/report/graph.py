@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from core.algorithms.line_density import count_crossings, shade_density
 from core.audit.jobs.layout import lay_out
+from core.data.warnings import count_classes
 from core.findings.people_map import compute_people, summarize_map
 from core.findings.profile import compute_degree_counts
 from core.graph import Attribute
@@ -76,7 +77,7 @@ def build_graph(data: ReportData) -> list[Block]:
 
 def _build_classes(data: ReportData, attribute: Attribute, role: str) -> Block:
     """Counts and shares of the classes; small cells are suppressed, external counts rounded."""
-    counts = np.bincount(attribute.codes[attribute.known], minlength=attribute.num_classes)
+    counts = count_classes(attribute)
     known = int(counts.sum())
     order = np.argsort(-counts, kind="stable")
     groups = [(attribute.classes[code], int(counts[code])) for code in order[:MAX_CLASSES]]

@@ -14,6 +14,7 @@ from core.findings.control import NOTE, tabulate_control
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.inverted_scores import MARK
 from core.findings.labels import (
+    LOW_FPR,
     THREAT_WORDS,
     is_baseline,
     method_title,
@@ -64,7 +65,7 @@ def build_attacks(data: ReportData) -> list[Block]:
         table = compute_ranking(data.results, threat, metrics)
         if table.empty:
             continue
-        panels = dict.fromkeys((metrics[0], "tpr_at_fpr_0.01", main_metric(data.results, threat)))
+        panels = dict.fromkeys((metrics[0], LOW_FPR, main_metric(data.results, threat)))
         drawn = table[table.metric.isin(list(panels)[:2])]
         image = data.add_image(f"ranking_{threat}", partial(charts.draw_ranking, drawn))
         alt = "Attacks from best to worst. " + "; ".join(

@@ -34,7 +34,6 @@ SHAPES = {
 }
 MAX_LEGEND = 8
 MAX_HIDING = 3
-EGO_HEIGHT = 440
 
 
 @st.dialog("Node details", width="large", on_dismiss=lambda: session.open_node(None))
@@ -154,11 +153,10 @@ def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
             attribute,
             risks,
             current_theme(),
-            height=EGO_HEIGHT,
             hide=advised,
             show_fingerprint=is_sought,
         ),
-        height=EGO_HEIGHT + 10,
+        height=ego_page.HEIGHT + 10,
         alt=f"Neighbourhood of node {node}",
     )
     if is_sought:
