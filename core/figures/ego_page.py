@@ -130,7 +130,7 @@ def _style(
     risk = None if risks is None else risks.get(node)
     fill = "#c9cdd4" if risk is None or risk != risk else risk_color(risk, theme)
     return {
-        "shape": "dot" if code == MISSING else SHAPES[code % len(SHAPES)],
+        "shape": "dot" if code == MISSING else list(SHAPES)[code % len(SHAPES)],
         "size": 22 if is_center else 12,
         "borderWidth": 4 if is_center else 2.5,
         "color": {

@@ -147,10 +147,10 @@ def answer_risk(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> str:
     return " ".join(sentences)
 
 
-def list_risks(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> list[str]:
-    """`answer_risk` of each secret separately."""
+def list_risks(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> list[tuple[str, str]]:
+    """`answer_risk` and `answer_bound` of each secret separately."""
     each = [select_secret(nodes, secret) for secret in list_secrets(nodes)] or [nodes]
-    return [answer_risk(rows, noun) for rows in each]
+    return [(answer_risk(rows, noun), answer_bound(rows)) for rows in each]
 
 
 def answer_bound(nodes: pd.DataFrame) -> str:
@@ -163,12 +163,6 @@ def answer_bound(nodes: pd.DataFrame) -> str:
         f"{format_percent(row.noise)}."
         for row in compute_bound(rows).itertuples()
     )
-
-
-def list_bounds(nodes: pd.DataFrame) -> list[str]:
-    """`answer_bound` of each secret separately, in the order of `list_risks`."""
-    sentences = [answer_bound(select_secret(nodes, secret)) for secret in list_secrets(nodes)]
-    return sentences or [answer_bound(nodes)]
 
 
 def _describe_secret(row: Any) -> str:

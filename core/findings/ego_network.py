@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from core.findings.palette import OKABE_ITO
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.words import count_noun
 
 MAX_NODES = 150
@@ -18,7 +17,16 @@ MAX_LISTED = 12
 """Number of neighbours whose degrees are listed."""
 
 
-SHAPES = ("dot", "diamond", "square", "triangle", "star", "triangleDown", "hexagon")
+SHAPES = {
+    "dot": "●",
+    "diamond": "◆",
+    "square": "■",
+    "triangle": "▲",
+    "star": "★",
+    "triangleDown": "▼",
+    "hexagon": "⬢",
+}
+"""Shape of a class in the picture → its mark in the legend; more classes begin anew."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +86,3 @@ def describe_fingerprint(graph: Graph, node: int) -> str:
 def find_among(graph: Graph, nodes: np.ndarray) -> np.ndarray:
     """(m,) bool: links with both ends among these nodes."""
     return np.asarray(np.isin(graph.edges, nodes).all(axis=1))
-
-
-def class_legend(attribute: Attribute) -> list[tuple[str, str, str]]:
-    """(class, shape, border colour) for the legend of the ego network."""
-    return [
-        (name, SHAPES[code % len(SHAPES)], OKABE_ITO[code % len(OKABE_ITO)])
-        for code, name in enumerate(attribute.classes)
-    ]

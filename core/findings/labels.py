@@ -244,12 +244,6 @@ def plain_titles(releases: Iterable[str]) -> dict[str, str]:
     return plain if len(set(plain.values())) == len(ids) else short_titles(ids)
 
 
-def method_source(method_id: str) -> str:
-    """Citation of the method; "" if the method is unknown."""
-    method = _parse(method_id)
-    return "" if method is None else method.info.source
-
-
 def is_baseline(method_id: str) -> bool:
     """Whether the attack is a baseline attacker."""
     method = _parse(method_id)

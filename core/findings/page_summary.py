@@ -35,7 +35,7 @@ from core.findings.labels import (
     release_title,
 )
 from core.findings.nouns import find_noun
-from core.findings.numbers import format_measure
+from core.findings.numbers import format_measure, format_row
 from core.findings.policy import Policy
 from core.findings.tables import list_releases, select_results
 from core.findings.verdict import Check, Verdict, judge_release
@@ -187,7 +187,7 @@ def describe_figure(figure: Figure) -> str:
     by = describe_attacker(figure.attack)
     sample = f"n = {figure.n:,}, {count_noun(figure.repeats, 'split')}"
     where = release_title(figure.release)
-    return f"{metric_title(figure.metric)}: {figure.format_exact()}{by} on {where}; {sample}."
+    return f"{metric_title(figure.metric)}: {format_row(figure)}{by} on {where}; {sample}."
 
 
 def _find_release_row(results: pd.DataFrame, metric: str, release: str) -> pd.Series | None:

@@ -8,13 +8,7 @@ from typing import Any
 from core.defenses.external import ONE_RELEASE, list_not_tested
 from core.findings.decisions import COLUMNS as DECISION_COLUMNS
 from core.findings.decisions import format_moment, list_decision_rows
-from core.findings.labels import (
-    is_baseline,
-    method_source,
-    method_title,
-    metric_title,
-    release_title,
-)
+from core.findings.labels import method_title, metric_title, release_title
 from core.findings.stopping import describe_repeats
 from core.findings.tables import describe_missing
 from core.registry import find_method
@@ -119,8 +113,8 @@ def build_sources(data: ReportData) -> list[Block]:
     rows = []
     for key in dict.fromkeys(keys):
         info = find_method(key).info
-        title = f"{info.title} (baseline)" if is_baseline(key) else info.title
-        rows.append([title, info.summary, method_source(key)])
+        title = f"{info.title} (baseline)" if info.is_baseline else info.title
+        rows.append([title, info.summary, info.source])
     rows.append(
         [
             "Homophily ratios",

@@ -11,7 +11,7 @@ from core.findings.evidence import find_not_made, find_obstacle
 from core.findings.facts import STATE_TITLES
 from core.findings.guide import describe_spec
 from core.findings.labels import attacker_title, is_data_independent, metric_title, release_title
-from core.findings.numbers import format_measure
+from core.findings.numbers import format_measure, format_row
 from core.findings.page_summary import find_usefulness, format_check
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
@@ -136,8 +136,8 @@ def _describe_usefulness(data: ReportData, release: str) -> str:
     found = find_usefulness(data.results, release)
     if found is None:
         return ""
-    beside = "" if release == ORIGINAL else f", original {found.first.format_exact()}"
-    return f"{metric_title(found.second.metric)} {found.second.format_exact()}{beside}"
+    beside = "" if release == ORIGINAL else f", original {format_row(found.first)}"
+    return f"{metric_title(found.second.metric)} {format_row(found.second)}{beside}"
 
 
 def build_signature(data: ReportData) -> Block:

@@ -238,8 +238,8 @@ def _describe_usefulness(data: ReportData) -> str:
         return ""
     title = metric_title(found.second.metric)
     return (
-        f"{title} of {release_title(release)} {found.second.format_exact()}, original "
-        f"{found.first.format_exact()}, n = {found.second.n:,}."
+        f"{title} of {release_title(release)} {format_row(found.second)}, original "
+        f"{format_row(found.first)}, n = {found.second.n:,}."
     )
 
 

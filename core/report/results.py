@@ -135,13 +135,13 @@ def _build_attack_table(table: pd.DataFrame, metrics: list[str], threat: Threat)
 def _build_roc(data: ReportData, threat: Threat, ranked: set[str]) -> list[Block]:
     chosen = ranked & {choice.id for choice in data.view.spec.attacks}
     curves = {
-        (release, attack): curve
+        attack: curve
         for (release, attack), curve in data.view.rocs.items()
         if release == ORIGINAL and attack in chosen
     }
-    if all(is_baseline(attack) for _, attack in curves):
+    if all(map(is_baseline, curves)):
         return []
-    image = data.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves, ORIGINAL))
+    image = data.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves))
     return [
         blocks.figure(
             image,
@@ -183,11 +183,9 @@ def build_releases(data: ReportData) -> list[Block]:
 
 def _describe_risks(data: ReportData) -> list[Block]:
     """Exposure by each secret's attacks, followed by the bound of the same secret."""
-    risks = answers.list_risks(data.nodes, data.noun)
-    pairs = zip(risks, answers.list_bounds(data.nodes), strict=True)
     return [
         block
-        for risk, bound in pairs
+        for risk, bound in answers.list_risks(data.nodes, data.noun)
         for block in (blocks.paragraph(risk), *([blocks.note(bound)] if bound else []))
     ]
 

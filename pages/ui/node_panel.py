@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import streamlit as st
 
 from core.audit.view import AuditView
 from core.figures import ego_page
 from core.findings import node_card
-from core.findings.ego_network import class_legend, describe_fingerprint
+from core.findings.ego_network import SHAPES, describe_fingerprint
 from core.findings.identity import describe_identity, list_hiding
 from core.findings.labels import release_title
 from core.findings.link_prior import describe_link_prior
@@ -23,15 +25,6 @@ from pages.ui.node_table import current_secret, rank_nodes, select_nodes
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
-SHAPES = {
-    "dot": "●",
-    "diamond": "◆",
-    "square": "■",
-    "triangle": "▲",
-    "star": "★",
-    "triangleDown": "▼",
-    "hexagon": "⬢",
-}
 MAX_LEGEND = 8
 MAX_HIDING = 3
 
@@ -164,8 +157,10 @@ def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
         st.caption(f"Fingerprint in this release: {escape(text, 200)}.")
     parts = ["Fill: risk, from light (low) to dark (high); grey: nothing at stake."]
     if attribute is not None and attribute.num_classes <= MAX_LEGEND:
+        marks = itertools.cycle(SHAPES.values())
         classes = ", ".join(
-            f"{SHAPES[shape]} {escape(name, 24)}" for name, shape, _ in class_legend(attribute)
+            f"{mark} {escape(name, 24)}"
+            for mark, name in zip(marks, attribute.classes, strict=False)
         )
         parts.append(f"{escape(attribute.name)}: {classes}.")
     if is_sought:
