@@ -73,19 +73,14 @@ def tradeoff(
     ink = INKS[theme]
     everything = list_releases(results)
     colors, symbols = release_color(everything), release_symbol(everything)
-    admissible = np.ones(len(table), bool)
+    admissible, best = np.ones(len(table), bool), None
     if max_risk is not None:
         admissible = compute_admissible(table, max_risk)
-    best = None if max_risk is None else find_best_release(table, max_risk, utility_metric, refused)
+        best = find_best_release(table, max_risk, utility_metric, refused)
     figure = go.Figure()
     front = find_clear_front(table)
     add_line(figure, front.risk, front.utility, ink.muted, 1.5, name="Pareto front")
-    points = {row.release: (row.risk, row.utility) for row in table.itertuples()}
-    known = [MethodChoice.parse(r, "defense") for r in points if r != ORIGINAL]
-    pairs = pair_data_independent(known)
-    for pair in pairs.items():
-        x, y = np.array([points[release] for release in pair]).T
-        add_line(figure, x, y, ink.muted, 1, "dash", name="data-independent baseline")
+    pairs = _add_pairs(figure, table, ink)
     for is_open, row in zip(~admissible, table.itertuples(), strict=True):
         symbol = f"{symbols[row.release]}-open" if is_open else symbols[row.release]
         edge = {"width": 2, "color": ink.text if row.release == best else colors[row.release]}
@@ -97,19 +92,9 @@ def tradeoff(
     ranges = _find_ranges(table, drawn)
     for x, dash, name in lines:
         if x is not None:
-            side, lift = _place_label(x, drawn, ranges[0])
-            figure.add_vline(
-                x=x,
-                line={"dash": dash, "width": 1.5 if name == "limit" else 1, "color": ink.text},
-                annotation={
-                    "text": f"{name} {format_number(x)}",
-                    "yanchor": "bottom",
-                    "xanchor": side,
-                    "yshift": lift,
-                    "textangle": 0,
-                },
-                annotation_position="top",
-            )
+            look = {"dash": dash, "width": 1.5 if name == "limit" else 1, "color": ink.text}
+            label = f"{name} {format_number(x)}"
+            _add_limit(figure, x, look, label, *_place_label(x, drawn, ranges[0]))
     is_named = np.ones(len(table), bool)
     if len(table) > MAX_NAMED:
         is_named = (table.is_pareto | table.release.isin([ORIGINAL, best])).to_numpy()
@@ -125,7 +110,7 @@ def tradeoff(
         title_text=f"{metric_title(utility_metric)}   {hint}", range=list(ranges[1])
     )
     rows = select_results(results, utility_metric, method=RELEASE)
-    repeats = describe_sample(rows.assign(n=0), "value")
+    repeats = describe_sample(rows, "")
     line = " Line: Pareto front, where beyond noise." if len(front.dropna()) else ""
     note = f"{repeats}{line} Dashed: limit; dotted: chance. Grey: the original."
     if not admissible.all():
@@ -150,6 +135,35 @@ def _describe_limit(table: pd.DataFrame, admissible: np.ndarray, limit: float | 
     verb = "meets" if count == 1 else "meet"
     also = ", and so does the original" if original else ""
     return f"{count} of {int(defended.sum())} defended releases {verb} the limit of {most}{also}"
+
+
+def _add_pairs(figure: go.Figure, table: pd.DataFrame, ink: Ink) -> dict[str, str]:
+    """Dashes from each synthesis to its data-independent baseline; returns these pairs."""
+    points = {row.release: (row.risk, row.utility) for row in table.itertuples()}
+    known = [MethodChoice.parse(r, "defense") for r in points if r != ORIGINAL]
+    pairs = pair_data_independent(known)
+    for pair in pairs.items():
+        x, y = np.array([points[release] for release in pair]).T
+        add_line(figure, x, y, ink.muted, 1, "dash", name="data-independent baseline")
+    return pairs
+
+
+def _add_limit(
+    figure: go.Figure, x: float, line: dict[str, Any], label: str, side: str, lift: int
+) -> None:
+    """A vertical line with its label above the plot; `side` and `lift` as of `_place_label`."""
+    figure.add_vline(
+        x=x,
+        line=line,
+        annotation={
+            "text": label,
+            "yanchor": "bottom",
+            "xanchor": side,
+            "yshift": lift,
+            "textangle": 0,
+        },
+        annotation_position="top",
+    )
 
 
 def _add_point(figure: go.Figure, row: Any, marker: dict[str, Any]) -> None:

@@ -115,12 +115,14 @@ def describe_sample(
     """ "1,055 pairs in each of 5 repeats, each with a new split and new noise; bars and whiskers
     show 95 % intervals."
 
+    unit       what n counts; "" to leave n out
     intervals  what shows them; "" where nothing does
     """
     if rows.empty:
         return "nothing computed yet"
-    parts = [span_counts(rows.n, unit), span_counts(rows.seeds, "repeat")]
-    text = f"{parts[0]} in each of {parts[1]}" if parts[0] else parts[1]
+    counts, text = span_counts(rows.n, unit) if unit else "", span_counts(rows.seeds, "repeat")
+    if counts:
+        text = f"{counts} in each of {text}"
     if rows.seeds.max() > 1:
         text += ", each with a new split and new noise"
     has_interval = rows[["low", "high"]].notna().all(axis=1).any()

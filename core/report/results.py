@@ -370,7 +370,7 @@ def _build_tradeoff_chart(
             for row in table.itertuples()
         )
     )
-    sample = describe_sample(select_results(data.results, utility).assign(n=0), "value")
+    sample = describe_sample(select_results(data.results, utility), "")
     inverted = INVERTED_NOTE if table.is_inverted.any() else ""
     caption = f"Risk against usefulness{front}.{line} {sample}{inverted}"
     return [blocks.figure(image, alt, caption)]
