@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from core.words import cut_text
+
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
@@ -69,7 +71,7 @@ def _shorten(value: object, limit: int = 80) -> str:
     """One printable line of at most `limit` characters; control characters are escaped."""
     text = value if isinstance(value, str) else repr(value)
     text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return cut_text(text, limit)
 
 
 def describe_unexpected(error: BaseException) -> str:

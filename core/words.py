@@ -1,4 +1,4 @@
-"""Formats of counts, shares and sentences."""
+"""Formats of counts, shares, names and sentences."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ def count_noun(count: int, noun: str, plural: str = "") -> str:
 def begin_sentence(text: str) -> str:
     """The text with a capital letter in front; the rest as it is."""
     return text[:1].upper() + text[1:]
+
+
+def cut_text(text: str, limit: int) -> str:
+    """The text in at most `limit` characters; a cut one ends in an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def format_percent(share: float) -> str:

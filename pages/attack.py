@@ -9,7 +9,7 @@ from core.audit.view import AuditView
 from core.figures import ranking, roc
 from core.findings import answers, control, knowing_more, tables
 from core.findings.attack_summary import summarize_attacks
-from core.findings.labels import attack_threat
+from core.findings.labels import LOW_FPR, attack_threat
 from core.findings.private_columns import answer_private_columns
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
@@ -18,9 +18,6 @@ from pages.ui.chart import show_cached_chart
 from pages.ui.policy import current_policy
 from pages.ui.study_panel import show_studies
 from pages.ui.text import escape
-
-MAX_CURVES = 4
-LOW_FPR = "tpr_at_fpr_0.01"
 
 
 def main() -> None:
@@ -73,7 +70,7 @@ def _show_control(view: AuditView) -> None:
 def _show_ranking(view: AuditView, threat: Threat, metric: str) -> None:
     show_cached_chart(
         view,
-        lambda theme: ranking.attack_ranking(view.results, threat, metrics=[metric], theme=theme),
+        lambda theme: ranking.attack_ranking(view.results, threat, metric, theme),
         f"ranking-{threat}-{metric}",
     )
 
@@ -87,7 +84,7 @@ def _show_curves(view: AuditView, threat: Threat) -> None:
     level = tables.find_level(view.results, threat)
     show_cached_chart(
         view,
-        lambda theme: roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme, MAX_CURVES, level),
+        lambda theme: roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme, level),
         f"roc-{threat}",
     )
 

@@ -85,7 +85,8 @@ def _describe_state(audit: AuditSummary) -> str:
     """State of an audit, with its progress or the number of skipped parts."""
     if audit.state.is_active:
         return f"{audit.state}, {format_percent(audit.cells_done / max(audit.cells_total, 1))}"
-    return audit.state + f", {audit.cells_skipped:,} skipped" * bool(audit.cells_skipped)
+    skipped = f", {audit.cells_skipped:,} skipped" if audit.cells_skipped else ""
+    return f"{audit.state}{skipped}"
 
 
 def _show_audit(audit: AuditSummary) -> None:

@@ -262,10 +262,9 @@ def _show_limits(verdict: Verdict) -> None:
     ids = [release.release for release in verdict.releases]
     release = verdict.find(page.choose_release("Release", ids, "limits-release"))
     assert release is not None
-    table = compute_limit_table(release).rename(columns={"": "State", "Limit": "At most"})
+    table = compute_limit_table(release).map(format_cell)
     with st.container(key="limits-table"):
-        shown = table.astype(str).map(format_cell)
-        st.table(shown, hide_index=True, border="horizontal", alt="Limits and measured values")
+        st.table(table, hide_index=True, border="horizontal", alt="Limits and measured values")
     st.caption("“Measured” is the strongest attack. An empty cell was not tested.")
     points = (*release.refuted, *release.open_points)
     st.markdown("\n".join(f"- {escape(text, 300)}" for text in points))

@@ -173,7 +173,7 @@ def _show_rocs(view: AuditView) -> None:
     )
     theme, everything = current_theme(), [summary.id for summary in view.releases]
     level = find_level(view.results, attack_threat(attack))
-    chart = roc.roc_by_release(view.rocs, attack, None, everything, theme, level)
+    chart = roc.roc_by_release(view.rocs, attack, everything, theme, level)
     show_chart(chart, "roc-releases")
 
 

@@ -57,7 +57,7 @@ def _show_ratios(view: AuditView) -> None:
 
 def _show_pairs(view: AuditView) -> None:
     st.markdown(cache.remember(view, lambda: answer_pair_profile(view.results)))
-    show_cached_chart(view, lambda theme: pair_profile(view.results, None, theme), "pair-profile")
+    show_cached_chart(view, lambda theme: pair_profile(view.results, theme), "pair-profile")
 
 
 def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:

@@ -35,7 +35,6 @@ from pages.ui.theme import current_theme
 AUTOMATIC = 20_000
 """Number of nodes up to which the layout starts without being asked for."""
 
-HEIGHT = 600
 NO_RELEASE = "none"
 HOW_TO = (
     "Drag to move, scroll to zoom, click a point to open it. Box and lasso (above the map) select "
@@ -114,7 +113,7 @@ def _show_map(graph: Graph, view: AuditView | None) -> None:
         show_search("map-find", lambda: graph, _open)
         node = st.session_state.get("node")
         if node is not None:
-            show_person(view, graph, people, node)
+            show_person(view, people, node)
 
 
 def _choose(
@@ -159,7 +158,7 @@ def _show_people(
     numbers = cache.load_graph(st.session_state["graph"]).index
     searched = st.session_state.get("map-find")
     focus = numbers.get(st.session_state.get("map-focus", "")) if searched else None
-    chart = people_map(sides, layout.positions, by, current_theme(), HEIGHT, focus)
+    chart = people_map(sides, layout.positions, by, current_theme(), focus)
     show_chart(
         chart,
         "people-map",
@@ -173,7 +172,7 @@ def _show_people(
 def _show_communities(view: AuditView | None, by: Color) -> None:
     table, places = load_communities(view)
     links = load_community_links(st.session_state["graph"])
-    chart = community_map(table, places, links, by, current_theme(), HEIGHT)
+    chart = community_map(table, places, links, by, current_theme())
     show_chart(
         chart,
         "community-map",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import streamlit as st
 
 from core.audit.states import State
 from core.audit.view import AuditSummary
 from core.errors import AuditError
+from core.findings.decisions import format_moment
 from core.findings.verdict_words import describe_decision
 from core.words import count_noun
 from pages.ui import cache, job, page, service, session
@@ -77,10 +76,9 @@ def _show_recent(audits: list[AuditSummary]) -> None:
         ):
             if st.button("Open", key=f"open-{audit.id}"):
                 page.open_audit(audit.id, "decision")
-            started = datetime.fromisoformat(audit.created)
             st.markdown(
                 f"**{escape(audit.name)}**  \n{_describe_decision(audit)}  \n"
-                f":small[{count_noun(audit.num_nodes, 'node')}, {started:%d %B %Y, %H:%M}]",
+                f":small[{count_noun(audit.num_nodes, 'node')}, {format_moment(audit.created)}]",
                 width="stretch",
             )
     if len(audits) > MAX_RECENT:

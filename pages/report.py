@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from core.audit.view import AuditSummary, AuditView
+from core.findings.decisions import format_day
 from core.findings.labels import release_title
 from core.findings.risk import SCALE_TITLES, Scale
 from core.findings.stopping import describe_repeats
@@ -42,9 +42,9 @@ def main() -> None:
     page.open_page("Report", "The PDF report, the results as files, and the release to hand over.")
     view = page.require_view("Run an audit to create its report.")
     summary = view.summary
-    started = datetime.fromisoformat(summary.created)
+    day = format_day(summary.created)
     page.show_answer(
-        f"Audit **{_name(summary)}** of {escape(summary.graph_name)}, {started:%d %B %Y}: "
+        f"Audit **{_name(summary)}** of {escape(summary.graph_name)}, {day}: "
         f"{count_noun(len(summary.attacks), 'attack')} on "
         f"{count_noun(len(summary.defenses) + 1, 'release')}, "
         f"{describe_repeats(view)}."
@@ -165,7 +165,7 @@ def _show_downloads(view: AuditView, options: ReportOptions) -> None:
             )
         offer(
             "Results as JSON",
-            lambda: documents.make_json(view, {"verdict": judge_view(view).describe()}),
+            lambda: documents.make_json(view, judge_view(view)),
             ".json",
             "json",
             "data_object",

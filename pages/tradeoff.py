@@ -10,7 +10,7 @@ from core.figures import tradeoff, transfer
 from core.findings import answers
 from core.findings.columns import answer_columns
 from core.findings.glossary import explain_term
-from core.findings.labels import MAIN_UTILITY_METRICS, method_title, metric_title
+from core.findings.labels import LOW_FPR, MAIN_UTILITY_METRICS, method_title, metric_title
 from core.findings.page_summary import summarize_tradeoff
 from core.findings.tables import list_metrics, list_threats, select_results
 from core.findings.tradeoff import compute_tradeoff
@@ -22,7 +22,6 @@ from pages.ui.chart import show_cached_chart
 from pages.ui.policy import current_policy, judge_view, show_default_policy
 
 WORST = "strongest attack"
-LOW_FPR = "tpr_at_fpr_0.01"
 # Measures that count both added and removed links; the first one available is the default.
 USEFUL_FIRST = (*MAIN_UTILITY_METRICS, "link_error")
 

@@ -152,7 +152,7 @@ def explain_stop(service: AuditService, view: AuditView) -> int:
 
 def describe_risk(view: AuditView) -> list[str]:
     """Exposed people, their advantage, and the most exposed group, as plain text."""
-    from core.findings.answers import list_bounds, list_risks
+    from core.findings.answers import list_risks
     from core.findings.columns import list_telling_columns
     from core.findings.groups import answer_groups, load_groups
     from core.findings.private_columns import answer_private_columns
@@ -160,8 +160,7 @@ def describe_risk(view: AuditView) -> list[str]:
     if view.nodes.empty:
         return []
     risks = list_risks(view.nodes, view.spec.nodes)
-    pairs = zip(risks, list_bounds(view.nodes), strict=True)
-    texts = [text for pair in pairs for text in pair]
+    texts = [text for risk_and_bound in risks for text in risk_and_bound]
     texts.append(answer_groups(view.nodes, load_groups(view)))
     texts += [*answer_private_columns(view), *list_telling_columns(view)]
     return [text for text in texts if text]

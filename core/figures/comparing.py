@@ -22,7 +22,7 @@ from core.figures.theme import (
     wrap_text,
 )
 from core.findings.facts import STATE_TITLES
-from core.findings.labels import method_title, release_title
+from core.findings.labels import attacker_title, release_title
 from core.findings.numbers import format_number, format_row
 from core.findings.palette import Theme, escape_text, release_color
 from core.words import count_noun
@@ -154,5 +154,6 @@ def _add_panel(
 
 def _describe(row: Any) -> str:
     limit = f"{row.state}, at most {format_number(row.limit)}"
-    attack = f", by {method_title(row.attack)}" if row.attack else ""
-    return escape_text(f"{release_title(row.release)}: {format_row(row)}, {limit}{attack}")
+    attack = attacker_title(row.attack)
+    by = f", by {attack}" if attack else ""
+    return escape_text(f"{release_title(row.release)}: {format_row(row)}, {limit}{by}")

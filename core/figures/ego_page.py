@@ -9,9 +9,19 @@ from typing import Any
 import numpy as np
 
 from core.figures.theme import INKS
-from core.findings.ego_network import MAX_NODES, SHAPES, compute_ego, describe_fingerprint
+from core.findings.ego_network import (
+    MAX_NODES,
+    SHAPES,
+    compute_ego,
+    describe_fingerprint,
+    find_among,
+)
 from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, REMOVED_RED, Theme, risk_color
 from core.graph import MISSING, Attribute, Graph
+from core.words import cut_text
+
+HEIGHT = 440
+"""Of the picture, in pixels."""
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><title>Ego network</title>
@@ -39,7 +49,6 @@ def render_ego_html(
     attribute: Attribute | None = None,
     risks: Mapping[int, float] | None = None,
     theme: Theme = "light",
-    height: int = 460,
     hide: Sequence[tuple[int, int]] = (),
     show_fingerprint: bool = False,
 ) -> str:
@@ -58,7 +67,7 @@ def render_ego_html(
     hidden = {(min(pair), max(pair)) for pair in hide}
     ink = INKS[theme]
     network = Network(
-        height=f"{height}px",
+        height=f"{HEIGHT}px",
         width="100%",
         bgcolor=ink.surface,
         font_color=ink.text,
@@ -76,10 +85,9 @@ def render_ego_html(
             physics=False,
             **_style(index, index == node, attribute, risks, theme),
         )
-    inside = np.isin(graph.edges, ego.nodes).all(axis=1)
     for i, j in sorted(hidden):
         network.add_edge(i, j, width=3, physics=False, color=REMOVED_RED, dashes=[6, 5])
-    for i, j in graph.edges[inside].tolist():
+    for i, j in graph.edges[find_among(graph, ego.nodes)].tolist():
         if (i, j) in hidden:
             continue
         at_center = show_fingerprint or node in (i, j)  # all but hers are among the neighbours
@@ -105,7 +113,7 @@ def render_ego_html(
 
 
 def _label(graph: Graph, node: int, show_fingerprint: bool) -> str:
-    name = _shorten(graph.node_ids[node])
+    name = cut_text(graph.node_ids[node], 18)
     return f"{name} · {graph.degrees[node]}" if show_fingerprint else name
 
 
@@ -122,7 +130,7 @@ def _style(
     risk = None if risks is None else risks.get(node)
     fill = "#c9cdd4" if risk is None or risk != risk else risk_color(risk, theme)
     return {
-        "shape": "dot" if code == MISSING else SHAPES[code % len(SHAPES)],
+        "shape": "dot" if code == MISSING else list(SHAPES)[code % len(SHAPES)],
         "size": 22 if is_center else 12,
         "borderWidth": 4 if is_center else 2.5,
         "color": {
@@ -138,7 +146,7 @@ def _describe(
     graph: Graph, node: int, attribute: Attribute | None, risks: Mapping[int, float] | None
 ) -> str:
     """Tooltip; vis.js shows it as plain text (innerText), pyvis writes it as escaped JSON."""
-    lines = [_shorten(graph.node_ids[node], 60), f"{graph.degrees[node]} links"]
+    lines = [cut_text(graph.node_ids[node], 60), f"{graph.degrees[node]} links"]
     if attribute is not None:
         code = attribute.codes[node]
         value = "unknown" if code == MISSING else attribute.classes[code]
@@ -147,7 +155,3 @@ def _describe(
     if risk is not None and risk == risk:
         lines.append(f"risk {risk:.2f}")
     return "\n".join(lines)
-
-
-def _shorten(name: str, limit: int = 18) -> str:
-    return name if len(name) <= limit else name[: limit - 1] + "…"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -23,14 +22,12 @@ from core.findings.palette import Theme, release_color
 from core.findings.tables import describe_sample, list_releases
 
 
-def pair_profile(
-    results: pd.DataFrame, releases: Sequence[str] | None = None, theme: Theme = "light"
-) -> Chart:
+def pair_profile(results: pd.DataFrame, theme: Theme = "light") -> Chart:
     """One panel per measure, one row per release: withheld links, unlinked pairs, released links.
 
     The line between hidden and absent pairs is the signal available to an attacker.
     """
-    table = compute_pair_table(results, releases)
+    table = compute_pair_table(results)
     if table.empty:
         return make_empty_chart("No pairs have been measured yet.", theme, table)
     metrics = [metric for metric in METRICS if metric in set(table.metric)]
@@ -83,5 +80,5 @@ def pair_profile(
         categoryarray=[names[r] for r in order[::-1]],
         tickfont={"color": ink.text},
     )
-    note = describe_sample(table, "pair").replace("; bars and whiskers", "; whiskers")
+    note = describe_sample(table, "pair", "whiskers show")
     return Chart(figure, table, f"{note} Steps are means over the pairs that a path connects.")

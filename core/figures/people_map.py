@@ -28,13 +28,16 @@ from core.findings.palette import (
     risk_colorscale,
 )
 from core.findings.people_map import GROUPED, MAX_COMMUNITIES, Color
+from core.words import cut_text
 
+HEIGHT = 600
 PIXELS = 1600
-"""Side lengths of the density image: sharp on a large screen and after zooming in twice."""
+"""Side length of the density image: sharp on a large screen and after zooming in twice."""
 
 MAX_LABELS = 8
 """Number of communities labelled on the map."""
 
+MAX_NAME = 40
 NOTHING = "#b6bcc6"
 _BAR_TITLES: dict[Color, str] = {
     "advantage": "Advantage   ← safer",
@@ -66,7 +69,6 @@ def people_map(
     positions: np.ndarray,
     by: Color = "advantage",
     theme: Theme = "light",
-    height: int = 560,
     focus: int | None = None,
 ) -> Chart:
     """Points at `positions` (n, 2), one picture per side, zoomed together.
@@ -77,7 +79,7 @@ def people_map(
     """
     if not sides or sides[0].people.empty:
         return make_empty_chart("Nobody to draw.", theme)
-    figure = _make_sides([side.title for side in sides], theme, height)
+    figure = _make_sides([side.title for side in sides], theme)
     names = _list_groups(sides[0].people, by) if by in GROUPED else []
     top = _find_top(sides, by)
     for column, side in enumerate(sides, 1):
@@ -103,7 +105,6 @@ def community_map(
     links: np.ndarray,
     by: Color = "advantage",
     theme: Theme = "light",
-    height: int = 560,
 ) -> Chart:
     """One bubble per community (`compute_communities`), its area proportional to its size.
 
@@ -113,7 +114,7 @@ def community_map(
     table = communities.head(MAX_COMMUNITIES)
     if table.empty:
         return make_empty_chart("Nobody to draw.", theme, table)
-    figure = _make_sides([""], theme, height)
+    figure = _make_sides([""], theme)
     figure.add_trace(_lines(links, places, INKS[theme].muted, 0.35), row=1, col=1)
     size = np.sqrt(table.people.to_numpy(float))
     values = {"advantage": table["mean"], "change": table.change}.get(by, table.links)
@@ -153,14 +154,14 @@ def community_map(
     return Chart(figure, table, note + "; each is placed at the centre of its nodes.")
 
 
-def _make_sides(titles: Sequence[str], theme: Theme, height: int) -> go.Figure:
+def _make_sides(titles: Sequence[str], theme: Theme) -> go.Figure:
     figure = make_subplots(
         rows=1,
         cols=len(titles),
         horizontal_spacing=0.02,
         subplot_titles=[escape_text(title) for title in titles] if len(titles) > 1 else None,
     )
-    style_figure(figure, theme, height, dragmode="pan", uirevision="map", hovermode="closest")
+    style_figure(figure, theme, HEIGHT, dragmode="pan", uirevision="map", hovermode="closest")
     hidden = {"visible": False, "showgrid": False}
     figure.update_xaxes(**hidden)
     figure.update_yaxes(**hidden)
@@ -196,7 +197,7 @@ def _add_links(
         layers = [(side.lost, REMOVED_RED), (side.gained, ADDED_BLUE)]
     for edges, color in layers:
         figure.add_layout_image(
-            source=_encode_links(_Drawing(positions, edges, color, PIXELS)),
+            source=_encode_links(_Drawing(positions, edges, color)),
             x=-_SPAN,
             y=_SPAN,
             sizex=2 * _SPAN,
@@ -211,9 +212,9 @@ def _add_links(
 class _Drawing:
     """Lines between places in one colour; equal if their content is."""
 
-    def __init__(self, positions: np.ndarray, edges: np.ndarray, color: str, pixels: int) -> None:
-        self.positions, self.edges, self.color, self.pixels = positions, edges, color, pixels
-        content = blake2b(f"{color} {pixels}".encode(), digest_size=16)
+    def __init__(self, positions: np.ndarray, edges: np.ndarray, color: str) -> None:
+        self.positions, self.edges, self.color = positions, edges, color
+        content = blake2b(color.encode(), digest_size=16)
         for array in (positions, edges):
             content.update(np.ascontiguousarray(array).data)
         self._key = content.digest()
@@ -228,7 +229,7 @@ class _Drawing:
 @lru_cache(maxsize=8)
 def _encode_links(drawing: _Drawing) -> str:
     """The links' image as a data URI, cached because encoding dominates the page's time."""
-    counts = count_crossings(drawing.positions, drawing.edges, drawing.pixels, _SPAN)
+    counts = count_crossings(drawing.positions, drawing.edges, PIXELS, _SPAN)
     red, green, blue = (int(drawing.color[i : i + 2], 16) for i in (1, 3, 5))
     file = io.BytesIO()
     opacity = Image.fromarray(shade_density(counts, (red, green, blue))[..., 3])
@@ -291,16 +292,16 @@ def _list_points(
     """Traces of the nodes: those without a value first and grey, the highest on top."""
     if by in GROUPED:
         shown = people[by].astype(str).where(people[by].astype(str).isin(names), "")
-        traces = [_points(people[shown == ""], positions, NOTHING, "other" * is_first)]
+        traces = [_points(people[shown == ""], positions, NOTHING, "other", is_first)]
         for color, name in zip(OKABE_ITO, names, strict=False):
             title = f"community {name}" if by == "community" else name
-            traces.append(_points(people[shown == name], positions, color, title * is_first))
+            traces.append(_points(people[shown == name], positions, color, title, is_first))
         return [trace for trace in traces if len(trace.x)]
     known = people[people[by].notna()].sort_values(by, kind="stable")
     unknown = people[people[by].isna()]
     is_risk = by in ("advantage", "risk")
-    traces = [_points(unknown, positions, NOTHING, "nothing at stake" * (is_first and is_risk))]
-    points = _points(known, positions, known[by].to_numpy(np.float32), "")
+    traces = [_points(unknown, positions, NOTHING, "nothing at stake", is_first and is_risk)]
+    points = _points(known, positions, known[by].to_numpy(np.float32), "", False)
     points.marker.update(
         colorscale=_choose_scale(is_risk, theme), cmin=0, cmax=top, showscale=is_first
     )
@@ -314,7 +315,11 @@ def _choose_scale(is_risk: bool, theme: Theme) -> list[list[float | str]]:
 
 
 def _points(
-    people: pd.DataFrame, positions: np.ndarray, color: str | np.ndarray, name: str
+    people: pd.DataFrame,
+    positions: np.ndarray,
+    color: str | np.ndarray,
+    name: str,
+    is_in_legend: bool,
 ) -> go.Scattergl:
     number = people.number.to_numpy()
     return go.Scattergl(
@@ -323,10 +328,10 @@ def _points(
         mode="markers",
         marker={"color": color, "size": _find_size(len(positions)), "opacity": 1},
         customdata=number.astype(np.int32),
-        text=[_shorten(node) for node in people.node],
+        text=[escape_text(cut_text(node, MAX_NAME)) for node in people.node],
         hovertemplate="%{text}<extra></extra>",
         name=escape_text(name),
-        showlegend=bool(name),
+        showlegend=is_in_legend,
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 0.25}},
     )
@@ -393,7 +398,3 @@ def _describe(sides: Sequence[Side]) -> str:
     if len(sides) > 1:
         note += " Both pictures have the same layout."
     return note
-
-
-def _shorten(name: str, limit: int = 40) -> str:
-    return escape_text(name if len(name) <= limit else name[: limit - 1] + "…")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -11,11 +9,13 @@ import plotly.graph_objects as go
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import shorten_names, style_figure
 from core.findings.palette import ORIGINAL_GREY, Theme, escape_text
-from core.findings.profile import compute_degree_counts
+from core.findings.profile import compute_degree_counts, list_log_ticks
 from core.graph import Attribute, Graph
 from core.words import count_noun, format_percent
 
 MAX_CLASS_BARS = 30
+MAX_RATIO = 50
+"""Ratio of an axis' ends above which powers of ten are its only ticks."""
 
 
 def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
@@ -43,7 +43,8 @@ def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
     )
     style_figure(figure, theme, 320, title, showlegend=False)
     least = 100 * float(shown.share_at_least.min())
-    across, down = list_log_ticks(1, shown.degree.max()), list_log_ticks(least, 100)
+    across = list_log_ticks(1, shown.degree.max(), MAX_RATIO)
+    down = list_log_ticks(least, 100, MAX_RATIO)
     figure.update_xaxes(
         title_text="Number of links of a node",
         type="log",
@@ -60,13 +61,6 @@ def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
     isolated = int(table[table.degree == 0].nodes.sum())
     note = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} links; {isolated:,} without a link."
     return Chart(figure, table, note)
-
-
-def list_log_ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times the powers of ten from `low` to `high`; powers alone if there are many."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = (1, 2, 5) if high / low < 50 else (1,)
-    return [s * 10.0**p for p in powers for s in steps if low <= s * 10.0**p <= high]
 
 
 def class_bars(attribute: Attribute, theme: Theme = "light") -> Chart:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 from plotly.subplots import make_subplots
@@ -19,7 +20,6 @@ from core.findings.palette import (
     Theme,
     escape_text,
 )
-from core.findings.releases import compute_layout
 
 MAX_CURVES = 4
 _TITLE_WIDTH = 15
@@ -49,7 +49,7 @@ def before_after(
     node_ids  ids of all nodes, by number
     """
     chosen, table = sample.nodes, sample.changes
-    positions = compute_layout(table, chosen)
+    positions = _place_nodes(table, chosen)
     place = dict(zip(chosen.tolist(), positions, strict=True))
     figure = make_panels(titles, shared_yaxes=False)
     ink = INKS[theme]
@@ -81,6 +81,15 @@ def before_after(
     )
     note = f"{len(chosen)} of {len(node_ids):,} nodes and the links among them; first repeat."
     return Chart(figure, named, note)
+
+
+def _place_nodes(changes: pd.DataFrame, nodes: np.ndarray) -> np.ndarray:
+    """(k, 2) positions of `nodes` by the links before and after together; deterministic."""
+    union = nx.Graph()
+    union.add_nodes_from(nodes.tolist())
+    union.add_edges_from(changes[["source", "target"]].itertuples(index=False, name=None))
+    placed = nx.spring_layout(union, seed=0, iterations=120, k=1.6 / np.sqrt(max(len(nodes), 1)))
+    return np.array([placed[node] for node in nodes.tolist()])
 
 
 def _describe_changes(table: pd.DataFrame, num_nodes: int) -> str:

@@ -15,7 +15,9 @@ from core.findings.palette import OKABE_ITO, Theme, release_color
 from core.words import format_percent
 
 FLOOR = 1e-4
-FEW_ALARMS = 0.01
+LOW_FPR = 0.01
+MAX_CURVES = 4
+"""Attacks drawn on one release, baseline attackers apart."""
 
 CURVE_COLORS: dict[Theme, tuple[str, ...]] = {
     "light": (OKABE_ITO[0], OKABE_ITO[5], OKABE_ITO[2], OKABE_ITO[3]),
@@ -29,14 +31,12 @@ def roc_by_attack(
     release: str,
     attacks: Sequence[str] | None = None,
     theme: Theme = "light",
-    max_curves: int | None = None,
-    level: float = FEW_ALARMS,
+    level: float = LOW_FPR,
 ) -> Chart:
-    """All attacks on one release, the best emphasised; baseline attackers are dashed.
+    """The strongest attacks on one release at a low FPR, the best emphasised, and the strongest
+    baseline attacker, dashed; the table has all.
 
-    max_curves  only so many of the strongest at a low FPR, and the strongest baseline attacker; the
-    table has all
-    level       FPR of the title, one that the sample resolves
+    level  FPR of the title, one that the sample resolves
     """
     chosen = [key for key in rocs if key[0] == release and (attacks is None or key[1] in attacks)]
     if not chosen:
@@ -47,9 +47,8 @@ def roc_by_attack(
     drawn = sorted(
         chosen, key=lambda key: (is_baseline(key[1]), key != best, -_log_area(rocs[key]))
     )
-    if max_curves is not None:
-        baselines = [key for key in drawn if is_baseline(key[1])][:1]
-        drawn = [key for key in drawn if not is_baseline(key[1])][:max_curves] + baselines
+    baselines = [key for key in drawn if is_baseline(key[1])][:1]
+    drawn = [key for key in drawn if not is_baseline(key[1])][:MAX_CURVES] + baselines
     figure = go.Figure()
     colors = iter(CURVE_COLORS[theme])
     for key in drawn:
@@ -63,19 +62,19 @@ def roc_by_attack(
 def roc_by_release(
     rocs: Mapping[tuple[str, str], pd.DataFrame],
     attack: str,
-    releases: Sequence[str] | None = None,
-    all_releases: Sequence[str] | None = None,
+    releases: Sequence[str],
     theme: Theme = "light",
-    level: float = FEW_ALARMS,
+    level: float = LOW_FPR,
 ) -> Chart:
-    """One attack on several releases, in the releases' colours.
+    """One attack on every release, in the releases' colours.
 
-    all_releases: all of the audit, which determine the colours; level: as in `roc_by_attack`.
+    releases  all of the audit, which determine the colours
+    level     as in `roc_by_attack`
     """
-    chosen = [k for k in rocs if k[1] == attack and (releases is None or k[0] in releases)]
+    chosen = [key for key in rocs if key[1] == attack]
     if not chosen:
         return make_empty_chart("No ROC curve yet.", theme)
-    colors = release_color(all_releases or dict.fromkeys(key[0] for key in rocs))
+    colors = release_color(releases)
     figure, names = go.Figure(), short_titles(colors)
     for key in chosen:
         _add_curve(figure, rocs[key], names[key[0]], is_baseline(attack), colors[key[0]], 2.2)

@@ -40,7 +40,7 @@ _TITLE_PIXELS, _TOP_PIXELS = 21, 36
 
 
 def style_figure(
-    figure: go.Figure, theme: Theme, height: int = 420, title: str = "", **layout: Any
+    figure: go.Figure, theme: Theme, height: int, title: str = "", **layout: Any
 ) -> go.Figure:
     """Apply transparent background, one typeface and a quiet grid.
 

@@ -73,21 +73,16 @@ def tradeoff(
     ink = INKS[theme]
     everything = list_releases(results)
     colors, symbols = release_color(everything), release_symbol(everything)
-    admissible = np.ones(len(table), bool)
+    admissible, best = np.ones(len(table), bool), None
     if max_risk is not None:
         admissible = compute_admissible(table, max_risk)
-    best = None if max_risk is None else find_best_release(table, max_risk, utility_metric, refused)
+        best = find_best_release(table, max_risk, utility_metric, refused)
     figure = go.Figure()
     front = find_clear_front(table)
     add_line(figure, front.risk, front.utility, ink.muted, 1.5, name="Pareto front")
-    points = {row.release: (row.risk, row.utility) for row in table.itertuples()}
-    known = [MethodChoice.parse(r, "defense") for r in points if r != ORIGINAL]
-    pairs = pair_data_independent(known)
-    for pair in pairs.items():
-        x, y = np.array([points[release] for release in pair]).T
-        add_line(figure, x, y, ink.muted, 1, "dash", name="data-independent baseline")
+    pairs = _add_pairs(figure, table, ink)
     for is_open, row in zip(~admissible, table.itertuples(), strict=True):
-        symbol = symbols[row.release] + "-open" * bool(is_open)
+        symbol = f"{symbols[row.release]}-open" if is_open else symbols[row.release]
         edge = {"width": 2, "color": ink.text if row.release == best else colors[row.release]}
         size = 15 if row.release == best else 11
         marker = {"color": colors[row.release], "symbol": symbol, "size": size, "line": edge}
@@ -97,19 +92,9 @@ def tradeoff(
     ranges = _find_ranges(table, drawn)
     for x, dash, name in lines:
         if x is not None:
-            side, lift = _place_label(x, drawn, ranges[0])
-            figure.add_vline(
-                x=x,
-                line={"dash": dash, "width": 1.5 if name == "limit" else 1, "color": ink.text},
-                annotation={
-                    "text": f"{name} {format_number(x)}",
-                    "yanchor": "bottom",
-                    "xanchor": side,
-                    "yshift": lift,
-                    "textangle": 0,
-                },
-                annotation_position="top",
-            )
+            look = {"dash": dash, "width": 1.5 if name == "limit" else 1, "color": ink.text}
+            label = f"{name} {format_number(x)}"
+            _add_limit(figure, x, look, label, *_place_label(x, drawn, ranges[0]))
     is_named = np.ones(len(table), bool)
     if len(table) > MAX_NAMED:
         is_named = (table.is_pareto | table.release.isin([ORIGINAL, best])).to_numpy()
@@ -125,7 +110,7 @@ def tradeoff(
         title_text=f"{metric_title(utility_metric)}   {hint}", range=list(ranges[1])
     )
     rows = select_results(results, utility_metric, method=RELEASE)
-    repeats = describe_sample(rows.assign(n=0), "value")
+    repeats = describe_sample(rows, "")
     line = " Line: Pareto front, where beyond noise." if len(front.dropna()) else ""
     note = f"{repeats}{line} Dashed: limit; dotted: chance. Grey: the original."
     if not admissible.all():
@@ -145,13 +130,46 @@ def _describe_limit(table: pd.DataFrame, admissible: np.ndarray, limit: float | 
     original = bool(admissible[~defended].any())
     count, most = int(admissible[defended].sum()), format_number(limit)
     if not count:
-        return f"No defended release meets the limit of {most}{'; the original does' * original}"
-    verb, also = "meets" if count == 1 else "meet", ", and so does the original" * original
+        also = "; the original does" if original else ""
+        return f"No defended release meets the limit of {most}{also}"
+    verb = "meets" if count == 1 else "meet"
+    also = ", and so does the original" if original else ""
     return f"{count} of {int(defended.sum())} defended releases {verb} the limit of {most}{also}"
 
 
+def _add_pairs(figure: go.Figure, table: pd.DataFrame, ink: Ink) -> dict[str, str]:
+    """Dashes from each synthesis to its data-independent baseline; returns these pairs."""
+    points = {row.release: (row.risk, row.utility) for row in table.itertuples()}
+    known = [MethodChoice.parse(r, "defense") for r in points if r != ORIGINAL]
+    pairs = pair_data_independent(known)
+    for pair in pairs.items():
+        x, y = np.array([points[release] for release in pair]).T
+        add_line(figure, x, y, ink.muted, 1, "dash", name="data-independent baseline")
+    return pairs
+
+
+def _add_limit(
+    figure: go.Figure, x: float, line: dict[str, Any], label: str, side: str, lift: int
+) -> None:
+    """A vertical line with its label above the plot; `side` and `lift` as of `_place_label`."""
+    figure.add_vline(
+        x=x,
+        line=line,
+        annotation={
+            "text": label,
+            "yanchor": "bottom",
+            "xanchor": side,
+            "yshift": lift,
+            "textangle": 0,
+        },
+        annotation_position="top",
+    )
+
+
 def _add_point(figure: go.Figure, row: Any, marker: dict[str, Any]) -> None:
-    risk = format_interval(row.risk, row.risk_low, row.risk_high) + INVERTED * row.is_inverted
+    risk = format_interval(row.risk, row.risk_low, row.risk_high)
+    if row.is_inverted:
+        risk += INVERTED
     utility = format_interval(row.utility, row.utility_low, row.utility_high)
     title, color = escape_text(row.title), marker["color"]
     figure.add_scatter(
@@ -212,9 +230,10 @@ def _add_names(
     """
     names = short_titles(table.release)
     turn = np.lexsort((~table.is_pareto, table.release != best))
+    marks = np.where(table.is_inverted, MARK, "")
     texts = [
-        f"{names[row.release]}{MARK * row.is_inverted}" if is_named[i] else ""
-        for i, row in enumerate(table.itertuples())
+        f"{names[release]}{mark}" if named else ""
+        for release, mark, named in zip(table.release, marks, is_named, strict=True)
     ]
     charts = [_to_pixels(table.iloc[turn], ranges, size) for size in PLOT_SIZES]
     left, right = ranges[0]

@@ -39,7 +39,7 @@ MAX_TITLED = 4
 
 
 def transfer_matrix(
-    results: pd.DataFrame, metric: str, threat: Threat | None = None, theme: Theme = "light"
+    results: pd.DataFrame, metric: str, threat: Threat, theme: Theme = "light"
 ) -> Chart:
     """Attacks (rows) × releases (columns), original first; values in the cells.
 
@@ -99,8 +99,8 @@ def transfer_matrix(
         side="top", showgrid=False, tickangle=-SLANT if is_long else 0, tickfont={"color": ink.text}
     )
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": ink.text})
-    note = describe_sample(attack_rows(results, metric, threat), THREAT_WORDS[threat or ""].unit)
-    note = note.replace("; bars and whiskers show 95 % intervals.", ".")
+    rows, unit = attack_rows(results, metric, threat), THREAT_WORDS[threat].unit
+    note = describe_sample(rows, unit, intervals="")
     if (strengths > values).any():
         note += f" {MARK} clearly below one half: coloured by its strength inverted."
     return Chart(figure, table, note)

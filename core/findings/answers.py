@@ -23,6 +23,7 @@ from core.findings.inverted_scores import (
     invert_scores,
 )
 from core.findings.labels import (
+    LOW_FPR,
     THREAT_WORDS,
     is_data_independent,
     method_name,
@@ -30,7 +31,13 @@ from core.findings.labels import (
     metric_title,
     release_title,
 )
-from core.findings.numbers import format_estimate, format_interval, format_number, format_row
+from core.findings.numbers import (
+    format_estimate,
+    format_interval,
+    format_mean,
+    format_number,
+    format_row,
+)
 from core.findings.people import Secret, list_secrets, select_secret
 from core.findings.tables import attack_rows, compute_worst_attacks, main_metric, select_results
 from core.findings.tradeoff import compute_admissible, find_best_release, list_equally_useful
@@ -40,21 +47,19 @@ from core.release import ORIGINAL
 from core.results import RELEASE
 from core.words import begin_sentence, format_percent
 
-FEW_ALARMS = "tpr_at_fpr_0.01"
-"""Metrics reported before AUC, since attacks of equal AUC can differ tenfold at a low FPR."""
 
-
-def answer_attack(results: pd.DataFrame, threat: Threat, release: str = ORIGINAL) -> str:
-    """Whether the strongest attack beats the strongest baseline, at a low FPR and overall."""
-    found = compare_with_baseline(results, threat, release)
+def answer_attack(results: pd.DataFrame, threat: Threat) -> str:
+    """Whether the strongest attack on the original beats the strongest baseline, at a low FPR and
+    overall."""
+    found = compare_with_baseline(results, threat, ORIGINAL)
     if not found:
         return f"No attack that could {THREAT_WORDS[threat].aim} has finished yet."
     return describe_comparisons(found)
 
 
-def answer_odds(results: pd.DataFrame, release: str = ORIGINAL) -> str:
-    """Precision among the first hundred pairs named; "" if it was not computed."""
-    rows = select_results(results, "precision_at_100", [release])
+def answer_odds(results: pd.DataFrame) -> str:
+    """Precision among the first hundred pairs named on the original; "" if it was not computed."""
+    rows = select_results(results, "precision_at_100", [ORIGINAL])
     if rows.empty:
         return ""
     best = rows.loc[rows.value.idxmax()]
@@ -71,9 +76,7 @@ def answer_defense(results: pd.DataFrame, threat: Threat) -> str:
     """
     title = THREAT_WORDS[threat].title
     sentences: list[str] = []
-    for metric in dict.fromkeys((FEW_ALARMS, main_metric(results, threat))):
-        if metric is None:
-            continue
+    for metric in filter(None, dict.fromkeys((LOW_FPR, main_metric(results, threat)))):
         worst = _keep_tried(compute_worst_attacks(results, metric, threat), results)
         text = _describe_lowest(worst.set_index("release"))
         if text:
@@ -116,10 +119,10 @@ def _describe_lowest(worst: pd.DataFrame) -> str:
     return f"{strength} on the original. With {release_title(str(best_id))} it {change}."
 
 
-def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT, noun: Noun = PEOPLE) -> str:
+def answer_risk(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> str:
     """Number of nodes exposed by each threat's headline attacker, on the original and on the
     release that exposes fewest, then who counts as exposed and the mean advantage."""
-    table = compute_exposed(nodes, limit)
+    table = compute_exposed(nodes)
     if table.empty:
         return "No node's risk is known yet."
     first = ORIGINAL if ORIGINAL in set(table.release) else table.release.iloc[0]
@@ -128,54 +131,43 @@ def answer_risk(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT, noun: Noun 
     for row in table[table.release == first].itertuples():
         head, where = begin_sentence(_describe_secret(row)), method_name(first)
         text = f"{head} exposes {row.exposed:,} of {noun.count(row.n)} on {where}"
-        means = f"{_format_mean(row)} on {where}"
+        means = f"{format_mean(row.mean, row.sd, row.n)} on {where}"
         same = (table.release == best) & (table.threat == row.threat)
         other = table[same & (table.target == row.target)]
         if best is not None and best != first and len(other):
             after = next(other.itertuples())
             text += f", and {after.exposed:,} with {release_title(str(best))}"
-            means += f", {_format_mean(after)} with {release_title(str(best))}"
+            means += (
+                f", {format_mean(after.mean, after.sd, after.n)} with {release_title(str(best))}"
+            )
         sentences.append(
-            f"{text}. Exposed: advantage above {limit:g} by {row.attacks}, {row.how}. "
+            f"{text}. Exposed: advantage above {ADVANTAGE_LIMIT:g} by {row.attacks}, {row.how}. "
             f"Mean advantage: {means}."
         )
     return " ".join(sentences)
 
 
-def list_risks(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> list[str]:
-    """`answer_risk` of each secret separately."""
+def list_risks(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> list[tuple[str, str]]:
+    """`answer_risk` and `answer_bound` of each secret separately."""
     each = [select_secret(nodes, secret) for secret in list_secrets(nodes)] or [nodes]
-    return [answer_risk(rows, noun=noun) for rows in each]
+    return [(answer_risk(rows, noun), answer_bound(rows)) for rows in each]
 
 
-def answer_bound(
-    nodes: pd.DataFrame, release: str = ORIGINAL, limit: float = ADVANTAGE_LIMIT
-) -> str:
-    """Upper bound on exposure: nodes exposed by any attack, chosen in hindsight, beside what as
-    many guessing attackers reach."""
-    rows = nodes[nodes.release == release]
+def answer_bound(nodes: pd.DataFrame) -> str:
+    """Upper bound on exposure on the original: nodes exposed by any attack, chosen in hindsight,
+    beside what as many guessing attackers reach."""
+    rows = nodes[nodes.release == ORIGINAL]
     return " ".join(
         f"Upper bound for {_describe_secret(row)}: {row.exposed:,} of {row.n:,}, with "
         "the best attack of each node chosen in hindsight; guessing would reach "
         f"{format_percent(row.noise)}."
-        for row in compute_bound(rows, limit).itertuples()
+        for row in compute_bound(rows).itertuples()
     )
-
-
-def list_bounds(nodes: pd.DataFrame) -> list[str]:
-    """`answer_bound` of each secret separately, in the order of `list_risks`."""
-    sentences = [answer_bound(select_secret(nodes, secret)) for secret in list_secrets(nodes)]
-    return sentences or [answer_bound(nodes)]
 
 
 def _describe_secret(row: Any) -> str:
     """ "attribute inference", "attribute inference of team" for a further column."""
     return THREAT_WORDS[row.threat].attack + (f" of {row.target}" if row.target else "")
-
-
-def _format_mean(row: Any) -> str:
-    margin = 1.96 * (row.sd if pd.notna(row.sd) else 0.0) / max(row.n, 1) ** 0.5
-    return format_interval(row.mean, row.mean - margin, row.mean + margin)
 
 
 def answer_inverted(results: pd.DataFrame, releases: Sequence[str]) -> str:
@@ -258,7 +250,7 @@ def answer_tradeoff(
     best, useful = rows.loc[best_id], rows.apply(_format_utility, axis=1)
     beside = f" (the original: {useful[ORIGINAL]})" if ORIGINAL in rows.index else ""
     value = format_interval(best.risk, best.risk_low, best.risk_high)
-    inverted = " (that attack is clearly wrong, and counts inverted)" * bool(best.is_inverted)
+    inverted = " (that attack is clearly wrong, and counts inverted)" if best.is_inverted else ""
     return (
         f"{keep}. Of these, {best.title} is {rank}: {metric_title(utility)} {useful[best_id]}"
         f"{beside} at a risk of {value}{inverted}. {barred}"

@@ -26,7 +26,7 @@ from core.findings.page_summary import (
     list_checks,
 )
 from core.findings.policy import Policy
-from core.findings.tables import attack_rows
+from core.findings.tables import attack_rows, compute_worst_attacks
 from core.findings.verdict import Check
 from core.release import ORIGINAL
 from core.words import begin_sentence
@@ -238,9 +238,8 @@ def _list_headlines(results: pd.DataFrame, threat: Threat) -> list[_Headline]:
 def _find_worst(
     results: pd.DataFrame, metric: str, threat: Threat, release: str
 ) -> pd.Series | None:
-    rows = invert_scores(attack_rows(results, metric, threat))
-    rows = rows[rows.release == release]
-    return None if rows.empty else rows.loc[rows.value.idxmax()]
+    worst = compute_worst_attacks(results, metric, threat).set_index("release", drop=False)
+    return worst.loc[release] if release in worst.index else None
 
 
 def _build_attack_card(reached: _Reached, check: Check | None) -> Card:
@@ -288,7 +287,8 @@ def _describe_release(name: str, changes: list[tuple[_Headline, Comparison]]) ->
         order = {"higher": 0, "lower": 2}
         return _describe_change(name, *min(changes, key=lambda c: order.get(c[1].outcome, 1)))
     if more:
-        return f"With {name}, an attacker finds more {more}{f', fewer {fewer}' * bool(fewer)}."
+        less = f", fewer {fewer}" if fewer else ""
+        return f"With {name}, an attacker finds more {more}{less}."
     if fewer:
         but = f", but not clearly fewer {same}" if same else ""
         return f"With {name}, an attacker finds fewer {fewer}{but}."

@@ -244,14 +244,12 @@ def pick_worst(nodes: pd.DataFrame) -> pd.DataFrame:
 
 
 @_once_a_table
-def compute_exposed(
-    nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT, by_base: bool = False
-) -> pd.DataFrame:
+def compute_exposed(nodes: pd.DataFrame, by_base: bool = False) -> pd.DataFrame:
     """Number of exposed nodes per release and secret.
 
     Columns release, threat, target, exposed, n, share, mean (of the advantage), attacks, how; with
     `by_base` one row per base rate (column base), which separates the classes. A node is exposed if
-    the headline attacker's advantage exceeds `limit`.
+    the headline attacker's advantage exceeds `ADVANTAGE_LIMIT`.
     """
     headlines = _list_headlines(nodes)
     if not headlines:
@@ -261,7 +259,7 @@ def compute_exposed(
     tables = []
     for one in headlines:
         gain = gains[one.rows]
-        own = pd.DataFrame({"advantage": gain, "is_exposed": gain > limit})
+        own = pd.DataFrame({"advantage": gain, "is_exposed": gain > ADVANTAGE_LIMIT})
         base = (risks[one.rows] - gain).round(6) if by_base else np.zeros(len(gain), np.int8)
         codes = names.codes.to_numpy()[one.rows]
         starts = _find_starts(codes, base)
@@ -370,7 +368,7 @@ def _halve_names(people: _Names) -> np.ndarray:
     return (hashes & 1).astype(bool)
 
 
-def compute_bound(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> pd.DataFrame:
+def compute_bound(nodes: pd.DataFrame) -> pd.DataFrame:
     """Nodes exposed by at least one attack, chosen in hindsight: an upper bound per secret.
 
     Columns release, threat, target, exposed, n, noise: the share that as many guessing attackers
@@ -384,6 +382,7 @@ def compute_bound(nodes: pd.DataFrame, limit: float = ADVANTAGE_LIMIT) -> pd.Dat
         people, _ = pd.factorize(group.node)
         best = group.advantage.groupby(people, sort=False).max()
         bases = (group.risk - group.advantage).groupby(people, sort=False).first()
-        noise = estimate_guessing_share(bases, len(attacks), int(group.seeds.median()), limit)
-        result.append((release, threat, target, int((best > limit).sum()), len(best), noise))
+        repeats, num_exposed = int(group.seeds.median()), int((best > ADVANTAGE_LIMIT).sum())
+        noise = estimate_guessing_share(bases, len(attacks), repeats, ADVANTAGE_LIMIT)
+        result.append((release, threat, target, num_exposed, len(best), noise))
     return pd.DataFrame(result, columns=["release", "threat", "target", "exposed", "n", "noise"])

@@ -21,17 +21,16 @@ from core.findings.inverted_scores import (
     format_strength,
     invert_scores,
 )
-from core.findings.labels import attack_threat, method_title, metric_title
+from core.findings.labels import LOW_FPR, method_title, metric_title
 from core.findings.numbers import format_estimate, format_row
 from core.findings.tables import attack_rows, main_metric
-from core.release import ORIGINAL
 
-LOW_METRICS = ("tpr_at_fpr_0.001", "tpr_at_fpr_0.01")
+LOW_METRICS = ("tpr_at_fpr_0.001", LOW_FPR)
 """Metrics compared before the headline metric, lowest FPR first."""
 
 
 @dataclass(frozen=True)
-class Comparison:
+class BaselineComparison:
     """Rows of the best attack and the best baseline attacker by one metric.
 
     baseline  None if no baseline attacker was run
@@ -57,20 +56,16 @@ class Comparison:
 
 
 def compare_with_baseline(
-    results: pd.DataFrame,
-    threat: Threat,
-    release: str = ORIGINAL,
-    metrics: Sequence[str | None] = (),
-) -> list[Comparison]:
+    results: pd.DataFrame, threat: Threat, release: str, metrics: Sequence[str] = ()
+) -> list[BaselineComparison]:
     """One comparison per computed metric, low FPR first and the headline metric last.
 
     With several secrets or several kinds of knowledge, attacks are compared with the baselines of
     their own kind; the pair with the largest gap is returned.
     """
     found = []
-    for metric in dict.fromkeys(metrics or (*LOW_METRICS, main_metric(results, threat))):
-        if metric is None:
-            continue
+    wanted = metrics or (*LOW_METRICS, main_metric(results, threat))
+    for metric in filter(None, dict.fromkeys(wanted)):
         rows = attack_rows(results, metric, threat)
         rows = invert_scores(rows[rows.release == release])
         key_inputs = rows.method.map(_find_stake)
@@ -83,7 +78,7 @@ def compare_with_baseline(
     return found
 
 
-def _compare(metric: str, rows: pd.DataFrame) -> Comparison | None:
+def _compare(metric: str, rows: pd.DataFrame) -> BaselineComparison | None:
     real, baselines = rows[~rows.is_baseline], rows[rows.is_baseline]
     if real.empty:
         return None
@@ -91,20 +86,18 @@ def _compare(metric: str, rows: pd.DataFrame) -> Comparison | None:
     first = real.value.idxmax()
     rest = real.drop(index=first)
     second = None if rest.empty else rest.loc[rest.value.idxmax()]
-    return Comparison(metric, real.loc[first], baseline, second)
+    return BaselineComparison(metric, real.loc[first], baseline, second)
 
 
 @lru_cache(maxsize=1024)
 def _find_stake(method: str) -> tuple[str, str]:
     """The private column that an attack targets, and its knowledge of the other columns."""
-    if attack_threat(method) is None:
-        return "", ""
     scenario = Scenario.parse(method)
     known = scenario.knowledge
     return scenario.target, known.text if isinstance(known, Joint) else ""
 
 
-def describe_comparisons(found: list[Comparison]) -> str:
+def describe_comparisons(found: list[BaselineComparison]) -> str:
     """Sentences on the clearest leak: the lowest FPR at which the baseline is beaten, then the
     headline metric; "did not beat" only if no metric shows a difference."""
     headline = found[-1]
@@ -121,7 +114,7 @@ def describe_comparisons(found: list[Comparison]) -> str:
     return f"{text} Overall, {_describe_best(headline, alone=True)}{_explain_gap(headline)}"
 
 
-def _describe_best(found: Comparison, alone: bool = False) -> str:
+def _describe_best(found: BaselineComparison, alone: bool = False) -> str:
     """alone: without the second best attack."""
     text = f"{method_title(found.best.method)} {_format_value(found)}"
     if alone or found.second is None or is_clear(found.best, found.second):
@@ -129,14 +122,14 @@ def _describe_best(found: Comparison, alone: bool = False) -> str:
     return f"{text}, within noise of {method_title(found.second.method)}"
 
 
-def _format_value(found: Comparison) -> str:
+def _format_value(found: BaselineComparison) -> str:
     row = found.best
     if row.is_inverted:
         return f"reaches {explain_inverted(row)}"
     return describe_strength(found.metric, format_row(row))
 
 
-def _explain_gap(found: Comparison) -> str:
+def _explain_gap(found: BaselineComparison) -> str:
     baseline = found.baseline
     if baseline is None:
         return "."

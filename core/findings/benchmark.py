@@ -16,7 +16,6 @@ from core.findings.attack_summary import HEADLINES, compare_with_original, find_
 from core.findings.beat_baseline import compare_with_baseline
 from core.findings.differences import estimate_difference
 from core.findings.facts import find_outcome, format_frequencies, format_frequency
-from core.findings.inverted_scores import invert_scores
 from core.findings.labels import (
     is_data_independent,
     method_name,
@@ -25,8 +24,14 @@ from core.findings.labels import (
     release_title,
     short_titles,
 )
-from core.findings.numbers import format_interval, format_number
-from core.findings.tables import attack_rows, list_releases, main_metric, select_results
+from core.findings.numbers import format_interval, format_number, format_row
+from core.findings.tables import (
+    attack_rows,
+    compute_worst_attacks,
+    list_releases,
+    main_metric,
+    select_results,
+)
 from core.release import EMPIRICAL, ORIGINAL
 from core.results import RELEASE
 from core.words import count_noun, format_percent
@@ -96,20 +101,19 @@ def _summarize_view(view: AuditView) -> Iterator[dict[str, Any]]:
         metric = find_metric(results, threat)
         if metric is None:
             continue
-        rows = invert_scores(attack_rows(results, metric, threat))
-        for release, own in rows.groupby("release", sort=False):
-            worst = own.loc[own.value.idxmax()]
+        for _, worst in compute_worst_attacks(results, metric, threat).iterrows():
+            release = worst.release
             yield {
                 **dict(zip(SUMMARY_COLUMNS, head, strict=False)),
                 "threat": threat,
                 "metric": metric,
                 "release": release,
-                "guarantee": labels[str(release)],
+                "guarantee": labels[release],
                 "attack": worst.method,
                 **{name: worst[name] for name in ("value", "low", "high", "n", "seeds")},
-                **_compare_baseline(results, metric, threat, str(release)),
-                "against_original": _compare_original(results, metric, threat, str(release)),
-                **useful[str(release)],
+                **_compare_baseline(results, metric, threat, release),
+                "against_original": _compare_original(results, metric, threat, release),
+                **useful[release],
             }
 
 
@@ -194,7 +198,8 @@ def describe_threat(rows: pd.DataFrame) -> tuple[str, str]:
     rows  summary rows of one graph and threat
     """
     original = rows[rows.release == ORIGINAL].iloc[0]
-    title, figure = method_title(original.attack), f"{_format(original)} (n = {int(original.n):,})"
+    title = method_title(original.attack)
+    figure = f"{format_row(original)} (n = {int(original.n):,})"
     words = {"higher": "clearly above", "lower": "clearly below"}
     against = words.get(original.against_baseline, "not clearly different from")
     fear = f"{title} reaches {metric_title(original.metric)} {figure}"
@@ -216,7 +221,7 @@ def describe_threat(rows: pd.DataFrame) -> tuple[str, str]:
     is_empirical = best.guarantee == EMPIRICAL.label
     name = release_title(best.release) if is_empirical else method_name(best.release)
     choose = (
-        f"{name} ({best.guarantee}) lowers it to {_format(best)}; {left}. "
+        f"{name} ({best.guarantee}) lowers it to {format_row(best)}; {left}. "
         f"Cost: links right (F1) {cost} instead of 1."
     )
     return f"{fear}.", choose
@@ -278,10 +283,6 @@ def rank_graphs(
     )
     distance = sum(gap**2 for gap in gaps)
     return [str(graphs.graph[i]) for i in distance.sort_values(kind="stable").index]
-
-
-def _format(row: pd.Series) -> str:
-    return format_interval(row.value, row.low, row.high)
 
 
 def format_shape(rows: pd.DataFrame) -> str:

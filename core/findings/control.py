@@ -61,4 +61,6 @@ def _judge(low: float, high: float) -> str:
     """Whether the interval of a difference excludes 0."""
     if pd.isna(low) or pd.isna(high):
         return "no interval"
-    return "more" if low > 0 else "less" if high < 0 else "no"
+    if low > 0:
+        return "more"
+    return "less" if high < 0 else "no"

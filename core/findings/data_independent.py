@@ -85,8 +85,7 @@ def answer_data_independent(table: pd.DataFrame) -> list[str]:
 
 
 def _judge(mine: Any, other: Any, sign: float) -> str:
-    ends = (mine.low, mine.high, other.low, other.high)
-    if any(end is None or end != end for end in ends):
+    if any(map(pd.isna, (mine.low, mine.high, other.low, other.high))):
         return "unsure"
     is_apart = mine.low > other.high if sign > 0 else mine.high < other.low
     return "from the data" if is_apart else "none"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from core.findings.palette import OKABE_ITO
-from core.graph import Attribute, Graph
+from core.graph import Graph
+from core.words import count_noun
 
 MAX_NODES = 150
 
@@ -17,7 +17,16 @@ MAX_LISTED = 12
 """Number of neighbours whose degrees are listed."""
 
 
-SHAPES = ("dot", "diamond", "square", "triangle", "star", "triangleDown", "hexagon")
+SHAPES = {
+    "dot": "●",
+    "diamond": "◆",
+    "square": "■",
+    "triangle": "▲",
+    "star": "★",
+    "triangleDown": "▼",
+    "hexagon": "⬢",
+}
+"""Shape of a class in the picture → its mark in the legend; more classes begin anew."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +56,7 @@ def compute_ego(
         chosen = neighbors[np.argsort(-common, kind="stable")[: max_nodes - 1]]
     others = np.union1d(chosen, np.asarray(extra, int))
     nodes = np.concatenate([[node], others[others != node]]).astype(int)
-    inside = np.isin(graph.edges, nodes).all(axis=1)
+    inside = find_among(graph, nodes)
     part = nx.Graph()
     part.add_nodes_from(nodes.tolist())
     part.add_edges_from(graph.edges[inside].tolist())
@@ -70,18 +79,10 @@ def describe_fingerprint(graph: Graph, node: int) -> str:
     degrees = np.sort(graph.degrees[neighbors])[::-1]
     listed = ", ".join(map(str, degrees[:MAX_LISTED]))
     more = f" and {len(degrees) - MAX_LISTED} more" if len(degrees) > MAX_LISTED else ""
-    links = f"{len(neighbors)} link{'s' * (len(neighbors) != 1)}"
+    links = count_noun(len(neighbors), "link")
     return f"{links}, {among} among the neighbours, who have {listed}{more}"
 
 
 def find_among(graph: Graph, nodes: np.ndarray) -> np.ndarray:
     """(m,) bool: links with both ends among these nodes."""
-    return np.asarray(np.all(np.isin(graph.edges, nodes), axis=1))
-
-
-def class_legend(attribute: Attribute) -> list[tuple[str, str, str]]:
-    """(class, shape, border colour) for the legend of the ego network."""
-    return [
-        (name, SHAPES[code % len(SHAPES)], OKABE_ITO[code % len(OKABE_ITO)])
-        for code, name in enumerate(attribute.classes)
-    ]
+    return np.asarray(np.isin(graph.edges, nodes).all(axis=1))

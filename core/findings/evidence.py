@@ -160,13 +160,13 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     if release == EXTERNAL:
         found += list_not_tested(view.spec.external_match)
     few: dict[int, list[str]] = {}
-    states = {scenario: group for scenario, group in rows.groupby("method", sort=False)}
+    states = dict(list(rows.groupby("method", sort=False)))
     for scenario in scenarios:
         known = states.get(scenario.id)
-        done = None if known is None else known[known.status == "done"]
+        done = None if known is None else known[known.status == State.DONE]
         if known is None or done is None:
             found.append(f"{method_title(scenario.id)} has no result yet")
-        elif done.empty and not (known.status == "skipped").all():
+        elif done.empty and not (known.status == State.SKIPPED).all():
             found.append(f"{method_title(scenario.id)} did not finish: {known.reason.iloc[0]}")
         elif judged is None and len(done) and int(done.seeds.max()) < policy.repeats:
             few.setdefault(int(done.seeds.max()), []).append(method_title(scenario.id))

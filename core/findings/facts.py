@@ -12,7 +12,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from core.findings.differences import estimate_difference
-from core.findings.numbers import format_measure, format_row
+from core.findings.numbers import format_measure
 from core.measures.metrics import METRICS
 from core.results import Estimate
 
@@ -72,10 +72,6 @@ class Figure:
         if self.is_share:
             return format_frequency(self.value)
         return format_measure(self.metric, self.value)
-
-    def format_exact(self) -> str:
-        """ "0.36 [0.34, 0.38]"."""
-        return format_row(self)
 
 
 @dataclass(frozen=True)

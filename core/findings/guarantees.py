@@ -65,7 +65,7 @@ def list_guarantee_rows(guarantee: Guarantee) -> list[tuple[str, str]]:
     if not guarantee.is_private:
         protects = UNIT_TITLES["none"] if guarantee.is_known else "not known"
         return [("Guarantee", guarantee.label), ("Protects", protects)]
-    rows = [
+    return [
         ("Protects", UNIT_TITLES[guarantee.unit]),
         ("Neighbouring", guarantee.relation or "not stated"),
         ("Budget", describe_budget(guarantee)),
@@ -73,7 +73,6 @@ def list_guarantee_rows(guarantee: Guarantee) -> list[tuple[str, str]]:
         ("Trust", TRUST_TITLES[guarantee.trust]),
         ("Not covered", ", ".join(guarantee.not_covered) or "nothing stated"),
     ]
-    return rows
 
 
 def describe_budget(guarantee: Guarantee) -> str:
@@ -154,17 +153,11 @@ def describe_outcome(run: ClaimRun) -> str:
         return ""
     if check.is_refuted:
         return f"{check.verdict} Do not publish with this mechanism."
-    is_double = check.unit == "link" and check.claimed == 2 * check.config.get("epsilon", 0)
-    return " ".join(
-        filter(
-            None,
-            (
-                check.verdict,
-                "Both ends report a link, so the game is held to 2ε." if is_double else "",
-                find_method(check.defense, "defense").info.claim_blind_spot,
-            ),
-        )
-    )
+    sentences = [check.verdict]
+    if check.unit == "link" and check.claimed == 2 * check.config.get("epsilon", 0):
+        sentences.append("Both ends report a link, so the game is held to 2ε.")
+    sentences.append(find_method(check.defense, "defense").info.claim_blind_spot)
+    return " ".join(filter(None, sentences))
 
 
 def compute_claim_region(epsilon: float, delta: float) -> pd.DataFrame:
@@ -202,5 +195,6 @@ def _format_chance(share: float) -> str:
     percent = 100 * share
     if percent > 99.995:
         return "all but 100 %"
-    digits = 0 if 1 <= percent < 99 else 1 if 0.1 <= percent < 99.9 else 2
-    return f"{percent:.{digits}f} %"
+    if 1 <= percent < 99:
+        return f"{percent:.0f} %"
+    return f"{percent:.1f} %" if 0.1 <= percent < 99.9 else f"{percent:.2f} %"

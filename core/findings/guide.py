@@ -284,9 +284,8 @@ def _build_threats(answers: Answers, graph: Graph) -> Threats:
 
 
 def _split_values(values: Attribute) -> AttributeThreat:
-    has_value = values.codes >= 0
-    is_known = np.arange(len(has_value)) % 2 == 0
-    return AttributeThreat(values, has_value & is_known, has_value & ~is_known)
+    is_even = np.arange(len(values.codes)) % 2 == 0
+    return AttributeThreat(values, values.known & is_even, values.known & ~is_even)
 
 
 def _read_answers(spec: AuditSpec, policy: Policy) -> Answers:

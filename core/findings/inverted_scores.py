@@ -37,17 +37,13 @@ MARK = "†"
 MAX_NAMED = 3
 
 
-def find_inverted(rows: pd.DataFrame) -> pd.Series:
-    """(k,) bool per finished row: AUC with its whole interval below 0.5."""
-    return rows.metric.isin(INVERTIBLE) & (rows.high < HALF)
-
-
 def invert_scores(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with value, low and high of these attacks as their distance from 0.5, plus 0.5.
+    """The finished rows, inverted where the whole interval of an AUC lies below 0.5: value, low and
+    high become their distance from 0.5, plus 0.5.
 
     Column `is_inverted` marks them; all other rows are unchanged.
     """
-    inverted = find_inverted(rows)
+    inverted = rows.metric.isin(INVERTIBLE) & (rows.high < HALF)
     result = rows.assign(is_inverted=inverted)
     if not inverted.any():
         return result
@@ -59,7 +55,7 @@ def invert_scores(rows: pd.DataFrame) -> pd.DataFrame:
 
 def format_strength(row: Any) -> str:
     """ "0.70 [0.65, 0.75]", with "inverted" if the scores were inverted."""
-    return format_row(row) + INVERTED * bool(row.is_inverted)
+    return format_row(row) + (INVERTED if row.is_inverted else "")
 
 
 def describe_strength(metric: str, strength: str) -> str:

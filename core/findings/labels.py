@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from core.audit.knowledge import Adaptive, Auxiliary, Composition, Joint, Shadow
+from core.audit.knowledge import Adaptive, Auxiliary, Composition, Joint, Knowledge, Shadow
 from core.audit.scenarios import Scenario, Threat, split_id
 from core.defenses.external import EXTERNAL
 from core.errors import InputError
@@ -16,6 +16,7 @@ from core.measures.metrics import METRICS
 from core.methods import Defense, Method
 from core.registry import parse_method
 from core.release import ORIGINAL
+from core.results import RELEASE
 from core.words import format_percent
 
 
@@ -47,6 +48,9 @@ THREAT_WORDS: dict[str, ThreatWords] = {
     "": ThreatWords("inference", "find a secret", "case", "a secret"),
 }
 """Wording per threat; "" for an attack that this version does not know."""
+
+LOW_FPR = "tpr_at_fpr_0.01"
+"""Reported before AUC, since attacks of equal AUC can differ tenfold at a low FPR."""
 
 MAIN_ATTACK_METRICS = ("auc", "accuracy", "released_auc", "expected_found", "hits_at_1")
 """Headline metrics of attacks, in order of preference."""
@@ -130,6 +134,17 @@ def method_title(method_id: str) -> str:
     return _compose_title(method_id, is_brief=False)
 
 
+def attacker_title(method_id: str) -> str:
+    """`method_title` of the attack behind a figure; "" for a figure of the release itself."""
+    return "" if method_id in ("", RELEASE) else method_title(method_id)
+
+
+def describe_attacker(method_id: str) -> str:
+    """ " by Adamic–Adar", to follow a figure; "" as in `attacker_title`."""
+    title = attacker_title(method_id)
+    return f" by {title}" if title else ""
+
+
 NAMES = {ORIGINAL: "the original", EXTERNAL: "the release made elsewhere"}
 """Releases that were not made by a method of this tool."""
 
@@ -155,7 +170,7 @@ def _compose_title(method_id: str, is_brief: bool) -> str:
         if is_strength or (value != default and (value is True or not is_brief)):
             shown.append(_describe_setting(method, name, value))
     title = f"{method.info.title} ({', '.join(shown)})" if shown else method.info.title
-    return ", ".join([title, *describe_scenario(method_id)])
+    return ", ".join([title, *_describe_scenario(method_id)])
 
 
 _SPREADS = {
@@ -165,7 +180,7 @@ _SPREADS = {
 }
 
 
-def describe_scenario(method_id: str) -> list[str]:
+def _describe_scenario(method_id: str) -> list[str]:
     """Target and knowledge of a scenario beyond its method's default."""
     if not split_id(method_id)[1]:
         return []
@@ -173,20 +188,25 @@ def describe_scenario(method_id: str) -> list[str]:
     words = ["on released links"] if scenario.threat == "included" else []
     if scenario.target:
         words.append(f"on {scenario.target}")
-    match scenario.knowledge:
+    return [*words, *filter(None, [describe_knowledge(scenario.knowledge)])]
+
+
+def describe_knowledge(knowledge: Knowledge) -> str:
+    """Knowledge of an attacker beyond the release; "" for the standard one."""
+    match knowledge:
         case Adaptive():
-            words.append("adaptive")
+            return "adaptive"
         case Auxiliary() as known:
-            words.append(f"others who know {format_percent(known.share)}{_SPREADS[known.spread]}")
+            return f"others who know {format_percent(known.share)}{_SPREADS[known.spread]}"
         case Joint(how=how):
-            verb = "knowing" if how == "known" else "inferring"
-            words.append(f"{verb} the other private columns")
+            return f"{'knowing' if how == 'known' else 'inferring'} the other private columns"
         case Shadow():
-            words.append("trained on another graph")
+            return "trained on another graph"
         case Composition(releases=number, defenses=defenses):
             held = " and ".join(map(release_title, defenses)) or f"{number} releases"
-            words.append(f"combining {held}")
-    return words
+            return f"combining {held}"
+        case _:
+            return ""
 
 
 def _describe_setting(method: Method, name: str, value: Any) -> str:
@@ -222,12 +242,6 @@ def plain_titles(releases: Iterable[str]) -> dict[str, str]:
     ids = list(dict.fromkeys(releases))
     plain = {i: release_title(i) if i in NAMES else method_name(i) for i in ids}
     return plain if len(set(plain.values())) == len(ids) else short_titles(ids)
-
-
-def method_source(method_id: str) -> str:
-    """Citation of the method; "" if the method is unknown."""
-    method = _parse(method_id)
-    return "" if method is None else method.info.source
 
 
 def is_baseline(method_id: str) -> bool:

@@ -17,7 +17,7 @@ from core.errors import InputError
 from core.findings.numbers import format_number
 from core.graph import Graph
 from core.measures.identity import SMALL
-from core.words import format_percent
+from core.words import count_noun, format_percent
 
 RULES = {
     "bin": ("in steps of", "binned"),
@@ -70,7 +70,7 @@ def describe_rule(text: str) -> str:
     number = format_number(rule.value) if rule.kind in ("bin", "cap") else f"{rule.value:.0f}"
     return {
         "bin": f"in steps of {number}",
-        "round": f"rounded to {number} digit{'s' * (number != '1')}",
+        "round": f"rounded to {count_noun(round(rule.value), 'digit')}",
         "cap": f"capped at {number}",
         "rare": f"values of fewer than {number} people merged",
         "year": "the year alone",
@@ -106,11 +106,12 @@ def tabulate_columns(before: Graph, after: Graph, limit: int = 200) -> pd.DataFr
         _, first = np.unique(old[: len(new)] * len(new_texts) + new, return_index=True)
         met = [(old_texts[old[i]], new_texts[new[i]]) for i in np.sort(first)]
         changed = [f"{a} → {b}" for a, b in met if a != b and a]
+        leaves = "as it is" if is_there else WITHHELD
         counts = {t: n for t, n in zip(new_texts, np.bincount(new).tolist(), strict=False) if t}
         rows.append(
             {
                 "column": name,
-                "leaves": ("coarser" if changed else "as it is" if is_there else WITHHELD),
+                "leaves": "coarser" if changed else leaves,
                 "values before": sum(map(bool, old_texts)),
                 "values": len(counts),
                 "fewest people": min(counts.values(), default=0),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from core.audit.ledger import Relative
 from core.findings.labels import release_title
 from core.privacy.ledger import NOT_COVERED, Entry, Total, compute_totals
-from core.words import begin_sentence, format_percent
+from core.words import begin_sentence, count_noun, format_percent
 
 COLUMNS = ("Published", "Release", "Protects", "ε of the recipient", "δ")
 
@@ -34,8 +34,7 @@ def describe_total(total: Total) -> str:
     """ "One link: at least ε = 24 over 8 publishing runs; 1 more without a guarantee." """
     unit = UNITS[total.unit]
     delta = f", δ = {total.delta:g}" if total.delta else ""
-    runs = "1 publishing run" if total.runs == 1 else f"{total.runs} publishing runs"
-    least, open_end = "", ""
+    runs, least, open_end = count_noun(total.runs, "publishing run"), "", ""
     if total.unbounded:
         least, open_end = "at least ", f"; {total.unbounded} more without a guarantee"
     return f"{begin_sentence(unit)}: {least}ε = {total.epsilon:g}{delta} over {runs}{open_end}."
@@ -43,7 +42,7 @@ def describe_total(total: Total) -> str:
 
 def describe_relative(relative: Relative) -> str:
     """Warning that a graph largely equals one that was published before."""
-    runs = "1 publishing run was" if relative.runs == 1 else f"{relative.runs} publishing runs were"
+    runs = count_noun(relative.runs, "publishing run was", "publishing runs were")
     return (
         f"This graph shares {format_percent(relative.overlap)} of its {PARTS[relative.part]} with "
         f"one of which {runs} made. They count together, as the lineage “{relative.lineage}”, "

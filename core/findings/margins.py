@@ -10,7 +10,8 @@ import pandas as pd
 from core.audit.states import State
 from core.audit.view import AuditView
 from core.findings.labels import attack_threat, is_baseline, method_title, release_title
-from core.findings.numbers import format_interval, format_row
+from core.findings.numbers import format_row
+from core.findings.tables import select_results
 from core.release import ORIGINAL
 
 WHATS = ("private", "label")
@@ -66,16 +67,11 @@ def answer_margins(results: pd.DataFrame, attack: str, releases: Sequence[str]) 
     """Confidence and error of the attack on each of two releases, beside the class prior's."""
     parts = []
     for release in releases:
-        rows = results[
-            (results.release == release)
-            & (results.method == attack)
-            & (results.status == State.DONE)
-        ].set_index("metric")
+        rows = select_results(results, None, [release], attack).set_index("metric")
         if not {"margin_absolute", "share_below_zero"} <= set(rows.index):
             continue
         size, wrong = (
-            format_interval(*rows.loc[metric, ["value", "low", "high"]])
-            for metric in ("margin_absolute", "share_below_zero")
+            format_row(rows.loc[metric]) for metric in ("margin_absolute", "share_below_zero")
         )
         parts.append(
             f"{size} from undecided and names another class for a share of {wrong} on "
@@ -84,8 +80,7 @@ def answer_margins(results: pd.DataFrame, attack: str, releases: Sequence[str]) 
     if not parts:
         return ""
     text = f"{method_title(attack)} is on average {', and '.join(parts)}."
-    rows = results[(results.status == State.DONE) & results.release.isin(list(releases))]
-    prior = rows[(rows.method == BASELINE) & (rows.metric == "margin_absolute")]
+    prior = select_results(results, "margin_absolute", releases, BASELINE)
     if attack == BASELINE or prior.empty:
         return text
     size = format_row(prior.iloc[0])

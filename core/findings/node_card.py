@@ -84,9 +84,10 @@ def find_node(graph: Graph, text: str, limit: int = 20) -> list[str]:
     wanted = text.strip().casefold()
     if not wanted:
         return []
-    found: tuple[list[str], list[str], list[str]] = ([], [], [])
-    for node in graph.node_ids:
+
+    def rank(node: str) -> tuple[bool, bool]:
         name = node.casefold()
-        if wanted in name:
-            found[0 if name == wanted else 1 if name.startswith(wanted) else 2].append(node)
-    return [node for group in found for node in group][:limit]
+        return name != wanted, not name.startswith(wanted)
+
+    found = [node for node in graph.node_ids if wanted in node.casefold()]
+    return sorted(found, key=rank)[:limit]

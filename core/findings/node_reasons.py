@@ -38,17 +38,16 @@ COLUMNS_ALONE = ("feature_regression", "feature_boosting", "mlp")
 """Attribute attacks that use no links."""
 
 
-def explain_node(
-    view: AuditView, node: str, release: str = ORIGINAL, secret: Secret | None = None
-) -> list[str]:
-    """One sentence per secret of a node, largest advantage first."""
-    nodes = view.nodes[(view.nodes.node == node) & (view.nodes.release == release)]
+def explain_node(view: AuditView, node: str, secret: Secret | None = None) -> list[str]:
+    """One sentence per secret of a node on the original, or on one secret; largest advantage
+    first."""
+    nodes = view.nodes[(view.nodes.node == node) & (view.nodes.release == ORIGINAL)]
     secrets = [secret] if secret is not None else list_secrets(nodes)
     found = []
     for each in secrets:
-        person = rank_people(nodes, each, release)
+        person = rank_people(nodes, each)
         if len(person):
-            (reason,) = explain_people(view, person, each, release)
+            (reason,) = explain_people(view, person, each)
             found.append((-float(person.advantage.iloc[0]), f"{reason}."))
     return list(dict.fromkeys(text for _, text in sorted(found, key=lambda item: item[0])))
 

@@ -21,17 +21,13 @@ def format_number(value: float | None) -> str:
         return "–"
     size = abs(value)
     if size >= 10:
-        text = f"{value:,.0f}"
-    elif size >= 0.0955 or size < 5e-7:
-        text = f"{value:.2f}"
-    elif size >= 1e-4:
+        return _format_fixed(value, 0)
+    if size >= 0.0955 or size < 5e-7:
+        return _format_fixed(value, 2)
+    if size >= 1e-4:
         leading = int(f"{size:.1e}".rpartition("e")[2])  # of the rounded number
-        text = f"{value:.{1 - leading}f}"
-    else:
-        text = f"{value:.1e}"
-    if "e" not in text and float(text.replace(",", "")) == 0:
-        text = text.lstrip("-")  # no "-0.00"
-    return text.replace("-", "−")
+        return _format_fixed(value, 1 - leading)
+    return f"{value:.1e}".replace("-", "−")
 
 
 def format_interval(value: float | None, low: float | None, high: float | None) -> str:
@@ -53,6 +49,12 @@ def format_interval(value: float | None, low: float | None, high: float | None) 
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"
 
 
+def format_mean(mean: float, sd: float, n: int) -> str:
+    """`format_interval` of a mean over n nodes with its 95 % interval, 1.96 standard errors."""
+    half = 1.96 * sd / math.sqrt(n)
+    return format_interval(mean, mean - half, mean + half)
+
+
 def format_measure(
     metric: str, value: float | None, low: float | None = None, high: float | None = None
 ) -> str:
@@ -69,10 +71,7 @@ def format_row(row: Any) -> str:
 
 def _format_fixed(value: float, decimals: int) -> str:
     """Fixed number of decimals, a true minus sign, and no negative zero."""
-    text = f"{value:,.{decimals}f}"
-    if not any(digit in text for digit in "123456789"):
-        text = text.lstrip("-")
-    return text.replace("-", "−")
+    return f"{value:z,.{decimals}f}".replace("-", "−")
 
 
 def format_estimate(estimate: Estimate) -> str:

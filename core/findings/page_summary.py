@@ -28,13 +28,13 @@ from core.findings.facts import (
 from core.findings.labels import (
     MAIN_UTILITY_METRICS,
     THREAT_WORDS,
+    describe_attacker,
     is_higher_useful,
     method_name,
-    method_title,
     metric_title,
     release_title,
 )
-from core.findings.numbers import format_measure
+from core.findings.numbers import format_measure, format_row
 from core.findings.policy import Policy
 from core.findings.tables import list_releases, select_results
 from core.findings.verdict import Check, Verdict, judge_release
@@ -116,7 +116,7 @@ def summarize_risk(
 def summarize_homophily(view: AuditView) -> PageSummary:
     """Similarity of nodes to neighbours and role peers, against chance."""
     noun = view.spec.nodes
-    cards, exact, clear = [], [], []
+    cards, exact, leaks, is_tested = [], [], [], False
     for key, who in (("proximity", "neighbours"), ("role", "role peers")):
         ratio = _find_release_row(view.results, f"ghratio_{key}", ORIGINAL)
         gap = _find_release_row(view.results, f"ghratio_{key}_gap", ORIGINAL)
@@ -128,16 +128,17 @@ def summarize_homophily(view: AuditView) -> PageSummary:
         title, compared = f"{who.capitalize()} that share a value", f"chance {texts[1]}"
         exact += [describe_figure(figure), describe_figure(excess)]
         if excess.low is not None and excess.high is not None:
-            side = 1 if excess.low > 0 else -1 if excess.high < 0 else 0
-            clear.append((abs(excess.value), side, who, texts))
-            compared += "" if side else ", within noise"
+            is_tested = True
+            if excess.low > 0:
+                leaks.append((excess.value, who, texts))
+            elif excess.high >= 0:
+                compared += ", within noise"
         cards.append(Card(title, texts[0], compared, None, describe_figure(figure)))
     sentence = "Homophily has not been measured."
-    leaks = [found for found in clear if found[1] > 0]
     if leaks:
-        _, _, who, texts = max(leaks)
+        _, who, texts = max(leaks)
         sentence = f"{texts[0]} {who} share a {noun.one}'s value, against {texts[1]} by chance."
-    elif clear:
+    elif is_tested:
         sentence = f"Neither neighbours nor role peers share a {noun.one}'s value beyond chance."
     elif cards:
         sentence = "Too few splits to distinguish homophily from chance."
@@ -182,10 +183,10 @@ def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
 
 def describe_figure(figure: Figure) -> str:
     """Exact line: measure, value with interval, attack, release, n and splits."""
-    by = "" if figure.attack in ("", RELEASE) else f" by {method_title(figure.attack)}"
+    by = describe_attacker(figure.attack)
     sample = f"n = {figure.n:,}, {count_noun(figure.repeats, 'split')}"
     where = release_title(figure.release)
-    return f"{metric_title(figure.metric)}: {figure.format_exact()}{by} on {where}; {sample}."
+    return f"{metric_title(figure.metric)}: {format_row(figure)}{by} on {where}; {sample}."
 
 
 def _find_release_row(results: pd.DataFrame, metric: str, release: str) -> pd.Series | None:
@@ -243,7 +244,7 @@ def _describe_check(check: Check) -> str:
         why = f"{shown} to measure, " if found.is_unresolved else ""
         return f"{limit.title}: {why}{state}."
     value = format_measure(limit.metric, found.value, found.low, found.high)
-    by = "" if found.attack in ("", RELEASE) else f" by {method_title(found.attack)}"
+    by = describe_attacker(found.attack)
     sample = f"; n = {found.n:,}" if found.n else ""
     return f"{limit.title}: {value}{by}; {state}{sample}."
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -44,8 +43,7 @@ PEOPLE_COLUMNS = (
 TIES = "Ties are ordered by the lower end of the interval, then by the mean advantage."
 
 
-@dataclass(frozen=True)
-class Secret:
+class Secret(NamedTuple):
     """Target of an attack: a threat and, with several private columns, the column."""
 
     threat: Threat
@@ -72,10 +70,11 @@ def list_secrets(nodes: pd.DataFrame) -> list[Secret]:
     return sorted(known, key=lambda s: (order.index(s.threat), s.target))
 
 
-def find_worst_secret(nodes: pd.DataFrame, release: str = ORIGINAL) -> Secret | None:
-    """The secret that exposes most of the nodes at stake, then the largest mean advantage."""
+def find_worst_secret(nodes: pd.DataFrame) -> Secret | None:
+    """The secret that exposes most of the nodes at stake on the original, then the one with the
+    largest mean advantage."""
     table = compute_exposed(nodes)
-    table = table[table.release == release]
+    table = table[table.release == ORIGINAL]
     if table.empty:
         return None
     worst = table.sort_values(["share", "mean"], ascending=False, kind="stable").iloc[0]
@@ -84,15 +83,13 @@ def find_worst_secret(nodes: pd.DataFrame, release: str = ORIGINAL) -> Secret | 
 
 def list_attacked(nodes: pd.DataFrame, secret: Secret) -> list[str]:
     """Releases on which the secret was attacked, original first."""
-    wanted = (secret.threat, secret.target)
-    found = dict.fromkeys(r for r, attack in list_rows(nodes) if find_secret(attack) == wanted)
+    found = dict.fromkeys(r for r, attack in list_rows(nodes) if find_secret(attack) == secret)
     return sorted(found, key=lambda release: release != ORIGINAL)
 
 
 def select_secret(nodes: pd.DataFrame, secret: Secret) -> pd.DataFrame:
     """Rows of `nodes` whose attack targets the secret, baseline attackers included."""
-    wanted = (secret.threat, secret.target)
-    mine = [attack for attack in nodes.attack.unique() if find_secret(attack) == wanted]
+    mine = [attack for attack in nodes.attack.unique() if find_secret(attack) == secret]
     return nodes[nodes.attack.isin(mine)]
 
 
@@ -108,14 +105,14 @@ def rank_people(nodes: pd.DataFrame, secret: Secret, release: str = ORIGINAL) ->
     """
     nodes = nodes.astype({"node": "category"}) if nodes.node.dtype != "category" else nodes
     columns = [name for name in PEOPLE_COLUMNS if name in HEADLINE_COLUMNS]
-    found = find_headlines(nodes, release, (secret.threat, secret.target), columns)
+    found = find_headlines(nodes, release, secret, columns)
     if found.empty:
         return pd.DataFrame(columns=list(PEOPLE_COLUMNS))
     codes, names = nodes.node.cat.codes.to_numpy(), nodes.node.cat.categories
     gains = nodes.advantage.to_numpy(float)
     counts, totals = np.zeros((2, len(names)))
     for (where, attack), rows in list_rows(nodes).items():
-        is_meant = where == release and find_secret(attack) == (secret.threat, secret.target)
+        is_meant = where == release and find_secret(attack) == secret
         if is_meant and not is_blind(attack):
             counts += np.bincount(codes[rows], minlength=len(names))
             totals += np.bincount(codes[rows], gains[rows], len(names))
@@ -146,8 +143,7 @@ def compare_people(
     nodes: pd.DataFrame, secret: Secret, release: str, people: Sequence[str]
 ) -> pd.Series:
     """Node → advantage of the headline attacker on another release, for nodes at stake there."""
-    key = (secret.threat, secret.target)
-    found = find_headlines(nodes, release, key, ("node", "advantage"))
+    found = find_headlines(nodes, release, secret, ("node", "advantage"))
     if found.empty:
         return pd.Series(dtype=float)
     named = found.node.astype("category").cat

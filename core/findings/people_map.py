@@ -37,6 +37,7 @@ MAX_PEOPLE = 100_000
 """Number of nodes above which communities are drawn instead."""
 
 MAX_COMMUNITIES = 2_000
+MAX_JOINED = 3_000
 SIGNIFICANCE = 0.01
 GROUPS = "Nodes with more links among each other than to others; greedy modularity"
 GATHERING = f"Hypergeometric test at {SIGNIFICANCE:g}, Bonferroni over the communities"
@@ -216,15 +217,14 @@ def _format_threats(people: pd.DataFrame) -> str:
     return "".join(names)
 
 
-def list_people(people: pd.DataFrame, by: Color, limit: int | None = None) -> pd.DataFrame:
+def list_people(people: pd.DataFrame, by: Color) -> pd.DataFrame:
     """Nodes in descending order of an amount; by degree if the amount is undefined."""
     key = by if by not in GROUPED else "advantage"
     if people[key].isna().all() or (key == "change" and not people.change.any()):
         key = "links"
-    ranked = people.sort_values(
+    return people.sort_values(
         [key, "links"], ascending=False, kind="stable", na_position="last", ignore_index=True
     )
-    return ranked if limit is None else ranked.head(limit)
 
 
 def list_colors(people: pd.DataFrame) -> list[Color]:
@@ -253,12 +253,11 @@ def compute_places(positions: np.ndarray, communities: np.ndarray) -> np.ndarray
     return np.asarray(np.column_stack(sums) / sizes[:, None])
 
 
-def join_communities(
-    graph: Graph, communities: np.ndarray, limit: int, most: int = 3_000
-) -> np.ndarray:
-    """(k, 2) pairs of the first `limit` communities, most links between them first."""
+def join_communities(graph: Graph, communities: np.ndarray, limit: int) -> np.ndarray:
+    """(k, 2) pairs of the first `limit` communities, most links between them first; at most
+    `MAX_JOINED`."""
     ends = np.sort(communities[graph.edges], axis=1).astype(np.int64)
     ends = ends[(ends[:, 0] != ends[:, 1]) & (ends[:, 1] < limit)]
     codes, counts = np.unique(ends[:, 0] * limit + ends[:, 1], return_counts=True)
-    chosen = codes[np.argsort(-counts, kind="stable")[:most]]
+    chosen = codes[np.argsort(-counts, kind="stable")[:MAX_JOINED]]
     return np.column_stack([chosen // limit, chosen % limit])

@@ -13,7 +13,7 @@ from core.audit.scenarios import Scenario
 from core.audit.view import AuditView
 from core.findings.differences import compare_rows, is_clear
 from core.findings.inverted_scores import format_strength, invert_scores
-from core.findings.labels import is_baseline, method_title, release_title
+from core.findings.labels import method_title
 from core.findings.numbers import format_estimate, format_number, format_row
 from core.findings.tables import attack_rows
 from core.measures.quantities import find_tolerance
@@ -22,15 +22,16 @@ from core.release import ORIGINAL
 HOW = {"inferred": "Inferring the other private columns as well", "known": "Knowing the others"}
 
 
-def answer_private_columns(view: AuditView, release: str = ORIGINAL) -> list[str]:
-    """One sentence per numeric column, and per column and mode of joint inference."""
-    return [*_answer_quantities(view, release), *_answer_joint(view, release)]
+def answer_private_columns(view: AuditView) -> list[str]:
+    """Sentences on the original: one per numeric column, and one per column and mode of joint
+    inference."""
+    return [*_answer_quantities(view), *_answer_joint(view)]
 
 
-def _answer_quantities(view: AuditView, release: str) -> Iterator[str]:
+def _answer_quantities(view: AuditView) -> Iterator[str]:
     graph = None
     for column in view.spec.threats.columns:
-        rows = _select(view, "error_reduction", column, release)
+        rows = _select(view, "error_reduction", column)
         if rows.empty:
             continue
         graph = graph or view.load_graph()
@@ -39,31 +40,28 @@ def _answer_quantities(view: AuditView, release: str) -> Iterator[str]:
             continue
         real = rows[~rows.is_baseline]
         best = (rows if real.empty else real).sort_values("value").iloc[-1]
-        close = view.estimate(release, best.method, "close_share")
-        error = view.estimate(release, best.method, "absolute_error")
+        close = view.estimate(ORIGINAL, best.method, "close_share")
+        error = view.estimate(ORIGINAL, best.method, "absolute_error")
         text = (
-            f"{column} is a number. On the {release_title(release).lower()}, "
-            f"{method_title(best.method)} estimates it to within "
-            f"{format_number(find_tolerance(values))} for a share of {format_estimate(close)} of "
-            f"the {view.spec.nodes.many}, is {format_estimate(error)} off on average, and removes "
-            f"{format_row(best)} of the error of the "
-            f"median"
+            f"{column} is a number. On the original, {method_title(best.method)} estimates it to "
+            f"within {format_number(find_tolerance(values))} for a share of "
+            f"{format_estimate(close)} of the {view.spec.nodes.many}, is {format_estimate(error)} "
+            f"off on average, and removes {format_row(best)} of the error of the median"
         )
         baselines = rows[rows.is_baseline]
         if len(baselines) and not real.empty:
             baseline = baselines.loc[baselines.value.idxmax()]
-            other = view.estimate(release, baseline.method, "close_share")
+            other = view.estimate(ORIGINAL, baseline.method, "close_share")
             text += (
                 f"; the best baseline attacker, {method_title(baseline.method)}, comes that close "
-                f"for {format_estimate(other)} and takes away "
-                f"{format_row(baseline)}"
+                f"for {format_estimate(other)} and takes away {format_row(baseline)}"
             )
         yield text + "."
 
 
-def _answer_joint(view: AuditView, release: str) -> Iterator[str]:
+def _answer_joint(view: AuditView) -> Iterator[str]:
     for column in view.spec.threats.columns:
-        rows = _select(view, "auc", column, release)
+        rows = _select(view, "auc", column)
         if rows.empty:
             continue
         rows = invert_scores(rows)
@@ -83,14 +81,11 @@ def _answer_joint(view: AuditView, release: str) -> Iterator[str]:
             )
 
 
-def _select(view: AuditView, metric: str, column: str, release: str) -> pd.DataFrame:
-    """Rows of the attacks on a column, with `knowledge` and `is_baseline`."""
+def _select(view: AuditView, metric: str, column: str) -> pd.DataFrame:
+    """`attack_rows` of the attacks on a column of the original, with `knowledge`."""
     rows = attack_rows(view.results, metric, "attribute")
-    rows = rows[rows.release == release]
+    rows = rows[rows.release == ORIGINAL]
     scenarios = [Scenario.parse(method) for method in rows.method]
     target = "" if column == view.spec.threats.private else column
-    rows = rows.assign(
-        knowledge=[scenario.knowledge.text for scenario in scenarios],
-        is_baseline=rows.method.map(is_baseline).astype(bool),
-    )
+    rows = rows.assign(knowledge=[scenario.knowledge.text for scenario in scenarios])
     return rows[[scenario.target == target for scenario in scenarios]].reset_index(drop=True)

@@ -12,15 +12,14 @@ from core.audit.scenarios import Scenario, Threat
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import method_title
 from core.findings.tables import attack_rows
+from core.release import ORIGINAL
 
 COLUMNS = ("method", "title", "metric", "value", "low", "high", "n", "seeds")
 FLAGS = ("is_baseline", "strength", "is_inverted")
 
 
-def compute_ranking(
-    results: pd.DataFrame, threat: Threat, release: str, metrics: Sequence[str]
-) -> pd.DataFrame:
-    """Rows attack × metric, ordered by the first metric, strongest attack first.
+def compute_ranking(results: pd.DataFrame, threat: Threat, metrics: Sequence[str]) -> pd.DataFrame:
+    """Rows attack × metric on the original, ordered by the first metric, strongest attack first.
 
     Adaptive attacks equal to their standard form are omitted. `value` is the attack's own;
     `strength` has those clearly below chance inverted.
@@ -30,7 +29,7 @@ def compute_ranking(
         rows = attack_rows(results, metric, threat)
         inverted = invert_scores(rows)
         rows = rows.assign(strength=inverted.value, is_inverted=inverted.is_inverted)
-        parts.append(rows[rows.release == release])
+        parts.append(rows[rows.release == ORIGINAL])
     if not parts or all(part.empty for part in parts):
         return pd.DataFrame(columns=[*COLUMNS, *FLAGS])
     table = pd.concat(parts, ignore_index=True)

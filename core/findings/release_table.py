@@ -42,14 +42,14 @@ def compute_release_table(
     useful = [m for m in MAIN_UTILITY_METRICS if m in list_metrics(results, "release")]
     for metric in useful[:MAX_UTILITIES]:
         columns[metric_title(metric)] = _release_texts(results, metric)
-    guarantees = {summary.id: summary.guarantee.label for summary in releases}
+    guarantees = {summary.id: summary.guarantee.label for summary in releases} | {ORIGINAL: "none"}
     ids = [ORIGINAL, *(summary.id for summary in releases if summary.id != ORIGINAL)]
     return pd.DataFrame(
         [
             {
                 "release": release,
                 "Release": release_title(release),
-                "Guarantee": "none" if release == ORIGINAL else guarantees.get(release, ""),
+                "Guarantee": guarantees[release],
                 **{title: texts.get(release, "") for title, texts in columns.items()},
             }
             for release in ids

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from core.audit.scenarios import Threat
-from core.audit.studies import EVERYTHING, StudyKind
+from core.audit.studies import EVERYTHING
 from core.audit.view import AuditView
 from core.findings.differences import is_clear
 from core.findings.labels import is_baseline, method_title, metric_title
@@ -32,7 +32,7 @@ def compute_study(points: Sequence[tuple[float, AuditView]]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS)
 
 
-def describe_study(table: pd.DataFrame, threat: Threat, kind: StudyKind) -> str:
+def describe_study(table: pd.DataFrame, threat: Threat) -> str:
     """Sentence with the best attack's figure at both ends of the varied condition."""
     rows = table[(table.threat == threat) & ~table.method.map(is_baseline).astype(bool)]
     if rows.empty:

@@ -10,6 +10,7 @@ from core.audit.scenarios import Threat
 from core.audit.states import State
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import (
+    LOW_FPR,
     MAIN_ATTACK_METRICS,
     MAIN_UTILITY_METRICS,
     attack_threat,
@@ -19,6 +20,7 @@ from core.findings.labels import (
 )
 from core.release import ORIGINAL
 from core.results import RELEASE
+from core.words import count_noun
 
 
 def select_results(
@@ -72,10 +74,9 @@ def list_threats(results: pd.DataFrame) -> list[Threat]:
     return [threat for threat in threats if threat in found]
 
 
-def main_metric(results: pd.DataFrame, threat: Threat | None = None) -> str | None:
-    """The headline metric: AUC where it was computed, else accuracy."""
-    metrics = list_metrics(results, "attack", threat)
-    return metrics[0] if metrics else None
+def main_metric(results: pd.DataFrame, threat: Threat) -> str | None:
+    """The headline metric of a threat: AUC where it was computed, else accuracy."""
+    return next(iter(list_metrics(results, "attack", threat)), None)
 
 
 def attack_rows(results: pd.DataFrame, metric: str, threat: Threat | None = None) -> pd.DataFrame:
@@ -90,39 +91,53 @@ def attack_rows(results: pd.DataFrame, metric: str, threat: Threat | None = None
 
 
 def compute_worst_attacks(
-    results: pd.DataFrame, metric: str, threat: Threat | None = None
+    results: pd.DataFrame, metric: str, threat: Threat | None
 ) -> pd.DataFrame:
     """One row per release: the strongest attack, baseline attackers included.
 
     Attacks clearly below chance are inverted (`is_inverted`, core.findings.inverted_scores).
     """
     rows = invert_scores(attack_rows(results, metric, threat))
-    worst = rows.loc[rows.groupby("release", sort=False).value.idxmax()]
+    return sort_releases(rows.loc[rows.groupby("release", sort=False).value.idxmax()], results)
+
+
+def sort_releases(rows: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
+    """The rows in the order of `list_releases`, numbered anew; those of a release as they were."""
     order = {release: i for i, release in enumerate(list_releases(results))}
-    return worst.sort_values("release", key=lambda r: r.map(order)).reset_index(drop=True)
+    return rows.sort_values(
+        "release", key=lambda column: column.map(order), kind="stable", ignore_index=True
+    )
 
 
-def describe_sample(rows: pd.DataFrame, unit: str) -> str:
-    """ "1,055 pairs a repeat, 5 repeats with new splits, 95 % intervals"."""
+def describe_sample(
+    rows: pd.DataFrame, unit: str, intervals: str = "bars and whiskers show"
+) -> str:
+    """ "1,055 pairs in each of 5 repeats, each with a new split and new noise; bars and whiskers
+    show 95 % intervals."
+
+    unit       what n counts; "" to leave n out
+    intervals  what shows them; "" where nothing does
+    """
     if rows.empty:
         return "nothing computed yet"
-    parts = [span_counts(rows.n, unit), span_counts(rows.seeds, "repeat")]
-    text = f"{parts[0]} in each of {parts[1]}" if parts[0] else parts[1]
+    counts, text = span_counts(rows.n, unit) if unit else "", span_counts(rows.seeds, "repeat")
+    if counts:
+        text = f"{counts} in each of {text}"
     if rows.seeds.max() > 1:
         text += ", each with a new split and new noise"
     has_interval = rows[["low", "high"]].notna().all(axis=1).any()
-    return text + ("; bars and whiskers show 95 % intervals." if has_interval else ".")
+    return f"{text}; {intervals} 95 % intervals." if intervals and has_interval else f"{text}."
 
 
 def find_level(results: pd.DataFrame, threat: Threat | None) -> float:
     """The FPR to name beside a ROC curve: 1 %, or 10 % where the sample does not resolve it."""
-    is_resolved = not attack_rows(results, "tpr_at_fpr_0.01", threat).empty
+    is_resolved = not attack_rows(results, LOW_FPR, threat).empty
     return 0.01 if is_resolved else 0.1
 
 
 def describe_missing(results: pd.DataFrame, releases: Sequence[str] | None = None) -> pd.DataFrame:
     """Failed, skipped and cancelled results: release, method, metrics, status, reason."""
-    rows = results[~results.status.isin([State.DONE])]
+    rows = results[results.status != State.DONE]
     if releases is not None:
         rows = rows[rows.release.isin(list(releases))]
     columns = ["release", "method", "status", "reason"]
@@ -141,5 +156,5 @@ def span_counts(values: pd.Series, noun: str) -> str:
     if counts.empty:
         return ""
     low, high = counts.min(), counts.max()
-    plural = noun if high == 1 else f"{noun}s"
-    return f"{high:,} {plural}" if low == high else f"{low:,}–{high:,} {plural}"
+    span = "" if low == high else f"{low:,}–"
+    return f"{span}{count_noun(high, noun)}"

@@ -14,7 +14,13 @@ from core.audit.view import REPEATS
 from core.findings.differences import is_clear
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import is_data_independent, is_higher_useful, method_title, release_title
-from core.findings.tables import attack_rows, compute_worst_attacks, list_releases, select_results
+from core.findings.tables import (
+    attack_rows,
+    compute_worst_attacks,
+    list_releases,
+    select_results,
+    sort_releases,
+)
 from core.release import ORIGINAL
 from core.results import RELEASE, Estimate
 
@@ -56,8 +62,7 @@ def compute_tradeoff(
     )
     gain = table.utility if is_higher_useful(utility_metric) else -table.utility
     table["is_pareto"] = compute_pareto(table.risk.to_numpy(float), gain.to_numpy(float))
-    order = {release: i for i, release in enumerate(list_releases(results))}
-    return table.sort_values("release", key=lambda r: r.map(order), ignore_index=True)
+    return sort_releases(table, results)
 
 
 def compute_pareto(risk: np.ndarray, utility: np.ndarray) -> np.ndarray:
@@ -124,10 +129,7 @@ def compute_admissible(table: pd.DataFrame, max_risk: float) -> np.ndarray:
 
 
 def compute_transfer(
-    results: pd.DataFrame,
-    metric: str,
-    threat: Threat | None = None,
-    of: Literal["value", "strength"] = "value",
+    results: pd.DataFrame, metric: str, threat: Threat, of: Literal["value", "strength"] = "value"
 ) -> pd.DataFrame:
     """attack, title, one column per release; attacks by their strength on the original.
 
@@ -137,12 +139,11 @@ def compute_transfer(
     if rows.empty:
         return pd.DataFrame(columns=["attack", "title"])
     rows["strength"] = invert_scores(rows).value
-    wide = rows.pivot_table([*{"strength", of}], "method", "release", sort=False)
-    first = next(r for r in list_releases(results) if r in wide["strength"].columns)
-    order = wide["strength"][first].sort_values(ascending=False, kind="stable").index
-    wide = wide[of].loc[order]
-    wide = wide[[r for r in list_releases(results) if r in wide.columns]].reset_index()
-    wide.columns.name = None
-    wide = wide.rename(columns={"method": "attack"})
+    strengths, values = (
+        rows.pivot_table(name, "method", "release", sort=False) for name in ("strength", of)
+    )
+    releases = [release for release in list_releases(results) if release in strengths.columns]
+    order = strengths[releases[0]].sort_values(ascending=False, kind="stable").index
+    wide = values.loc[order, releases].rename_axis(index="attack", columns=None).reset_index()
     wide.insert(1, "title", wide.attack.map(method_title))
     return wide

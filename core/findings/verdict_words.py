@@ -9,9 +9,10 @@ from core.findings.facts import STATE_TITLES, LimitState
 from core.findings.labels import (
     MAIN_UTILITY_METRICS,
     THREAT_WORDS,
+    attacker_title,
+    describe_attacker,
     is_data_independent,
     method_name,
-    method_title,
     metric_title,
 )
 from core.findings.numbers import format_measure, format_row
@@ -118,7 +119,7 @@ def _describe_review(verdict: Verdict) -> str:
     open_ones = [
         r for r in verdict.offered if r.decision == "review" and not is_data_independent(r.release)
     ]
-    tested = [r for r in open_ones if any(c.evidence.value is not None for c in r.checks)]
+    tested = [release for release in open_ones if release.is_tested]
     if not open_ones:
         return "Review: every release made from the data is refused; only baselines remain."
     if not tested:
@@ -129,13 +130,14 @@ def _describe_review(verdict: Verdict) -> str:
         name = method_name(release.release)
         above = sum(c.state == "exceeded" for c in release.checks)
         if above:
-            calls = f"limit{'s' * (above > 1)} that call{'s' * (above == 1)}"
-            return f"Review {name}: it exceeds {above} {calls} for review."
-        why = f"{count_noun(unproven, 'limit')} {'is' if unproven == 1 else 'are'} not proven"
-        if not unproven:
-            why = "not every required test was run"
+            limits = count_noun(above, "limit that calls", "limits that call")
+            return f"Review {name}: it exceeds {limits} for review."
         if release.obstacle:
             why = "its sensitive links must be named first"
+        elif unproven:
+            why = f"{count_noun(unproven, 'limit is', 'limits are')} not proven"
+        else:
+            why = "not every required test was run"
         return f"Review {name}: no limit is exceeded, but {why}."
     refused = sum(r.decision == "do_not_publish" for r in verdict.offered)
     if refused:
@@ -157,7 +159,7 @@ def explain_check(check: Check) -> str:
         return f"{limit.title}: too few {THREAT_WORDS[limit.threat].unit}s to measure"
     if found.value is None:
         return f"{limit.title}: not tested"
-    who = f" by {method_title(found.attack)}" if found.attack not in ("", RELEASE) else ""
+    who = describe_attacker(found.attack)
     high = found.high if found.own_high is None else found.own_high
     value = format_measure(limit.metric, found.value, found.low, high)
     unproven = ""
@@ -239,9 +241,9 @@ def compute_limit_table(verdict: ReleaseVerdict) -> pd.DataFrame:
                     check.evidence.low,
                     check.evidence.high,
                 ),
-                "Limit": format_measure(check.limit.metric, check.limit.limit),
-                "": STATE_TITLES[check.state],
-                "By": method_title(check.evidence.attack) if check.evidence.attack else "",
+                "At most": format_measure(check.limit.metric, check.limit.limit),
+                "State": STATE_TITLES[check.state],
+                "By": attacker_title(check.evidence.attack),
                 "n": f"{check.evidence.n:,}" if check.evidence.n else "",
                 "Source": check.limit.source,
             }

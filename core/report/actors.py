@@ -17,15 +17,16 @@ from core.audit.cell import SHARED_NOTE
 from core.audit.knowledge import Auxiliary, Composition, Joint, Shadow
 from core.audit.scenarios import Scenario, Threat
 from core.audit.states import State
-from core.findings.beat_baseline import Comparison, compare_with_baseline
+from core.findings.beat_baseline import BaselineComparison, compare_with_baseline
+from core.findings.facts import build_figure
 from core.findings.labels import (
     attack_threat,
-    describe_scenario,
+    describe_knowledge,
     is_baseline,
     method_title,
     metric_title,
 )
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_number, format_row
 from core.findings.verdict_words import find_subject
 from core.graph import Graph
 from core.registry import find_method
@@ -57,32 +58,20 @@ class Measured:
     beats: bool
 
     @classmethod
-    def of(cls, release: str, threat: Threat, found: Comparison) -> Measured:
+    def of(cls, threat: Threat, found: BaselineComparison) -> Measured:
         """The figures of a comparison."""
-        row, baseline = found.best, found.baseline
-        return cls(
-            release=release,
-            threat=threat,
-            attack=str(row.method),
-            metric=found.metric,
-            value=float(row.value),
-            low=None if pd.isna(row.low) else float(row.low),
-            high=None if pd.isna(row.high) else float(row.high),
-            n=int(row.n),
-            repeats=int(row.seeds),
-            baseline=None if baseline is None else float(baseline.value),
-            beats=found.beats,
-        )
+        baseline = None if found.baseline is None else float(found.baseline.value)
+        figure = vars(build_figure(found.best))
+        return cls(**figure, threat=threat, baseline=baseline, beats=found.beats)
 
     @property
     def text(self) -> str:
         """ "Attack AUC 0.84 [0.80, 0.88] by Katz, baseline 0.61, n = 40, repeats = 5"."""
         beside = "no baseline" if self.baseline is None else format_number(self.baseline)
-        value = format_interval(self.value, self.low, self.high)
+        noise = "" if self.beats else ", within noise of it"
         return (
-            f"{metric_title(self.metric)} {value} by "
-            f"{method_title(self.attack)}, baseline {beside}, n = {self.n:,}, "
-            f"repeats = {self.repeats}" + ", within noise of it" * (not self.beats)
+            f"{metric_title(self.metric)} {format_row(self)} by {method_title(self.attack)}, "
+            f"baseline {beside}, n = {self.n:,}, repeats = {self.repeats}{noise}"
         )
 
 
@@ -101,7 +90,7 @@ def measure_best(
     if not found:
         return None
     clear = next((c for c in found if c.beats), found[-1])
-    return Measured.of(release, threat, clear)
+    return Measured.of(threat, clear)
 
 
 def list_attacks(data: ReportData) -> dict[str, Scenario]:
@@ -184,7 +173,7 @@ def count_knowledge(
 ) -> tuple[int | None, str]:
     """Number of auxiliary records that an attacker holds, and their kind."""
     threats, knowledge = data.view.spec.threats, scenario.knowledge
-    more = "; ".join(text for text in describe_scenario(scenario.id) if not text.startswith("on "))
+    more = describe_knowledge(knowledge)
     more = f" ({more})" if more else ""
     match scenario.threat:
         case "identity":
@@ -200,7 +189,7 @@ def count_knowledge(
             if isinstance(knowledge, Shadow):
                 return None, "another labelled graph"
             column = scenario.target or threats.private or ""
-            labelled = int((graph.with_private(column).attribute(column).codes >= 0).sum())
+            labelled = int(graph.with_private(column).attribute(column).known.sum())
             share = knowledge.share if isinstance(knowledge, Auxiliary) else threats.known
             known = round(share * labelled)
             if threats.known_people is not None and not isinstance(knowledge, Auxiliary):

@@ -7,14 +7,8 @@ from typing import Any
 
 from core.defenses.external import ONE_RELEASE, list_not_tested
 from core.findings.decisions import COLUMNS as DECISION_COLUMNS
-from core.findings.decisions import list_decision_rows
-from core.findings.labels import (
-    is_baseline,
-    method_source,
-    method_title,
-    metric_title,
-    release_title,
-)
+from core.findings.decisions import format_moment, list_decision_rows
+from core.findings.labels import method_title, metric_title, release_title
 from core.findings.stopping import describe_repeats
 from core.findings.tables import describe_missing
 from core.registry import find_method
@@ -119,8 +113,8 @@ def build_sources(data: ReportData) -> list[Block]:
     rows = []
     for key in dict.fromkeys(keys):
         info = find_method(key).info
-        title = f"{info.title} (baseline)" if is_baseline(key) else info.title
-        rows.append([title, info.summary, method_source(key)])
+        title = f"{info.title} (baseline)" if info.is_baseline else info.title
+        rows.append([title, info.summary, info.source])
     rows.append(
         [
             "Homophily ratios",
@@ -153,7 +147,7 @@ def build_provenance(data: ReportData) -> list[Block]:
     packages = facts.pop("packages", {})
     rows = [
         ("Audit", view.summary.id),
-        ("Made", f"{data.created:%d %B %Y, %H:%M} UTC".lstrip("0")),
+        ("Made", format_moment(view.summary.created)),
         ("Graph", spec.graph_name),
         ("Content hash (SHA-256)", spec.graph_hash),
         ("Repeats and root seed", f"{describe_repeats(view)} from root seed {spec.root_seed}"),
@@ -193,10 +187,8 @@ def build_record(data: ReportData) -> list[Block]:
     handouts = [d.file_hash for d in decisions if d.file_hash and d.audit_id == audit_id]
     name = "SHA-256 of the published file"
     published = handouts[-1] if handouts else "to be filled in after the publishing run"
-    return [
-        blocks.facts([(name, published)], mono=(name,) * bool(handouts)),
-        *_build_decisions(data),
-    ]
+    fact = blocks.facts([(name, published)], mono=(name,) if handouts else ())
+    return [fact, *_build_decisions(data)]
 
 
 def _build_decisions(data: ReportData) -> list[Block]:

@@ -86,7 +86,7 @@ def write_benchmark(
 
 def format_page(settings: dict[str, Any], table: pd.DataFrame, summary: pd.DataFrame) -> str:
     """One self-contained HTML page without scripts; names are escaped."""
-    graphs = {g: rows for g, rows in summary.groupby("graph", sort=False)}
+    graphs = dict(list(summary.groupby("graph", sort=False)))
     remarks = [REMARKS["num_repeats"]] if settings["num_repeats"] == 1 else []
     remarks += [REMARKS[name] for name in ("at_most", "max_nodes") if settings[name]]
     return PAGE.format(

@@ -7,7 +7,6 @@ matplotlib's global state only its settings are used, under a lock.
 from __future__ import annotations
 
 import io
-import math
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -42,6 +41,7 @@ from core.findings.palette import (
     ink_on,
     risk_color,
 )
+from core.findings.profile import list_log_ticks
 from core.findings.risk import SCALE_TITLES, Scale
 from core.findings.tradeoff import find_clear_front
 from core.release import ORIGINAL
@@ -173,16 +173,15 @@ def draw_ranking(table: pd.DataFrame) -> str:
     return draw(0.55 + 0.21 * max(len(order), 2), paint)
 
 
-def draw_roc(curves: Mapping[tuple[str, str], pd.DataFrame], release: str) -> str:
-    """ROC of all attacks on one release, log–log; the best emphasised, baseline attackers
+def draw_roc(curves: Mapping[str, pd.DataFrame]) -> str:
+    """ROC of each attack on one release, log–log; the best emphasised, baseline attackers
     dashed."""
-    chosen = {attack: curve for (owner, attack), curve in curves.items() if owner == release}
-    real = [attack for attack in chosen if not is_baseline(attack)] or list(chosen)
-    best = max(real, key=lambda a: np.trapezoid(chosen[a].tpr, chosen[a].fpr))
+    real = [attack for attack in curves if not is_baseline(attack)] or list(curves)
+    best = max(real, key=lambda a: np.trapezoid(curves[a].tpr, curves[a].fpr))
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
-        for attack, curve in sorted(chosen.items(), key=lambda item: item[0] == best):
+        for attack, curve in sorted(curves.items(), key=lambda item: item[0] == best):
             strong = attack == best
             axes.plot(
                 np.clip(curve.fpr, 1e-4, 1),
@@ -198,7 +197,7 @@ def draw_roc(curves: Mapping[tuple[str, str], pd.DataFrame], release: str) -> st
             [], [], color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)), label="baseline attackers"
         )
         axes.plot([1e-4, 1], [1e-4, 1], color=MUTED, linewidth=0.6, linestyle=":", label="chance")
-        low = max(min(float(curve.fpr[curve.fpr > 0].min()) for curve in chosen.values()), 1e-4)
+        low = max(min(float(curve.fpr[curve.fpr > 0].min()) for curve in curves.values()), 1e-4)
         ticks = [t for t in (1e-4, 1e-3, 1e-2, 1e-1, 1) if t >= low * 0.99]
         names = {1e-4: "0.01 %", 1e-3: "0.1 %", 1e-2: "1 %", 1e-1: "10 %", 1: "100 %"}
         for axis, limit in ((axes.xaxis, axes.set_xlim), (axes.yaxis, axes.set_ylim)):
@@ -381,13 +380,8 @@ def _whisker(value: float, low: float, high: float) -> list[list[float]] | None:
 
 
 def _set_log_ticks(axis: Axis, name: Callable[[float], str]) -> None:
-    """Ticks at 1, 2 and 5 times the powers of ten within the data, or at powers only if many."""
-    low, high = axis.get_view_interval()
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = (1, 2, 5) if high / low < 300 else (1,)
-    ticks = [step * 10.0**decade for decade in decades for step in steps]
-    axis.set_ticks([t for t in ticks if low <= t <= high])
-    axis.set_ticklabels([name(t) for t in ticks if low <= t <= high])
+    ticks = list_log_ticks(*axis.get_view_interval(), max_ratio=300)
+    axis.set_ticks(ticks, [name(tick) for tick in ticks])
     axis.set_minor_locator(NullLocator())
 
 

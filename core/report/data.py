@@ -19,9 +19,9 @@ from core.findings.policy import check_policy
 from core.findings.tables import (
     compute_worst_attacks,
     list_metrics,
-    list_releases,
     list_threats,
     main_metric,
+    sort_releases,
 )
 from core.findings.tradeoff import compute_tradeoff
 from core.findings.verdict import Verdict, judge
@@ -189,8 +189,4 @@ class ReportData:
         return f"{name}.svg"
 
     def _select(self, table: pd.DataFrame) -> pd.DataFrame:
-        rows = table[table.release.isin(self.ids)]
-        order = {release: i for i, release in enumerate(list_releases(table))}
-        return rows.sort_values("release", key=lambda r: r.map(order), kind="stable").reset_index(
-            drop=True
-        )
+        return sort_releases(table[table.release.isin(self.ids)], table)

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from core.findings.columns import list_telling_columns
+from core.findings.decisions import format_day
 from core.findings.evidence import find_not_made, find_obstacle
 from core.findings.facts import STATE_TITLES
 from core.findings.guide import describe_spec
 from core.findings.labels import (
+    attacker_title,
     is_data_independent,
-    method_title,
     metric_title,
     release_title,
     short_titles,
 )
-from core.findings.numbers import format_measure
+from core.findings.numbers import format_measure, format_row
 from core.findings.page_summary import find_usefulness, format_check
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
@@ -32,7 +33,6 @@ from core.report.blocks import Block
 from core.report.data import ReportData
 from core.report.disclosure import find_bound, format_measured, round_count
 from core.report.text import clean_text
-from core.results import RELEASE
 from core.words import begin_sentence, count_noun
 
 MAX_LIMIT_TABLES = 3
@@ -145,8 +145,8 @@ def _describe_usefulness(data: ReportData, release: str) -> str:
     found = find_usefulness(data.results, release)
     if found is None:
         return ""
-    beside = "" if release == ORIGINAL else f", original {found.first.format_exact()}"
-    return f"{metric_title(found.second.metric)} {found.second.format_exact()}{beside}"
+    beside = "" if release == ORIGINAL else f", original {format_row(found.first)}"
+    return f"{metric_title(found.second.metric)} {format_row(found.second)}{beside}"
 
 
 def build_signature(data: ReportData) -> Block:
@@ -186,8 +186,9 @@ def list_choices(data: ReportData) -> list[str]:
     found = [(release, offered.get(release)) for release in ids]
     open_ = [(r, v.decision) for r, v in found if v is not None and v.decision != "do_not_publish"]
     is_open = any(decision == "publish" for _, decision in open_)
+    reviewed = ", after review, because: ______"
     choices = [
-        f"Publish: {release_title(r)}" + ", after review, because: ______" * (decision != "publish")
+        f"Publish: {release_title(r)}{'' if decision == 'publish' else reviewed}"
         for r, decision in open_
     ]
     return [*choices, "Do not publish"] if is_open else ["Do not publish", *choices]
@@ -251,9 +252,10 @@ def _tabulate_checks(
         most = format_measure(limit.metric, limit.limit)
         if is_brief and not (data.is_external and find_bound(limit.metric, found.value, found.n)):
             measured, most = format_check(check)
-        attack = method_title(found.attack) if found.attack not in ("", RELEASE) else ""
         row = [limit.title, measured, most, STATE_TITLES[check.state]]
-        rows.append(row if is_brief else [*row, attack, f"{n:,}" if n else "", limit.source])
+        if not is_brief:
+            row += [attacker_title(found.attack), f"{n:,}" if n else "", limit.source]
+        rows.append(row)
     name = release_title(release.release)
     if is_brief:
         more = len(release.checks) - len(rows)
@@ -286,7 +288,7 @@ def choose_detailed(verdict: Verdict) -> list[ReleaseVerdict]:
 def find_review_date(created: datetime) -> str:
     """One year after the audit; 28 February for a leap day."""
     day = 28 if (created.month, created.day) == (2, 29) else created.day
-    return f"{created.replace(year=created.year + 1, day=day):%d %B %Y}".lstrip("0")
+    return format_day(created.replace(year=created.year + 1, day=day).isoformat())
 
 
 def _list_shown(data: ReportData, verdict: Verdict) -> list[ReleaseVerdict]:

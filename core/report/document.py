@@ -13,6 +13,7 @@ import typst
 
 from core.audit.states import State
 from core.audit.view import AuditSummary, AuditView
+from core.findings.decisions import format_day
 from core.report.appendix import build_limits, build_provenance, build_record, build_sources
 from core.report.blocks import Block
 from core.report.data import ReportData
@@ -25,7 +26,7 @@ from core.report.mechanisms import build_mechanisms
 from core.report.options import FILES, SECTION_TITLES, SECTIONS, ReportOptions
 from core.report.results import build_attacks, build_releases, build_risk, build_tradeoff
 from core.report.standards import build_standards
-from core.report.text import clean_text, escape_uncovered, needs_more_fonts
+from core.report.text import clean_text, escape_uncovered
 from core.report.threats import build_threats
 
 TEMPLATE = Path(__file__).parents[2] / "assets" / "report" / "report.typ"
@@ -99,7 +100,7 @@ def _build(data: ReportData) -> dict[str, Any]:
         "subtitle": _format_audit(view.summary),
         "organisation": clean_text(options.organisation, 120),
         "reviewer": clean_text(options.reviewer, 120),
-        "date": f"{data.created:%d %B %Y}".lstrip("0"),
+        "date": format_day(view.summary.created),
         "audit": clean_text(view.summary.id, 40),
         "state": _describe_state(view.summary.state),
         "mark": _describe_edition(options),
@@ -160,10 +161,11 @@ def _compile(data: ReportData, format: str, ppi: float = 0) -> list[bytes]:
             )
             return made if isinstance(made, list) else [made]
 
-        if not needs_more_fonts(content):
+        escaped = escape_uncovered(content)
+        if escaped == content:
             return run(content, False)
         # Names in other scripts: the system's fonts may have them; else show code points.
         try:
             return run(content, True)
         except typst.TypstError:
-            return run(escape_uncovered(content), False)
+            return run(escaped, False)

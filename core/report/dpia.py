@@ -22,14 +22,13 @@ from core.report import blocks
 from core.report.actors import Cost, list_costs, list_subjects, measure_actor
 from core.report.blocks import Block
 from core.report.data import ReportData
-from core.report.decision_page import find_review_date
+from core.report.decision_page import TO_FILL, find_review_date
 from core.report.evidence import describe_evidence
 from core.report.gate import escape_markdown
 from core.report.guidance import Actor, Clause, load_guidance
 from core.report.options import ReportOptions
 from core.report.text import clean_text
 
-TO_FILL = "to be filled in"
 LONGEST, CELL = 900, 2700
 """Characters per piece of evidence, and per cell of several."""
 LONG = 60

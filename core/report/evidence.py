@@ -6,7 +6,6 @@ same findings as the report; an empty text is a gap, described by the second ent
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -28,7 +27,7 @@ from core.findings.labels import (
     release_title,
 )
 from core.findings.ledger import explain_ledger
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_interval, format_mean, format_number, format_row
 from core.findings.page_summary import find_usefulness
 from core.findings.policy import list_policies
 from core.findings.tables import select_results
@@ -80,16 +79,12 @@ def _describe_private(data: ReportData) -> str:
     parts = []
     for name in data.view.spec.threats.columns:
         attribute = data.graph.with_private(name).attribute(name)
-        known = int((attribute.codes >= 0).sum())
+        known = int(attribute.known.sum())
         parts.append(
             f"{name}: {len(attribute.classes)} classes, n = {known:,}, base rate "
             f"{format_number(attribute.shares.max())}"
         )
     return f"Private: {'; '.join(parts)}." if parts else ""
-
-
-def _describe_leaving(data: ReportData) -> str:
-    return describe_leaving(data).removeprefix("**Published data.** ")
 
 
 def _describe_attackers(data: ReportData) -> str:
@@ -114,9 +109,7 @@ def _describe_average(data: ReportData) -> str:
     """Mean advantage with its 95 % interval, by release and secret."""
     parts = []
     for name, own in _group_headlines(data):
-        mean, sd = float(own.advantage.mean()), float(own.advantage.std())
-        half = 1.96 * sd / math.sqrt(len(own))
-        value = format_interval(mean, mean - half, mean + half)
+        value = format_mean(own.advantage.mean(), own.advantage.std(), len(own))
         parts.append(f"{name} {value}, n = {len(own):,}")
     return f"Mean advantage over the base rate: {'; '.join(parts)}." if parts else ""
 
@@ -126,7 +119,7 @@ def _group_headlines(data: ReportData) -> list[tuple[str, pd.DataFrame]]:
     rows = data.nodes[data.nodes.release.isin(list_subjects(data))]
     groups = compute_headlines(rows).groupby(["release", "threat", "target"], sort=False)
     return [
-        (f"{release_title(release)}, {THREAT_TITLES[threat]}{f' {target}' * bool(target)}", own)
+        (f"{release_title(release)}, {THREAT_TITLES[threat]} {target}".rstrip(), own)
         for (release, threat, target), own in groups
     ]
 
@@ -163,15 +156,20 @@ def _describe_metric(metric: str, data: ReportData) -> str:
         own = rows[rows.release == release]
         if not own.empty:
             row = own.loc[own.value.idxmin() if metric == "k_anonymity" else own.value.idxmax()]
-            value = format_interval(row.value, row.low, row.high)
+            value = format_row(row)
             parts.append(f"{release_title(release)} {value} by {method_title(row.method)}")
     return f"{metric_title(metric)}: {'; '.join(parts)}." if parts else ""
 
 
 def _describe_guarantees(data: ReportData) -> str:
     made = [s for s in data.releases if s.id != ORIGINAL]
-    parts = [f"{release_title(s.id)}: {s.guarantee.label}" for s in made]
-    return f"{'; '.join(parts[:4])}{'; …' * (len(parts) > 4)}." if parts else ""
+    return _join([f"{release_title(s.id)}: {s.guarantee.label}" for s in made], 4)
+
+
+def _join(parts: list[str], most: int) -> str:
+    """The first parts as a sentence, with an ellipsis for the rest; "" without any."""
+    shown = parts[:most] if len(parts) <= most else [*parts[:most], "…"]
+    return f"{'; '.join(shown)}." if parts else ""
 
 
 def _describe_testing(data: ReportData) -> str:
@@ -221,15 +219,16 @@ def _describe_open_points(data: ReportData) -> str:
         return ""
     against = [c for c in subject.checks if c.decision != "publish"]
     left = [f"{c.limit.title} {STATE_TITLES[c.state]}" for c in against]
-    left += [count_noun(len(subject.open_points), "open point")] * bool(subject.open_points)
-    shown = "; ".join(left[:3]) + f"; {len(left) - 3} more" * (len(left) > 3)
-    return f"{release_title(subject.release)}: {shown or 'every tested limit met'}."
+    if subject.open_points:
+        left.append(count_noun(len(subject.open_points), "open point"))
+    if len(left) > 3:
+        left[3:] = [f"{len(left) - 3} more"]
+    return f"{release_title(subject.release)}: {'; '.join(left) or 'every tested limit met'}."
 
 
 def _describe_transformations(data: ReportData) -> str:
     made = [s.id for s in data.releases if s.id != ORIGINAL and not is_data_independent(s.id)]
-    named = "; ".join(map(release_title, made[:5]))
-    return f"{named}{'; …' * (len(made) > 5)}." if made else ""
+    return _join(list(map(release_title, made)), 5)
 
 
 def _describe_usefulness(data: ReportData) -> str:
@@ -239,8 +238,8 @@ def _describe_usefulness(data: ReportData) -> str:
         return ""
     title = metric_title(found.second.metric)
     return (
-        f"{title} of {release_title(release)} {found.second.format_exact()}, original "
-        f"{found.first.format_exact()}, n = {found.second.n:,}."
+        f"{title} of {release_title(release)} {format_row(found.second)}, original "
+        f"{format_row(found.first)}, n = {found.second.n:,}."
     )
 
 
@@ -256,8 +255,7 @@ def _describe_reevaluation(data: ReportData) -> str:
 
 def _describe_each_guarantee(describe: Callable[[Guarantee], str], data: ReportData) -> str:
     private = [s for s in data.releases if s.guarantee.is_private]
-    parts = [f"{release_title(s.id)}: {describe(s.guarantee)}" for s in private[:3]]
-    return f"{'; '.join(parts)}{'; …' * (len(private) > 3)}." if parts else ""
+    return _join([f"{release_title(s.id)}: {describe(s.guarantee)}" for s in private], 3)
 
 
 def _describe_claims(data: ReportData) -> str:
@@ -287,7 +285,7 @@ EVIDENCE: dict[str, tuple[Describe, str]] = {
     "people": (_describe_people, "the graph is empty"),
     "properties": (_describe_properties, "the graph is empty"),
     "private": (_describe_private, "no private column was named"),
-    "leaving": (_describe_leaving, "what leaves is not known"),
+    "leaving": (describe_leaving, "what leaves is not known"),
     "attackers": (_describe_attackers, "no attack has finished"),
     "maximum": (_describe_maximum, NO_RISK),
     "average": (_describe_average, NO_RISK),

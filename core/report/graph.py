@@ -39,7 +39,7 @@ def build_graph(data: ReportData) -> list[Block]:
     density = graph.density
     rows = [
         ("Nodes", data.count(graph.num_nodes)),
-        ("Links", data.count(graph.num_edges) + " (weighted)" * (graph.weights is not None)),
+        ("Links", data.count(graph.num_edges) + ("" if graph.weights is None else " (weighted)")),
         ("Linked share of all pairs", f"{100 * density:.2g} %" if density else "none"),
         (
             "Links of a node",
@@ -84,7 +84,8 @@ def _build_classes(data: ReportData, attribute: Attribute, role: str) -> Block:
         rest = order[MAX_CLASSES:]
         groups.append((f"{len(rest)} more classes", int(counts[rest].sum())))
     unknown = int((~attribute.known).sum())
-    groups += [("unknown", unknown)] * bool(unknown)
+    if unknown:
+        groups.append(("unknown", unknown))
     least, shown = (SMALL, round_count) if data.is_external else (MIN_CELL, int)
     total = max(shown(known), sum(shown(count) for name, count in groups if name != "unknown"), 1)
     rows = []

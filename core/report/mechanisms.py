@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
-from core.audit.states import State
 from core.findings import answers
 from core.findings.homophily import MECHANISMS, compute_ghratio_histogram, compute_reference_share
-from core.findings.labels import is_baseline, method_title, metric_title, release_title
+from core.findings.labels import method_title, metric_title, release_title
 from core.findings.numbers import format_number, format_row
 from core.findings.pair_profile import KINDS, METRICS, answer_pair_profile, compute_pair_table
-from core.findings.tables import describe_sample
+from core.findings.tables import attack_rows, describe_sample, select_results
 from core.release import ORIGINAL
 from core.report import blocks, charts
 from core.report.blocks import Block
@@ -55,16 +52,16 @@ def _build_homophily(data: ReportData) -> list[Block]:
 def _build_margins(data: ReportData) -> list[Block]:
     """Margins of the strongest attribute attack, one row per release."""
     metrics = ["margin", "margin_absolute", "share_below_zero"]
-    done = data.results[data.results.status == State.DONE]
-    sizes = done[(done.metric == "margin_absolute") & ~done.method.map(is_baseline).astype(bool)]
-    sizes = sizes[sizes.release == ORIGINAL]
+    sizes = attack_rows(data.results, "margin_absolute")
+    sizes = sizes[~sizes.is_baseline & (sizes.release == ORIGINAL)]
     if sizes.empty:
         return []
     attack = sizes.method[sizes.value.idxmax()]
-    rows = done[(done.method == attack) & done.metric.isin(metrics)]
+    rows = select_results(data.results, method=attack)
+    rows = rows[rows.metric.isin(metrics)]
     texts = {(row.release, row.metric): format_row(row) for row in rows.itertuples()}
     releases = [release for release in data.shown if (release, metrics[0]) in texts]
-    sample = _describe_brackets(rows, "node")
+    sample = describe_sample(rows, "node", "brackets are")
     return [
         blocks.heading("Attacker's confidence"),
         blocks.table(
@@ -97,7 +94,7 @@ def _build_pairs(data: ReportData) -> list[Block]:
         if release in set(table.release)
         for first, kind in ((True, "hidden"), (False, "absent"))
     ]
-    sample = _describe_brackets(table, "pair")
+    sample = describe_sample(table, "pair", "brackets are")
     return [
         blocks.heading("Endpoints of withheld links"),
         *(blocks.paragraph(s) for s in [answer_pair_profile(data.results)] if s),
@@ -110,7 +107,3 @@ def _build_pairs(data: ReportData) -> list[Block]:
             widths=[1.3, 1.1] + [1.0] * len(metrics),
         ),
     ]
-
-
-def _describe_brackets(rows: pd.DataFrame, unit: str) -> str:
-    return describe_sample(rows, unit).replace("; bars and whiskers show", "; brackets are")

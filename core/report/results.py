@@ -14,6 +14,7 @@ from core.findings.control import NOTE, tabulate_control
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.inverted_scores import MARK
 from core.findings.labels import (
+    LOW_FPR,
     THREAT_WORDS,
     is_baseline,
     method_title,
@@ -61,10 +62,10 @@ def build_attacks(data: ReportData) -> list[Block]:
         result.append(blocks.heading(THREAT_WORDS[threat].title))
         result.append(blocks.paragraph(answers.answer_attack(data.results, threat)))
         metrics = _order_metrics(data, threat)
-        table = compute_ranking(data.results, threat, ORIGINAL, metrics)
+        table = compute_ranking(data.results, threat, metrics)
         if table.empty:
             continue
-        panels = dict.fromkeys((metrics[0], "tpr_at_fpr_0.01", main_metric(data.results, threat)))
+        panels = dict.fromkeys((metrics[0], LOW_FPR, main_metric(data.results, threat)))
         drawn = table[table.metric.isin(list(panels)[:2])]
         image = data.add_image(f"ranking_{threat}", partial(charts.draw_ranking, drawn))
         alt = "Attacks from best to worst. " + "; ".join(
@@ -72,13 +73,13 @@ def build_attacks(data: ReportData) -> list[Block]:
             for row in table[table.metric == metrics[0]].itertuples()
         )
         sample = describe_sample(table, THREAT_WORDS[threat].unit)
+        inverted = INVERTED_NOTE if table.is_inverted.any() else ""
         result.append(
             blocks.figure(
                 image,
                 alt,
                 f"{metric_title(metrics[0])} by attack. Hollow: baseline attackers; dashed: "
-                f"the best of them; dotted: chance. {sample}"
-                f"{INVERTED_NOTE * bool(table.is_inverted.any())}",
+                f"the best of them; dotted: chance. {sample}{inverted}",
             )
         )
         result.append(_build_attack_table(table, metrics, threat))
@@ -115,7 +116,7 @@ def _order_metrics(data: ReportData, threat: Threat) -> list[str]:
 
 
 def _build_attack_table(table: pd.DataFrame, metrics: list[str], threat: Threat) -> Block:
-    texts = [format_row(row) + MARK * row.is_inverted for row in table.itertuples()]
+    texts = [format_row(row) + (MARK if row.is_inverted else "") for row in table.itertuples()]
     titles = table.title + np.where(table.is_baseline, " (baseline)", "")
     wide = table.assign(text=texts, title=titles).pivot_table(
         "text", ["method", "title"], "metric", aggfunc="first", sort=False
@@ -134,13 +135,13 @@ def _build_attack_table(table: pd.DataFrame, metrics: list[str], threat: Threat)
 def _build_roc(data: ReportData, threat: Threat, ranked: set[str]) -> list[Block]:
     chosen = ranked & {choice.id for choice in data.view.spec.attacks}
     curves = {
-        (release, attack): curve
+        attack: curve
         for (release, attack), curve in data.view.rocs.items()
         if release == ORIGINAL and attack in chosen
     }
-    if all(is_baseline(attack) for _, attack in curves):
+    if all(map(is_baseline, curves)):
         return []
-    image = data.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves, ORIGINAL))
+    image = data.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves))
     return [
         blocks.figure(
             image,
@@ -182,11 +183,9 @@ def build_releases(data: ReportData) -> list[Block]:
 
 def _describe_risks(data: ReportData) -> list[Block]:
     """Exposure by each secret's attacks, followed by the bound of the same secret."""
-    risks = answers.list_risks(data.nodes, data.noun)
-    pairs = zip(risks, answers.list_bounds(data.nodes), strict=True)
     return [
         block
-        for risk, bound in pairs
+        for risk, bound in answers.list_risks(data.nodes, data.noun)
         for block in (blocks.paragraph(risk), *([blocks.note(bound)] if bound else []))
     ]
 
@@ -331,7 +330,7 @@ def _build_exposed(data: ReportData) -> list[Block]:
 def _format_gain(value: float | None) -> str:
     if value is None or value != value:
         return "–"
-    return f"{round(value, 2) + 0.0:+.2f}".replace("-", "−")  # no "-0.00"
+    return f"{value:+z.2f}".replace("-", "−")
 
 
 def build_tradeoff(data: ReportData) -> list[Block]:
@@ -371,15 +370,10 @@ def _build_tradeoff_chart(
             for row in table.itertuples()
         )
     )
-    sample = describe_sample(select_results(data.results, utility).assign(n=0), "value")
-    return [
-        blocks.figure(
-            image,
-            alt,
-            f"Risk against usefulness{front}.{line} {sample}"
-            f"{INVERTED_NOTE * bool(table.is_inverted.any())}",
-        )
-    ]
+    sample = describe_sample(select_results(data.results, utility), "")
+    inverted = INVERTED_NOTE if table.is_inverted.any() else ""
+    caption = f"Risk against usefulness{front}.{line} {sample}{inverted}"
+    return [blocks.figure(image, alt, caption)]
 
 
 def _build_transfer(data: ReportData, threat: Threat, metric: str) -> list[Block]:
@@ -398,12 +392,9 @@ def _build_transfer(data: ReportData, threat: Threat, metric: str) -> list[Block
     )
     left_out = len(data.ids) - len(shown)
     more = f" {left_out} more releases are in the tables." if left_out > 0 else ""
-    return [
-        blocks.figure(
-            image,
-            alt,
-            f"{metric_title(metric)} of every attack (rows) on every release (columns): a "
-            f"defense must hold against all of them.{more}"
-            f"{INVERTED_NOTE * (not strengths.equals(table))}",
-        )
-    ]
+    inverted = "" if strengths.equals(table) else INVERTED_NOTE
+    caption = (
+        f"{metric_title(metric)} of every attack (rows) on every release (columns): a defense must "
+        f"hold against all of them.{more}{inverted}"
+    )
+    return [blocks.figure(image, alt, caption)]

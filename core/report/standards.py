@@ -8,17 +8,12 @@ from __future__ import annotations
 
 from core.audit.knowledge import Composition
 from core.audit.scenarios import Scenario, Threat
-from core.findings.labels import (
-    attack_threat,
-    describe_scenario,
-    is_baseline,
-    metric_title,
-    release_title,
-)
+from core.findings.labels import describe_knowledge, metric_title, release_title
 from core.findings.numbers import format_row
-from core.findings.tables import compute_worst_attacks, main_metric, select_results
+from core.findings.tables import compute_worst_attacks, main_metric
 from core.release import ORIGINAL
 from core.report import blocks
+from core.report.actors import list_attacks
 from core.report.blocks import Block
 from core.report.data import ReportData
 from core.report.text import clean_text
@@ -53,7 +48,7 @@ def _build_criteria(data: ReportData) -> Block:
     verdict = data.verdict
     if verdict is not None and verdict.recommended is not None:
         releases.append(verdict.recommended)
-    ran = _list_ran(data)
+    ran = list_attacks(data).values()
     rows = []
     for title, what, threats in CRITERIA:
         count = len({scenario.method for scenario in ran if scenario.threat in threats})
@@ -81,15 +76,10 @@ def _build_criteria(data: ReportData) -> Block:
     )
 
 
-def _list_ran(data: ReportData) -> list[Scenario]:
-    """Non-baseline attacks with a result, each method once."""
-    done = select_results(data.results)
-    found = [m for m in dict.fromkeys(done.method) if attack_threat(m) and not is_baseline(m)]
-    return [Scenario.parse(method) for method in found]
-
-
 def _count_tried(count: int) -> str:
-    return "not tried" if not count else "one attack" if count == 1 else f"{count} attacks"
+    if not count:
+        return "not tried"
+    return "one attack" if count == 1 else f"{count} attacks"
 
 
 def _find_worst(data: ReportData, release: str, threats: tuple[Threat, ...]) -> str:
@@ -107,13 +97,13 @@ def _find_worst(data: ReportData, release: str, threats: tuple[Threat, ...]) -> 
 
 def _describe_knowledge(scenario: Scenario) -> str:
     """Knowledge of an attacker beyond the release."""
-    words = [text for text in describe_scenario(scenario.id) if not text.startswith("on ")]
-    return ", ".join(words) or "the release and what the threat grants, not how it was made"
+    standard = "the release and what the threat grants, not how it was made"
+    return describe_knowledge(scenario.knowledge) or standard
 
 
 def _build_intruder(data: ReportData) -> Block:
     spec = data.view.spec
-    real = _list_ran(data)
+    real = list_attacks(data).values()
     known = sorted({_describe_knowledge(scenario) for scenario in real}) or ["nothing"]
     who = _count_tried(len({scenario.method for scenario in real}))
     return blocks.facts(

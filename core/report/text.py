@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
+from core.words import cut_text
+
 _COVERED = (
     (0x20, 0x7E),
     (0xA0, 0xAC),
@@ -36,8 +38,7 @@ def clean_text(value: object, limit: int = 400) -> str:
         f"<U+{ord(c):04X}>" if unicodedata.category(c) in _HIDDEN and c not in "\n\t" else c
         for c in str(value)
     )
-    text = " ".join(text.split())
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return cut_text(" ".join(text.split()), limit)
 
 
 def is_covered(character: str) -> bool:
@@ -55,12 +56,6 @@ def escape_uncovered(content: Any) -> Any:
     if isinstance(content, list | tuple):
         return [escape_uncovered(value) for value in content]
     return content
-
-
-def needs_more_fonts(content: Any) -> bool:
-    """Whether any text of the content lacks glyphs."""
-    has_gaps: bool = escape_uncovered(content) != content
-    return has_gaps
 
 
 def split_strong(sentence: str) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ def build_threats(data: ReportData) -> list[Block]:
         )
     if threats.identity is not None:
         paragraphs.append(_describe_people(spec))
-    paragraphs.append(describe_leaving(data))
+    paragraphs.append(f"**Published data.** {describe_leaving(data)}")
     used = [m for t in data.threats for m in list_metrics(data.results, "attack", t)]
     shown = [m for m in ("auc", "accuracy", "tpr_at_fpr_0.01", "precision_at_100") if m in used]
     reading = [
@@ -94,7 +94,7 @@ def describe_leaving(data: ReportData) -> str:
     """Published columns and their granularity; withheld ones are not named."""
     disclosure = data.view.spec.disclosure
     if data.view.spec.external_release is not None:
-        text = "**Published data.** The links and columns of the release, unchanged."
+        text = "The links and columns of the release, unchanged."
     elif disclosure.publish_columns is None and not disclosure.generalize:
         leaves = ["The links"]
         if data.graph.features is not None:
@@ -102,16 +102,15 @@ def describe_leaving(data: ReportData) -> str:
         if disclosure.utility is not None:
             leaves.append("the utility column in file formats with columns")
         named = " and ".join(filter(None, [", ".join(leaves[:-1]), leaves[-1]]))
-        text = f"**Published data.** {named}."
+        text = f"{named}."
     elif disclosure.publish_columns is None:
         coarse = dict.fromkeys(text.rpartition(":")[0] for text in disclosure.generalize)
         named = describe_columns(list(coarse), disclosure.generalize).removesuffix(
             " No other column is."
         )
-        text = f"**Published data.** {named} The other features are unchanged."
+        text = f"{named} The other features are unchanged."
     else:
-        described = describe_columns(disclosure.publish_columns, disclosure.generalize)
-        text = f"**Published data.** {described}"
+        text = describe_columns(disclosure.publish_columns, disclosure.generalize)
     if disclosure.leave_out:
         text += f" Nodes excluded: {data.count(len(disclosure.leave_out))}."
     return text
@@ -121,12 +120,11 @@ def _describe_people(spec: AuditSpec) -> str:
     """The re-identification threat and the attacker's assumed knowledge."""
     choice = spec.threats.identity
     assert choice is not None
-    held = (
-        "a second graph of the same nodes, which the analyst gave"
-        if choice.auxiliary_graph is not None
-        else f"a second graph of them with {format_percent(choice.overlap)} of the links"
-        + (f" and {format_percent(choice.noise)} wrong ones" if choice.noise else "")
-    )
+    held = "a second graph of the same nodes, which the analyst gave"
+    if choice.auxiliary_graph is None:
+        held = f"a second graph of them with {format_percent(choice.overlap)} of the links"
+        if choice.noise:
+            held += f" and {format_percent(choice.noise)} wrong ones"
     return (
         "**Re-identification.** The release has no names. An attacker knows how a node is "
         f"linked, exactly or approximately, or holds {held}, with {choice.seeds_known} nodes "

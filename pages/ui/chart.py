@@ -107,12 +107,10 @@ def format_chart(chart: Chart, title: str = "") -> str:
     return text.replace("<br>", " ")
 
 
-def download_table(
-    table: pd.DataFrame | Callable[[], pd.DataFrame], name: str, label: str = "CSV"
-) -> None:
-    """Button that downloads a table; a function is called only on download."""
+def download_table(table: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> None:
+    """Button that downloads a table as CSV; a function is called only on download."""
     st.download_button(
-        label,
+        "CSV",
         data=lambda: write_csv(table() if callable(table) else table),
         file_name=f"{name}.csv",
         mime="text/csv",

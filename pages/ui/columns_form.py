@@ -36,7 +36,7 @@ def show_columns(graph: Graph) -> None:
         fields: dict[str, Any] = {"publish_columns": None, "generalize": ()}
         if names:
             fields = _choose(names, graph)
-        fields["leave_out"] = _choose_people(graph)
+        fields["leave_out"] = _choose_people()
         spec = _make_spec(fields)
         _show_preview(spec)
     except AuditError as error:
@@ -49,7 +49,9 @@ def show_columns(graph: Graph) -> None:
 def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
     choice, key = session.current_threats(), form_key()
     chosen = choice.disclosure.publish_columns
-    start = "formats" if chosen is None else "chosen" if chosen else "none"
+    start = "chosen" if chosen else "none"
+    if chosen is None:
+        start = "formats"
     way = st.segmented_control(
         "Columns to publish",
         list(WAYS),
@@ -122,7 +124,7 @@ def _describe_rule(text: str) -> str:
     return escape(f"{text.rpartition(':')[0]}: {leaving.describe_rule(text)}", 80)
 
 
-def _choose_people(graph: Graph) -> tuple[str, ...]:
+def _choose_people() -> tuple[str, ...]:
     """Ask for the ids of people to exclude, for example because they objected."""
     choice, key = session.current_threats(), form_key()
     num_out = len(choice.disclosure.leave_out)

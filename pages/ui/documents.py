@@ -15,6 +15,7 @@ import streamlit as st
 from core.audit.export import describe_audit, make_file_name
 from core.audit.view import AuditView
 from core.data.writers import write_release
+from core.findings.verdict import Verdict
 from core.release import Release
 from core.report import ReportOptions, format_dpia, render_preview, write_report
 from core.seeding import Seed
@@ -30,12 +31,11 @@ def make_dpia(view: AuditView, options: ReportOptions, name: str) -> bytes:
     return format_dpia(view, options)[name].encode()
 
 
-def make_json(view: AuditView, more: dict[str, Any] | None = None) -> bytes:
-    """Content of audit.json, as written by the command line, after the fields of `more`."""
-    text = json.dumps(
-        {**(more or {}), **describe_audit(view)}, indent=1, ensure_ascii=False, allow_nan=False
-    )
-    return (text + "\n").encode()
+def make_json(view: AuditView, verdict: Verdict) -> bytes:
+    """Content of audit.json, as written by the command line."""
+    content = {"verdict": verdict.describe(), **describe_audit(view)}
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    return f"{text}\n".encode()
 
 
 def render_pages(view: AuditView, options: ReportOptions) -> list[bytes]:

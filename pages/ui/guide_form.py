@@ -156,7 +156,7 @@ def _explain(preset: Preset, answers: Answers, defenses: list[str]) -> str:
     """What the preset can decide, and its time on this machine."""
     time = estimate_audit(make_fields(answers, preset, defenses))
     text = explain_preset(preset, answers.recipient)
-    less = ", less if it stops early" * _saves_repeats(preset, answers)
+    less = ", less if it stops early" if _saves_repeats(preset, answers) else ""
     return f"{text} {begin_sentence(time)}{less}." if time else text
 
 

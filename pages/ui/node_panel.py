@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import streamlit as st
 
 from core.audit.view import AuditView
 from core.figures import ego_page
 from core.findings import node_card
-from core.findings.ego_network import class_legend, describe_fingerprint
+from core.findings.ego_network import SHAPES, describe_fingerprint
 from core.findings.identity import describe_identity, list_hiding
 from core.findings.labels import release_title
 from core.findings.link_prior import describe_link_prior
@@ -23,18 +25,8 @@ from pages.ui.node_table import current_secret, rank_nodes, select_nodes
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
-SHAPES = {
-    "dot": "●",
-    "diamond": "◆",
-    "square": "■",
-    "triangle": "▲",
-    "star": "★",
-    "triangleDown": "▼",
-    "hexagon": "⬢",
-}
 MAX_LEGEND = 8
 MAX_HIDING = 3
-EGO_HEIGHT = 440
 
 
 @st.dialog("Node details", width="large", on_dismiss=lambda: session.open_node(None))
@@ -46,21 +38,20 @@ def show_node(view: AuditView, release: str) -> None:
         return
     with st.container(key="node-panel"):
         _show_head(view, secret, release, node)
-        numbers = cache.load_audit_graph(view).index
-        if node not in numbers:
+        graph = cache.load_audit_graph(view)
+        number = graph.index.get(node)
+        if number is None:
             st.warning("This graph has no node with this id.")
             return
-        number = numbers[node]
-        graph = cache.load_audit_graph(view)
         left, right = st.columns([1, 1], gap="large")
         with left:
-            _show_risk(view, secret, node, number)
+            _show_risk(view, secret, node)
             if secret.threat == "identity":
                 _show_identity(view, graph, node, number)
             _show_neighbors(view, graph, number, secret)
         with right:
             _show_ego(view, node, number, secret)
-        _show_other_secrets(view, secret, node, number)
+        _show_other_secrets(view, secret, node)
         if secret.threat == "attribute" and not secret.target:
             show_advice(view, node)
 
@@ -88,7 +79,7 @@ def _show_head(view: AuditView, secret: Secret, release: str, node: str) -> None
         )
 
 
-def _show_risk(view: AuditView, secret: Secret, node: str, number: int) -> None:
+def _show_risk(view: AuditView, secret: Secret, node: str) -> None:
     """Risk of the node on one secret, with reasons."""
     nodes = select_nodes(view, secret)
     st.markdown(node_card.describe_node_risk(nodes, node))
@@ -104,7 +95,7 @@ def _show_risk(view: AuditView, secret: Secret, node: str, number: int) -> None:
         st.dataframe(table, hide_index=True, alt=f"Attacks on node {node}, release by release")
 
 
-def _show_other_secrets(view: AuditView, secret: Secret, node: str, number: int) -> None:
+def _show_other_secrets(view: AuditView, secret: Secret, node: str) -> None:
     others = [other for other in list_secrets(view.nodes) if other != secret]
     if not others:
         return
@@ -143,9 +134,8 @@ def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
             persist_state="session",
         )
     graph = cache.load_release(view, release)
-    attribute = (
-        graph.attributes.get(view.spec.threats.private) if view.spec.threats.private else None
-    )
+    private = view.spec.threats.private
+    attribute = None if private is None else graph.attributes.get(private)
     risks = cache.number_risks(view, release, current_secret(view))
     advised = _number_advised(view, node) if release == ORIGINAL else []
     is_sought = secret.threat == "identity"
@@ -156,11 +146,10 @@ def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
             attribute,
             risks,
             current_theme(),
-            height=EGO_HEIGHT,
             hide=advised,
             show_fingerprint=is_sought,
         ),
-        height=EGO_HEIGHT + 10,
+        height=ego_page.HEIGHT + 10,
         alt=f"Neighbourhood of node {node}",
     )
     if is_sought:
@@ -168,9 +157,10 @@ def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
         st.caption(f"Fingerprint in this release: {escape(text, 200)}.")
     parts = ["Fill: risk, from light (low) to dark (high); grey: nothing at stake."]
     if attribute is not None and attribute.num_classes <= MAX_LEGEND:
+        marks = itertools.cycle(SHAPES.values())
         classes = ", ".join(
-            f"{SHAPES.get(shape, '●')} {escape(name, 24)}"
-            for name, shape, _ in class_legend(attribute)
+            f"{mark} {escape(name, 24)}"
+            for mark, name in zip(marks, attribute.classes, strict=False)
         )
         parts.append(f"{escape(attribute.name)}: {classes}.")
     if is_sought:

@@ -54,7 +54,8 @@ def _is_own(address: str, scheme: str | None, ports: set[int | None]) -> bool:
         name, port = parts.hostname, parts.port
     except ValueError:
         return False
-    meant = {port} if port else {USUAL_PORTS.get(scheme)} if scheme else {*USUAL_PORTS.values()}
+    usual = {USUAL_PORTS.get(scheme)} if scheme else {*USUAL_PORTS.values()}
+    meant = {port} if port else usual
     names = {*st.get_option("server.allowedHosts"), st.get_option("browser.serverAddress")}
     is_known = name in {str(known).lower() for known in names if known}
     return is_known and bool(meant & ports - {None})

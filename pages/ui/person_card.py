@@ -10,7 +10,6 @@ from core.findings import node_card
 from core.findings.labels import method_title
 from core.findings.node_reasons import explain_node
 from core.findings.people_map import Color, list_people
-from core.graph import Graph
 from core.words import count_noun
 from pages.ui import cache, page, session
 from pages.ui.chart import download_table
@@ -20,7 +19,7 @@ from pages.ui.text import escape
 MAX_ROWS = 500
 
 
-def show_person(view: AuditView | None, graph: Graph, people: pd.DataFrame, node: str) -> None:
+def show_person(view: AuditView | None, people: pd.DataFrame, node: str) -> None:
     """Card of a node: facts, risk on every release and reasons."""
     number = cache.load_graph(st.session_state["graph"]).index.get(node)
     with st.container(border=True, key="map-person"):

@@ -59,7 +59,9 @@ def _find_map_icon() -> str:
     run = service.open_service().layouts.find(st.session_state["graph"])
     if run is None:
         return TODO
-    return RUNNING if run.is_active else DONE if run.state is State.DONE else ATTENTION
+    if run.is_active:
+        return RUNNING
+    return DONE if run.state is State.DONE else ATTENTION
 
 
 def show_sidebar() -> None:
@@ -115,11 +117,10 @@ def _cancel(audit_id: str) -> None:
     st.toast("Cancelling. Finished parts are kept.")
 
 
-def describe_running(progress: AuditProgress, limit: int = 2) -> list[str]:
-    """One line for each part that is being computed."""
+def describe_running(progress: AuditProgress) -> list[str]:
+    """One line for each of the first two parts that are being computed."""
     lines = [
-        f"{format_running(cell)}: {format_percent(cell.fraction)}"
-        for cell in progress.running[:limit]
+        f"{format_running(cell)}: {format_percent(cell.fraction)}" for cell in progress.running[:2]
     ]
     return lines or ([escape(progress.note, 80)] if progress.note else [])
 

@@ -78,7 +78,7 @@ def _show_result(kind: StudyKind, study: Study) -> None:
     for threat in list_threats(table):
         if study.names:
             st.markdown(escape(describe_falls(table, threat, study.names), 400))
-        elif sentence := describe_study(table, threat, kind):
+        elif sentence := describe_study(table, threat):
             st.markdown(sentence)
         chart = study_figures.study_lines(table, threat, kind, current_theme(), study.names)
         show_chart(chart, f"study-{kind.key}-{threat}")

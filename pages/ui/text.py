@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
+from core.words import cut_text
+
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|$:~&^=])")
 
 
 def escape(text: object, limit: int = 60) -> str:
     """Escape user text as inert Markdown on one line, cut at `limit` characters."""
     line = "".join(c for c in " ".join(str(text).split()) if c.isprintable())
-    if len(line) > limit:
-        line = line[: limit - 1] + "…"
-    return _MARKDOWN.sub(r"\\\1", line)
+    return _MARKDOWN.sub(r"\\\1", cut_text(line, limit))
 
 
 def format_cell(text: object, limit: int = 200) -> str:

@@ -76,7 +76,7 @@ def show_upload() -> None:
         if is_open:
             st.caption("Choose above how the files are read. Then load the graph.")
         if st.button("Load the graph", type="primary", key="load-upload", disabled=is_open):
-            with st.spinner("Reading the files"):
+            with st.spinner(READING):
                 loaded = sandbox.load_in_sandbox(parts[LINKS], name=name or stem, **options)
             page.open_loaded(
                 loaded,
@@ -239,8 +239,8 @@ def _ask_links() -> dict[str, Any]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         missing = st.selectbox(
             "Links to undeclared nodes",
-            ["error", "drop", "add"],
-            format_func=lambda choice: MISSING_NODES[choice],
+            list(MISSING_NODES),
+            format_func=MISSING_NODES.__getitem__,
             key="missing-nodes",
             width=280,
             help="Nodes are declared by the node table, or by formats that list nodes.",

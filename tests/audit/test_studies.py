@@ -170,7 +170,7 @@ def test_the_chart_holds_what_the_audits_say(spec, graph, tmp_path):
     assert list(lines["Label propagation"].x) == [10, 50]  # per cent
     assert lines["Class prior"].line.dash == "dash"
     assert chart.figure.layout.xaxis.type == "log"
-    text = describe_study(table, "attribute", kind)
+    text = describe_study(table, "attribute")
     assert "at 10 %" in text
     assert "at 50 %" in text
     assert study_lines(table, "link", kind).is_empty

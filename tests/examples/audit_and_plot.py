@@ -20,4 +20,4 @@ spec = AuditSpec.check_spec(
 )
 view = run_inline(spec, graph, home)
 print(view.results[view.results.metric == "auc"][["release", "method", "value", "low", "high"]])
-attack_ranking(view.results, "link").figure.write_html(home / "ranking.html")
+attack_ranking(view.results, "link", "auc").figure.write_html(home / "ranking.html")

@@ -8,6 +8,7 @@ import pytest
 from core.audit.view import NODE_COLUMNS, RESULT_COLUMNS
 from core.findings import answers
 from core.findings.attackers import find_headlines, pick_worst
+from core.findings.labels import method_title
 from core.findings.people import list_secrets
 from core.findings.tradeoff import compute_tradeoff
 from tests.figures.conftest import RELEASES, make_nodes, make_results, result_row
@@ -29,18 +30,6 @@ def test_attack_cites_the_best_and_the_best_null() -> None:
         "0.23 [0.17, 0.29] above the best baseline attacker, Degree product at 0.61 [0.57, 0.65]."
         in text
     )
-    assert "overlap" not in text
-
-
-def test_attack_that_loses_to_the_null_is_said() -> None:
-    results = replace_value(make_results(), "common_neighbors", 0.55, 0.02)
-    results = results[results.metric == "auc"]
-    assert "did not beat" in answers.answer_attack(results, "link")
-
-
-def test_what_is_within_noise_is_said() -> None:
-    results = replace_value(make_results(), "common_neighbors", 0.63, 0.04)
-    assert "It is not clearly above the best baseline" in answers.answer_attack(results, "link")
 
 
 def test_only_null_attackers_are_no_attack() -> None:
@@ -115,7 +104,6 @@ def test_risk_counts_the_exposed() -> None:
     assert "Link inference exposes 2 of 4 people on the original, and 1 with Random" in text
     assert "advantage above 0.2 by Common neighbours, chosen on other nodes" in text
     assert "Degree product" not in text
-    assert "1 of 4" in answers.answer_risk(nodes, limit=0.35)
     bound = answers.answer_bound(nodes)
     assert bound.startswith("Upper bound for link inference: 2 of 4")
     assert "guessing would reach" in bound
@@ -163,6 +151,6 @@ def test_a_data_free_twin_is_never_the_best_defense() -> None:
     results = make_results().replace({"release": {RELEASES[2]: independent}})
     text = answers.answer_defense(results, "link")
     assert "strength = 0.5" in text
-    assert "twin" not in text
+    assert method_title(independent) not in text
     nodes = make_nodes(two_communities()).replace({"release": {RELEASES[2]: independent}})
-    assert "twin" not in answers.answer_risk(nodes)
+    assert method_title(independent) not in answers.answer_risk(nodes)

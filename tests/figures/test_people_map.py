@@ -34,6 +34,12 @@ def make_side(release: str = "original", with_changes: bool = False) -> Side:
     return Side(release, people, edges, *changes)
 
 
+@pytest.fixture(autouse=True)
+def forget_images():
+    """Tests draw the same links at sizes of their own."""
+    module._encode_links.cache_clear()
+
+
 def list_markers(chart) -> list:
     return [t for t in chart.figure.data if t.mode == "markers" and t.customdata is not None]
 
@@ -81,7 +87,6 @@ def read_image(chart, number: int = 0) -> np.ndarray:
 def test_an_image_is_encoded_once_for_what_it_shows(monkeypatch):
     """Nine tenths of the page's time went into the same picture."""
     monkeypatch.setattr(module, "PIXELS", 60)
-    module._encode_links.cache_clear()
     side = make_side()
     first, again = (people_map([replace(side)], POSITIONS.copy()) for _ in range(2))
     assert module._encode_links.cache_info()[:2] == (1, 1)

@@ -13,7 +13,7 @@ from .conftest import RELEASES
 def test_by_attack_draws_each_curve_and_dashes_nulls(view):
     chart = roc_by_attack(view.rocs, "original")
     lines = {trace.name: trace for trace in chart.figure.data}
-    assert set(lines) == {"Common neighbours", "Degree product", "Class prior", "chance"}
+    assert set(lines) == {"Common neighbours", "Degree product", "chance"}
     assert lines["Degree product"].line.dash == "dash"
     assert lines["Common neighbours"].line.dash == "solid"
     curve = view.rocs["original", "common_neighbors"]
@@ -25,7 +25,8 @@ def test_by_attack_draws_each_curve_and_dashes_nulls(view):
 
 
 def test_by_release_uses_the_releases_colours(view):
-    chart = roc_by_release(view.rocs, "common_neighbors", releases=RELEASES[1:])
+    curves = {key: curve for key, curve in view.rocs.items() if key[0] in RELEASES[1:]}
+    chart = roc_by_release(curves, "common_neighbors", RELEASES)
     colors = release_color(RELEASES)
     drawn = [trace.line.color for trace in chart.figure.data[:-1]]
     assert drawn == [colors[release] for release in RELEASES[1:]]

@@ -118,8 +118,8 @@ def test_a_label_beside_the_vertical_axis_turns_inwards():
 
 
 def test_transfer_matrix_holds_every_value(view):
-    chart = transfer_matrix(view.results, "auc")
-    table = compute_transfer(view.results, "auc")
+    chart = transfer_matrix(view.results, "auc", "link")
+    table = compute_transfer(view.results, "auc", "link")
     assert list(table.columns) == ["attack", "title", *RELEASES]
     heat = chart.figure.data[0]
     for i, attack in enumerate(table.attack):

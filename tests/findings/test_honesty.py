@@ -222,7 +222,7 @@ SENTENCES: dict[Callable[..., Any], Callable[[AuditView], list[str]]] = {
     answers.answer_attack: each(answers.answer_attack, THREATS),
     answers.answer_defense: each(answers.answer_defense, THREATS),
     answers.answer_odds: lambda view: [answers.answer_odds(view.results)],
-    answers.answer_risk: lambda view: answers.list_risks(view.nodes),
+    answers.answer_risk: lambda view: [risk for risk, _ in answers.list_risks(view.nodes)],
     answers.answer_bound: lambda view: [answers.answer_bound(view.nodes)],
     answers.answer_inverted: lambda view: [answers.answer_inverted(view.results, RELEASES)],
     answers.answer_mechanisms: lambda view: answers.answer_mechanisms(view.results),

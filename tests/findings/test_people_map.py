@@ -134,8 +134,8 @@ def test_the_gathering_is_a_hypergeometric_tail():
 
 def test_people_are_listed_by_what_is_shown():
     people = make_people(np.arange(6) >= 4, np.zeros(6, int))
-    assert set(list_people(people, "advantage", 2).node) == {"4", "5"}
-    assert set(list_people(people, "community", 2).node) == {"4", "5"}
+    assert set(list_people(people, "advantage").node.head(2)) == {"4", "5"}
+    assert set(list_people(people, "community").node.head(2)) == {"4", "5"}
 
 
 def test_places_and_joins_of_communities():

@@ -377,7 +377,7 @@ def test_preview_gives_an_image_a_page(view):
 def test_charts_repeat_their_bytes_and_name_no_layout_font(view):
     from core.findings.ranking import compute_ranking
 
-    table = compute_ranking(view.results, "link", "original", ("auc",))
+    table = compute_ranking(view.results, "link", ("auc",))
     svg = draw_ranking(table)
     assert svg == draw_ranking(table)
     assert "STIX" not in svg
