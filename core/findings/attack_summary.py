@@ -23,6 +23,7 @@ from core.findings.page_summary import (
     describe_figure,
     find_check,
     find_usefulness,
+    format_compared,
     list_checks,
 )
 from core.findings.policy import Policy
@@ -189,11 +190,10 @@ def summarize_release(view: AuditView, release: str, policy: Policy | None = Non
         figure = build_figure(worst)
         value, compared = figure.format(), "not compared with the original"
         if shared is not None:
-            value, original = format_both(figure, shared.first)
-            compared = f"original {original}"
-            exact.append(describe_figure(shared.first))
             if shared.outcome == "lower" and figure.value >= shared.first.value:
                 shared = replace(shared, outcome="within_noise")  # by who faced the release alone
+            value, compared = format_compared(figure, shared)
+            exact.append(describe_figure(shared.first))
             changes.append((headline, shared))
         check = find_check(checks, threat, headline.metric)
         cards.append(build_card(headline.title, figure, value, compared, check))

@@ -249,11 +249,16 @@ def _describe_check(check: Check) -> str:
     return f"{limit.title}: {value}{by}; {state}{sample}."
 
 
+def format_compared(figure: Figure, found: Comparison) -> tuple[str, str]:
+    """A release's figure, and the original's with what cannot be called a difference."""
+    words = {"tie": ", no difference", "within_noise": ", within noise"}
+    value, original = format_both(figure, found.first)
+    return value, f"original {original}{words.get(found.outcome, '')}"
+
+
 def build_usefulness_card(found: Comparison) -> Card:
     """Usefulness of a release beside the original."""
-    words = {"tie": ", no difference", "within_noise": ", within noise"}
-    value, original = format_both(found.second, found.first)
-    compared = f"original {original}{words.get(found.outcome, '')}"
+    value, compared = format_compared(found.second, found)
     return build_card(metric_title(found.second.metric), found.second, value, compared, None)
 
 

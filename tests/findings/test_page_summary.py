@@ -170,7 +170,12 @@ def test_where_figures_do_not_join_the_worst_change_is_told():
 def test_noise_is_called_no_difference(link, baseline):
     view = make_audit(make_scores(link, baseline, link), ATTACKS)
     assert "reaches" not in summarize_attacks(view, policy=POLICY).sentence
-    assert "not clearly" in summarize_release(view, RELEASE).sentence
+    unchanged = summarize_release(view, RELEASE)
+    assert "not clearly" in unchanged.sentence
+    assert unchanged.cards[0].compared_with.endswith((", no difference", ", within noise"))
+    changed = summarize_release(make_audit(make_scores(), ATTACKS), RELEASE)
+    assert not changed.cards[0].compared_with.endswith((", no difference", ", within noise"))
+    assert changed.cards[1].compared_with.endswith((", no difference", ", within noise"))
 
 
 def test_the_decision_names_the_least_severe_release_and_the_original_may_be_it():
