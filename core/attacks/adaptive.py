@@ -149,10 +149,11 @@ def _fit_form(
         return _is_better(learned_auc, standard_auc, NOISY_GAIN, NOISY_ERRORS)
 
     is_better = compare(classifier.held_out, standard_scores)
-    if is_better and not shadow.note:
-        graph = release.graph.without_edges(shadow_threat.hidden)
-        reduced = replace(release, graph=graph, link_scores=None)
-        columns, standard_scores = _describe_pairs(attack, reduced, shadow_threat, inner)
+    if is_better:
+        hidden, absent = shadow.nodes[shadow_threat.hidden], shadow.nodes[shadow_threat.absent]
+        reduced = replace(release, graph=release.graph.without_edges(hidden), link_scores=None)
+        own = LinkThreat(hidden, absent, shadow_threat.prior)
+        columns, standard_scores = _describe_pairs(attack, reduced, own, inner)
         is_better = compare(classifier.compute_logits(columns), standard_scores)
     return AdaptiveForm(classifier, float(is_better), calibrate)
 

@@ -35,6 +35,7 @@ class ShadowRelease:
     """Output of a defense on a release, or on a part of it.
 
     before          its input: the release without the attacker's secrets
+    nodes           (m,) numbers in the release of the nodes of `before`
     release         its output
     hidden, absent  (a, 2), (b, 2) secret links and non-links drawn by the attacker
     probabilities   (a,) that each secret link is real, not noise of the release
@@ -43,6 +44,7 @@ class ShadowRelease:
     """
 
     before: Graph
+    nodes: np.ndarray
     release: Release
     hidden: np.ndarray
     absent: np.ndarray
@@ -99,7 +101,7 @@ def make_shadow_release(
     if reason:
         raise UnsupportedError(defense.label, f"cannot be run on its own release: {reason}")
     shadow = defense.publish(graph, secrets, context.child("publish"))
-    return ShadowRelease(graph, shadow, hidden, absent, probabilities, attribute, note)
+    return ShadowRelease(graph, nodes, shadow, hidden, absent, probabilities, attribute, note)
 
 
 def _draw_plausible_input(release: Release, context: Context) -> Graph:

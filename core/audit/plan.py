@@ -29,7 +29,7 @@ from core.release import ORIGINAL
 RESULTS_VERSION = 11
 """Increase when a measure, a split or the engine changes results, which renews all cells."""
 
-ADAPTIVE_VERSION = 5
+ADAPTIVE_VERSION = 6
 """Increase when the adaptive form of link attacks changes results, which renews their cells."""
 
 SMALL = 100_000

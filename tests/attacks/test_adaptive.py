@@ -151,6 +151,8 @@ def test_a_shadow_release_of_a_large_one_is_of_a_part_and_says_so():
     assert MAX_SHADOW_LINKS / 4 < links <= MAX_SHADOW_LINKS * 1.1
     assert "sample" in played.note
     assert f"{links:,}" in played.note
+    assert graph.contains_pairs(played.nodes[played.hidden]).all()
+    assert not graph.contains_pairs(played.nodes[played.absent]).any()
     assert not make_shadow_release(costly, Release(graph), threats, Context(Seed(0))).note
 
 
@@ -212,7 +214,9 @@ def test_a_form_that_finds_noise_is_no_better(noise, is_learned, monkeypatch):
     pairs = np.stack([i, j], axis=1)[:800]
     own = LinkThreat(pairs[:400], pairs[400:], 0.1)
     chances = np.where(is_real, 0.95, noise)[:400]
-    played = ShadowRelease(graph, Release(graph), own.hidden, own.absent, chances, None)
+    played = ShadowRelease(
+        graph, np.arange(60), Release(graph), own.hidden, own.absent, chances, None
+    )
     attack = make_method("common_neighbors")
     monkeypatch.setattr(type(attack), "describe", lambda *given: columns)
     monkeypatch.setattr(adaptive, "_append_link_weights", lambda columns, release, threat: columns)
@@ -220,33 +224,41 @@ def test_a_form_that_finds_noise_is_no_better(noise, is_learned, monkeypatch):
     assert found.weight == is_learned
 
 
+@pytest.mark.parametrize("first", [0, 20])
 @pytest.mark.parametrize(
     ("plain_there", "learned_there", "is_learned"),
     [(0.0, 1.0, True), (1.0, 1.0, False), (0.0, 0.0, False), (0.0, -1.0, False)],
 )
 def test_both_forms_are_tried_on_the_release_itself(
-    plain_there, learned_there, is_learned, monkeypatch
+    first, plain_there, learned_there, is_learned, monkeypatch
 ):
     """On the shadow release only the learned form knows the secrets; on the release itself either
-    form may know them, or the learned one may be inverted."""
+    form may know them, or the learned one may be inverted. The shadow release is of the release's
+    nodes from `first` on."""
     rng = np.random.default_rng(0)
-    graph, empty = two_communities(60), Graph.from_pairs(np.zeros((0, 2), int), 60)
+    graph, empty = two_communities(60 + first), Graph.from_pairs(np.zeros((0, 2), int), 60)
     i, j = np.triu_indices(60, 1)
     pairs, is_link = np.stack([i, j], axis=1)[:800], np.arange(800) < 400
     own = LinkThreat(pairs[:400], pairs[400:], 0.1)
-    played = ShadowRelease(empty, Release(empty), own.hidden, own.absent, np.full(400, 0.9), None)
+    nodes = np.arange(60) + first
+    played = ShadowRelease(
+        *(empty, nodes, Release(empty), own.hidden, own.absent, np.full(400, 0.9), None),
+        note="made of a sample" if first else "",
+    )
     attack = make_method("common_neighbors")
     noise = rng.normal(0, 1, (2, 800))
 
-    def is_release(release):
-        assert not release.graph.adjacency[own.hidden[:, 0], own.hidden[:, 1]].any()
-        return release.graph.num_edges > 0
+    def is_release(release, threat):
+        found = release.graph.num_edges > 0
+        np.testing.assert_array_equal(threat.pairs, pairs + first * found)
+        assert not release.graph.adjacency[threat.hidden[:, 0], threat.hidden[:, 1]].any()
+        return found
 
     def score(self, release, threat, context):
-        return PairScores(noise[0] + 4 * plain_there * is_release(release) * is_link)
+        return PairScores(noise[0] + 4 * plain_there * is_release(release, threat) * is_link)
 
     def describe(self, release, threat, context):
-        strength = learned_there if is_release(release) else 1.0
+        strength = learned_there if is_release(release, threat) else 1.0
         return (noise[1] + strength * is_link)[:, None]
 
     monkeypatch.setattr(type(attack), "describes_score", False)
@@ -268,7 +280,9 @@ def test_forms_that_find_own_secrets_equally_well_are_averaged(plain, learned, w
     i, j = np.triu_indices(60, 1)
     pairs = np.stack([i, j], axis=1)[:800]
     own = LinkThreat(pairs[:400], pairs[400:], 0.1)
-    played = ShadowRelease(graph, Release(graph), own.hidden, own.absent, np.ones(400), None)
+    played = ShadowRelease(
+        graph, np.arange(60), Release(graph), own.hidden, own.absent, np.ones(400), None
+    )
     attack, noise = make_method("common_neighbors"), rng.normal(0, 1, (2, 800))
     scores, columns = noise + np.array([[plain], [learned]]) * truth
     monkeypatch.setattr(type(attack), "describes_score", False)
