@@ -167,9 +167,7 @@ class Store:
     def find_same_audit(self, spec: AuditSpec, person: str = LOCAL.subject) -> str | None:
         """Id of the newest audit of this person with exactly this spec."""
         same = (AuditRow.graph_hash == spec.graph_hash) & (AuditRow.person == person)
-        rows = self._list_audits(same)
-        # an audit stored before an option existed has its default
-        return next((row.id for row in rows if AuditSpec.model_validate(row.spec) == spec), None)
+        return next((row.id for row in self._list_audits(same) if _is_spec(row.spec, spec)), None)
 
     @_retried
     def update_audit(self, audit_id: str, **values: Any) -> None:
@@ -434,6 +432,14 @@ class Store:
             connection = connection.execution_options(is_writing=True, is_durable=is_durable)
             with connection.begin():
                 yield connection
+
+
+def _is_spec(stored: object, spec: AuditSpec) -> bool:
+    """Whether a stored spec reads as this one: options that it lacks have their defaults."""
+    try:
+        return AuditSpec.model_validate(stored) == spec
+    except ValueError:
+        return False
 
 
 def _select_cells(audit_id: str, *columns: str) -> sa.Select[Any]:

@@ -165,7 +165,7 @@ def check_complete(home: Path, key: str) -> None:
     they are read."""
     folder = cell_folder(home, key)
     try:
-        _, *directory = (folder / CHECKSUM).read_text().splitlines()
+        _, *directory = _read_checksum(folder)
         if directory:
             start = int(directory[0].partition(" ")[0])
             is_there = directory == [_describe_directory(folder, start)]
@@ -262,7 +262,13 @@ def _compute_checksum(path: Path) -> str:
 
 @_reopened
 def _is_as_written(folder: Path) -> bool:
-    return _compute_checksum(folder / ARRAYS) == (folder / CHECKSUM).read_text().partition("\n")[0]
+    return [_compute_checksum(folder / ARRAYS)] == _read_checksum(folder)[:1]
+
+
+@_reopened
+def _read_checksum(folder: Path) -> list[str]:
+    """Lines of a cell's `CHECKSUM`."""
+    return (folder / CHECKSUM).read_text().splitlines()
 
 
 def _describe_arrays(folder: Path) -> bytes:
