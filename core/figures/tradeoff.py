@@ -39,8 +39,8 @@ from core.results import RELEASE
 ROOM = 0.06
 """Margin of an axis beyond the data on either side, as a share."""
 
-LABEL_ROOM = 0.15
-"""Width of a line's label, as a share of a narrow plot."""
+LABEL_ROOM, LABEL_HEIGHT = 0.15, 18
+"""Width of a line's label, as a share of a narrow plot, and its height in pixels."""
 
 HEIGHT = 480
 
@@ -205,7 +205,7 @@ def _place_label(x: float, drawn: list[float], ends: tuple[float, float]) -> tup
     if x == drawn[0]:
         return ("right" if is_outside else "left"), 0
     meets = not is_outside and places[-1] - places[0] < LABEL_ROOM
-    return "left", 14 * meets
+    return "left", LABEL_HEIGHT if meets else 0
 
 
 def _widen(values: np.ndarray) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.figures.tradeoff import _place_label, tradeoff
+from core.figures.tradeoff import LABEL_HEIGHT, _place_label, tradeoff
 from core.figures.transfer import transfer_matrix
 from core.findings.tradeoff import (
     compute_admissible,
@@ -114,7 +114,7 @@ def test_a_label_beside_the_vertical_axis_turns_inwards():
     """ "chance 0.50" ran into the axis's "0.8"."""
     assert _place_label(0.5, [0.5, 0.8], (0.49, 0.85)) == ("left", 0)
     assert _place_label(0.5, [0.5, 0.8], (0.3, 0.85)) == ("right", 0)
-    assert _place_label(0.52, [0.5, 0.52], (0.49, 0.85)) == ("left", 14)  # above the other
+    assert _place_label(0.52, [0.5, 0.52], (0.49, 0.85)) == ("left", LABEL_HEIGHT)  # above the other
 
 
 def test_transfer_matrix_holds_every_value(view):
