@@ -114,7 +114,7 @@ def test_a_label_beside_the_vertical_axis_turns_inwards():
     """ "chance 0.50" ran into the axis's "0.8"."""
     assert _place_label(0.5, [0.5, 0.8], (0.49, 0.85)) == ("left", 0)
     assert _place_label(0.5, [0.5, 0.8], (0.3, 0.85)) == ("right", 0)
-    assert _place_label(0.52, [0.5, 0.52], (0.49, 0.85)) == ("left", LABEL_HEIGHT)  # above the other
+    assert _place_label(0.52, [0.5, 0.52], (0.49, 0.85)) == ("left", LABEL_HEIGHT)
 
 
 def test_transfer_matrix_holds_every_value(view):
