@@ -63,13 +63,13 @@ def _ask_noun() -> None:
 def _show_graph(graph: Graph) -> None:
     profile = page.find_profile()
     head = st.container()
-    _ask_noun()
-    with head:
-        page.show_answer(_describe(graph, profile))
     for warning in profile.warnings:
         st.warning(escape(warning, 300), icon=":material/warning:")
     _show_counts(profile)
     _show_charts(graph, profile)
+    _ask_noun()
+    with head:  # last: the sentence has the chosen noun
+        page.show_answer(_describe(graph, profile))
 
 
 def _describe(graph: Graph, profile: GraphProfile) -> str:
