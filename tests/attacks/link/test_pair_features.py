@@ -1,4 +1,4 @@
-"""Path sums of pair features against the sparse products that they replace."""
+"""Path sums of pair features against dense products and Katz."""
 
 from __future__ import annotations
 
