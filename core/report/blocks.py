@@ -81,6 +81,11 @@ def figure(name: str, alt: str, caption: str, width: float = 1.0) -> Block:
     }
 
 
+def beside(left: Block, right: Block) -> Block:
+    """Two figures side by side, each of half the line."""
+    return {"kind": "beside", "figures": [left, right]}
+
+
 def card(title: str, badge: str, color: str, rows: Iterable[tuple[str, str]], text: str) -> Block:
     """A framed summary: colour bar, title, badge, rows and a closing sentence."""
     return {

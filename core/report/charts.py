@@ -210,7 +210,7 @@ def draw_roc(curves: Mapping[str, pd.DataFrame]) -> str:
         _quiet(axes, "both")
         axes.legend(frameon=False, loc="lower right")
 
-    return draw(2.5, paint, LINE_INCHES * 0.62)
+    return draw(2.1, paint, LINE_INCHES * 0.62)
 
 
 def draw_degrees(table: pd.DataFrame) -> str:
@@ -230,7 +230,7 @@ def draw_degrees(table: pd.DataFrame) -> str:
         _set_log_ticks(axes.yaxis, lambda v: f"{100 * v:g} %")
         _quiet(axes, "both")
 
-    return draw(1.9, paint, LINE_INCHES * 0.6)
+    return draw(2.4, paint, 3.2)
 
 
 def draw_risk_shares(table: pd.DataFrame, colors: Mapping[str, str], scale: Scale) -> str:

@@ -35,7 +35,6 @@ from core.report.disclosure import find_bound, format_measured, round_count
 from core.report.text import clean_text
 from core.words import begin_sentence, count_noun
 
-MAX_LIMIT_TABLES = 3
 MAX_RELEASES = 5
 """Releases in one table of limits."""
 
@@ -202,9 +201,9 @@ def build_verdict(data: ReportData) -> list[Block]:
     meanings = "; ".join(f"{DECISION_TITLES[d]}: {DECISION_MEANINGS[d]}" for d in DECISION_TITLES)
     summary = clean_text(verdict.policy.summary, 400)
     result = [*_build_decisions(data, verdict), blocks.note(f"{summary} {meanings}.")]
-    for release in choose_detailed(verdict)[:MAX_LIMIT_TABLES]:
-        result.append(_tabulate_checks(data, release, list(release.checks)))
-    return [*result, *_build_untried(verdict)]
+    detailed = choose_detailed(verdict)
+    result += [_tabulate_checks(data, release, list(release.checks)) for release in detailed]
+    return [*result, *_list_sources(detailed), *_build_untried(verdict)]
 
 
 def _build_decisions(data: ReportData, verdict: Verdict) -> list[Block]:
@@ -254,7 +253,7 @@ def _tabulate_checks(
             measured, most = format_check(check)
         row = [limit.title, measured, most, STATE_TITLES[check.state]]
         if not is_brief:
-            row += [attacker_title(found.attack), f"{n:,}" if n else "", limit.source]
+            row += [attacker_title(found.attack), f"{n:,}" if n else ""]
         rows.append(row)
     name = release_title(release.release)
     if is_brief:
@@ -270,13 +269,23 @@ def _tabulate_checks(
             inline=True,
         )
     return blocks.table(
-        ["Limit", "Measured", "At most", "State", "Attack", "n", "Source"],
+        ["Limit", "Measured", "At most", "State", "Attack", "n"],
         rows,
         f"{name}: every limit with the highest value over all attacks. Intervals end at the "
         "highest upper end of any attack.",
         numeric=(1, 2, 5),
-        widths=[1.7, 0.8, 0.6, 0.7, 1.0, 0.5, 1.6],
+        widths=[2.4, 1.2, 0.6, 0.8, 1.3, 0.5],
+        inline=True,
     )
+
+
+def _list_sources(releases: list[ReleaseVerdict]) -> list[Block]:
+    """Where each limit comes from, limits of one source together."""
+    found: dict[str, dict[str, None]] = {}
+    for check in (check for release in releases for check in release.checks):
+        found.setdefault(check.limit.source, {})[check.limit.title] = None
+    texts = [f"{'; '.join(titles)}: {source}." for source, titles in found.items()]
+    return [blocks.heading("Sources of the limits"), *map(blocks.note, texts)] if texts else []
 
 
 def choose_detailed(verdict: Verdict) -> list[ReleaseVerdict]:

@@ -26,7 +26,8 @@ MAX_PEOPLE = 100_000
 VECTOR = 400
 """Largest number of nodes drawn as vectors; more are rasterised."""
 
-_INCHES, _DPI = 4.2, 220
+HALF = {"width": 0.5}
+_INCHES, _DPI = 3.2, 220
 _PIXELS, _SPAN, _LINK_COLOR = 1000, 1.04, (107, 114, 128)
 
 
@@ -55,7 +56,7 @@ def build_graph(data: ReportData) -> list[Block]:
         ),
         ("Features", f"{len(graph.feature_names):,}" if graph.features is not None else "none"),
     ]
-    result = [blocks.facts(rows), *_build_picture(data)]
+    figures = _build_picture(data)
     counts = compute_degree_counts(graph)
     if (counts.degree > 0).any() and not data.is_external:
         image = data.add_image("degrees", lambda: charts.draw_degrees(counts))
@@ -63,7 +64,9 @@ def build_graph(data: ReportData) -> list[Block]:
             f"Share of the nodes with at least so many links, on log axes: median "
             f"{np.median(degrees):.0f}, maximum {degrees.max()}."
         )
-        result.append(blocks.figure(image, alt, "Distribution of the number of links.", 0.6))
+        figures.append(blocks.figure(image, alt, "Distribution of the number of links."))
+    result = [blocks.facts(rows)]
+    result += [blocks.beside(*figures)] if len(figures) == 2 else [f | HALF for f in figures]
     columns = [
         c for c in dict.fromkeys((spec.threats.private, spec.disclosure.utility)) if c is not None
     ]
@@ -116,7 +119,7 @@ def _build_picture(data: ReportData) -> list[Block]:
     caption = "Map of the graph: linked nodes lie close together. "
     if np.isfinite(values).any():
         caption += "Darker: higher advantage; grey: nothing at stake."
-    return [blocks.figure(image, f"Map of the graph. {summary}", caption, 0.7)]
+    return [blocks.figure(image, f"Map of the graph. {summary}", caption)]
 
 
 def draw_people(positions: np.ndarray, edges: np.ndarray, values: np.ndarray) -> str:

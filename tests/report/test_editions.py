@@ -175,7 +175,8 @@ def test_limits_of_the_chosen_releases_stand_side_by_side(view, monkeypatch):
 
 def test_the_graphs_picture_is_internal_only_and_has_words(view):
     inside, images = build_content(view, ReportOptions(sections=("graph",)))
-    figure = next(b for b in inside["sections"][0]["blocks"] if b.get("name") == "people.svg")
+    pair = next(b for b in inside["sections"][0]["blocks"] if b["kind"] == "beside")
+    figure = next(b for b in pair["figures"] if b["name"] == "people.svg")
     assert "people are exposed" in figure["alt"]
     assert images["people.svg"].startswith("<?xml")
     options = ReportOptions(sections=("graph",), edition="external")
