@@ -83,7 +83,7 @@ class Blink(LinkLocalDefense):
         return self.build_release(published, guarantee, facts=facts)
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
-        return None if graph.num_nodes >= 4 else "Blink needs at least four nodes."
+        return None if graph.num_nodes >= 4 else "needs a graph of at least four nodes"
 
     def _weigh_pairs(
         self, graph: Graph, beta: np.ndarray, reports: np.ndarray, bits: Bits, context: Context

@@ -83,7 +83,7 @@ class Dpr(Defense):
         return self.build_release(published, guarantee, facts=facts)
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
-        return None if graph.num_nodes >= 2 else "A synthetic graph needs at least two nodes."
+        return None if graph.num_nodes >= 2 else "needs a graph of at least two nodes"
 
     def make_plan(self, num_nodes: int) -> Plan:
         """Sizes and noise of the training run for these settings."""

@@ -59,7 +59,7 @@ class EdgeSynthesis(Defense):
         return self.build_release(graph.with_edges(links), guarantee)
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
-        return None if graph.num_nodes >= 3 else "A synthetic graph needs at least three nodes."
+        return None if graph.num_nodes >= 3 else "needs a graph of at least three nodes"
 
     @abstractmethod
     def _synthesize(

@@ -59,9 +59,9 @@ class External(Defense):
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         if not threats.external:
-            return "no release made elsewhere was given"
+            return "needs a release made elsewhere; audit its file from the Overview page"
         if any(external.node_ids != graph.node_ids for external in threats.external):
-            return "the release made elsewhere has other nodes than the graph"
+            return "needs a release of the same nodes as the graph; choose another file"
         return None
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:

@@ -44,7 +44,7 @@ class KDegreeAnonymity(Defense):
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         if graph.num_nodes < self.k:
-            return f"there are fewer than k = {self.k} people"
+            return f"needs at least k = {self.k} nodes, the graph has {graph.num_nodes}; lower k"
         return None
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:

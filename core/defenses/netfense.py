@@ -187,10 +187,10 @@ def check_flips(graph: Graph, threats: Threats, with_features: bool) -> str | No
     if graph.num_edges == 0:
         return "needs a graph with links"
     if graph.weights is not None:
-        return "flips links that are there or not; this graph's links have weights"
+        return "needs links without weights; load the graph again and ignore its link weights"
     if with_features:
         from core.models.flips.perturbation import has_binary_features
 
         if not has_binary_features(graph):
-            return "flips features between 0 and 1; this graph's features are not binary"
+            return "needs features of 0 and 1; set what = structure to flip links alone"
     return None

@@ -67,7 +67,7 @@ class PrivHrg(EdgePrivateDefense):
     data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
-        return None if graph.num_nodes >= 3 else "A hierarchy needs at least three nodes."
+        return None if graph.num_nodes >= 3 else "needs a graph of at least three nodes"
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         data = draw_uniform_graph(graph, context) if self.data_free else graph

@@ -78,7 +78,7 @@ class WithoutColumns(Defense):
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         if graph.features is None:
-            return "there are no columns to withhold"
+            return "needs features to withhold; choose another defense"
         inner = self._make()
         return None if inner is None else inner.supports(graph, threats)
 

@@ -113,4 +113,4 @@ def test_withheld_links_are_never_added():
 
 def test_fewer_people_than_k_is_declined():
     graph = Graph.from_pairs(np.array([[0, 1]]), 3)
-    assert "fewer than k" in KDegreeAnonymity(k=4).supports(graph, Threats(graph))
+    assert "lower k" in KDegreeAnonymity(k=4).supports(graph, Threats(graph))

@@ -221,8 +221,8 @@ def test_nettack_misleads_the_classifier_where_netfense_stops_at_a_tie():
 
 def test_says_why_it_cannot_flip():
     weighted = make_threats(GRAPHS["weighted"]())
-    assert "weights" in NetFense().supports(weighted.visible, weighted)
+    assert "ignore its link weights" in NetFense().supports(weighted.visible, weighted)
     dense = make_threats(two_communities())
-    assert "binary" in NetFense(members=2, what="features").supports(dense.visible, dense)
+    assert "what = structure" in NetFense(members=2, what="features").supports(dense.visible, dense)
     empty = Graph.from_pairs(np.zeros((0, 2), int), 4)
     assert "links" in Nettack().supports(empty, replace(dense, visible=empty))

@@ -65,7 +65,7 @@ def test_mistakes_are_one_line(config):
 
 def test_a_graph_without_columns_is_declined():
     threats = make_threats(star())
-    assert "no columns" in WithoutColumns().supports(threats.visible, threats)
+    assert "choose another defense" in WithoutColumns().supports(threats.visible, threats)
 
 
 def test_a_setting_given_twice_is_refused():

@@ -55,7 +55,9 @@ class BlockModelAttack(AttributeAttack):
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
         if not self.class_shares or len(parse_shares(self.class_shares)) == threat.num_classes:
             return None
-        return f"needs one share for each of the {threat.num_classes} classes"
+        return (
+            f"needs one share for each of the {threat.num_classes} classes; give as many, or none"
+        )
 
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context

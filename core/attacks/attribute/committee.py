@@ -53,7 +53,7 @@ class Committee(AttributeAttack):
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
         if self._make_members(release, threat):
             return None
-        return "none of the members can run on this graph"
+        return "needs a member that can run on this release; choose other members"
 
     def _make_members(self, release: Release, threat: AttributeThreat) -> list[AttributeAttack]:
         return [

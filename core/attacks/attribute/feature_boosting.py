@@ -44,7 +44,7 @@ class FeatureBoosting(AttributeAttack):
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
         features = release.graph.features
         if features is None:
-            return "the graph has no features"
+            return "needs features, and the release has none"
         if features.shape[0] * features.shape[1] > MAX_ENTRIES:
             return "the feature table is too large for trees"
         return None

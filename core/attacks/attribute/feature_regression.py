@@ -27,7 +27,9 @@ class FeatureRegression(AttributeAttack):
     holds_out = True
 
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
-        return "the graph has no features" if release.graph.features is None else None
+        return (
+            "needs features, and the release has none" if release.graph.features is None else None
+        )
 
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context

@@ -26,4 +26,6 @@ class Mlp(EncoderAttack):
     BACKBONE = "mlp"
 
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
-        return "the graph has no features" if release.graph.features is None else None
+        return (
+            "needs features, and the release has none" if release.graph.features is None else None
+        )

@@ -46,7 +46,7 @@ class ColumnValues(IdentityAttack):
             return "no columns are published"
         for name in filter(None, self.columns.split("|")):
             if name not in shown:
-                return f"column '{name}' is not published"
+                return f"column '{name}' is not published; name a published one"
         return None
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> AnonymitySets:

@@ -39,7 +39,7 @@ class NarayananShmatikov(IdentityAttack):
     )
 
     def supports(self, release: Release, threat: IdentityThreat) -> str | None:
-        return None if len(threat.seeds) else "it needs people who are known already (seeds)"
+        return None if len(threat.seeds) else "needs nodes identified already; raise --seeds-known"
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
         known, published = threat.known, release.graph

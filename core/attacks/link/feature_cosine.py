@@ -28,7 +28,9 @@ class FeatureCosine(LinkAttack):
     )
 
     def supports(self, release: Release, threat: LinkThreat) -> str | None:
-        return "the graph has no features" if release.graph.features is None else None
+        return (
+            "needs features, and the release has none" if release.graph.features is None else None
+        )
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         features = sparse.csr_array(release.graph.features, dtype=np.float64)

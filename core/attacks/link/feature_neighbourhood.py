@@ -39,7 +39,9 @@ class FeatureNeighbourhood(LinkAttack):
     )
 
     def supports(self, release: Release, threat: LinkThreat) -> str | None:
-        return "the graph has no features" if release.graph.features is None else None
+        return (
+            "needs features, and the release has none" if release.graph.features is None else None
+        )
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         cosines = compute_neighbourhood_cosines(release.graph, threat.pairs, context)

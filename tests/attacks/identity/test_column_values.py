@@ -76,7 +76,7 @@ def test_columns_that_do_not_leave_are_not_known():
     graph, threat = make_people([(i, 0, "a") for i in range(6)])
     release = Release(graph)
     assert ColumnValues(columns="height").supports(release, threat) == (
-        "column 'height' is not published"
+        "column 'height' is not published; name a published one"
     )
     bare = replace(threat, original=replace(graph, features=None, feature_names=()), columns=())
     assert ColumnValues().supports(release, bare) == "no columns are published"
