@@ -124,7 +124,7 @@ def complete_audit(service: AuditService, spec: AuditSpec, options: argparse.Nam
         from core.report.gate import write_gate
 
         write_gate(view, options.out, options.format, code)
-    say(f"{view.summary.cells_total} cells, {failed} failed; results in {options.out}")
+    say(f"{view.summary.cells_total} parts, {failed} failed; results in {options.out}")
     return code
 
 
@@ -214,7 +214,7 @@ def _watch(service: AuditService, audit_id: str) -> None:
             if progress.time_left is not None and progress.time_left.high:
                 left = format_duration_range(progress.time_left.low, progress.time_left.high)
                 doing = f"{left} left · {doing}"
-            show(f"{progress.cells_done}/{progress.cells_total} cells", doing)
+            show(f"{progress.cells_done}/{progress.cells_total} parts", doing)
             if is_over and not progress.is_active:
                 return
     except KeyboardInterrupt:

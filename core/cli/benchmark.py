@@ -88,7 +88,7 @@ def run_benchmark(options: argparse.Namespace) -> int:
     write_benchmark(options.out, benchmark.model_dump(mode="json"), table, summary)
     failed = sum(view.summary.cells_failed for view in views)
     total = sum(view.summary.cells_total for view in views)
-    say(f"{total} cells on {len(views)} graphs, {failed} failed; results in {options.out}")
+    say(f"{total} parts on {len(views)} graphs, {failed} failed; results in {options.out}")
     return 1 if failed else 0
 
 

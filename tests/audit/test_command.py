@@ -174,7 +174,7 @@ def test_an_audit_and_its_repetition(audit_home, tmp_path, capsys):
     assert (code, out) == (0, "")
     methods = [*list_methods("link_attack"), *list_methods("attribute_attack")]
     attackers = {"common_neighbors"} | {m.info.key for m in methods if m.info.is_baseline}
-    assert f"{2 * (2 + 3 * (len(attackers) + len(USUAL)))} cells, 0 failed" in err
+    assert f"{2 * (2 + 3 * (len(attackers) + len(USUAL)))} parts, 0 failed" in err
     before = list_finished()
     assert run(*arguments, tmp_path / "b", capsys=capsys)[0] == 0
     assert list_finished() == before  # nothing was computed again
