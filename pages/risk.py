@@ -126,7 +126,7 @@ def _choose_ranks() -> tuple[int, int] | None:
     """Ranks of the clicked row, to be shown one node per row; None for all nodes."""
     ranks: tuple[int, int] | None = st.session_state.get("heatmap-ranks")
     if ranks is None:
-        st.caption("Click a cell to open its node. Rows of several nodes expand first.")
+        st.caption("Click a cell to open its node. A row of several nodes expands first.")
     elif st.button("Show all nodes", key="heatmap-all", icon=":material/zoom_out_map:"):
         del st.session_state["heatmap-ranks"]
         st.rerun()

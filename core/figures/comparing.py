@@ -87,7 +87,8 @@ def compare_releases(
         ticklabelstandoff=8,  # a point at 0 reaches out to the left
     )
     note = (
-        "Highest value over all attacks; 95 % intervals end at the highest upper end of any. "
+        "Points: highest value over all attacks. Lines: 95 % intervals, up to the highest end of "
+        "any attack. "
         "Filled: met; open: not proven; cross: exceeded. Shaded: above the limit. ← safer."
     )
     if table.before.notna().any():

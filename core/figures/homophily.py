@@ -99,8 +99,8 @@ def _describe_quadrants(table: pd.DataFrame, release: str) -> str:
     near = int((table.ghratio_proximity > table.class_share).sum())
     role = int((table.ghratio_role > table.class_share).sum())
     return (
-        f"{release_title(release)}: {near:,} of {total:,} nodes exceed their class share among "
-        f"neighbours, {role:,} among role peers"
+        f"{release_title(release)}: {near:,} of {total:,} nodes are above chance among neighbours, "
+        f"{role:,} among role peers"
     )
 
 

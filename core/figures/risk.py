@@ -203,7 +203,7 @@ def _describe_rows(num_nodes: int, num_rows: int, num_attacks: int) -> str:
     nodes, attacks = count_noun(num_nodes, "node"), count_noun(num_attacks, "attack")
     note = f"{nodes} at stake, {attacks}, mean over repeats."
     if num_rows < num_nodes:
-        note += f" The {num_rows:,} rows show means of neighbouring ranks."
+        note += f" Each of the {num_rows:,} rows is the mean of nodes of similar rank."
     return f"{note} Empty: not at stake under that attack."
 
 

@@ -114,7 +114,7 @@ def tradeoff(
     line = " Line: Pareto front, where beyond noise." if len(front.dropna()) else ""
     note = f"{repeats}{line} Dashed: limit; dotted: chance. Grey: the original."
     if not admissible.all():
-        note += " Hollow: limit not met, interval included."
+        note += " Hollow: value or interval beyond the limit."
     if pairs:
         note += " Dashes join a synthesis to its data-independent baseline."
     if table.is_inverted.any():

@@ -159,7 +159,7 @@ def answer_bound(nodes: pd.DataFrame) -> str:
     rows = nodes[nodes.release == ORIGINAL]
     return " ".join(
         f"Upper bound for {_describe_secret(row)}: {row.exposed:,} of {row.n:,}, with "
-        "the best attack of each node chosen in hindsight; guessing would reach "
+        "the best attack of each node chosen in hindsight. Guessing would reach "
         f"{format_percent(row.noise)}."
         for row in compute_bound(rows).itertuples()
     )

@@ -11,11 +11,10 @@ from core.findings.tables import attack_rows, list_releases, main_metric
 from core.release import ORIGINAL
 
 NOTE = (
-    "No link and no private value of control nodes is in a release; their published columns "
+    "No link and no private value of control nodes is in a release. Their published columns "
     "count as known to the attacker. The same attackers are run on them without knowing that they "
     "were left out. Success on control nodes is therefore not due to the release. "
-    "Re-identification has no such figure, since nobody who is missing from a release can be "
-    "found in it."
+    "Re-identification has no such figure: nobody who is missing from a release can be found in it."
 )
 
 

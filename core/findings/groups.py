@@ -113,7 +113,7 @@ def answer_groups(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> str:
     row, where = gaps.loc[first], release_title(str(first)).lower()
     size = format_interval(row.gap, row.low, row.high)
     text = (
-        f"On the {where}, no group is exposed more than another beyond chance: the largest gap, "
+        f"On the {where}, no group is exposed more than another beyond chance. The largest gap, "
         f"by {row.column} between {row.most} and {row.least}, is {size}"
     )
     if row.low > 0:
@@ -126,4 +126,4 @@ def answer_groups(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> str:
         f"(by {other.column})"
         for release, other in gaps.drop(index=first).iterrows()
     ]
-    return text + (f"; it is {', '.join(others)}" if others else "") + "."
+    return text + (f". The largest gap is {', '.join(others)}" if others else "") + "."

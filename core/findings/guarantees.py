@@ -128,8 +128,8 @@ def explain_signal(facts: Mapping[str, Estimate]) -> str:
     text = f"In this audit the gradient of the data was {ratio:.0e} of the noise on it."
     if ratio < TINY_SIGNAL:
         text += (
-            " The release carries next to nothing of the data: compare it with its "
-            "data-independent baseline; only what exceeds that came from the data."
+            " The release carries next to nothing of the data. Compare it with its "
+            "data-independent baseline: only what exceeds that came from the data."
         )
     return text
 

@@ -153,13 +153,13 @@ def tabulate_uniqueness(graph: Graph, names: Sequence[str]) -> pd.DataFrame:
 
 
 def describe_uniqueness(table: pd.DataFrame, names: Sequence[str]) -> str:
-    """One sentence: k-anonymity and the share of unique nodes, alone and with structure."""
+    """Two sentences: k-anonymity and the share of unique nodes, alone and with structure."""
     if not names or table.empty:
         return ""
     alone, last = table.iloc[0], table.iloc[-1]
     return (
         f"By {', '.join(names)} the release is {alone['k']}-anonymous and "
-        f"{format_percent(alone['unique'])} of the nodes are unique; together with the numbers "
+        f"{format_percent(alone['unique'])} of the nodes are unique. Together with the numbers "
         f"of links of their neighbours, {format_percent(last['unique'])} are."
     )
 

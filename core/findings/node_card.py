@@ -41,8 +41,8 @@ def describe_node_risk(nodes: pd.DataFrame, node: str) -> str:
     worst = found[found.node == node].set_index("release")
     if worst.empty:
         return (
-            "Nothing is at stake for this node: none of its links is withheld and its value is "
-            "known or missing in every repeat."
+            "Nothing is at stake for this node. In every repeat none of its links is withheld, and "
+            "its value is known or missing."
         )
     first = ORIGINAL if ORIGINAL in worst.index else worst.index[0]
     row = worst.loc[first]

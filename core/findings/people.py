@@ -40,7 +40,7 @@ PEOPLE_COLUMNS = (
     "support",
 )
 
-TIES = "Ties are ordered by the lower end of the interval, then by the mean advantage."
+TIES = "Among equals, the higher lower end of the interval comes first, then the higher mean."
 
 
 class Secret(NamedTuple):

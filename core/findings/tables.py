@@ -109,11 +109,9 @@ def sort_releases(rows: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def describe_sample(
-    rows: pd.DataFrame, unit: str, intervals: str = "bars and whiskers show"
-) -> str:
-    """ "1,055 pairs in each of 5 repeats, each with a new split and new noise; bars and whiskers
-    show 95 % intervals."
+def describe_sample(rows: pd.DataFrame, unit: str, intervals: str = "error bars show") -> str:
+    """ "1,055 pairs in each of 5 repeats, each with a new split and new noise; error bars show
+    95 % intervals."
 
     unit       what n counts; "" to leave n out
     intervals  what shows them; "" where nothing does

@@ -176,9 +176,8 @@ ATTACK_METRICS = (
         _attack(
             f"precision_at_{count}",
             f"Right among the first {count} named",
-            f"Share of withheld links among the {count} unlinked pairs of all that the attacker "
-            "would name first. A guesser's share is that of withheld links among all such pairs, "
-            "next to nothing.",
+            f"Share of withheld links among the {count} pairs that the attacker would name first, "
+            "out of all pairs without a released link. A guesser's share is next to nothing.",
         )
         for count in (50, 100, 500)
     ),

@@ -198,7 +198,7 @@ def build_verdict(data: ReportData) -> list[Block]:
     verdict = data.verdict
     if verdict is None:
         return [blocks.paragraph("No policy was chosen, so no limits apply.")]
-    meanings = "; ".join(f"{DECISION_TITLES[d]}: {DECISION_MEANINGS[d]}" for d in DECISION_TITLES)
+    meanings = ". ".join(f"{DECISION_TITLES[d]}: {DECISION_MEANINGS[d]}" for d in DECISION_TITLES)
     summary = clean_text(verdict.policy.summary, 400)
     result = [*_build_decisions(data, verdict), blocks.note(f"{summary} {meanings}.")]
     detailed = choose_detailed(verdict)

@@ -119,8 +119,8 @@ def _describe_state(state: State) -> str:
     if state == State.DONE:
         return ""
     return (
-        f"This audit is {state}: what follows is what is known so far, and a release that not "
-        "every attack was tried on may look safer than it is."
+        f"This audit is {state}: these are the results so far. A release that not every attack "
+        "was tried on may look safer than it is."
     )
 
 

@@ -179,9 +179,9 @@ def _build_costs(found: dict[str, Any]) -> list[Block]:
     if not rows:
         return [title, blocks.paragraph("No attack clearly beat the baseline attackers.")]
     caption = (
-        "Attacks clearly above the baseline attackers: seconds of one repeat, mean over repeats, "
-        "and lines of data needed beside the release. Work that attacks share is counted with the "
-        "first."
+        "Attacks clearly above the baseline attackers. Seconds: of one repeat, mean over repeats. "
+        "Lines of knowledge: data needed beside the release. Work that attacks share is counted "
+        "with the first."
     )
     return [title, blocks.table(COST_COLUMNS, rows, caption, (2, 3), [1.2, 1.1, 0.5, 0.6, 1.2, 1])]
 

@@ -41,10 +41,9 @@ def _build_homophily(data: ReportData) -> list[Block]:
         blocks.figure(
             image,
             alt,
-            "Share of a node's neighbours, of its role peers (nodes with "
-            "about as many links), and of both, who have the node's own private value. "
-            "Dashed: mean class share, the expected ratio without homophily. First repeat's "
-            "releases.",
+            "Share of neighbours, of role peers and of both that have the node's own private "
+            "value. Role peers: nodes with about as many links. Dashed: mean class share, the "
+            "expected ratio without homophily. Releases of the first repeat.",
         ),
     ]
 
@@ -67,9 +66,9 @@ def _build_margins(data: ReportData) -> list[Block]:
         blocks.table(
             ["Release", *map(metric_title, metrics)],
             [[release_title(r), *(texts.get((r, m), "–") for m in metrics)] for r in releases],
-            f"Margins of the private value under {method_title(attack)}, the most confident attack "
-            "on the original: probability of the true class less the highest other one. Nearer 0 "
-            "is safer; far below 0 leaks as well, because the answer can be inverted. "
+            "Margins of the private value: probability of the true class less the highest other "
+            f"one. Attack: {method_title(attack)}, the most confident on the original. Nearer 0 is "
+            "safer. Far below 0 leaks as well, because the answer can be inverted. "
             f"{sample}",
             numeric=range(1, 1 + len(metrics)),
             widths=[1.3, 1.0, 1.0, 1.0],

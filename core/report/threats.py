@@ -31,8 +31,7 @@ def build_threats(data: ReportData) -> list[Block]:
             "**Private attribute.** Someone holds the release and knows "
             f"“{threats.private}” for {_describe_known(data)}. How well can they infer it for "
             "the others? The attacker "
-            f"sees the links and all other features; “{threats.private}” itself is removed from "
-            "the features."
+            f"sees the links and all features except “{threats.private}” itself."
         )
     if threats.identity is not None:
         paragraphs.append(_describe_people(spec))
@@ -41,8 +40,8 @@ def build_threats(data: ReportData) -> list[Block]:
     shown = [m for m in ("auc", "accuracy", "tpr_at_fpr_0.01", "precision_at_100") if m in used]
     reading = [
         *(f"**{METRICS[m].title}.** {METRICS[m].help}" for m in shown),
-        "**Risk of a node.** The probability that an attacker puts on the truth about it, "
-        "calibrated and chosen on other nodes.",
+        "**Risk of a node.** The probability that an attacker puts on the truth about it. The "
+        "attacker is calibrated and chosen on other nodes.",
         "**0.84 [0.80, 0.88]** is an estimate with its 95 % interval over nodes or pairs and "
         "over repeats.",
     ]
@@ -65,7 +64,7 @@ def _describe_links(data: ReportData) -> str:
             who = f"{data.count(len(threats.sensitive_links))} links of the original are sensitive"
     return (
         "**Sensitive links.** Can an attacker who holds the release infer that two nodes are "
-        f"linked, although that link was withheld? {who}; they are removed before "
+        f"linked, although that link was withheld? {who}. These links are removed before "
         "anything is attacked, defended or released. The attacker scores them and as many "
         "unlinked pairs without knowing which are which. "
         f"{_describe_held_back(data)} held back to measure usefulness."

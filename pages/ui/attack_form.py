@@ -191,7 +191,7 @@ def _show_knowledge() -> dict[str, Any]:
             "Adaptive attackers",
             key="adaptive",
             persist_state="session",
-            help="Each attack also runs as an adaptive attack: it applies the known defense to the "
+            help="Each attack also runs as an adaptive attack. It applies the known defense to the "
             "release with secrets of its own, and is trained on the result.",
         )
         inside = st.checkbox(

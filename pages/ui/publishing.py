@@ -37,8 +37,9 @@ def show_publishing(view: AuditView) -> None:
         )
         return
     st.caption(
-        "Releases of an audit are seeded, so their noise could be removed. A publishing run makes "
-        "the chosen release again from the whole graph, with fresh randomness that is not stored."
+        "Do not publish a release of an audit: it is repeatable, so its noise could be removed. A "
+        "publishing run makes the chosen release again from the whole graph, with fresh randomness "
+        "that is not stored."
     )
     if login.check_change(view.summary.id, view.summary.person, "publish its releases"):
         _show_form(view)

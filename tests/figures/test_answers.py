@@ -106,7 +106,7 @@ def test_risk_counts_the_exposed() -> None:
     assert "Degree product" not in text
     bound = answers.answer_bound(nodes)
     assert bound.startswith("Upper bound for link inference: 2 of 4")
-    assert "guessing would reach" in bound
+    assert "Guessing would reach" in bound
 
 
 @pytest.mark.parametrize(

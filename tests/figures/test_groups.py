@@ -51,7 +51,7 @@ def test_the_largest_gap_is_named_with_what_a_defense_makes_of_it():
     assert gaps.loc["original"].low > 0
     text = answer_groups(nodes, groups)
     assert "by gender, the advantage is largest on w and smallest on m: a gap of 0.1" in text
-    assert "; it is " in text
+    assert ". The largest gap is " in text
     assert "Random deletion" in text
 
 

@@ -148,7 +148,7 @@ def test_the_highest_risk_stands_out_most_from_the_background(theme):
 def test_a_range_of_ranks_has_a_row_a_person():
     nodes = make_nodes(900)
     whole, part = draw(nodes, "original"), draw(nodes, "original", ranks=(101, 140))
-    assert "rows show means" in whole.note
+    assert "rows is the mean" in whole.note
     assert "mean of about" not in part.note
     table = compute_heatmap(nodes, "original")
     inside = table[table["rank"].between(101, 140)]

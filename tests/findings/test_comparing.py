@@ -124,4 +124,4 @@ def _domains(layout) -> set[tuple[float, float]]:
 
 def test_the_figure_says_whose_upper_end_it_draws():
     table = compute_comparison(judge_audit(0.4))
-    assert "end at the highest upper end of any" in compare_releases(table, RELEASES).note
+    assert "up to the highest end of any" in compare_releases(table, RELEASES).note

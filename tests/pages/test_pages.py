@@ -281,7 +281,7 @@ def test_a_row_of_several_opens_into_a_row_each(open_app: OpenApp, audit_id, mon
     monkeypatch.setattr("pages.ui.chart.st.plotly_chart", click)
     app = open_app("risk", audit=audit_id)
     assert drawn == [6]
-    assert "Rows of several nodes expand first" in texts(app)
+    assert "A row of several nodes expands first" in texts(app)
     assert "node" not in app.session_state
     app.run()
     assert app.session_state["heatmap-ranks"] == (1, 5)
