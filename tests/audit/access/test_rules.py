@@ -41,7 +41,6 @@ service     load_graph find_relative estimate_time       analyst   analyst   app
 service     wait get_progress get_view get_publish       analyst   analyst   approver  approver
 service     start_audit start_publish                    analyst   admin     admin     admin
 service     resume_audit cancel_audit delete_audit       analyst   admin     admin     admin
-service     cancel_publish                               analyst   admin     admin     admin
 service     record_decision hand_out                     analyst   approver  approver  approver
 service     sign_publish                                 -         approver  approver  approver
 service     assign_lineage                               approver  approver  approver  approver
