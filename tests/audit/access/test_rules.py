@@ -14,10 +14,10 @@ from core.audit.access.authorised import AuthorisedService, enter
 from core.audit.access.permissions import Permissions
 from core.audit.access.rules import RULES
 from core.audit.decisions import Decision
-from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import MethodChoice, PublishSpec
 from core.errors import AccessError, AuditError, InputError
+from tests.inline import run_inline
 
 PEOPLE = {
     "owner": Person("i ada", "Ada", "analyst"),
