@@ -16,7 +16,6 @@ import pytest
 import core.cli.main as command
 from core.audit.export import SCENARIO_COLUMNS
 from core.audit.parts import PARTS
-from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.store.database import Store
@@ -27,6 +26,7 @@ from core.cli.audit_spec import build_spec
 from core.data.catalogue import load_dataset
 from core.defenses.command import Command
 from core.registry import list_methods
+from tests.inline import run_inline
 from tests.oracles.broken import make_half_noise
 
 USUAL = [name for name, part in PARTS.items() if part.is_usual]
