@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.audit.run import run_inline
+from tests.inline import run_inline
 from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from pages.ui import page as ui_page
