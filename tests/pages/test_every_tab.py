@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.inline import run_inline
 from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from pages.ui import page as ui_page
+from tests.inline import run_inline
 
 LINKS = ("common_neighbors", "degree_product")
 VALUES = ("label_propagation", "class_prior")
