@@ -57,9 +57,9 @@ def test_similarity_of_sensitive_links_falls_within_the_budget(name):
     assert not release.graph.contains_pairs(hidden).any()
 
 
-def test_needs_sensitive_links():
+def test_needs_withheld_links():
     graph = two_communities()
-    assert "sensitive" in Ppne().supports(graph, Threats(graph))
+    assert "withheld links" in Ppne().supports(graph, Threats(graph))
     assert np.array_equal(
         Ppne(strength=0.0).publish(graph, make_threats(graph), Context(Seed(0))).graph.edges,
         graph.edges,

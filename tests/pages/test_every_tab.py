@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from core.audit.spec import AuditSpec
@@ -29,13 +31,15 @@ AUDITS = {
 
 
 @pytest.fixture(scope="module", params=AUDITS)
-def audit(request: pytest.FixtureRequest, audited) -> str:
+def audit(request: pytest.FixtureRequest, audited) -> Iterator[str]:
     fields, attacks, defenses = AUDITS[request.param]
     graph = load_dataset("karate").graph
     content = {"graph_name": "karate", "graph_hash": graph.content_hash, "num_repeats": 2}
     content |= {"attacks": [{"key": key} for key in attacks], "defenses": defenses, **fields}
     spec = AuditSpec.check_spec(content)
-    return run_inline(spec, graph, audited[0].home, request.param).summary.id
+    audit_id = run_inline(spec, graph, audited[0].home, request.param).summary.id
+    yield audit_id
+    audited[0].delete_audit(audit_id)  # other tests read the list of audits
 
 
 @pytest.mark.parametrize(
