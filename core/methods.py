@@ -33,6 +33,10 @@ Kind = Literal["link_attack", "attribute_attack", "identity_attack", "defense"]
 UnitInterval = Annotated[float, Field(ge=0, le=1)]
 OpenUnitInterval = Annotated[float, Field(gt=0, lt=1)]
 
+NEEDS_LINKS = "needs withheld links to protect; choose which on the Data page, or with --hide-links"
+NEEDS_PRIVATE = "needs a private column to protect; choose one on the Data page, or with --private"
+"""Reasons of `Defense.supports`, each with its remedy."""
+
 ATTACK_KINDS: tuple[Kind, ...] = ("link_attack", "attribute_attack", "identity_attack")
 
 
@@ -202,7 +206,7 @@ class Defense(Method):
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         """None if it can run; otherwise the reason, in words for the user."""
-        return "needs sensitive links to protect" if self.needs_links and not threats.link else None
+        return NEEDS_LINKS if self.needs_links and not threats.link else None
 
     def expect_links(self, num_nodes: int, num_links: int) -> float:
         """About how many links the release of a graph of this size has: as many, unless pairs

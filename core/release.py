@@ -13,6 +13,8 @@ from core.graph import Graph
 
 ORIGINAL = "original"
 """Id of the undefended graph among the releases of an audit."""
+COMMAND = "command"
+"""Key of the defense that runs a user's program."""
 
 Unit = Literal["none", "edge", "link", "node"]
 
@@ -91,6 +93,11 @@ class Release:
     def work_key(self) -> tuple[str, str]:
         """`Method.work_key` of the defense."""
         return self.defense, json.dumps(self.config, sort_keys=True)
+
+    @property
+    def public_config(self) -> dict[str, Any]:
+        """Settings as handed out: a command line may hold the publisher's paths and passwords."""
+        return {} if self.defense == COMMAND else self.config
 
     def strip(self) -> Release:
         """Remove everything not covered by the budget: true counts, curves and scores."""

@@ -7,10 +7,10 @@ import streamlit as st
 from core.audit.scenarios import THREAT_TITLES, Threat
 from core.audit.view import AuditView
 from core.figures import ranking, roc
-from core.findings import answers, control, knowing_more, tables
+from core.findings import control, tables
 from core.findings.attack_summary import summarize_attacks
+from core.findings.knowing_more import explain_stronger, tabulate_inside
 from core.findings.labels import LOW_FPR, attack_threat
-from core.findings.private_columns import answer_private_columns
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
 from pages.ui.attack_form import show_attack_form
@@ -91,15 +91,8 @@ def _show_curves(view: AuditView, threat: Threat) -> None:
 
 def _show_knowledge(view: AuditView, threat: Threat) -> None:
     """Adaptive attackers, released links, combined columns and the odds of a named pair."""
-    results = view.results
-    sentences = list(cache.remember(view, lambda: knowing_more.answer_adaptive(results, threat)))
-    if threat == "attribute":
-        sentences += cache.remember(view, lambda: answer_private_columns(view))
-    if threat == "link" and (odds := cache.remember(view, lambda: answers.answer_odds(results))):
-        sentences.append(odds)
-    table = cache.remember(view, lambda: knowing_more.tabulate_inside(results))
-    if len(table):
-        sentences += knowing_more.answer_inside(results)
+    sentences = cache.remember(view, lambda: explain_stronger(view, threat))
+    table = cache.remember(view, lambda: tabulate_inside(view.results))
     if not sentences:
         st.caption(
             "Only standard attackers were run. Add adaptive attackers, released links or "

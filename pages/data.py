@@ -88,7 +88,7 @@ def _show_counts(profile: GraphProfile) -> None:
         "Density": format_percent(profile.density),
         "Components": f"{profile.num_components:,}",
         "Isolated": f"{profile.num_isolated:,}",
-        "Median degree": f"{profile.degree_quantiles[0.5]:g}",
+        "Median degree": f"{profile.median_degree:g}",
         "Clustering": format_number(profile.average_clustering),
         "Triangles": f"{profile.num_triangles:,}",
     }

@@ -36,11 +36,7 @@ _JITTER = 0.05
 
 
 def compute_layout(
-    graph: Graph,
-    rng: np.random.Generator,
-    num_pivots: int = NUM_PIVOTS,
-    num_rounds: int = NUM_ROUNDS,
-    progress: Progress | None = None,
+    graph: Graph, rng: np.random.Generator, progress: Progress | None = None
 ) -> np.ndarray:
     """(n, 2) float64 positions within [-1, 1]; each component's area is proportional to its
     size, the largest first. Deterministic for a generator state."""
@@ -56,7 +52,7 @@ def compute_layout(
         members = order[starts[label] : starts[label + 1]]
         part = sparse.csr_array(adjacency[members][:, members]) if len(sizes) > 1 else adjacency
         component_progress = None if done else progress
-        placed = lay_out_connected(part, rng, num_pivots, num_rounds, component_progress)
+        placed = lay_out_connected(part, rng, progress=component_progress)
         places[members] = _fit(spread_out(gather_neighbors(part, placed)))
         progress.update(done + 1, len(large), "placing the components")
     return _pack(places, labels, sizes)
@@ -66,7 +62,6 @@ def lay_out_connected(
     adjacency: sparse.csr_array,
     rng: np.random.Generator,
     num_pivots: int = NUM_PIVOTS,
-    num_rounds: int = NUM_ROUNDS,
     progress: Progress | None = None,
 ) -> np.ndarray:
     """(n, 2) positions of a connected graph."""
@@ -76,9 +71,9 @@ def lay_out_connected(
     places += _JITTER * rng.standard_normal(places.shape)
     weights = weigh_pivots(distances)
     indptr, indices = adjacency.indptr, adjacency.indices
-    for index in range(num_rounds):
+    for index in range(NUM_ROUNDS):
         majorize(indptr, indices, pivots, distances, weights, places)
-        progress.update(len(pivots) + index + 1, len(pivots) + num_rounds, "placing the people")
+        progress.update(len(pivots) + index + 1, len(pivots) + NUM_ROUNDS, "placing the people")
     return places
 
 

@@ -54,12 +54,13 @@ class ShadowRelease:
 
 
 def share_shadow_release(
-    defense: Defense, release: Release, threats: Threats, context: Context, number: int = 0
+    defense: Defense, release: Release, threats: Threats, context: Context
 ) -> ShadowRelease:
     """One shadow release for all adaptive attacks on a release; see `make_shadow_release`."""
     attribute = threats.attribute
     known = "" if attribute is None else attribute.observed.tobytes()
-    name = ("replay", *defense.work_key, release.graph.content_hash, known, number)
+    # The key seeds the work: its 0 is part of every result.
+    name = ("replay", *defense.work_key, release.graph.content_hash, known, 0)
     return context.share(
         (*name, threats.link is not None),
         lambda shared: make_shadow_release(defense, release, threats, shared),

@@ -420,10 +420,6 @@ class AuditService:
             self._remember(self._releases, publish_id, release, _MAX_RELEASES)
         return replace(run, release=release)
 
-    def cancel_publish(self, publish_id: str) -> None:
-        """Cancel a publishing run; unknown ids are ignored."""
-        self.publishing.cancel(publish_id)
-
     def set_notifier(self, notify: Callable[[str], object]) -> None:
         """Set the callback for one-line messages while waiting for database or disk."""
         self._store.notify = notify

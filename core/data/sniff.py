@@ -138,12 +138,6 @@ class TableLayout:
             for field, known in _OPTIONS.items()
         }
 
-    @property
-    def certainty(self) -> dict[Field, Literal["certain", "unsure"]]:
-        """Field → whether it is given or unambiguous."""
-        open_fields = {question.field for question in self.questions}
-        return {field: "unsure" if field in open_fields else "certain" for field in _OPTIONS}
-
     def check_certain(self, file: str, prefix: str = "") -> None:
         """Raise InputError naming the option of the first open question."""
         for question in self.questions:

@@ -1,10 +1,10 @@
 """Warnings on a loaded graph, foremost columns and ids that reveal a secret.
 
-A telling column is a copy of the secret, inverted or with errors, whatever the links. Ids tell by
-their number or by a part, as addresses of one employer do. Every column is compared with every
-class of the secret by the share of the class's entropy that it explains (Theil's uncertainty
-coefficient), which is 1 for a copy and for its inverse. No model is trained; thousands of columns
-take seconds.
+A telling column is a copy of the secret, inverted or with errors, whatever the links. Ids, and
+texts that hardly repeat, tell by their number or by a part, as addresses of one employer do. Every
+column is compared with every class of the secret by the share of the class's entropy that it
+explains (Theil's uncertainty coefficient), which is 1 for a copy and for its inverse. No model is
+trained; thousands of columns take seconds.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ MAX_KNOWN = 10_000
 MAX_BINS = 20
 IDS = "node ids"
 """Name of the ids where they are compared like columns."""
-ID_PARTS = {
+TEXT_PARTS = {
     "beginning": r"^(\D*?)[^\w]*\d|^([^\W_]+)[\W_]",
     "end": r"[\W_]([^\W_]+)$",
     "domain": r"@(.+)$",
 }
-"""Parts of an id that may name a group: before the first digit or mark, after the last mark, and
+"""Parts of a text that may name a group: before the first digit or mark, after the last mark, and
 the domain of an address."""
 _CHUNK = 128
 _RESAMPLES = 400
@@ -110,7 +110,7 @@ def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]
     columns = [
         *_count_attributes(graph, secret, known),
         *_count_features(graph, secret, known),
-        *_count_ids(graph, secret, known),
+        *_count_parts(IDS, [graph.node_ids[node] for node in known.tolist()], secret, known),
     ]
     num_tests = sum(len(names) for names, _, _ in columns) * int((sizes > 0).sum())
     found: list[TellingColumn] = []
@@ -147,8 +147,8 @@ def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]
                 )
             )
     found.sort(key=lambda one: -one.strength)
-    names = [one.column for one in found]  # of several parts of the ids the strongest
-    return [one for i, one in enumerate(found) if not one.is_id or names.index(IDS) == i]
+    first = {one.column: one for one in reversed(found)}  # of several parts the strongest
+    return [one for one in found if first[one.column] is one]
 
 
 _Counts = tuple[list[str], np.ndarray, bool]
@@ -156,27 +156,37 @@ _Counts = tuple[list[str], np.ndarray, bool]
 
 
 def _count_attributes(graph: Graph, secret: Attribute, known: np.ndarray) -> Iterator[_Counts]:
-    """Other attributes, without nearly distinct ones."""
+    """Other attributes; those that hardly repeat by their parts."""
     for name, attribute in graph.attributes.items():
         if name != secret.name:
             distinct, bins = np.unique(attribute.codes[known], return_inverse=True)
-            if len(distinct) <= max(2 * MAX_BINS, len(known) / 10):
+            if _is_coarse(len(distinct), len(known)):
                 yield [name], _count(bins[:, None], secret, known), False
+                continue
+            texts = ["" if code < 0 else attribute.classes[code] for code in distinct[bins]]
+            yield from _count_parts(name, texts, secret, known)
 
 
-def _count_ids(graph: Graph, secret: Attribute, known: np.ndarray) -> Iterator[_Counts]:
-    """The last number in the ids, and parts that few nodes do not share."""
-    ids = pd.Series([graph.node_ids[node] for node in known.tolist()])
-    numbers = ids.str.extract(r"(\d{1,15})\D*$")[0]
+def _is_coarse(num_distinct: int, num_known: int) -> bool:
+    """Whether nodes share values, so that a value says more than who it is."""
+    return num_distinct <= max(2 * MAX_BINS, num_known / 10)
+
+
+def _count_parts(
+    name: str, texts: list[str], secret: Attribute, known: np.ndarray
+) -> Iterator[_Counts]:
+    """The last number of each text, if all have one, and parts that few nodes do not share."""
+    column = pd.Series(texts)
+    numbers = column.str.extract(r"(\d{1,15})\D*$")[0]
     if numbers.notna().all():
         values = numbers.astype(np.float64).to_numpy()
         edges = np.unique(np.quantile(values, np.linspace(0, 1, MAX_BINS + 1)[1:-1]))
-        yield [IDS], _count(np.searchsorted(edges, values)[:, None], secret, known), False
-    for pattern in ID_PARTS.values():
-        parts = ids.str.extract(pattern).bfill(axis=1)[0].fillna("")
+        yield [name], _count(np.searchsorted(edges, values)[:, None], secret, known), False
+    for pattern in TEXT_PARTS.values():
+        parts = column.str.extract(pattern).bfill(axis=1)[0].fillna("")
         bins, distinct = pd.factorize(parts)
-        if 1 < len(distinct) <= max(2 * MAX_BINS, len(known) / 10):
-            yield [IDS], _count(bins[:, None], secret, known), False
+        if len(distinct) > 1 and _is_coarse(len(distinct), len(known)):
+            yield [name], _count(bins[:, None], secret, known), False
 
 
 def _count_features(graph: Graph, secret: Attribute, known: np.ndarray) -> Iterator[_Counts]:

@@ -84,7 +84,7 @@ def write_release(
         **provenance,
         "release": {
             "defense": release.defense,
-            "config": release.config,
+            "config": release.public_config,
             "guarantee": {**asdict(release.guarantee), "label": release.guarantee.label},
             "facts": release.facts,
             "num_nodes": graph.num_nodes,

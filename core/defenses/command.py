@@ -24,7 +24,7 @@ from core.data.sandbox import PASSED_ON, load_pairs_in_sandbox, make_folder, rea
 from core.errors import InputError, ResourceError
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
-from core.release import Guarantee, Release
+from core.release import COMMAND, Guarantee, Release
 from core.threats import Threats
 
 FOLDER = "_AUDIT_COMMANDS"
@@ -49,7 +49,7 @@ class Command(Defense):
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
-        key="command",
+        key=COMMAND,
         title="Command",
         summary="Runs a program that reads the links and writes those to be released.",
         source="Whoever wrote the program",

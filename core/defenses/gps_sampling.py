@@ -22,7 +22,7 @@ from core.defenses.release_selection import (
 )
 from core.errors import check_support
 from core.graph import Graph
-from core.methods import Defense, MethodInfo, UnitInterval
+from core.methods import NEEDS_PRIVATE, Defense, MethodInfo, UnitInterval
 from core.progress import PartProgress, RecordedCurves
 from core.release import Release
 from core.threats import AttributeThreat, Threats
@@ -135,7 +135,7 @@ class GpsSampling(Defense):
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         if threats.attribute is None:
-            return "needs a private attribute to protect"
+            return NEEDS_PRIVATE
         if graph.num_edges == 0:
             return "needs a graph with links"
         return None

@@ -12,7 +12,7 @@ from pydantic import Field
 from core.context import Context
 from core.errors import check_support
 from core.graph import Graph
-from core.methods import Defense, MethodInfo, OpenUnitInterval, UnitInterval
+from core.methods import NEEDS_PRIVATE, Defense, MethodInfo, OpenUnitInterval, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -183,7 +183,7 @@ class NetFense(FlipDefense):
 def check_flips(graph: Graph, threats: Threats, with_features: bool) -> str | None:
     """Reason why links and features of a graph cannot be flipped, or None."""
     if threats.attribute is None:
-        return "needs a private attribute to protect"
+        return NEEDS_PRIVATE
     if graph.num_edges == 0:
         return "needs a graph with links"
     if graph.weights is not None:

@@ -67,7 +67,7 @@ class Ppne(Defense):
         state = _Neighborhoods(graph, threats.link.hidden)
         budget = round(self.strength * graph.num_edges)
         half = max(self.num_candidates // 2, 1)
-        exposed = _find_exposed(graph, threats.link.hidden)
+        exposed = graph.edges[state.is_exposed[graph.edges].any(axis=1)]
         fresh = sample_candidates(graph, threats, max(4 * budget, half), rng)
         fresh = fresh[state.is_exposed[fresh].any(axis=1)]
         pools = [pool for pool in (exposed, fresh) if len(pool)]
@@ -79,13 +79,6 @@ class Ppne(Defense):
             state.change(np.array(picked).reshape(count, -1, 2))
             context.progress.update(start + count, budget, "choosing changes")
         return self.build_release(state.to_graph(context.rng("weights")))
-
-
-def _find_exposed(graph: Graph, hidden: np.ndarray) -> np.ndarray:
-    """Links adjacent to a sensitive link, the only ones that affect its similarity."""
-    mask = np.zeros(graph.num_nodes, bool)
-    mask[hidden] = True
-    return np.asarray(graph.edges[mask[graph.edges].any(axis=1)])
 
 
 class _Neighborhoods:
@@ -111,17 +104,6 @@ class _Neighborhoods:
         room = np.bincount(candidates.ravel(), minlength=self.graph.num_nodes)
         self._starts, self._columns = make_room(self._starts, self._sizes, self._columns, room)
         make_changes(self._starts, self._sizes, self._columns, *self._secrets, candidates)
-
-    def compute_effect(self, u: int, v: int) -> tuple[float, float]:
-        """(gain, loss) of removing (u, v) if linked, else of adding it.
-
-        Only pairs at u and at v are affected; the flipped pair itself counts for neither.
-        """
-        mark = np.zeros(self.graph.num_nodes, bool)
-        effect: tuple[float, float] = compute_effect(
-            self._starts, self._sizes, self._columns, *self._secrets, u, v, mark
-        )
-        return effect
 
     def to_graph(self, rng: np.random.Generator) -> Graph:
         """Graph of the neighbourhoods; added links have weights like those of the graph."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from core.audit.scenarios import Threat
@@ -103,7 +104,8 @@ def _keep_tried(worst: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
 def _describe_lowest(worst: pd.DataFrame) -> str:
     """ "finds 0.43 … on the original. With X it falls to 0.05 by Y."; "" if there is nothing to
     compare. `worst` is `compute_worst_attacks`, indexed by release."""
-    defended = worst[[r != ORIGINAL and not is_data_independent(str(r)) for r in worst.index]]
+    is_defended = [r != ORIGINAL and not is_data_independent(str(r)) for r in worst.index]
+    defended = worst[np.array(is_defended, bool)]
     if defended.empty or ORIGINAL not in worst.index:
         return ""
     best_id, before = defended.value.idxmin(), worst.loc[ORIGINAL]
@@ -280,5 +282,6 @@ def find_safest(nodes: pd.DataFrame, secret: Secret) -> str | None:
 def find_least_exposing(headline: pd.DataFrame) -> str | None:
     """The defended release with the smallest mean advantage, of `pick_worst`."""
     means = headline.groupby("release", observed=True, sort=False).advantage.mean()
-    means = means[[r != ORIGINAL and not is_data_independent(str(r)) for r in means.index]]
+    is_defended = [r != ORIGINAL and not is_data_independent(str(r)) for r in means.index]
+    means = means[np.array(is_defended, bool)]
     return None if means.empty else str(means.idxmin())

@@ -121,10 +121,11 @@ class _Reached:
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is clearly above the baseline, or reached by a baseline attacker."""
+        """Whether noise does not explain the difference to the baseline, as far as is known, or a
+        baseline attacker reached it."""
         if self.baseline is None or self.baseline.first.value > self.best.value:
             return True
-        return self.baseline.outcome == "higher"
+        return self.baseline.outcome in ("higher", "not_tested")
 
     @property
     def excess(self) -> float:

@@ -31,12 +31,10 @@ SHAPES = {
 
 @dataclass(frozen=True, eq=False)
 class EgoNetwork:
-    """nodes: node numbers, centre first; positions (k, 2); num_left_out: neighbours above the
-    cap."""
+    """nodes: node numbers, centre first; positions (k, 2)."""
 
     nodes: np.ndarray
     positions: np.ndarray
-    num_left_out: int
 
 
 def compute_ego(
@@ -65,8 +63,7 @@ def compute_ego(
     else:
         placed = {int(node): np.zeros(2)}
     positions = np.array([placed[int(i)] for i in nodes])
-    num_left_out = len(np.setdiff1d(neighbors, nodes))
-    return EgoNetwork(nodes, positions - positions[0], num_left_out)
+    return EgoNetwork(nodes, positions - positions[0])
 
 
 def describe_fingerprint(graph: Graph, node: int) -> str:

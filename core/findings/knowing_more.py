@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from core.audit.knowledge import ADAPTIVE, Composition
 from core.audit.scenarios import Scenario, Threat
+from core.audit.view import AuditView
+from core.findings.answers import answer_odds
 from core.findings.differences import is_clear
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import method_title, metric_title, release_title
 from core.findings.numbers import format_row
+from core.findings.private_columns import answer_private_columns
 from core.findings.tables import attack_rows, list_releases, main_metric
 from core.release import ORIGINAL
 
 PRECISION, RECOVERED = "released_precision", "recovered_at_precision_0.9"
+
+
+def explain_stronger(view: AuditView, threat: Threat) -> list[str]:
+    """Sentences on adaptive attackers, combined columns, the odds of a named pair and released
+    links."""
+    results = view.results
+    sentences = answer_adaptive(results, threat)
+    if threat == "attribute":
+        sentences += answer_private_columns(view)
+    if threat == "link" and (odds := answer_odds(results)):
+        sentences.append(odds)
+    return sentences + answer_inside(results)
 
 
 def tabulate_inside(results: pd.DataFrame) -> pd.DataFrame:
@@ -37,7 +53,7 @@ def answer_inside(results: pd.DataFrame) -> list[str]:
     found = attack_rows(results, RECOVERED, "included")
     real = attack_rows(results, PRECISION, "included")
     alone = [not isinstance(Scenario.parse(m).knowledge, Composition) for m in real.method]
-    real = real[alone]  # several releases together show the links of any of them
+    real = real[np.array(alone, bool)]  # several releases together show the links of any of them
     sentences = []
     for release in list_releases(found):
         if release == ORIGINAL:
@@ -64,7 +80,8 @@ def answer_adaptive(results: pd.DataFrame, threat: Threat) -> list[str]:
         return []
     rows = attack_rows(results, metric, threat)
     rows = invert_scores(rows[~rows.is_baseline & (rows.release != ORIGINAL)])
-    adaptive = rows[[Scenario.parse(method).knowledge == ADAPTIVE for method in rows.method]]
+    is_adaptive = [Scenario.parse(method).knowledge == ADAPTIVE for method in rows.method]
+    adaptive = rows[np.array(is_adaptive, bool)]
     sentences = []
     for release in list_releases(adaptive):
         knows = adaptive[adaptive.release == release]

@@ -53,7 +53,10 @@ def describe_relative(relative: Relative) -> str:
 def explain_ledger(entries: tuple[Entry, ...]) -> str:
     """What a collector of all published releases gains, in plain sentences."""
     if not entries:
-        return "Nothing of this graph has been published yet."
+        return (
+            "The ledger has no publishing run of this graph. It does not recognise a copy with new "
+            "ids and changed links: ask an approver to assign such a copy to its lineage."
+        )
     totals = compute_totals(entries)
     if not totals:
         return f"Of {len(entries)} publishing runs, none has a guarantee. {NOT_COVERED}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 
 from core.audit.scenarios import Scenario
@@ -88,4 +89,5 @@ def _select(view: AuditView, metric: str, column: str) -> pd.DataFrame:
     scenarios = [Scenario.parse(method) for method in rows.method]
     target = "" if column == view.spec.threats.private else column
     rows = rows.assign(knowledge=[scenario.knowledge.text for scenario in scenarios])
-    return rows[[scenario.target == target for scenario in scenarios]].reset_index(drop=True)
+    is_on_column = [scenario.target == target for scenario in scenarios]
+    return rows[np.array(is_on_column, bool)].reset_index(drop=True)

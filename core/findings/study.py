@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from core.audit.scenarios import Threat
@@ -93,7 +94,8 @@ def describe_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, st
         return ""
     best = rows.loc[rows.groupby("share").value.idxmax()].set_index("share", drop=False)
     whole, rest = best.loc[0.0], best[best.share > 0]
-    clear = rest[[row.value < whole.value and is_clear(row, whole) for row in rest.itertuples()]]
+    is_lower = [row.value < whole.value and is_clear(row, whole) for row in rest.itertuples()]
+    clear = rest[np.array(is_lower, bool)]
     metric = metric_title(rows.metric.iloc[0])
     before = format_row(whole)
     if clear.empty:

@@ -17,7 +17,6 @@ from scipy import sparse
 from core.algorithms.communities import find_communities
 from core.algorithms.kernels import count_distances
 from core.context import Context
-from core.data.profile import compute_assortativity
 from core.graph import Graph
 from core.measures.structure import EXACT_STEPS, TILE_STEPS, prepare_links, share_shape
 from core.results import Measurement
@@ -100,6 +99,19 @@ def compute_modularity(graph: Graph, communities: np.ndarray) -> float:
     inside = np.bincount(a[a == b], minlength=communities.max() + 1)
     strength = np.bincount(communities, weights=graph.degrees, minlength=len(inside))
     return float((inside / m - (strength / (2 * m)) ** 2).sum())
+
+
+def compute_assortativity(graph: Graph) -> float:
+    """Pearson correlation of the degrees at both ends of the links (Newman 2002)."""
+    degrees = graph.degrees.astype(np.float64)
+    linked = degrees[degrees > 0]
+    if not len(linked) or (linked == linked[0]).all():
+        return float("nan")
+    # over the 2m ends of links, of which a node has as many as its degree
+    mean = (linked**2).sum() / linked.sum()
+    gaps = degrees - mean
+    a, b = graph.edges.T
+    return float(2 * (gaps[a] @ gaps[b]) / (linked * (linked - mean) ** 2).sum())
 
 
 def compute_centralities(graph: Graph) -> np.ndarray | None:

@@ -20,6 +20,9 @@ from core.progress import Progress
 PSEUDO = 1.0
 """Pseudo-counts of links and nodes over all blocks, so that none is empty."""
 
+TILE = 100_000
+"""Links weighed at once."""
+
 UNDERFLOW = 1e-200
 """Threshold below which products are rescaled."""
 
@@ -100,8 +103,7 @@ class BlockModel:
                     chances,
                     logs,
                 )
-            links = np.zeros_like(rates)
-            link_logs = weigh_links(self._reverse, rates, messages, links)
+            links, link_logs = weigh_links(self._reverse, rates, messages)
             progress.update(number + 1, rounds, "belief propagation")
             if change <= tolerance * len(chances):
                 break
@@ -201,27 +203,18 @@ def pass_messages(
     return change
 
 
-@numba.njit(nogil=True, cache=True)
 def weigh_links(
-    reverse: np.ndarray, rates: np.ndarray, messages: np.ndarray, links: np.ndarray
-) -> float:
-    """Add the expected link ends between blocks to `links` (B, B); return the summed logarithms
-    of the links' normalisers."""
-    num_blocks = len(rates)
-    logs = 0.0
-    joint = np.empty((num_blocks, num_blocks))
-    for e in range(len(reverse)):
-        opposite = reverse[e]
-        if opposite < e:
-            continue
-        total = 0.0
-        for a in range(num_blocks):
-            for b in range(num_blocks):
-                joint[a, b] = rates[a, b] * messages[e, a] * messages[opposite, b]
-                total += joint[a, b]
-        logs += np.log(total)
-        for a in range(num_blocks):
-            for b in range(num_blocks):
-                links[a, b] += joint[a, b] / total
-                links[b, a] += joint[a, b] / total
-    return logs
+    reverse: np.ndarray, rates: np.ndarray, messages: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Expected link ends between blocks (B, B), and the summed logarithms of the links'
+    normalisers."""
+    joint, logs = np.zeros_like(rates), 0.0
+    once = np.flatnonzero(reverse > np.arange(len(reverse)))  # each link by its first position
+    for start in range(0, len(once), TILE):
+        places = once[start : start + TILE]
+        sent, returned = messages[places], messages[reverse[places]]
+        totals = ((sent @ rates) * returned).sum(axis=1)
+        joint += (sent / totals[:, None]).T @ returned
+        logs += float(np.log(totals).sum())
+    joint *= rates
+    return joint + joint.T, logs

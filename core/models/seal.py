@@ -23,7 +23,7 @@ from core.seeding import Seed
 BATCH = 64
 SCORED_AT_ONCE = 256
 VALIDATION = 0.1
-
+LR = 5e-3
 
 CHANNELS = 32
 LAYERS = 3
@@ -40,7 +40,7 @@ class Dgcnn(torch.nn.Module):
     kept  nodes per subgraph after sort pooling; smaller subgraphs are padded by zeros
     """
 
-    def __init__(self, num_labels: int, kept: int, seed: Seed, dropout: float = 0.5) -> None:
+    def __init__(self, num_labels: int, kept: int, seed: Seed) -> None:
         super().__init__()
         generator = seed.torch("init")
         self.kept = max(kept, MIN_KEPT)
@@ -54,7 +54,7 @@ class Dgcnn(torch.nn.Module):
         self.across = Linear(16 * 5, 32, generator)
         self.dense = Linear(32 * (self.kept // 2 - 4), 128, generator)
         self.last = Linear(128, 1, generator)
-        self.dropout = Dropout(dropout, seed)
+        self.dropout = Dropout(0.5, seed)
 
     def forward(
         self, matrix: sparse.csr_array, labels: np.ndarray, sizes: np.ndarray
@@ -141,7 +141,6 @@ def fit_seal(
     max_nodes: int = 100,
     max_pairs: int = 10_000,
     epochs: int = 5,
-    lr: float = 5e-3,
 ) -> SealModel:
     """Train on at most `max_pairs` pairs, half of them links of the release without their target
     link; a tenth of them selects the epoch. The learning rate falls linearly to 0. Node features
@@ -155,12 +154,10 @@ def fit_seal(
         return untrained
     subgraphs = untrained.extract(np.concatenate([links, absent]), context)
     truth = np.arange(len(subgraphs)) < len(links)
-    return replace(untrained, network=_fit(subgraphs, truth, context, epochs, lr))
+    return replace(untrained, network=_fit(subgraphs, truth, context, epochs))
 
 
-def _fit(
-    subgraphs: Subgraphs, truth: np.ndarray, context: Context, epochs: int, lr: float
-) -> Dgcnn:
+def _fit(subgraphs: Subgraphs, truth: np.ndarray, context: Context, epochs: int) -> Dgcnn:
     """The model of the epoch with the least loss on the validation pairs."""
     kept = int(np.quantile(subgraphs.sizes, 0.4))
     model = Dgcnn(MAX_LABEL + 1, kept, context.seed.child("dgcnn"))
@@ -168,14 +165,14 @@ def _fit(
     rng = context.rng("batches")
     order = rng.permutation(len(truth))
     held_out, training = np.split(order, [max(1, round(VALIDATION * len(order)))])
-    optimizer = Adam(model.parameters(), lr=lr)
+    optimizer = Adam(model.parameters(), lr=LR)
     best, best_loss = deepcopy(model.state_dict()), float("inf")
     batches = int(np.ceil(len(training) / BATCH))
     for epoch in range(epochs):
         model.train()
         total = 0.0
         for step, batch in enumerate(np.array_split(rng.permutation(training), batches)):
-            optimizer.lr = lr * (1.0 - (epoch * batches + step) / (epochs * batches))
+            optimizer.lr = LR * (1.0 - (epoch * batches + step) / (epochs * batches))
             optimizer.zero_grad()
             logits = model(*subgraphs.join(batch))
             loss = cross_entropy(logits, torch.from_numpy(truth[batch]).to(logits))

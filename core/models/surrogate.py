@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 import torch
 from torch.nn import functional
@@ -11,11 +10,11 @@ from torch.nn import functional
 from core.graph import Graph
 from core.models.adam import Adam
 from core.models.encoders import make_inputs, num_columns
+from core.models.gae import Head
 from core.models.pair_matrix import PairMatrix, compute_pair_dots
 from core.models.propagation import Propagation
 
-Head = Literal["cosine", "inner", "mlp"]
-HIDDEN = (128, 64)
+HIDDEN, LR, DROPOUT = (128, 64), 0.01, 0.5
 BATCH = 1 << 17
 """Maximum number of links per training step; larger graphs train on a fresh sample each time."""
 
@@ -49,17 +48,11 @@ class Surrogate:
     """
 
     def __init__(
-        self,
-        inputs: NodeInputs,
-        matrix: PairMatrix,
-        head: Head,
-        generator: torch.Generator,
-        lr: float = 0.01,
-        dropout: float = 0.5,
+        self, inputs: NodeInputs, matrix: PairMatrix, head: Head, generator: torch.Generator
     ) -> None:
         device = generator.device
         self.inputs, self.matrix, self.head = inputs, matrix, head
-        self._generator, self._dropout = generator, dropout
+        self._generator = generator
         first, second = HIDDEN
         self.w1 = _glorot(inputs.size, first, generator)
         self.b1 = torch.zeros(first, device=device)
@@ -73,7 +66,7 @@ class Surrogate:
             self.parameters += [self.w3, self.b3, self.w4]
         for parameter in self.parameters:
             parameter.requires_grad_()
-        self._optimizer = Adam(self.parameters, lr=lr)
+        self._optimizer = Adam(self.parameters, lr=LR)
         self._projected: torch.Tensor | None = None
 
     def fit(self, weights: torch.Tensor, epochs: int, report: Callable[[float], None]) -> None:
@@ -94,7 +87,7 @@ class Surrogate:
         for _ in range(epochs):
             left, right, target = self._draw_pairs(weights, present)
             self._optimizer.zero_grad()
-            z = self._embed(values, self.inputs.project(self.w1), self._dropout)
+            z = self._embed(values, self.inputs.project(self.w1), DROPOUT)
             logits = self._score(z, left, right)
             loss = functional.binary_cross_entropy_with_logits(logits, target)
             loss.backward()

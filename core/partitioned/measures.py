@@ -1,9 +1,8 @@
-"""Measures of partitioned links: anonymity by degrees, and structure."""
+"""Measures of partitioned links: anonymity by degrees, clustering, membership of pairs."""
 
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,22 +17,6 @@ WEDGES = 100_000
 """Default number of sampled wedges: an interval of at most ± 0.0031."""
 
 
-@dataclass(frozen=True, eq=False)
-class LinkStatistics:
-    """Structure of a graph.
-
-    degree_counts      number of nodes of each degree 0, 1, …
-    assortativity      NaN if all degrees are equal
-    global_clustering  share of closed wedges, with its interval
-    """
-
-    num_links: int
-    density: float
-    degree_counts: np.ndarray
-    assortativity: float
-    global_clustering: Estimate
-
-
 def find_degree_sets(links: PartitionedLinks) -> AnonymitySets:
     """Anonymity set of each node whose degree is known."""
     degrees = links.degrees
@@ -44,19 +27,6 @@ def find_neighbor_degree_sets(executor: Executor, links: PartitionedLinks) -> An
     """Anonymity set of each node whose degree and neighbours' degrees are known (Hay et al.)."""
     fingerprints = np.concatenate(list(run_on_partitions(executor, _mix_partition, links)))
     return AnonymitySets(compute_class_sizes(fingerprints), np.ones(links.num_nodes, bool))
-
-
-def compute_statistics(
-    executor: Executor, links: PartitionedLinks, seed: Seed, wedges: int = WEDGES
-) -> LinkStatistics:
-    """All statistics; the clustering is estimated from `wedges` sampled pairs of neighbours."""
-    return LinkStatistics(
-        num_links=links.num_links,
-        density=links.num_links / max(links.num_pairs, 1),
-        degree_counts=np.bincount(links.degrees),
-        assortativity=_compute_assortativity(executor, links),
-        global_clustering=estimate_clustering(executor, links, seed, wedges),
-    )
 
 
 def estimate_clustering(
@@ -83,24 +53,6 @@ def contains_pairs(executor: Executor, links: PartitionedLinks, pairs: np.ndarra
     result = np.zeros(len(pairs), bool)
     result[order] = np.concatenate([result[:0], *run_jobs(executor, _find_linked, tasks)])
     return result
-
-
-def _compute_assortativity(executor: Executor, links: PartitionedLinks) -> float:
-    """Pearson correlation of the degrees at both ends of the links (Newman 2002)."""
-    degrees = np.asarray(links.degrees, np.float64)
-    linked = degrees[degrees > 0]
-    if not len(linked) or (linked == linked[0]).all():
-        return float("nan")
-    mean = float((linked**2).sum() / linked.sum())
-    products = sum(run_on_partitions(executor, _sum_products, links, mean))
-    return float(products / (linked * (linked - mean) ** 2).sum())
-
-
-def _sum_products(links: PartitionedLinks, number: int, mean: float) -> float:
-    """Σ (d_i − mean)(d_j − mean) over the ends i of links in a partition."""
-    partition = links.load_partition(number)
-    gaps = links.degrees - mean
-    return float(gaps[partition.nodes] @ (partition.matrix @ gaps))
 
 
 def _mix_partition(links: PartitionedLinks, number: int) -> np.ndarray:

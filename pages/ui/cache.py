@@ -52,14 +52,14 @@ def _load_audit_graph(
     return graph
 
 
-def load_release(view: AuditView, release: str, repeat: int = 0) -> Graph:
-    """Graph released in one repeat, without the links withheld for tests."""
-    return _load_release(view.summary.id, release, repeat, view)
+def load_release(view: AuditView, release: str) -> Graph:
+    """Graph released in the first repeat, without the links withheld for tests."""
+    return _load_release(view.summary.id, release, view)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _load_release(audit_id: str, release: str, repeat: int, _view: AuditView) -> Graph:
-    return _view.load_release(release, repeat)
+def _load_release(audit_id: str, release: str, _view: AuditView) -> Graph:
+    return _view.load_release(release, 0)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -13,13 +13,13 @@ from core.audit import advice as advice_module
 from core.audit.advice import Advice, AdviceRequest, compute_advice
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
-from core.audit.run import run_inline
 from core.audit.spec import MethodChoice
 from core.audit.states import State
 from core.context import Context
 from core.errors import InputError, RunCancelled
 from core.models.flips import link_effects
 from core.seeding import Seed
+from tests.inline import run_inline
 from tests.oracles.progress import RecordingProgress
 
 ATTACK = MethodChoice(key="label_propagation")

@@ -19,7 +19,6 @@ from core.audit.prepared import (
     find_gaps,
     prepare_shadow_graph,
 )
-from core.audit.run import run_inline
 from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec
@@ -33,6 +32,7 @@ from core.errors import InputError
 from core.findings.labels import method_title
 from core.graph import Attribute
 from core.release import Release
+from tests.inline import run_inline
 
 GRAPH = generate_social(250, 1)
 OTHER = generate_social(220, 2)

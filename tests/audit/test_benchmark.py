@@ -27,7 +27,6 @@ from core.audit.benchmark import (
 )
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
-from core.audit.run import run_inline
 from core.audit.store.database import Store
 from core.cli.main import main
 from core.data.catalogue import load_dataset
@@ -38,6 +37,7 @@ from core.registry import list_methods
 from core.results import RELEASE
 from tests.audit.test_cluster import start
 from tests.audit.test_command import list_finished
+from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
 
 ROOT = Path(__file__).parents[2]

@@ -10,12 +10,12 @@ from core.audit.assemble import assemble_view
 from core.audit.export import describe_audit
 from core.audit.jobs.claims import ClaimJobs, ClaimRequest, run_claim_check
 from core.audit.jobs.job import list_runs, run_job
-from core.audit.run import run_inline
 from core.audit.spec import MethodChoice
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.store.liveness import describe_owner
 from core.errors import InputError, RunCancelled, UnsupportedError
+from tests.inline import run_inline
 from tests.oracles.broken import make_half_noise
 from tests.oracles.progress import RecordingProgress
 

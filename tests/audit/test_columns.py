@@ -16,11 +16,11 @@ import core.cli.main as command
 from core.audit.export import write_audit
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit, prepare_graph
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.data.readers import load_graph
 from core.errors import InputError
 from core.graph import Graph
+from tests.inline import run_inline
 
 SECRET = "Zwickau"
 """A value of the withheld column that no other text of a file holds."""

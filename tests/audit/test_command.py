@@ -16,7 +16,6 @@ import pytest
 import core.cli.main as command
 from core.audit.export import SCENARIO_COLUMNS
 from core.audit.parts import PARTS
-from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.store.database import Store
@@ -25,7 +24,9 @@ from core.cli import listing
 from core.cli.arguments import load_input, split_private
 from core.cli.audit_spec import build_spec
 from core.data.catalogue import load_dataset
+from core.defenses.command import Command
 from core.registry import list_methods
+from tests.inline import run_inline
 from tests.oracles.broken import make_half_noise
 
 USUAL = [name for name, part in PARTS.items() if part.is_usual]
@@ -329,6 +330,20 @@ def test_publishing_writes_a_release_and_its_provenance(audit_home, tmp_path, ca
     assert "operating-system entropy" in provenance
     assert "label" not in pd.read_csv(path.parent / "release.nodes.csv").columns
     assert not list(audit_home.glob("audits/*"))
+
+
+def test_published_files_do_not_repeat_a_command_line(audit_home, tmp_path, capsys):
+    """It may hold paths and passwords of the publisher."""
+    program = tmp_path / "copy_links.py"
+    program.write_text("import shutil, sys\nshutil.copy(sys.argv[1], sys.argv[2])\n")
+    line = f"command:python {program} {{in}} {{out}} --password hunter2"
+    out = tmp_path / "out" / "r.csv"
+    code, _, _ = run("publish", "--graph", "karate", "--defense", line, "--out", out, capsys=capsys)
+    assert code == 0
+    written = "".join(path.read_text() for path in out.parent.iterdir())
+    assert "A command of the user made it" in written
+    digest = Command(line=line.removeprefix("command:")).identify().program
+    assert [word for word in ("hunter2", str(tmp_path), digest) if word in written] == []
 
 
 def test_publishing_says_which_columns_leave(audit_home, tmp_path, capsys):

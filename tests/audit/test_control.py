@@ -15,7 +15,6 @@ from core.audit.export import describe_audit
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
 from core.audit.presets import SETTING
-from core.audit.run import run_inline
 from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec
 from core.audit.threat_sampling import (
@@ -39,6 +38,7 @@ from core.registry import list_methods, make_method
 from core.release import Release
 from core.results import Measurement, PairScores
 from core.seeding import Seed
+from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
 
 QUICK = json.loads((Path(__file__).parents[1] / "contract" / "quick.json").read_text())

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 
 import core.cli.main as command
 from core.audit.export import describe_audit
-from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import MethodChoice, PublishSpec
 from core.audit.store.database import Store
+from tests.inline import run_inline
 
 RETRY_S = 300.0
 DEFENSE = {"key": "edge_rand", "config": {"epsilon": 1.0}}

@@ -24,7 +24,7 @@ from core.audit.estimate import (
     shares_result,
 )
 from core.audit.parts import PARTS
-from core.audit.run import run_inline
+from tests.inline import run_inline
 
 GAE = Task("attack", "gae_cosine", "seconds", 100)
 NEW = Task("attack", "of a version to come", "seconds", 100)

@@ -19,7 +19,6 @@ from core.audit.jobs.worker import MAX_CURVE_POINTS, StoredProgress
 from core.audit.link_sample import LinkSample
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
-from core.audit.run import run_inline
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.threat_sampling import draw_repeat
@@ -34,6 +33,7 @@ from core.audit.view import (
 from core.errors import RunCancelled
 from core.methods import LinkAttack, MethodInfo
 from core.results import PairScores
+from tests.inline import run_inline
 
 
 def make_attack(name, behave):

@@ -11,7 +11,6 @@ import core.cli.main as command
 from core.audit.export import describe_audit, write_audit
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
-from core.audit.run import run_inline
 from core.audit.scenarios import Scenario
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec
@@ -32,6 +31,7 @@ from core.report import ReportOptions
 from core.report.data import ReportData
 from core.report.decision_page import list_choices
 from core.report.document import build_content
+from tests.inline import run_inline
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
 KARATE = load_dataset("karate").graph

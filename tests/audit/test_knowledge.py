@@ -13,7 +13,6 @@ from core.audit.export import describe_audit, describe_nodes, write_nodes
 from core.audit.jobs import publish
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit, prepare_graph
-from core.audit.run import run_inline
 from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.spec import AuditSpec, MethodChoice, PublishSpec
 from core.audit.threat_sampling import draw_repeat, limit_publisher_knowledge, select_attacker
@@ -23,6 +22,7 @@ from core.data.synthetic import generate_social
 from core.errors import InputError, UnsupportedError
 from core.graph import Attribute
 from core.seeding import Seed
+from tests.inline import run_inline
 
 GRAPH = generate_social(200)
 

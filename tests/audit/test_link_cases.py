@@ -7,12 +7,12 @@ import pytest
 from core.audit.export import describe_audit
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
-from core.audit.run import run_inline
 from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.spec import AuditSpec, MethodChoice
 from core.cli.audit_spec import choose_attacks
 from core.errors import InputError
 from core.findings.labels import method_title
+from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
 
 MORE = {"adaptive": True, "released_links": True, "composition": 3}

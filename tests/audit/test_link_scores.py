@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.audit.run import run_inline
 from core.figures.link_scores import link_scores
+from tests.inline import run_inline
 
 QUICK = json.loads((Path(__file__).parents[1] / "contract" / "quick.json").read_text())
 

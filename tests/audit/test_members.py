@@ -10,7 +10,7 @@ from core.attacks.attribute.label_propagation import LabelPropagation
 from core.audit.jobs import cells
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
-from core.audit.run import run_inline
+from tests.inline import run_inline
 
 MEMBERS = ("label_propagation", "attri_infer", "com_infer")
 WHOLE = [

@@ -10,9 +10,9 @@ from scipy import stats
 
 from core.audit.assemble import assemble_view
 from core.audit.node_tables import _combine_node_risks
-from core.audit.run import run_inline
 from core.audit.store import files
 from core.audit.store.database import Store
+from tests.inline import run_inline
 
 
 @pytest.mark.parametrize("num_repeats", [1, 4])

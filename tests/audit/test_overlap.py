@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from core.audit import assemble
-from core.audit.run import run_inline
+from tests.inline import run_inline
 
 
 @pytest.mark.parametrize(("fields", "expected"), [({"hide_links": 0.1}, 0.1)])

@@ -28,8 +28,8 @@ def audit_quickly(home: str) -> tuple[dict[str, str], dict[str, list[str]]]:
     """In a process of its own: types of the loops loaded before workers are forked, and all types
     of those that a quick look calls."""
     from core.audit.jobs import preload
-    from core.audit.run import run_inline
     from core.audit.spec import AuditSpec
+    from tests.inline import run_inline
 
     loaded = list_types()
     graph = two_communities()

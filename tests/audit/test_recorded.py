@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from core.audit.export import describe_audit
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from tests.benchmarks.same_results import compare_results
+from tests.inline import run_inline
 
 RECORDED = json.loads((Path(__file__).parent / "recorded_social.json").read_text())
 RTOL = 1e-9

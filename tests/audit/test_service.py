@@ -20,12 +20,12 @@ from core.audit.export import describe_audit
 from core.audit.jobs.cluster import EmbeddedCluster, count_workers, list_preloaded
 from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.parts import PARTS
-from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import MethodChoice, PublishSpec
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.errors import InputError
+from tests.inline import run_inline
 
 USUAL = [name for name, part in PARTS.items() if part.is_usual]
 

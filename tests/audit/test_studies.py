@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec
 from core.audit.store import files
@@ -30,6 +29,7 @@ from core.findings.labels import method_title
 from core.findings.study import compute_falls, compute_study, describe_falls, describe_study
 from core.graph import Attribute, Graph
 from core.seeding import Seed
+from tests.inline import run_inline
 
 ATTACKS = [{"key": "common_neighbors"}, {"key": "label_propagation"}, {"key": "class_prior"}]
 

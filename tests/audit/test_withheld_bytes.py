@@ -15,7 +15,6 @@ import pytest
 from core.audit.access.accounts import LOCAL
 from core.audit.jobs.job import run_job
 from core.audit.jobs.publish import PublishJobs
-from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec, PublishSpec
 from core.audit.store.database import Store
@@ -24,6 +23,7 @@ from core.findings.leaving import list_columns
 from core.graph import Attribute, Graph
 from pages.ui.documents import make_archive
 from tests.audit.test_columns import read_all_bytes
+from tests.inline import run_inline
 
 NAME, VALUE, NUMBER = "birthplace", "Zwickau", 7391.25
 """A withheld column of texts with its value; and one of numbers, called `wage`."""

@@ -128,7 +128,7 @@ def run_steps(clock: Clock, num_links: int, folder: Path) -> None:
             executor, links, codes, prior, rounds=ROUNDS
         ),
         "heuristics": lambda: attacks.score_pairs(executor, links, pairs),
-        "statistics": lambda: measures.compute_statistics(executor, links, SEED),
+        "clustering": lambda: measures.estimate_clustering(executor, links, SEED, measures.WEDGES),
         "random deletion": lambda: releases.delete_at_random(
             executor, links, folder / "deletion", 0.3, SEED
         ),
@@ -137,12 +137,12 @@ def run_steps(clock: Clock, num_links: int, folder: Path) -> None:
         ),
     }
     found = {name: clock.measure(name, compute) for name, compute in steps.items()}
-    degrees, statistics = found["degree sets"], found["statistics"]
+    degrees, clustering = found["degree sets"], found["clustering"]
     print(
         f"{links.num_links:,} distinct links, {num_nodes:,} nodes, {links.num_partitions} "
         f"partitions; unique by degree {(degrees.sizes == 1).mean():.5f}, by neighbours' degrees "
         f"{(found['neighbour degrees'].sizes == 1).mean():.4f}, clustering "
-        f"{statistics.global_clustering:.4f}, EdgeRand at ε = {epsilon:.1f}",
+        f"{clustering:.4f}, EdgeRand at ε = {epsilon:.1f}",
         flush=True,
     )
 

@@ -16,10 +16,10 @@ import time
 from pathlib import Path
 
 from core.audit import parts
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec, MethodChoice
 from core.data.catalogue import load_dataset
 from core.findings.control import tabulate_control
+from tests.inline import run_inline
 
 PRIVATE = {"nba": "country", "cora": "label", "lastfm_asia": "label"}
 LEARNED = {"nba": "gps_sampling", "cora": "ppgsl", "lastfm_asia": "ppgsl"}

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from tests.browser import driver
 from tests.browser.accessibility import find_faults
 from tests.browser.layout import find_stumbles
+from tests.inline import run_inline
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from core.findings.identity import find_depth_risks
 from core.release import ORIGINAL
 from tests.browser import driver
+from tests.inline import run_inline
 
 pytestmark = pytest.mark.browser
 

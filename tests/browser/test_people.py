@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.audit.store.database import Store
 from tests.browser.conftest import ROOT, find_free_port, wait_for_server
 from tests.browser.driver import RUN_MS, choose, decide_to_publish, press, settle
+from tests.inline import run_inline
 from tests.openid import Provider, run_provider, write_secrets
 from tests.oracles.graphs import two_communities
 

@@ -51,7 +51,6 @@ def test_two_words_that_never_occur_again_are_asked_about(tmp_path, separator):
     (question,) = layout.questions
     assert (question.field, question.choices) == ("header", ("yes", "no"))
     assert "'geber' and 'nehmer'" in question.reason
-    assert layout.certainty == {"separator": "certain", "decimal": "certain", "header": "unsure"}
     with pytest.raises(InputError, match=r"clear header.*say --header yes or --header no"):
         load_graph(path)
     sizes = [

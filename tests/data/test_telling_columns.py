@@ -165,10 +165,13 @@ SITES = ("gov.at", "ngo.org", "bank.ch")
         (lambda i, code: f"{i:b}".replace("0", "a").replace("1", "b"), False),
     ],
 )
-def test_ids_that_tell_the_secret_are_named(name, is_told):
+def test_ids_and_texts_that_tell_the_secret_are_named(name, is_told):
     secret = np.random.default_rng(7).integers(0, 3, 400)
-    graph = make_graph(secret, num_classes=3)
-    graph = replace(graph, node_ids=tuple(name(i, c) for i, c in enumerate(secret.tolist())))
+    texts = tuple(name(i, c) for i, c in enumerate(secret.tolist()))
+    contact = Attribute("contact", np.arange(400), texts)
+    graph = make_graph(secret, attributes=[contact], num_classes=3)
+    assert find_names(graph) == {"contact"} if is_told else not find_names(graph)
+    graph = replace(make_graph(secret, num_classes=3), node_ids=texts)
     found = find_telling_columns(graph, graph.attribute("secret"))
     assert [one.is_id for one in found] == [True] * is_told
     for one in found:

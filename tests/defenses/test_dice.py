@@ -29,6 +29,6 @@ def test_links_leave_sensitive_nodes_and_join_the_others(name, strength):
     assert len(added) <= len(removed)
 
 
-def test_needs_sensitive_links():
+def test_needs_withheld_links():
     graph = two_communities()
-    assert "sensitive" in Dice().supports(graph, Threats(graph))
+    assert "withheld links" in Dice().supports(graph, Threats(graph))

@@ -205,7 +205,7 @@ def test_weights_of_kept_links_stay_and_reasons_are_given():
     released = publish(threats, variant="dis").graph
     kept = np.isin(threats.visible.edge_codes, released.edge_codes)
     np.testing.assert_array_equal(released.weights, threats.visible.weights[kept])
-    assert "private attribute" in GpsSampling().supports(graph, Threats(graph))
+    assert "private column" in GpsSampling().supports(graph, Threats(graph))
 
 
 def test_it_is_trained_again_while_no_release_is_near_the_target(monkeypatch):

@@ -12,6 +12,7 @@ from core.context import Context
 from core.defenses.ppgsl import FGP_MAX_NODES, Ppgsl
 from core.errors import UnsupportedError
 from core.graph import Graph
+from core.methods import NEEDS_LINKS
 from core.registry import make_method
 from core.seeding import Seed
 from core.threats import LinkThreat, Threats
@@ -121,7 +122,7 @@ def test_full_parameterisation_is_refused_beyond_its_limit():
     assert f"{FGP_MAX_NODES:,} nodes" in reason
     with pytest.raises(UnsupportedError, match="pairs with full"):
         Ppgsl(full=True).publish(graph, Threats(graph, link), Context(Seed(0)))
-    assert Ppgsl().supports(graph, Threats(graph)) == "needs sensitive links to protect"
+    assert Ppgsl().supports(graph, Threats(graph)) == NEEDS_LINKS
 
 
 def test_withheld_features_are_neither_published_nor_learned_from():

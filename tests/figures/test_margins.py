@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from core.audit.jobs.cells import load_threats
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.store import files
 from core.audit.store.database import Store
@@ -15,6 +14,7 @@ from core.findings.margins import answer_margins, compute_margin_table, list_mar
 from core.findings.numbers import format_number
 from core.report.document import build_content
 from core.report.options import ReportOptions
+from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
 
 DEFENSE = MethodChoice(key="random_deletion", config={"strength": 0.8})

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.findings.answers import answer_tradeoff
 from core.findings.columns import answer_columns
 from core.findings.tables import main_metric
 from core.findings.tradeoff import compute_tradeoff, find_best_release
 from core.graph import Graph
+from tests.inline import run_inline
 
 
 def make_graph(features_tell: bool, n: int = 240) -> Graph:

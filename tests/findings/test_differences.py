@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 
 from core.audit.export import describe_audit
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.data.synthetic import generate_social
 from core.findings.answers import answer_defense
 from core.findings.differences import compare_rows, estimate_difference, is_clear
 from core.release import ORIGINAL
+from tests.inline import run_inline
 
 
 def make_row(values, width=0.1, is_inverted=False):

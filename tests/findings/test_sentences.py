@@ -227,7 +227,8 @@ def check_release(sentence: str, world: World, release: str) -> bool:
         return told == sides and found[6] in (None, *(w for w, side in sides.items() if not side))
     nan = math.isnan(world.half)
     whats = " or ".join(changes)
-    if sentence == f"{name} does not clearly change how many {whats} an attacker finds.":
+    first = name[:1].upper() + name[1:]
+    if sentence == f"{first} does not clearly change how many {whats} an attacker finds.":
         near = all(abs(x - y) <= 1e-5 for x, y in changes.values())
         return (near or not any(sides.values())) and not (nan and len(changes) > 1)
     if sentence == f"Too few splits to decide whether {name} lowers the {whats} that are found.":

@@ -63,10 +63,10 @@ def test_weights_are_found_by_pair_in_either_direction():
     assert found.tolist() == [1.0, 5.0, 6.0, 0.0, 0.0]
 
 
-def make_surrogate(graph, head="cosine", **settings):
+def make_surrogate(graph, head="cosine"):
     matrix = PairMatrix(graph.num_nodes, graph.edges)
     generator = torch.Generator().manual_seed(0)
-    return Surrogate(NodeInputs(graph), matrix, head, generator, **settings)
+    return Surrogate(NodeInputs(graph), matrix, head, generator)
 
 
 @pytest.mark.parametrize("head", ["cosine", "inner", "mlp"])

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec, MethodChoice
 from core.data.catalogue import load_dataset
 from pages.ui import service as pages_service
+from tests.inline import run_inline
 
 APP_SHELL = Path(__file__).parents[2] / "pages" / "ui" / "app_shell.py"
 TIMEOUT_S = 120

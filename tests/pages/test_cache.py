@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from core.release import ORIGINAL
 from pages.ui import cache
+from tests.inline import run_inline
 
 LEFT_OUT = ("3", "17")
 

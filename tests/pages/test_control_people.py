@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
+from tests.inline import run_inline
 
 
 def test_figures_on_control_people_are_a_fold_of_the_attack_page(open_app, audited, audit_id):

@@ -12,13 +12,13 @@ import pytest
 from starlette.applications import Starlette
 
 from core.audit.access.accounts import Person
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.findings.policy import find_policy
 from core.report.gate import build_gate, format_json
 from pages.ui import endpoints
 from pages.ui import service as pages_service
+from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from core.data.node_pairs import list_id_pairs
@@ -14,6 +13,7 @@ from core.findings.guarantees import UNKNOWN
 from core.findings.policy import find_policy
 from pages.ui import page
 from pages.ui.text import escape
+from tests.inline import run_inline
 from tests.pages.conftest import PAGES, open_tab
 
 

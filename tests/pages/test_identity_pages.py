@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from pages.ui import second_graph_form
+from tests.inline import run_inline
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import AuditView
@@ -22,6 +21,7 @@ from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.report import write_report
 from pages.ui import service as pages_service
+from tests.inline import run_inline
 from tests.pages.conftest import APP_SHELL, TIMEOUT_S
 
 RELEASE = "random_deletion:strength=0.5"

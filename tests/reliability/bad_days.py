@@ -42,7 +42,6 @@ from unittest import mock
 import numpy as np
 import sqlalchemy as sa
 
-from core.audit import run
 from core.audit.export import describe_audit
 from core.audit.jobs import cells
 from core.audit.spec import AuditSpec
@@ -50,6 +49,7 @@ from core.audit.states import State
 from core.audit.store import connect, database, files, retry
 from core.audit.store.database import Store, open_store
 from core.errors import AuditError
+from tests import inline
 from tests.oracles.graphs import two_communities
 from tests.reliability.disk import Disk, Event, trace
 
@@ -94,7 +94,7 @@ class Day:
 
 def compute(home: Path, say: Callable[[str], object] = lambda key: None) -> list[dict[str, Any]]:
     """The audit's results; `say` is called with the key of each cell that is finished."""
-    sound = run.execute_cell
+    sound = inline.execute_cell
 
     def execute(job: Any) -> State:
         state = sound(job)
@@ -103,8 +103,8 @@ def compute(home: Path, say: Callable[[str], object] = lambda key: None) -> list
         return state
 
     try:
-        with mock.patch.object(run, "execute_cell", execute):
-            view = run.run_inline(SPEC, GRAPH, home)
+        with mock.patch.object(inline, "execute_cell", execute):
+            view = inline.run_inline(SPEC, GRAPH, home)
         results: list[dict[str, Any]] = describe_audit(view)["results"]
         return results
     finally:

@@ -18,7 +18,6 @@ from core.audit.jobs import coordinate
 from core.audit.jobs.engine import Engine, UnreachableError
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
-from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec
 from core.audit.states import State
@@ -27,6 +26,7 @@ from core.audit.store.database import Lease, Store
 from core.audit.store.files import ARRAYS, CHECKSUM, DamagedError
 from core.audit.store.retry import StoreError, keep_trying
 from core.errors import InputError
+from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
 
 LEASE = Lease("a", 1)

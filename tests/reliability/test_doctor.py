@@ -11,11 +11,11 @@ import core.cli.main as command
 from core.audit.access.accounts import LOCAL, Person
 from core.audit.access.team import Team
 from core.audit.export import describe_audit
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.data.catalogue import load_dataset
+from tests.inline import run_inline
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ import pytest
 import core.cli.main as command
 from core.audit.access.accounts import Person
 from core.audit.access.team import Team
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec
 from core.audit.store.database import Store
 from tests.browser.conftest import find_free_port, wait_for_server
+from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
 from tests.test_readme import read_block
 

@@ -12,7 +12,6 @@ import pytest
 import core.report.dpia as dpia
 from core.audit.jobs.cells import load_threats
 from core.audit.knowledge import STANDARD
-from core.audit.run import run_inline
 from core.audit.scenarios import THREAT_TITLES, Scenario
 from core.audit.spec import AuditSpec, MethodChoice
 from core.errors import InputError
@@ -26,6 +25,7 @@ from core.report.data import ReportData
 from core.report.document import build_content
 from core.report.evidence import EVIDENCE, describe_evidence
 from core.report.guidance import load_guidance
+from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
 
 ISO = (

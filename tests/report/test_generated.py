@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from core.audit.decisions import Decision
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec, MethodChoice
 from core.data.synthetic import generate_social
 from core.findings.decisions import make_evidence
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.report.document import write_editions
+from tests.inline import run_inline
 
 pytestmark = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs poppler")
 

@@ -47,23 +47,12 @@ class MatcherTraining:
         context: Context,
     ) -> None:
         self._real, self._targets, self._trees, self._context = real, targets, trees, context
-        self._simulated: list[CandidateMatches] = []
-        self._truths: list[np.ndarray] = []
-        for number in range(min(-(-MIN_TRAINING_NODES // int(targets.sum())), MAX_SIMULATIONS)):
-            context.progress.check()
-            rng = context.rng("rehearsal", number)
-            release, truth = simulate_release(real.known, real.published, overlap, rng)
-            nodes = real.seeds[:, 0]
-            self._simulated.append(
-                CandidateMatches(real.known, release, np.stack([nodes, truth[nodes]], axis=1))
-            )
-            self._truths.append(truth)
+        count = min(-(-MIN_TRAINING_NODES // int(targets.sum())), MAX_SIMULATIONS)
+        self._simulated, self._truths = simulate_matches(real, targets, overlap, count, context)
         halves = context.rng("halves")
         self._halves = [halves.random(len(targets)) < 0.5 for _ in self._simulated]
-        projection = learn_projection(self._simulated, self._truths, targets)
         for matches in (real, *self._simulated):
             matches.reset()
-            matches.project(projection)
             matches.find_nearest()
 
     def run_round(self, number: int, total: int) -> None:
@@ -163,6 +152,27 @@ def predict(model: Model, columns: np.ndarray) -> np.ndarray:
     if isinstance(model, float) or not len(columns):
         return np.full(len(columns), model if isinstance(model, float) else 0.0)
     return np.asarray(model.predict_proba(columns)[:, 1])
+
+
+def simulate_matches(
+    real: CandidateMatches, targets: np.ndarray, overlap: float, count: int, context: Context
+) -> tuple[list[CandidateMatches], list[np.ndarray]]:
+    """Simulated pairs of graphs and their true images; projects the features of all."""
+    simulated, truths = [], []
+    for number in range(count):
+        context.progress.check()
+        release, truth = simulate_release(
+            real.known, real.published, overlap, context.rng("rehearsal", number)
+        )
+        nodes = real.seeds[:, 0]
+        simulated.append(
+            CandidateMatches(real.known, release, np.stack([nodes, truth[nodes]], axis=1))
+        )
+        truths.append(truth)
+    projection = learn_projection(simulated, truths, targets)
+    for matches in (real, *simulated):
+        matches.project(projection)
+    return simulated, truths
 
 
 def learn_projection(

@@ -16,7 +16,7 @@ from core.algorithms.belief_matching import (
 )
 from core.algorithms.matching import NO_MATCH, weigh_witnesses
 from core.attacks.identity.candidate_matches import CandidateAttack, CandidateMatches
-from core.attacks.identity.matcher_training import learn_projection, simulate_release
+from core.attacks.identity.matcher_training import simulate_matches
 from core.context import Context
 from core.measures.node_risk import fit_isotonic
 from core.methods import MethodInfo
@@ -82,7 +82,7 @@ class TransportMatcher(CandidateAttack):
         """Match the real pair of graphs; (k,) calibrated probability of each best candidate."""
         overlap = self._estimate_overlap(real, targets, context)
         count = min(-(-MIN_CALIBRATION_NODES // int(targets.sum())), MAX_SIMULATIONS)
-        simulated, truths = self._simulate(real, targets, overlap, count, context)
+        simulated, truths = simulate_matches(real, targets, overlap, count, context)
         beliefs = [
             MatchBeliefs(matches, targets, overlap, self.candidates, context)
             for matches in simulated
@@ -114,7 +114,7 @@ class TransportMatcher(CandidateAttack):
         """Share of the known links that the release has, by the beliefs it leads to."""
         overlap, low, high = FIRST_OVERLAP, MIN_OVERLAP, 1.0
         for _ in range(TRIALS):
-            simulated, _ = self._simulate(real, targets, overlap, 1, context)
+            simulated, _ = simulate_matches(real, targets, overlap, 1, context)
             means = []
             for matches in (real, simulated[0]):
                 beliefs = MatchBeliefs(matches, targets, overlap, self.candidates, context)
@@ -127,27 +127,6 @@ class TransportMatcher(CandidateAttack):
             following = overlap + excess / STEEPNESS
             overlap = following if low < following < high else (low + high) / 2
         return overlap
-
-    @staticmethod
-    def _simulate(
-        real: CandidateMatches, targets: np.ndarray, overlap: float, count: int, context: Context
-    ) -> tuple[list[CandidateMatches], list[np.ndarray]]:
-        """Simulated pairs of graphs and their true images; projects the features of all."""
-        simulated, truths = [], []
-        for number in range(count):
-            context.progress.check()
-            release, truth = simulate_release(
-                real.known, real.published, overlap, context.rng("rehearsal", number)
-            )
-            nodes = real.seeds[:, 0]
-            simulated.append(
-                CandidateMatches(real.known, release, np.stack([nodes, truth[nodes]], axis=1))
-            )
-            truths.append(truth)
-        projection = learn_projection(simulated, truths, targets)
-        for matches in (real, *simulated):
-            matches.project(projection)
-        return simulated, truths
 
 
 class MatchBeliefs:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
-from scipy import sparse
 
 from core.algorithms.normalize import fit_scale
 from core.algorithms.pairs import sample_non_links, split_by_work
@@ -196,7 +195,7 @@ def compute_distance_counts(graph: Graph, pairs: np.ndarray, context: Context) -
     and more than 2 from the other. Only links that matter count: see `find_strong_links`.
     """
     n = graph.num_nodes
-    links = _make_adjacency(n, graph.edges[find_strong_links(graph)])
+    links = graph.with_edges(graph.edges[find_strong_links(graph)]).adjacency
     order = np.argsort(pairs[:, 0], kind="stable")
     widths = np.minimum(links @ np.diff(links.indptr).astype(float), n) + 1.0
     counts = np.zeros((len(pairs), len(COUNT_COLUMNS)))
@@ -220,9 +219,3 @@ def find_strong_links(graph: Graph) -> np.ndarray:
     weights = graph.weights.astype(np.float64)
     typical = (weights**2).sum() / max(weights.sum(), 1e-300)
     return np.asarray((weights > 0) & (weights >= 0.5 * typical))
-
-
-def _make_adjacency(n: int, links: np.ndarray) -> sparse.csr_array:
-    ends = np.concatenate([links, links[:, ::-1]])
-    ones = np.ones(len(ends), np.float32)
-    return sparse.csr_array((ones, (ends[:, 0], ends[:, 1])), shape=(n, n))

@@ -134,19 +134,17 @@ def _read_job(kind: str, name: str = "key") -> Rule:
     return Rule(lambda permissions, arguments: permissions.read_job(kind, arguments[name]))
 
 
-def _change_job(kind: str, event: str, name: str = "key") -> Rule:
-    def check(permissions: Permissions, arguments: Arguments) -> None:
-        permissions.change_job(kind, arguments[name], event)
-
-    return Rule(check, event, target=name)
-
-
 def _list_jobs(kind: str) -> dict[str, Rule]:
     """Rules shared by all kinds of jobs."""
+    event = f"cancel {kind}"
+
+    def check_cancel(permissions: Permissions, arguments: Arguments) -> None:
+        permissions.change_job(kind, arguments["key"], event)
+
     return {
         "get": _read_job(kind),
         "list": Rule(_read("audit_id")),
-        "cancel": _change_job(kind, f"cancel {kind}"),
+        "cancel": Rule(check_cancel, event, target="key"),
         "cancel_all": _change("audit_id", f"cancel all {kind}"),
         "wait": _read_job(kind),
         **dict.fromkeys(("submit", "find_key", "close", "compute", "read"), MACHINE),
@@ -192,7 +190,6 @@ RULES: dict[str, dict[str, Rule]] = {
             fills=SUBJECT,
         ),
         "get_publish": replace(_read_job("publishing", "publish_id"), narrow=_hide_release),
-        "cancel_publish": _change_job("publishing", "cancel publishing", "publish_id"),
         "sign_publish": Rule(
             lambda permissions, arguments: permissions.sign_run(arguments["publish_id"]),
             "sign release",

@@ -151,11 +151,12 @@ class Engine:
 
         after  computed before, preferably on the same worker
         """
+        client = self.connect()  # before the imports: another thread may be importing the same
         from distributed.protocol import pickle
 
         from core.audit.jobs.nodes import call
 
-        client, payload = self.connect(), pickle.dumps((function, args))
+        payload = pickle.dumps((function, args))
         resources = {GPU: 1} if uses_gpu and self._gpus else None
         return client.submit(
             call, payload, list(after), key=key, pure=False, priority=priority, resources=resources

@@ -188,6 +188,7 @@ def describe_publishing(
     """
     record = ReleaseRecord.of(release).describe()
     del record["content_hash"]
+    record["config"] = release.public_config
     return {**describe_draw(made, totals), **record}
 
 

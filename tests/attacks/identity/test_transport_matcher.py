@@ -15,7 +15,7 @@ from core.algorithms.belief_matching import (
     scale_to_plan,
 )
 from core.algorithms.fingerprints import list_neighbors
-from core.attacks.identity import transport_matcher
+from core.attacks.identity import matcher_training, transport_matcher
 from core.context import Context
 from core.data.second_graph import draw_identity_threat
 from core.data.synthetic import generate_social
@@ -153,13 +153,13 @@ def test_its_confidence_holds(sampled):
 def test_its_confidence_is_the_accuracy_in_simulations(sampled, monkeypatch):
     """Simulations whose truth is shuffled are never right: then nothing is claimed."""
     release, threat, _ = sampled
-    simulate_release = transport_matcher.simulate_release
+    simulate_release = matcher_training.simulate_release
 
     def mislead(known, published, overlap, rng):
         graph, truth = simulate_release(known, published, overlap, rng)
         return graph, np.roll(truth, 1)
 
-    monkeypatch.setattr(transport_matcher, "simulate_release", mislead)
+    monkeypatch.setattr(matcher_training, "simulate_release", mislead)
     assert find(KEY, release, threat, rounds=2).confidence.max() < 0.2
 
 

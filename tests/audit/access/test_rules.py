@@ -14,10 +14,10 @@ from core.audit.access.authorised import AuthorisedService, enter
 from core.audit.access.permissions import Permissions
 from core.audit.access.rules import RULES
 from core.audit.decisions import Decision
-from core.audit.run import run_inline
 from core.audit.service import AuditService
 from core.audit.spec import MethodChoice, PublishSpec
 from core.errors import AccessError, AuditError, InputError
+from tests.inline import run_inline
 
 PEOPLE = {
     "owner": Person("i ada", "Ada", "analyst"),
@@ -41,7 +41,6 @@ service     load_graph find_relative estimate_time       analyst   analyst   app
 service     wait get_progress get_view get_publish       analyst   analyst   approver  approver
 service     start_audit start_publish                    analyst   admin     admin     admin
 service     resume_audit cancel_audit delete_audit       analyst   admin     admin     admin
-service     cancel_publish                               analyst   admin     admin     admin
 service     record_decision hand_out                     analyst   approver  approver  approver
 service     sign_publish                                 -         approver  approver  approver
 service     assign_lineage                               approver  approver  approver  approver

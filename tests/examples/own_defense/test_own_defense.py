@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from core import registry
-from core.audit.run import run_inline
 from core.audit.spec import AuditSpec, MethodChoice
 from core.context import Context
 from core.defenses.command import FOLDER
@@ -21,6 +20,7 @@ from core.registry import find_method, list_methods, load_plug_ins, make_method
 from core.seeding import Seed
 from core.threats import Threats
 from tests.contract import test_methods as contract
+from tests.inline import run_inline
 from tests.oracles.graphs import GRAPHS, two_communities
 
 HERE = Path(__file__).parent

@@ -1,4 +1,4 @@
-"""Runs an audit in this process, for tests, scripts and debugging."""
+"""Runs an audit in this process, without workers."""
 
 from __future__ import annotations
 
