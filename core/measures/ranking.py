@@ -237,7 +237,7 @@ def _resolve_rate(truth: np.ndarray, rate: float) -> str:
     if not truth.any():
         return "needs cases of both kinds"
     if negatives < needed:
-        return f"too few negative cases: {negatives:,} tested, {needed:,} needed"
+        return f"below what the sample can resolve: {negatives} of {needed} negative cases needed"
     return ""
 
 

@@ -123,7 +123,7 @@ def test_what_the_sample_cannot_resolve_is_said():
     result = by_metric(measure_link_scores(PairScores(np.arange(150.0)), link_threat(50, 100)))
     assert result["tpr_at_fpr_0.01"].value is not None
     assert result["tpr_at_fpr_0.001"].value is None
-    assert "100 tested, 1,000 needed" in result["tpr_at_fpr_0.001"].reason
+    assert "100 of 1000" in result["tpr_at_fpr_0.001"].reason
     few = by_metric(measure_link_scores(PairScores(np.arange(60.0)), link_threat(20, 40)))
     assert few["tpr_at_fpr_0.01"].value is None
     assert few["auc"].value is not None
