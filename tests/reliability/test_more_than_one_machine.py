@@ -128,7 +128,7 @@ def test_lost_workers_scheduler_and_database_lose_nothing(
     audit = machines.start("audit", "audit.log")
     log = tmp_path / "audit.log"
     url = re.search(r"AUDIT_DATABASE=(\S+)", machines._exports)[1]
-    wait_for(lambda: "cells" in log.read_text(), log)
+    wait_for(lambda: "parts" in log.read_text(), log)
     store = Store(tmp_path / "home", url)
 
     def list_states(method: str = "") -> list[str]:

@@ -94,4 +94,4 @@ def test_finds_links_by_features_alone_after_all_structure_is_gone():
     scores = make_method("feature_neighbourhood").score(Release(graph), threat, Context(Seed(0)))
     assert scores.scores[threat.truth].min() > np.median(scores.scores[~threat.truth])
     bare = Release(Graph.from_pairs(rest, 200))
-    assert "no features" in make_method("feature_neighbourhood").supports(bare, threat)
+    assert "needs features" in make_method("feature_neighbourhood").supports(bare, threat)

@@ -156,4 +156,4 @@ def test_feature_cosine_equals_the_formula_on_dense_and_sparse_features(monkeypa
 def test_feature_cosine_declines_a_graph_without_features():
     graph = GRAPHS["star"]()
     threat = LinkThreat(np.array([[0, 1]]), np.array([[2, 3]]), 0.1)
-    assert "no features" in make_method("feature_cosine").supports(Release(graph), threat)
+    assert "needs features" in make_method("feature_cosine").supports(Release(graph), threat)
