@@ -35,7 +35,8 @@ OpenUnitInterval = Annotated[float, Field(gt=0, lt=1)]
 
 NEEDS_LINKS = "needs withheld links to protect; choose which on the Data page, or with --hide-links"
 NEEDS_PRIVATE = "needs a private column to protect; choose one on the Data page, or with --private"
-"""Reasons of `Defense.supports`, each with its remedy."""
+NEEDS_FEATURES = "needs features, and the release has none"
+"""Reasons of `supports`."""
 
 ATTACK_KINDS: tuple[Kind, ...] = ("link_attack", "attribute_attack", "identity_attack")
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from core.context import Context
 from core.graph import MISSING
-from core.methods import AttributeAttack, MethodInfo
+from core.methods import NEEDS_FEATURES, AttributeAttack, MethodInfo
 from core.models.tuning import compute_log_loss, draw_folds, hold_out, smooth_absent
 from core.release import Release
 from core.results import ClassProbabilities
@@ -44,7 +44,7 @@ class FeatureBoosting(AttributeAttack):
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
         features = release.graph.features
         if features is None:
-            return "needs features, and the release has none"
+            return NEEDS_FEATURES
         if features.shape[0] * features.shape[1] > MAX_ENTRIES:
             return "the feature table is too large for trees"
         return None

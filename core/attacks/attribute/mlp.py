@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.attacks.attribute.neural import EncoderAttack
-from core.methods import MethodInfo
+from core.methods import NEEDS_FEATURES, MethodInfo
 from core.release import Release
 from core.threats import AttributeThreat
 
@@ -26,6 +26,4 @@ class Mlp(EncoderAttack):
     BACKBONE = "mlp"
 
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
-        return (
-            "needs features, and the release has none" if release.graph.features is None else None
-        )
+        return NEEDS_FEATURES if release.graph.features is None else None

@@ -12,7 +12,7 @@ from scipy import sparse
 from core.algorithms.row_dots import compute_row_dots
 from core.context import Context
 from core.graph import Graph
-from core.methods import LinkAttack, MethodInfo
+from core.methods import NEEDS_FEATURES, LinkAttack, MethodInfo
 from core.progress import PartProgress
 from core.release import Release
 from core.results import PairScores
@@ -39,9 +39,7 @@ class FeatureNeighbourhood(LinkAttack):
     )
 
     def supports(self, release: Release, threat: LinkThreat) -> str | None:
-        return (
-            "needs features, and the release has none" if release.graph.features is None else None
-        )
+        return NEEDS_FEATURES if release.graph.features is None else None
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         cosines = compute_neighbourhood_cosines(release.graph, threat.pairs, context)
