@@ -1,6 +1,6 @@
 """The publishing ledger: every publishing run, entered before its file is handed out.
 
-Runs are summed by lineage: graphs with the same data in another order, with other names or lightly
+Runs are summed by lineage: graphs with the same data in another order, with new ids or lightly
 edited. A graph new to the ledger joins the lineage it overlaps with most (core.data.lineage); only
 an approver may override this, on the record. Entries are never changed or deleted, even with their
 audit: spent budget stays spent.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 COLUMNS = ("run", "made", "release", "unit", "relation", "epsilon", "delta")
 
 MIN_OVERLAP = 0.5
-"""Overlap of the smaller graph's nodes, links or shape above which two graphs are the same data."""
+"""Overlap in any part of the sketch above which two graphs are the same data."""
 
 MIN_ELEMENTS = 16
 """Set size below which overlap may be chance, unless the elements are names."""
@@ -43,8 +43,8 @@ MAX_NAME, MAX_REASON = 64, 2_000
 class Relative:
     """Graphs of the ledger with the same data, whose runs count together with this graph's.
 
-    part, overlap  the aspect of the nearest overlap: share of the smaller graph's nodes, links or
-    shape, in [0, 1]
+    part, overlap  the part of the sketch that overlaps most, and the share of the smaller graph's
+    elements that agree, in [0, 1]
     runs           publishing runs of the lineage so far
     """
 
@@ -206,7 +206,7 @@ def _match(rows: Sequence[sa.Row[Any]], sketch: dict[str, Any]) -> list[tuple[st
             if not are_named and part == "nodes":
                 continue  # numbers name other people in every graph
             count = min(getattr(mine, part).count, getattr(other, part).count)
-            may_be_chance = count < MIN_ELEMENTS and not (are_named and part != "shape")
+            may_be_chance = count < MIN_ELEMENTS and not (are_named and part in ("nodes", "links"))
             best = found[row.lineage][2] if row.lineage in found else MIN_OVERLAP
             if not may_be_chance and overlap >= best:
                 found[row.lineage] = row.lineage, part, overlap

@@ -1,23 +1,26 @@
-"""Detects whether two graphs are the same data, reordered or lightly edited.
+"""Detects whether two graphs are the same data: reordered, lightly edited or with new node ids.
 
-Each graph is sketched by its nodes, links and shape: the smallest hashes of each set, from which
-the overlap of two sets is estimated (bottom-k MinHash: Broder, SEQUENCES 1997; Cohen and Kaplan,
-PODC 2007). A sketch reveals guessed links and must be protected like the graph.
+Each graph is sketched by several sets of hashes, of which the smallest are kept; the overlap of two
+sets is estimated from them (bottom-k MinHash: Broder, SEQUENCES 1997; Cohen and Kaplan, PODC 2007).
+Where ids may differ, a set holds what occurs once in the graph: of unrelated nodes drawn from the
+same population at most a share of 1/e is expected to agree, the maximum of a Poisson probability
+of 1. A sketch reveals guessed links and must be protected like the graph.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
+from scipy import sparse
 
 from core.graph import Graph, sort_distinct
 from core.seeding import mix_bits
 
-Part = Literal["nodes", "links", "shape"]
+Part = Literal["nodes", "links", "values", "neighbourhoods", "degrees"]
 
 SIZE = 1024
 """Hashes kept per set; standard error of the Jaccard index at most 0.016."""
@@ -56,15 +59,23 @@ class Sketch:
 
 @dataclass(frozen=True, eq=False)
 class GraphSketch:
-    """Sketches of a graph's node ids, of its links by ids, and of its shape.
+    """Sketches of a graph by what identifies its nodes and links.
 
-    shape  links by the degrees of both ends and their neighbours, independent of node names; one
-    changed link affects adjacent ones
+    nodes           node ids
+    links           links by the ids of their ends
+    values          nodes by all their columns
+    neighbourhoods  nodes by their degree and those of their neighbours: in sparse graphs they
+                    survive a change of about 1 % of the links
+    degrees         links by the degrees of their ends: the same in dense graphs
+
+    All but the first two hold unique elements only and do not depend on ids.
     """
 
     nodes: Sketch
     links: Sketch
-    shape: Sketch
+    values: Sketch
+    neighbourhoods: Sketch
+    degrees: Sketch
     parts: ClassVar[tuple[Part, ...]] = get_args(Part)
 
     def estimate_overlaps(self, other: GraphSketch) -> dict[Part, float]:
@@ -83,9 +94,9 @@ class GraphSketch:
 
     @staticmethod
     def from_json(stored: Mapping[str, Any]) -> GraphSketch:
-        """Inverse of `to_json`."""
-        found: dict[str, Sketch] = {}
-        for part in GraphSketch.parts:
+        """Inverse of `to_json`; a part that was not stored is empty and overlaps with nothing."""
+        found = dict.fromkeys(GraphSketch.parts, Sketch.of(np.empty(0, np.uint64)))
+        for part in found.keys() & stored.keys():
             hashes = np.frombuffer(bytes.fromhex(stored[part]["hashes"]), "<u8").astype(np.uint64)
             found[part] = Sketch(hashes, int(stored[part]["count"]))
         return GraphSketch(**found)
@@ -93,10 +104,7 @@ class GraphSketch:
 
 def sketch_graph(graph: Graph) -> GraphSketch:
     """The sketch of a graph; about two seconds for a million nodes and links."""
-    digests = b"".join(
-        hashlib.blake2b(node.encode(), digest_size=8).digest() for node in graph.node_ids
-    )
-    nodes = np.frombuffer(digests, "<u8").astype(np.uint64)
+    nodes = _hash_texts(graph.node_ids)
     degrees = mix_bits(graph.degrees.astype(np.uint64))
     around = np.zeros(graph.num_nodes, np.uint64)
     for end, other in ((0, 1), (1, 0)):
@@ -104,11 +112,45 @@ def sketch_graph(graph: Graph) -> GraphSketch:
     return GraphSketch(
         Sketch.of(nodes),
         Sketch.of(_join_ends(nodes, graph.edges)),
-        Sketch.of(_join_ends(mix_bits(degrees ^ around), graph.edges)),
+        Sketch.of(_select_unique(_hash_columns(graph))),
+        Sketch.of(_select_unique(mix_bits(degrees ^ around)[graph.degrees > 0])),
+        Sketch.of(_select_unique(_join_ends(degrees, graph.edges))),
     )
+
+
+def _hash_texts(texts: Sequence[str]) -> np.ndarray:
+    digests = b"".join(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts)
+    return np.frombuffer(digests, "<u8").astype(np.uint64)
+
+
+def _select_unique(hashes: np.ndarray) -> np.ndarray:
+    """Those that occur once."""
+    distinct, counts = np.unique(hashes, return_counts=True)
+    return np.asarray(distinct[counts == 1])
 
 
 def _join_ends(labels: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """(m,) uint64 hash of each link's two labels (n,), in either order."""
     ends = np.sort(labels[edges], axis=1)
     return mix_bits(ends[:, 0] + mix_bits(ends[:, 1]))
+
+
+def _hash_columns(graph: Graph) -> np.ndarray:
+    """(n,) uint64 hash of each node's known values by column, in any order; 0 without any."""
+    found = np.zeros(graph.num_nodes, np.uint64)
+    for name, column in zip(graph.attributes, _hash_texts(tuple(graph.attributes)), strict=True):
+        attribute = graph.attributes[name]
+        if attribute.values is None:
+            known = attribute.known
+            values = _hash_texts(attribute.classes)[attribute.codes[known]]
+        else:
+            known = ~np.isnan(attribute.values)
+            values = attribute.values[known].view(np.uint64)
+        found[known] += mix_bits(column ^ mix_bits(values))
+    if graph.features is not None:
+        features = sparse.csr_array(graph.features)
+        columns = _hash_texts(graph.feature_names)[features.indices]
+        values = mix_bits(features.data.astype(np.float32).view(np.uint32))
+        sums = np.concatenate([[np.uint64(0)], np.cumsum(mix_bits(columns ^ values))])
+        found += np.diff(sums[features.indptr])
+    return found

@@ -13,7 +13,13 @@ COLUMNS = ("Published", "Release", "Protects", "ε of the recipient", "δ")
 
 UNITS = {"edge": "one link", "link": "one link, reported by its ends", "node": "one node"}
 
-PARTS = {"nodes": "people", "links": "links", "shape": "links by their neighbourhood"}
+PARTS = {
+    "nodes": "people",
+    "links": "links",
+    "values": "people by their values",
+    "neighbourhoods": "people by the links around them",
+    "degrees": "links by the degrees of their ends",
+}
 
 
 def list_ledger_rows(entries: Iterable[Entry]) -> list[tuple[str, ...]]:
@@ -54,8 +60,8 @@ def explain_ledger(entries: tuple[Entry, ...]) -> str:
     """What a collector of all published releases gains, in plain sentences."""
     if not entries:
         return (
-            "The ledger has no publishing run of this graph. It does not recognise a copy with new "
-            "ids and changed links: ask an approver to assign such a copy to its lineage."
+            "The ledger has no publishing run of this graph. It may not recognise a copy with new "
+            "ids and many changed links and values: ask an approver to assign such a copy."
         )
     totals = compute_totals(entries)
     if not totals:

@@ -6,12 +6,15 @@ import json
 import time
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pytest
+from scipy import sparse
 
+from core.audit.ledger import MIN_ELEMENTS, MIN_OVERLAP
 from core.data.catalogue import load_dataset
 from core.data.lineage import SIZE, GraphSketch, Sketch, sketch_graph
-from core.graph import Graph
+from core.graph import Attribute, Graph
 
 
 def make_graph(num_nodes: int, num_links: int, seed: int = 0, prefix: str = "p") -> Graph:
@@ -62,27 +65,107 @@ def test_another_order_is_the_same_and_a_part_is_within_the_whole():
     assert whole.estimate_overlaps(part)["links"] > 0.6
 
 
-def test_renamed_nodes_are_seen_through_by_shape():
-    graph = load_dataset("karate").graph
-    pairs = make_graph(4000, 30_000)
-    for one in (graph, pairs):
-        renamed = replace(one, node_ids=tuple(f"x{i}" for i in range(one.num_nodes)))
-        overlaps = sketch_graph(one).estimate_overlaps(sketch_graph(renamed))
-        assert overlaps == {"nodes": 0.0, "links": 0.0, "shape": 1.0}
-    edited = replace(pairs.without_edges(pairs.edges[:3]), node_ids=renamed.node_ids)
-    assert sketch_graph(pairs).estimate_overlaps(sketch_graph(edited))["shape"] > 0.9
+def rename_and_edit(graph: Graph, share: float, rng: np.random.Generator) -> Graph:
+    """New ids and order; `share` of the links changed, half of them removed and half added."""
+    half = max(1, round(share * graph.num_edges)) / 2
+    kept = rng.permutation(graph.num_edges)[int(half) :]
+    drawn = rng.integers(0, graph.num_nodes, (max(1, round(half)), 2))
+    edited = graph.with_edges(
+        np.concatenate([graph.edges[kept], drawn[drawn[:, 0] != drawn[:, 1]]])
+    )
+    renamed = replace(edited, node_ids=tuple(f"x{i}" for i in range(graph.num_nodes)))
+    return renamed.subgraph(rng.permutation(graph.num_nodes))
 
 
-def test_other_graphs_of_the_same_kind_are_strangers():
-    first, second = (sketch_graph(make_graph(4000, 30_000, s, f"{s}-")) for s in (0, 1))
-    assert max(first.estimate_overlaps(second).values()) < 0.05
+def find_likest(first: Graph, second: Graph) -> float:
+    """Largest overlap of a part with enough elements, as the ledger asks."""
+    a, b = sketch_graph(first), sketch_graph(second)
+    enough = [
+        part
+        for part in GraphSketch.parts
+        if min(getattr(a, part).count, getattr(b, part).count) >= MIN_ELEMENTS
+    ]
+    overlaps = a.estimate_overlaps(b)
+    return max(overlaps[part] for part in enough)
+
+
+KINDS = {
+    "uniform": lambda seed: nx.gnp_random_graph(1000, 0.01, seed=seed),
+    "dense": lambda seed: nx.gnp_random_graph(400, 0.13, seed=seed),
+    "preferential": lambda seed: nx.barabasi_albert_graph(1000, 3, seed=seed),
+    "dense preferential": lambda seed: nx.barabasi_albert_graph(1000, 20, seed=seed),
+    "clustered": lambda seed: nx.powerlaw_cluster_graph(1000, 5, 0.5, seed=seed),
+    "small world": lambda seed: nx.watts_strogatz_graph(1000, 6, 0.1, seed=seed),
+    "tree": lambda seed: nx.random_labeled_tree(1000, seed=seed),
+}
+
+
+def make_kind(kind: str, seed: int) -> Graph:
+    pairs = np.array(KINDS[kind](seed).edges)
+    ids = tuple(f"{seed}-{i}" for i in range(pairs.max() + 1))
+    return Graph.from_pairs(pairs, len(ids), node_ids=ids)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_new_ids_and_changed_links_are_seen_through_and_strangers_are_not_joined(kind):
+    graph, rng = make_kind(kind, 0), np.random.default_rng(1)
+    for share in (0.0, 0.002):
+        assert find_likest(graph, rename_and_edit(graph, share, rng)) > MIN_OVERLAP + 0.1
+    for seed in range(1, 6):  # all but the trees far below 1/e
+        assert find_likest(graph, make_kind(kind, seed)) < MIN_OVERLAP - 0.1, seed
+
+
+@pytest.mark.parametrize(
+    ("name", "share"), [("nba", 0.004), ("cora", 0.015), ("lastfm_asia", 0.007)]
+)
+def test_real_graphs_are_known_again_without_their_columns(data_root, monkeypatch, name, share):
+    monkeypatch.setenv("AUDIT_DATA", str(data_root))
+    graph = load_dataset(name).graph
+    bare = replace(graph, attributes={}, features=None, feature_names=())
+    for seed in range(3):
+        copy = rename_and_edit(bare, share, np.random.default_rng(seed))
+        assert find_likest(bare, copy) >= MIN_OVERLAP
+
+
+def test_values_identify_nodes_whatever_happened_to_ids_and_links():
+    rng = np.random.default_rng(0)
+    graph = make_graph(300, 2000)
+    ages = Attribute.from_values("age", rng.integers(0, 10_000, 300).tolist())
+    city = Attribute.from_values("city", rng.choice(["a", "b", ""], 300).tolist())
+    features = rng.integers(0, 3, (300, 12)).astype(np.float32)
+    names = tuple(f"f{i}" for i in range(12))
+    graph = replace(
+        graph, attributes={"age": ages, "city": city}, features=features, feature_names=names
+    )
+    order = rng.permutation(300)
+    other = make_graph(300, 2000, seed=5, prefix="q").subgraph(np.arange(300))
+    copy = replace(
+        other,
+        attributes={"city": city.take(order), "age": ages.take(order)},
+        features=sparse.csr_array(features[order][:, ::-1]),
+        feature_names=names[::-1],
+    )
+    overlaps = sketch_graph(graph).estimate_overlaps(sketch_graph(copy))
+    assert overlaps["values"] == 1.0
+    assert overlaps["nodes"] == overlaps["links"] == 0.0
+    moved = replace(copy, attributes={**copy.attributes, "age": ages})  # another person's age
+    assert sketch_graph(graph).estimate_overlaps(sketch_graph(moved))["values"] < 0.1
+    exchanged = replace(copy, attributes={"age": city.take(order), "city": ages.take(order)})
+    assert sketch_graph(graph).estimate_overlaps(sketch_graph(exchanged))["values"] < 0.1
+
+
+def test_a_ledger_of_sketches_with_fewer_parts_is_read():
+    sketch = sketch_graph(make_graph(300, 2000))
+    stored = {part: sketch.to_json()[part] for part in ("nodes", "links")} | {"shape": "?"}
+    overlaps = GraphSketch.from_json(stored).estimate_overlaps(sketch)
+    assert [part for part in overlaps if overlaps[part]] == ["nodes", "links"]
 
 
 def test_a_sketch_survives_json():
     sketch = sketch_graph(make_graph(2000, 5000))
     stored = GraphSketch.from_json(json.loads(json.dumps(sketch.to_json())))
     assert stored.to_json() == sketch.to_json()
-    assert set(stored.estimate_overlaps(sketch).values()) == {1.0}
+    assert set(stored.estimate_overlaps(sketch).values()) == {1.0, 0.0}  # without values
 
 
 def test_a_million_links_take_seconds():
