@@ -35,6 +35,7 @@ OpenUnitInterval = Annotated[float, Field(gt=0, lt=1)]
 
 NEEDS_LINKS = "needs withheld links to protect; choose which on the Data page, or with --hide-links"
 NEEDS_PRIVATE = "needs a private column to protect; choose one on the Data page, or with --private"
+NEEDS_SEEDS = "needs nodes already identified; set how many on the Data page, or with --seeds-known"
 NEEDS_FEATURES = "needs features, and the release has none"
 """Reasons of `supports`."""
 

@@ -330,12 +330,6 @@ class RunningCell:
     message: str
     curves: Curves = field(default_factory=dict)
 
-    @property
-    def label(self) -> str:
-        """Terminal label with ids as in options: "gps on original, repeat 1"."""
-        what = self.release if self.kind == "publish" else f"{self.method} on {self.release}"
-        return f"{what}, repeat {self.seed + 1}"
-
 
 @dataclass(frozen=True)
 class AuditProgress:

@@ -202,6 +202,7 @@ def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
 
 def _watch(service: AuditService, audit_id: str) -> None:
     """Show progress on stderr until the audit ends, here or in the process that runs it."""
+    from core.findings.labels import describe_running
     from core.findings.numbers import format_duration_range
 
     show = make_meter()
@@ -210,7 +211,10 @@ def _watch(service: AuditService, audit_id: str) -> None:
             is_over = service.wait(audit_id, POLL_S)
             progress = service.get_progress(audit_id)
             running = progress.running[0] if progress.running else None
-            doing = f"{running.label} {running.message}".strip() if running else progress.note
+            doing = progress.note
+            if running:
+                repeat = f"repeat {running.seed + 1}"
+                doing = f"{describe_running(running)}, {repeat} {running.message}".strip()
             if progress.time_left is not None and progress.time_left.high:
                 left = format_duration_range(progress.time_left.low, progress.time_left.high)
                 doing = f"{left} left · {doing}"

@@ -1,6 +1,6 @@
 """The command line: `python -m core audit | judge | publish | …`; `--help` lists the commands.
 
-Exit codes: 0 done; 1 done, but some cells failed (listed in the results) or a claim of differential
+Exit codes: 0 done; 1 done, but some parts failed (listed in the results) or a claim of differential
 privacy was refuted; 2 invalid input, with one line `error: …`; 3 done, but the policy allows no
 release; 130 cancelled.
 """

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.audit.knowledge import Adaptive, Auxiliary, Composition, Joint, Knowledge, Shadow
 from core.audit.scenarios import Scenario, Threat, split_id
@@ -18,6 +18,9 @@ from core.registry import parse_method
 from core.release import ORIGINAL
 from core.results import RELEASE
 from core.words import format_percent
+
+if TYPE_CHECKING:
+    from core.audit.view import RunningCell
 
 
 @dataclass(frozen=True)
@@ -223,6 +226,16 @@ def _describe_setting(method: Method, name: str, value: Any) -> str:
 def release_title(release_id: str) -> str:
     """Display name of the release."""
     return "Original" if release_id == ORIGINAL else method_title(release_id)
+
+
+def describe_running(cell: RunningCell) -> str:
+    """A part that is being computed: "GPS on original", "Making EdgeRand (ε = 6)"."""
+    title = cell.release if cell.release == ORIGINAL else release_title(cell.release)
+    if cell.kind == "publish":
+        return f"Making {title}"
+    return (
+        f"{method_title(cell.method)} on {title}" if cell.kind == "attack" else f"Measuring {title}"
+    )
 
 
 def short_titles(releases: Iterable[str]) -> dict[str, str]:

@@ -151,7 +151,7 @@ def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[
             lines.append(f"By {title}; links withheld in other splits")
         elif row.ends > row.others and is_local:
             lines.append(
-                f"{_format_mean(row.ends)} common neighbours with withheld contacts, "
+                f"Shares {_format_mean(row.ends)} neighbours with withheld contacts, "
                 f"{_format_mean(row.others)} with others"
             )
         else:

@@ -158,7 +158,8 @@ def explain_check(check: Check) -> str:
     if found.is_unresolved:
         return f"{limit.title}: too few {THREAT_WORDS[limit.threat].unit}s to measure"
     if found.value is None:
-        return f"{limit.title}: not tested"
+        what = "; it compares the groups chosen on the Data page"
+        return f"{limit.title}: not tested{what if limit.metric == 'group_gap' else ''}"
     who = describe_attacker(found.attack)
     high = found.high if found.own_high is None else found.own_high
     value = format_measure(limit.metric, found.value, found.low, high)

@@ -182,7 +182,7 @@ def _describe_testing(data: ReportData) -> str:
     return (
         f"{count_noun(len(attacks), 'attack')} in "
         f"{count_noun(data.view.num_repeats, 'repeat')}; {len(costs)} clearly beat the "
-        f"baseline attackers on {release}; {run.cells_failed} of {run.cells_total} cells failed."
+        f"baseline attackers on {release}; {run.cells_failed} of {run.cells_total} parts failed."
     )
 
 

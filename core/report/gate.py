@@ -101,7 +101,7 @@ def build_gate(view: AuditView, exit_code: int) -> Gate:
         outcome = "error" if name == EXTERNAL else "skipped"
         cases.append(_make_case(name, "decision", title, outcome, f"not made: {reason}"))
     missing = list_unfinished(view)
-    text = "; ".join(missing) or f"{view.summary.cells_total} cells finished"
+    text = "; ".join(missing) or f"{view.summary.cells_total} parts finished"
     outcome = "error" if missing else "passed"
     cases.append(_make_case("", "run", "Every part of the audit finished", outcome, text))
     return Gate(verdict, cases, exit_code)
@@ -127,9 +127,9 @@ def list_unfinished(view: AuditView) -> list[str]:
     """Failed and missing parts of the run."""
     run, found = view.summary, []
     if run.cells_failed:
-        found.append(f"{run.cells_failed} of {run.cells_total} cells failed")
+        found.append(f"{run.cells_failed} of {run.cells_total} parts failed")
     if not 0 < run.cells_total <= run.cells_done:
-        found.append(f"{run.cells_done} of {run.cells_total} cells came to an end")
+        found.append(f"{run.cells_done} of {run.cells_total} parts came to an end")
     newest = {claim.release: claim for claim in view.claims}
     missing = [claim for claim in newest.values() if not claim.state.is_kept]
     return found + [f"{c.release}: claim not checked: {c.reason or c.state}" for c in missing]

@@ -7,10 +7,10 @@ import time
 import streamlit as st
 
 from core.audit.states import State
-from core.audit.view import AuditProgress, RunningCell
+from core.audit.view import AuditProgress
 from core.errors import AuditError
 from core.figures import releases
-from core.findings.labels import method_title, release_title
+from core.findings.labels import describe_running
 from core.words import count_noun, format_percent
 from pages.ui import cache, job, service, session
 from pages.ui.text import escape
@@ -108,7 +108,7 @@ def _show_job(audit_id: str) -> None:
         st.rerun(scope="app")
     text = job.describe_progress(progress)
     job.draw_job(progress.fraction, text, "Cancel the audit", "cancel", lambda: _cancel(audit_id))
-    for line in describe_running(progress):
+    for line in _list_running(progress):
         st.caption(line)
 
 
@@ -117,21 +117,13 @@ def _cancel(audit_id: str) -> None:
     st.toast("Cancelling. Finished parts are kept.")
 
 
-def describe_running(progress: AuditProgress) -> list[str]:
+def _list_running(progress: AuditProgress) -> list[str]:
     """One line for each of the first two parts that are being computed."""
     lines = [
-        f"{format_running(cell)}: {format_percent(cell.fraction)}" for cell in progress.running[:2]
+        f"{escape(describe_running(cell), 70)}: {format_percent(cell.fraction)}"
+        for cell in progress.running[:2]
     ]
     return lines or ([escape(progress.note, 80)] if progress.note else [])
-
-
-def format_running(cell: RunningCell) -> str:
-    """Describe a running part, such as "GPS on original"."""
-    what = {
-        "publish": f"Making {release_title(cell.release)}",
-        "attack": f"{method_title(cell.method)} on {release_title(cell.release).lower()}",
-    }.get(cell.kind, f"Measuring {release_title(cell.release).lower()}")
-    return escape(what, 70)
 
 
 def show_live_curves(audit_id: str) -> None:
@@ -142,7 +134,9 @@ def show_live_curves(audit_id: str) -> None:
         progress = service.open_service().get_progress(audit_id)
         training = [cell for cell in progress.running if cell.curves]
         for number, cell in enumerate(training[:2]):
-            st.caption(f"Training now: {format_running(cell)}, repeat {cell.seed + 1}")
+            st.caption(
+                f"Training now: {escape(describe_running(cell), 70)}, repeat {cell.seed + 1}"
+            )
             chart = releases.training_curves(cell.curves, current_theme())
             st.plotly_chart(
                 chart.figure, key=f"live-{number}", theme=None, config={"displayModeBar": False}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.findings.labels import release_title, short_titles
+from core.audit.view import RunningCell
+from core.findings.labels import describe_running, release_title, short_titles
 from core.release import ORIGINAL
 
 IDS = [
@@ -36,3 +38,16 @@ def test_each_release_has_a_name_of_its_own(ids):
     assert len(set(names.values())) == len(names)
     for release, name in names.items():
         assert len(name) <= len(release_title(release))
+
+
+@pytest.mark.parametrize(
+    ("kind", "release", "method", "text"),
+    [
+        ("attack", ORIGINAL, "gps", "GPS on original"),
+        ("attack", "edge_rand:epsilon=3", "gps", "GPS on EdgeRand (ε = 3)"),
+        ("publish", "edge_rand:epsilon=3", "", "Making EdgeRand (ε = 3)"),
+        ("measure", "edge_rand:epsilon=3", "structure", "Measuring EdgeRand (ε = 3)"),
+    ],
+)
+def test_a_running_part_has_the_titles_of_its_method_and_release(kind, release, method, text):
+    assert describe_running(RunningCell(kind, release, method, 0, 0.5, "")) == text

@@ -182,8 +182,8 @@ REFUTED = SimpleNamespace(is_refuted=True, verdict="The claim does not hold.")
         (change("method", "katz", status="failed"), "decision", "error", "did not finish"),
         (claim(State.DONE, REFUTED), "decision", "failed", "does not hold"),
         (claim(State.FAILED), "run", "error", "original: claim not checked: out of memory"),
-        (count(cells_failed=1), "run", "error", "1 of 10 cells failed"),
-        (count(cells_done=9), "run", "error", "9 of 10 cells came to an end"),
+        (count(cells_failed=1), "run", "error", "1 of 10 parts failed"),
+        (count(cells_done=9), "run", "error", "9 of 10 parts came to an end"),
         (count(cells_done=0, cells_total=0), "run", "error", "0 of 0"),
     ],
 )

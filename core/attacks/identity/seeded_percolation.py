@@ -11,7 +11,7 @@ from core.attacks.identity.percolation import (
     start_from_seeds,
 )
 from core.context import Context
-from core.methods import IdentityAttack, MethodInfo
+from core.methods import NEEDS_SEEDS, IdentityAttack, MethodInfo
 from core.release import Release
 from core.results import Matches
 from core.threats import IdentityThreat
@@ -31,7 +31,7 @@ class SeededPercolation(IdentityAttack):
     )
 
     def supports(self, release: Release, threat: IdentityThreat) -> str | None:
-        return None if len(threat.seeds) else "needs nodes identified already; raise --seeds-known"
+        return None if len(threat.seeds) else NEEDS_SEEDS
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
         known, published = threat.known, release.graph
