@@ -11,103 +11,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
+from core.arrays import canonical_edges, freeze, is_among, pair_codes
+from core.attribute import MISSING, Attribute
 from core.errors import InputError
 
 if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
-MISSING = -1
-"""Code of an unknown attribute value."""
-
 _CHECKED = 1 << 17
 """Links that are checked together."""
-
-FEWEST_NUMBERS = 10
-"""Distinct values below which a numeric column is categorical."""
-
-
-@dataclass(frozen=True, eq=False)
-class Attribute:
-    """A categorical node attribute: `codes` (n,) int64 into `classes`, MISSING if unknown.
-
-    values  (n,) float64 of a numeric column, NaN if unknown; None for other columns
-    """
-
-    name: str
-    codes: np.ndarray
-    classes: tuple[str, ...]
-    values: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        codes = _freeze(np.asarray(self.codes, dtype=np.int64))
-        object.__setattr__(self, "codes", codes)
-        object.__setattr__(self, "classes", tuple(str(c) for c in self.classes))
-        if self.values is not None:
-            values = _freeze(np.asarray(self.values, dtype=np.float64))
-            object.__setattr__(self, "values", values)
-            if values.shape != codes.shape:
-                raise InputError(f"attribute '{self.name}'", "needs as many numbers as codes")
-        if codes.size and (codes.min() < MISSING or codes.max() >= len(self.classes)):
-            raise InputError(f"attribute '{self.name}'", "has a code outside its classes")
-
-    @property
-    def known(self) -> np.ndarray:
-        """Mask (n,) of the nodes whose value is known."""
-        return np.asarray(self.codes != MISSING)
-
-    @property
-    def num_classes(self) -> int:
-        return len(self.classes)
-
-    @cached_property
-    def counts(self) -> np.ndarray:
-        """(C,) number of nodes known to be of each class."""
-        return _freeze(np.bincount(self.codes[self.known], minlength=self.num_classes))
-
-    @property
-    def shares(self) -> np.ndarray:
-        """Class shares P̂(Z = c) among known nodes, shape (C,)."""
-        return np.asarray(self.counts / max(self.counts.sum(), 1))
-
-    def take(self, nodes: np.ndarray) -> Attribute:
-        """The column restricted to some nodes: node numbers, or a mask (n,)."""
-        values = None if self.values is None else self.values[nodes]
-        return replace(self, codes=self.codes[nodes], values=values)
-
-    @staticmethod
-    def from_values(
-        name: str,
-        values: Sequence[Any] | pd.Series,
-        unknown: Sequence[str] = (),
-        max_classes: int = 50,
-    ) -> Attribute:
-        """Classes are the sorted distinct values; `unknown` markers and blanks become MISSING.
-
-        A numeric column with more than `max_classes` distinct values is binned at its quartiles.
-        Numbers are kept beside the classes unless there are few or they enumerate the classes.
-        """
-        series = pd.Series(values).reset_index(drop=True)
-        text = series.map(format_value).astype(object)
-        markers = {format_value(marker) for marker in unknown}
-        missing = series.isna() | text.isin({"", "nan", "None", "<NA>"} | markers)
-        numeric = pd.to_numeric(series.where(~missing), errors="coerce")
-        is_numeric = bool((numeric.notna() | missing).all())
-        distinct = text[~missing].unique()
-        if is_numeric and len(distinct) > max_classes:
-            intervals = pd.qcut(numeric, 4, duplicates="drop")
-            classes = [str(c) for c in intervals.cat.categories]
-            codes = intervals.cat.codes.to_numpy()
-            return Attribute(name, codes, tuple(classes), numeric.to_numpy(np.float64))
-        order = sorted(distinct, key=float) if is_numeric else sorted(distinct)
-        index = {value: code for code, value in enumerate(order)}
-        codes = text.where(~missing).map(index).fillna(MISSING).astype(np.int64)
-        is_number = is_numeric and len(order) >= FEWEST_NUMBERS and not _is_count(order)
-        numbers = numeric.to_numpy(np.float64) if is_number else None
-        return Attribute(name, codes.to_numpy(), tuple(order), numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,12 +47,12 @@ class Graph:
 
     def __post_init__(self) -> None:
         edges = np.asarray(self.edges, dtype=np.int64).reshape(-1, 2)
-        object.__setattr__(self, "edges", _freeze(edges))
+        object.__setattr__(self, "edges", freeze(edges))
         object.__setattr__(self, "node_ids", tuple(self.node_ids))
         object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
         if self.weights is not None:
             weights = np.asarray(self.weights, dtype=np.float32)
-            object.__setattr__(self, "weights", _freeze(weights))
+            object.__setattr__(self, "weights", freeze(weights))
         if self.features is not None:
             object.__setattr__(self, "features", _freeze_features(self.features))
             names = tuple(self.feature_names) or tuple(map(str, range(self.features.shape[1])))
@@ -313,7 +228,7 @@ class Graph:
     @cached_property
     def edge_codes(self) -> np.ndarray:
         """(m,) sorted int64 i·n + j; membership of pairs by `is_among`."""
-        return _freeze(pair_codes(self.edges, self.num_nodes))
+        return freeze(pair_codes(self.edges, self.num_nodes))
 
     @property
     def present_edges(self) -> np.ndarray:
@@ -323,7 +238,7 @@ class Graph:
     @cached_property
     def degrees(self) -> np.ndarray:
         """(n,) int64 degrees."""
-        return _freeze(np.bincount(self.edges.ravel(), minlength=self.num_nodes))
+        return freeze(np.bincount(self.edges.ravel(), minlength=self.num_nodes))
 
     @cached_property
     def adjacency(self) -> sparse.csr_array:
@@ -432,68 +347,6 @@ class Graph:
         return f"Graph({self.name!r}, nodes={self.num_nodes}, links={self.num_edges})"
 
 
-def pair_codes(pairs: np.ndarray, num_nodes: int) -> np.ndarray:
-    """(k,) int64 code min·n + max of each pair: equal for both directions."""
-    first, second = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
-    return np.asarray(np.minimum(first, second) * num_nodes + np.maximum(first, second))
-
-
-def decode_pairs(codes: np.ndarray, num_nodes: int) -> np.ndarray:
-    """(k, 2) pairs of codes (k,), as from `pair_codes`."""
-    return np.stack([codes // num_nodes, codes % num_nodes], axis=1)
-
-
-def find_places(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:
-    """(k,) index of each code (k,) in `ordered`, ascending; −1 if missing."""
-    if not len(ordered):
-        return np.full(len(codes), -1)
-    places = np.searchsorted(ordered, codes).clip(max=len(ordered) - 1)
-    return np.where(ordered[places] == codes, places, -1)
-
-
-def is_among(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:
-    """(k,) bool: which codes (k,) are in `ordered`, ascending; faster than `np.isin`, which
-    hashes."""
-    return find_places(codes, ordered) >= 0
-
-
-def canonical_edges(
-    pairs: np.ndarray, num_nodes: int, weights: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Sorted distinct i < j edges (m, 2) of any pairs; the largest weight of duplicates."""
-    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    loops = pairs[:, 0] == pairs[:, 1]
-    codes = pair_codes(pairs, num_nodes)[~loops]
-    if weights is None:
-        unique, merged = sort_distinct(codes), None
-    else:
-        values = np.asarray(weights, dtype=np.float32)[~loops]
-        unique, inverse = np.unique(codes, return_inverse=True)
-        merged = np.full(len(unique), -np.inf, np.float32)
-        np.maximum.at(merged, inverse, values)
-    return decode_pairs(unique, num_nodes), merged
-
-
-def sort_distinct(codes: np.ndarray) -> np.ndarray:
-    """Sorted distinct values of (k,) numbers; faster than `np.unique`, which hashes."""
-    ordered: np.ndarray = np.sort(codes)
-    is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
-    return np.asarray(ordered[is_first])
-
-
-def _is_count(ordered: Sequence[str]) -> bool:
-    """Whether ascending values are 0, 1, 2, … or 1, 2, 3, …: class labels, not quantities."""
-    numbers = [float(value) for value in ordered]
-    return numbers[0] in (0.0, 1.0) and numbers == [numbers[0] + k for k in range(len(numbers))]
-
-
-def format_value(value: Any) -> str:
-    """Text of a table cell; 1.0 and 1 are the same class."""
-    if isinstance(value, float | np.floating):
-        return str(int(value)) if float(value).is_integer() else repr(float(value))
-    return str(value).strip()
-
-
 def _add_texts(digest: hashlib._Hash, texts: Sequence[str]) -> None:
     """Hash texts with their number and lengths, so that different lists give different input."""
     encoded = "".join(texts).encode()
@@ -501,15 +354,6 @@ def _add_texts(digest: hashlib._Hash, texts: Sequence[str]) -> None:
     sizes = map(len, texts if encoded.isascii() else map(str.encode, texts))
     digest.update(np.fromiter(chain([len(texts)], sizes), "<i8", 1 + len(texts)).tobytes())
     digest.update(encoded)
-
-
-def _freeze(array: np.ndarray) -> np.ndarray:
-    """A read-only C-ordered array; copied if the caller could still write to it."""
-    array = np.ascontiguousarray(array)
-    if array.flags.writeable:
-        array = array.copy()
-        array.flags.writeable = False
-    return array
 
 
 def _freeze_features(features: Any) -> np.ndarray | sparse.csr_array:
@@ -521,4 +365,4 @@ def _freeze_features(features: Any) -> np.ndarray | sparse.csr_array:
             part.flags.writeable = False
         return matrix
     array = np.asarray(features, dtype=np.float32)
-    return _freeze(array.reshape(len(array), -1))
+    return freeze(array.reshape(len(array), -1))

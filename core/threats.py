@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.graph import MISSING, Attribute, Graph
+from core.attribute import MISSING, Attribute
+from core.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,17 +14,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from core import graph
+from core.arrays import canonical_edges, is_among, pair_codes, sort_distinct
+from core.attribute import MISSING, Attribute
 from core.data.packing import pack_graph, unpack_graph
 from core.errors import InputError
-from core.graph import (
-    MISSING,
-    Attribute,
-    Graph,
-    canonical_edges,
-    is_among,
-    pair_codes,
-    sort_distinct,
-)
+from core.graph import Graph
 from tests.oracles.graphs import two_communities
 
 PAIRS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=30)

@@ -12,6 +12,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 BASE = (
+    "arrays",
+    "attribute",
     "device",
     "errors",
     "graph",

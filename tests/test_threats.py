@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.graph import MISSING, Attribute, Graph
+from core.attribute import MISSING, Attribute
+from core.graph import Graph
 from core.threats import AttributeThreat, IdentityThreat, LinkThreat
 
 

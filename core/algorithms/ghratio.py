@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph import MISSING, Graph
+from core.attribute import MISSING
+from core.graph import Graph
 
 CHUNK = 1 << 21
 """Links per chunk, to bound the memory of temporary arrays."""

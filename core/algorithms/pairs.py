@@ -9,8 +9,9 @@ import pandas as pd
 from scipy import sparse
 
 from core.algorithms.kernels import sum_common_neighbors
+from core.arrays import decode_pairs, is_among, pair_codes, sort_distinct
 from core.errors import InputError
-from core.graph import Graph, decode_pairs, is_among, pair_codes, sort_distinct
+from core.graph import Graph
 
 
 def sample_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:

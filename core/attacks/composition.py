@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import softmax
 
+from core.arrays import decode_pairs, pair_codes
 from core.attacks.link.released_links import find_evidence
 from core.context import Context
-from core.graph import decode_pairs, pair_codes
 from core.methods import AttributeAttack, Defense
 from core.release import Guarantee, Release
 from core.results import ClassProbabilities

@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.algorithms.pairs import hide_links
+from core.arrays import find_places, pair_codes
 from core.attacks.link.denoising import (
     describe_obstacle,
     estimate_link_probabilities,
     is_flipped,
     share_denoised,
 )
+from core.attribute import Attribute
 from core.context import Context
 from core.errors import UnsupportedError
-from core.graph import Attribute, Graph, find_places, pair_codes
+from core.graph import Graph
 from core.methods import Defense
 from core.release import Release
 from core.threats import AttributeThreat, LinkThreat, Threats

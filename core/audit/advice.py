@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from core.attribute import Attribute
 from core.audit.cell import Cell, make_cell_seed, make_member_seeds, make_shared_seed
 from core.audit.prepared import PreparedAudit, list_seen
 from core.audit.spec import AuditSpec, MethodChoice
@@ -23,7 +24,7 @@ from core.context import BasePrediction, Context
 from core.data.release_columns import show_columns
 from core.data.splits import draw_attribute_threat
 from core.errors import InputError, check_support
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.measures.intervals import combine_measurements
 from core.methods import AttributeAttack
 from core.progress import PartProgress

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from core.arrays import is_among
 from core.audit.store import files
-from core.graph import Graph, is_among
+from core.graph import Graph
 from core.release import Guarantee, Release
 from core.results import Measurement
 

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from scipy.sparse.csgraph import connected_components
 
+from core.arrays import pair_codes
 from core.data.packing import Arrays
-from core.graph import Graph, pair_codes
+from core.graph import Graph
 
 NUM_SAMPLED = 60
 

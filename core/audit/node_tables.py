@@ -12,13 +12,14 @@ import pyarrow as pa
 from scipy.special import stdtrit
 from sqlalchemy.engine import Row
 
+from core.attribute import MISSING
 from core.audit.scenarios import list_scenarios
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.view import NODE_COLUMNS, PROFILE_COLUMNS, Rocs
-from core.graph import MISSING, Graph
+from core.graph import Graph
 from core.release import ORIGINAL
 from core.results import RELEASE
 

@@ -8,11 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from core.attribute import Attribute
 from core.audit.spec import AuditSpec, DisclosureSpec, PublishSpec
 from core.data.release_columns import Rule, choose_columns, forget_values, leave_out_people
 from core.data.shared_numbers import bin_like
 from core.errors import InputError
-from core.graph import Attribute, Graph
+from core.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,13 +13,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from core.attribute import Attribute
 from core.audit.ledger import enter_release
 from core.audit.provenance import describe_draw
 from core.audit.store.database import Store
 from core.context import Context
 from core.data.text_input import escape_cell
 from core.errors import InputError, describe_invalid
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.privacy.statistics import LEVEL, Row, Statistic, draw_statistics
 from core.release import Guarantee, Release
 from core.seeding import Seed

@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from core.attribute import Attribute
 from core.data.columns import BLANKS, as_numbers, as_text, check_roles, guess_node_roles, why_ignore
 from core.data.loaded import LoadedGraph, LoadReport, count_merged_rows
 from core.data.text_input import check_ids
 from core.errors import InputError
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.words import count_noun
 
 MissingNodes = Literal["error", "drop", "add"]

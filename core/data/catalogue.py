@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from core.attribute import Attribute
 from core.data.assembly import RawGraph, assemble_graph
 from core.data.edge_list import load_edge_list
 from core.data.loaded import LoadedGraph, LoadReport
@@ -27,7 +28,7 @@ from core.data.readers import load_graph
 from core.data.synthetic import generate_social
 from core.data.text_input import load_text
 from core.errors import FormatError, InputError, OfflineError
-from core.graph import Attribute, Graph
+from core.graph import Graph
 
 _PLANETOID_URL = "https://github.com/kimiyoung/planetoid/raw/master/data"
 _MUSAE_URL = "https://graphmining.ai/datasets/ptg"

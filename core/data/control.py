@@ -15,7 +15,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from core.graph import Graph, pair_codes
+from core.arrays import pair_codes
+from core.graph import Graph
 from core.seeding import Seed
 from core.threats import AttributeThreat, Control, LinkThreat, ReleasedThreat, Threats
 

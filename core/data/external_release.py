@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from core.arrays import is_among, pair_codes
 from core.data.node_pairs import list_id_pairs
 from core.data.release_columns import show_columns
 from core.errors import InputError
-from core.graph import Graph, is_among, pair_codes
+from core.graph import Graph
 
 
 def align_release(

@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from scipy import sparse
 
-from core.graph import Graph, sort_distinct
+from core.arrays import sort_distinct
+from core.graph import Graph
 from core.seeding import mix_bits
 
 Part = Literal["nodes", "links", "values", "neighbourhoods", "degrees"]

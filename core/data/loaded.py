@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.graph import Graph, pair_codes
+from core.arrays import pair_codes
+from core.graph import Graph
 
 
 @dataclass

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from core.arrays import is_among, pair_codes
 from core.data.sandbox import load_pairs_in_sandbox
 from core.errors import InputError
-from core.graph import Graph, is_among, pair_codes
+from core.graph import Graph
 
 
 def load_node_pairs(path: str | Path, graph: Graph) -> list[tuple[str, str]]:

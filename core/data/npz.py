@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from core.attribute import Attribute
 from core.data.archive import check_contents, load_array, open_archive
 from core.data.assembly import RawGraph
 from core.data.text_input import (
@@ -25,7 +26,6 @@ from core.data.text_input import (
     check_num_nodes,
 )
 from core.errors import FormatError, InputError, ResourceError
-from core.graph import Attribute
 
 _PREFIXES = ("adj_", "adj_matrix.", "")
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from core.attribute import Attribute
 from core.data.link_counts import LinkCounts, find_counts, keep_counts
-from core.graph import Attribute, Graph
+from core.graph import Graph
 
 Arrays = dict[str, np.ndarray]
 

@@ -18,8 +18,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from core.attribute import MISSING, Attribute, format_value
 from core.errors import InputError
-from core.graph import MISSING, Attribute, Graph, format_value
+from core.graph import Graph
 
 OTHER = "other"
 """Replacement of rare values."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.graph import MISSING, Attribute
+from core.attribute import MISSING, Attribute
 
 
 def bin_like(column: Attribute, model: Attribute) -> Attribute:

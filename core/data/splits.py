@@ -10,8 +10,10 @@ import pandas as pd
 
 from core.algorithms.communities import find_communities
 from core.algorithms.pairs import find_near_pairs, sample_non_links
+from core.arrays import decode_pairs, is_among, pair_codes
+from core.attribute import Attribute
 from core.errors import InputError
-from core.graph import Attribute, Graph, decode_pairs, is_among, pair_codes
+from core.graph import Graph
 from core.seeding import Seed
 from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
 

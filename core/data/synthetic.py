@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from core.arrays import decode_pairs
+from core.attribute import Attribute
 from core.errors import InputError
-from core.graph import Attribute, Graph, decode_pairs
+from core.graph import Graph
 from core.seeding import Seed
 
 

@@ -18,8 +18,9 @@ import pandas as pd
 from scipy import sparse
 from scipy.special import chdtri, xlogy
 
+from core.attribute import Attribute
 from core.data.loaded import LoadReport
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.seeding import Seed
 from core.words import count_noun, format_percent
 

@@ -22,9 +22,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from core.attribute import Attribute
 from core.data.text_input import escape_cell
 from core.errors import InputError
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.release import Release
 from core.seeding import Seed
 

@@ -8,9 +8,10 @@ import numpy as np
 from pydantic import Field
 
 from core.algorithms.pairs import draw_by_degrees, place_left_ends
+from core.arrays import pair_codes, sort_distinct
 from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
-from core.graph import Graph, pair_codes, sort_distinct
+from core.graph import Graph
 from core.methods import MethodInfo, UnitInterval
 from core.privacy.budget import Account
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph

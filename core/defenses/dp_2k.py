@@ -8,10 +8,11 @@ import numpy as np
 from pydantic import Field
 
 from core.algorithms.pairs import draw_by_degrees
+from core.arrays import decode_pairs, pair_codes, sort_distinct
 from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
 from core.defenses.dp_1k import estimate_degrees
-from core.graph import Graph, decode_pairs, pair_codes, sort_distinct
+from core.graph import Graph
 from core.methods import MethodInfo, OpenUnitInterval
 from core.privacy.budget import Account
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph

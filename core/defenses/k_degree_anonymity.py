@@ -8,10 +8,11 @@ import numba
 import numpy as np
 from pydantic import Field
 
+from core.arrays import pair_codes
 from core.context import Context
 from core.defenses.link_changes import change_links, draw_weights
 from core.errors import UnsupportedError
-from core.graph import Graph, pair_codes
+from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.release import Release
 from core.threats import Threats

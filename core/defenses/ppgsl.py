@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from core.arrays import pair_codes
 from core.attacks.link.feature_neighbourhood import weigh_features
 from core.context import Context
 from core.defenses.link_changes import sample_candidates
 from core.errors import check_support
-from core.graph import Graph, pair_codes
+from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.progress import RecordedCurves
 from core.release import Release

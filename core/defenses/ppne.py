@@ -11,9 +11,10 @@ from pydantic import Field
 from scipy import sparse
 
 from core.algorithms.walks import contains
+from core.arrays import find_places, pair_codes
 from core.context import Context
 from core.defenses.link_changes import draw_weights, sample_candidates
-from core.graph import Graph, find_places, pair_codes
+from core.graph import Graph
 from core.methods import Defense, MethodInfo, UnitInterval
 from core.release import Release
 from core.threats import Threats

@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
+from core.arrays import decode_pairs, pair_codes
 from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
-from core.graph import Graph, decode_pairs, pair_codes
+from core.graph import Graph
 from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph

@@ -10,10 +10,11 @@ import pandas as pd
 from pydantic import Field
 
 from core.algorithms.triangles import compute_triangles
+from core.arrays import decode_pairs, pair_codes
 from core.context import Context
 from core.defenses.budgeted import Delta, EdgePrivateDefense
 from core.defenses.dp_1k import estimate_degrees
-from core.graph import Graph, decode_pairs, pair_codes
+from core.graph import Graph
 from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph

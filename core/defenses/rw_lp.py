@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
+from core.arrays import pair_codes
 from core.context import Context
 from core.defenses.link_changes import change_links
-from core.graph import Graph, pair_codes
+from core.graph import Graph
 from core.methods import Defense, MethodInfo, UnitInterval
 from core.release import Release
 from core.threats import Threats

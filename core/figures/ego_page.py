@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from core.attribute import MISSING, Attribute
 from core.figures.theme import INKS
 from core.findings.ego_network import (
     MAX_NODES,
@@ -17,7 +18,7 @@ from core.findings.ego_network import (
     find_among,
 )
 from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, REMOVED_RED, Theme, risk_color
-from core.graph import MISSING, Attribute, Graph
+from core.graph import Graph
 from core.words import cut_text
 
 HEIGHT = 440

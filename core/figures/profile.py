@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.attribute import Attribute
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import shorten_names, style_figure
 from core.findings.palette import ORIGINAL_GREY, Theme, escape_text
 from core.findings.profile import compute_degree_counts, list_log_ticks
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.words import count_noun, format_percent
 
 MAX_CLASS_BARS = 30

@@ -8,13 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from core.attribute import Attribute
 from core.audit.estimate import TimeModel, make_task
 from core.audit.presets import PRESETS, Preset, add_data_independent, list_released_attacks
 from core.audit.spec import AuditSpec, IdentityChoice, MethodChoice
 from core.audit.view import AuditView
 from core.findings.policy import Policy, find_policy
 from core.findings.verdict import Verdict
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.methods import Defense
 from core.registry import find_method, list_methods
 from core.threats import AttributeThreat, LinkThreat, Threats

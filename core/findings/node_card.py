@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from core.attribute import Attribute
 from core.audit.view import spell
 from core.findings.attackers import compute_headline
 from core.findings.labels import method_title, release_title
 from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.risk import Scale
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.release import ORIGINAL
 
 

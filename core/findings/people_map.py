@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 
+from core.attribute import MISSING, Attribute
 from core.findings.attackers import compute_headline, find_secret
 from core.findings.facts import Count, format_frequencies
 from core.findings.labels import THREAT_WORDS
 from core.findings.page_summary import Card, PageSummary
-from core.graph import MISSING, Attribute, Graph
+from core.graph import Graph
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.nouns import PEOPLE, Noun
 from core.words import begin_sentence, count_noun, format_percent

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph import Graph, find_places, pair_codes
+from core.arrays import find_places, pair_codes
+from core.graph import Graph
 from core.measures.intervals import combine_measurements, measure_mean
 from core.results import Estimate
 

@@ -16,7 +16,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.graph import Attribute, pair_codes
+from core.arrays import pair_codes
+from core.attribute import Attribute
 from core.measures.intervals import measure_mean, measure_share
 from core.measures.ranking import compute_margins, rank_with_ties
 from core.results import ClassProbabilities, Measurement, PairScores

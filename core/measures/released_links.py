@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.graph import pair_codes
+from core.arrays import pair_codes
 from core.measures.intervals import share_variance
 from core.measures.node_risk import NodeRisk, average_over_links, calibrate_across_folds
 from core.measures.ranking import compute_roc, count_above

@@ -15,8 +15,9 @@ from scipy.sparse import csgraph
 from core.algorithms.ghratio import GHRatios
 from core.algorithms.kernels import search_breadth_first
 from core.algorithms.triangles import compute_triangles
+from core.arrays import is_among
 from core.context import Context
-from core.graph import Graph, is_among
+from core.graph import Graph
 from core.measures.intervals import measure_mean
 from core.measures.metrics import STATISTICS
 from core.results import Measurement

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.algorithms.pairs import count_shared_neighbors, find_near_pairs, sample_non_links
-from core.graph import Graph, is_among, pair_codes
+from core.arrays import is_among, pair_codes
+from core.graph import Graph
 from core.measures.intervals import share_variance
 from core.results import Measurement
 from core.threats import LinkThreat

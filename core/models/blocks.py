@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
+from core.attribute import MISSING
 from core.context import Context
-from core.graph import MISSING, Graph
+from core.graph import Graph
 from core.models.block_model import BlockModel, Blocks
 from core.models.evidence import compute_spectrum
 from core.progress import PartProgress

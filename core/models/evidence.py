@@ -13,7 +13,8 @@ from scipy import sparse
 
 from core.algorithms.class_propagation import normalize_class_mass, propagate_labels
 from core.algorithms.normalize import normalize_adjacency
-from core.graph import MISSING, Graph
+from core.attribute import MISSING
+from core.graph import Graph
 from core.models.gps.ego import compute_role_features
 from core.models.tuning import scale_features
 

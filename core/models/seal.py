@@ -12,8 +12,9 @@ from scipy import sparse
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
 from core.algorithms.pairs import draw_training_pairs
+from core.arrays import decode_pairs, pair_codes
 from core.context import Context
-from core.graph import Graph, decode_pairs, pair_codes
+from core.graph import Graph
 from core.models.adam import Adam
 from core.models.enclosing import MAX_LABEL, Subgraphs, extract_subgraphs
 from core.models.encoders import Dropout, Linear

@@ -17,7 +17,8 @@ from scipy import sparse
 from scipy.special import softmax
 
 from core.algorithms.communities import find_communities
-from core.graph import MISSING, Attribute, Graph
+from core.attribute import MISSING, Attribute
+from core.graph import Graph
 from core.models.evidence import compute_roles, count_inferred, normalize_walk
 from core.models.pooling import FEWEST, fit_weights, pool
 

@@ -21,7 +21,8 @@ import torch
 from scipy import sparse
 
 from core.algorithms.normalize import normalize_adjacency
-from core.graph import Graph, sort_distinct
+from core.arrays import sort_distinct
+from core.graph import Graph
 from core.models.attention import Attention
 from core.models.encoders import NORMS, Inputs
 from core.models.propagation import Propagation

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from core.attribute import MISSING
 from core.context import Context
-from core.graph import MISSING
 from core.models.training import train
 from core.models.trials import Family, Setting, Trials
 from core.progress import PartProgress, Progress

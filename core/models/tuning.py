@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from core.attribute import MISSING
 from core.context import Context
-from core.graph import MISSING, Graph
+from core.graph import Graph
 
 PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0)
 """Inverse penalties tried by `fit_logistic`, strongest penalty first."""

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from core.arrays import sort_distinct
 from core.errors import InputError
-from core.graph import sort_distinct
 
 Source = Callable[[], Iterator[np.ndarray]]
 """Picklable function that yields (k, 2) pairs of node numbers, the same on every call."""

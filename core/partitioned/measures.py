@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 import numpy as np
 
 from core.algorithms.fingerprints import compute_class_sizes, mix_neighbor_degrees
-from core.graph import is_among
+from core.arrays import is_among
 from core.measures.intervals import wilson_interval
 from core.partitioned.links import PartitionedLinks, run_jobs, run_on_partitions
 from core.results import AnonymitySets, Estimate

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from core.attribute import MISSING, Attribute
 from core.data.sniff import detect_separator
 from core.errors import InputError
-from core.graph import MISSING, Attribute
 from core.partitioned.links import Source, run_jobs
 
 BLOCK_BYTES = 1 << 24

@@ -7,7 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from core.algorithms.triangles import compute_triangles
-from core.graph import Graph, is_among, pair_codes
+from core.arrays import is_among, pair_codes
+from core.graph import Graph
 
 
 def select_capped_links(edges: np.ndarray, num_nodes: int, cap: int) -> np.ndarray:

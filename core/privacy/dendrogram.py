@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
+from core.arrays import sort_distinct
 from core.context import Context
-from core.graph import Graph, sort_distinct
+from core.graph import Graph
 
 CHUNK = 200_000
 """Steps of the Markov chain between two progress reports."""

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from core.graph import Graph, decode_pairs, pair_codes
+from core.arrays import decode_pairs, pair_codes
+from core.graph import Graph
 from core.privacy.mechanisms import compute_flip_probability
 
 Tile = tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]

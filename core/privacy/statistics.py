@@ -19,9 +19,10 @@ from typing import Literal
 
 import numpy as np
 
+from core.attribute import MISSING, Attribute
 from core.context import Context
 from core.errors import InputError
-from core.graph import MISSING, Attribute, Graph
+from core.graph import Graph
 from core.privacy.budget import Account
 from core.privacy.capping import count_capped_triangles, select_capped_links
 from core.privacy.guarantees import NODE

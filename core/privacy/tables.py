@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from core.algorithms.kernels import redraw_communities
+from core.arrays import decode_pairs, pair_codes
 from core.context import Context
-from core.graph import Graph, decode_pairs, pair_codes
+from core.graph import Graph
 from core.privacy.mechanisms import add_discrete_laplace
 
 

@@ -10,10 +10,10 @@ from matplotlib.ticker import MaxNLocator
 from scipy.sparse.csgraph import connected_components
 
 from core.algorithms.line_density import count_crossings, shade_density
+from core.attribute import Attribute
 from core.audit.jobs.layout import lay_out
 from core.findings.people_map import compute_people, summarize_map
 from core.findings.profile import compute_degree_counts
-from core.graph import Attribute
 from core.release import ORIGINAL
 from core.report import blocks, charts
 from core.report.blocks import Block

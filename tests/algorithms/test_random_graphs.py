@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.algorithms.pairs import draw_by_degrees
-from core.graph import pair_codes
+from core.arrays import pair_codes
 
 
 @settings(max_examples=50)

@@ -8,8 +8,9 @@ import pytest
 from core.attacks.attribute.class_prior import ClassPrior
 from core.attacks.attribute.label_propagation import LabelPropagation
 from core.attacks.composition import compute_lift, infer_jointly, share_held_releases
+from core.attribute import Attribute
 from core.context import Context, SharedWork
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed

@@ -10,6 +10,7 @@ import pytest
 
 import core.cli.main as command
 from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassifier
+from core.attribute import Attribute
 from core.audit.export import describe_audit
 from core.audit.knowledge import STANDARD, Shadow
 from core.audit.plan import plan_audit
@@ -30,7 +31,6 @@ from core.data.synthetic import generate_social
 from core.data.writers import write_release
 from core.errors import InputError
 from core.findings.labels import method_title
-from core.graph import Attribute
 from core.release import Release
 from tests.inline import run_inline
 

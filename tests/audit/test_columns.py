@@ -148,7 +148,7 @@ def test_attackers_see_what_is_published_and_nothing_else(files, audit_home):
     pairs = np.stack([np.arange(200), np.roll(np.arange(200), 1)], 1)
     values = np.stack([secret, rng.random(200)], 1)
     graph = Graph.from_pairs(pairs, 200, features=values, feature_names=("tell", "noise"))
-    from core.graph import Attribute
+    from core.attribute import Attribute
 
     graph = Graph.from_pairs(
         pairs,

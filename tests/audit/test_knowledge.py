@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.attribute import Attribute
 from core.audit.export import describe_audit, describe_nodes, write_nodes
 from core.audit.jobs import publish
 from core.audit.plan import plan_audit
@@ -20,7 +21,6 @@ from core.cli.audit import describe_risk
 from core.cli.main import main
 from core.data.synthetic import generate_social
 from core.errors import InputError, UnsupportedError
-from core.graph import Attribute
 from core.seeding import Seed
 from tests.inline import run_inline
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from core.attribute import Attribute
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec
 from core.audit.store import files
@@ -27,7 +28,7 @@ from core.errors import InputError
 from core.figures.study import study_lines
 from core.findings.labels import method_title
 from core.findings.study import compute_falls, compute_study, describe_falls, describe_study
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.seeding import Seed
 from tests.inline import run_inline
 

@@ -12,6 +12,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from core.attribute import Attribute
 from core.audit.access.accounts import LOCAL
 from core.audit.jobs.job import run_job
 from core.audit.jobs.publish import PublishJobs
@@ -20,7 +21,7 @@ from core.audit.spec import AuditSpec, PublishSpec
 from core.audit.store.database import Store
 from core.audit.store.files import cell_folder
 from core.findings.leaving import list_columns
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from pages.ui.documents import make_archive
 from tests.audit.test_columns import read_all_bytes
 from tests.inline import run_inline

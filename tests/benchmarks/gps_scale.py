@@ -16,9 +16,10 @@ import warnings
 import numpy as np
 
 from core.attacks.attribute.gps import Gps
+from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_attribute_threat
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.models.gps.attacker import GpsAttacker, GpsSettings
 from core.seeding import Seed
 from tests.conftest import find_data_root  # noqa: F401  limits the threads before torch loads

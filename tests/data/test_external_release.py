@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from core.attribute import Attribute
 from core.data.catalogue import load_dataset
 from core.data.external_release import align_release
 from core.data.node_pairs import load_pseudonyms
 from core.errors import InputError
-from core.graph import Attribute, Graph
+from core.graph import Graph
 
 
 def make_release(**fields):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.arrays import pair_codes
 from core.data.splits import NUM_NON_LINKS, draw_threats
 from core.errors import InputError
-from core.graph import Graph, pair_codes
+from core.graph import Graph
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, two_communities
 

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from core.attribute import Attribute
 from core.audit.ledger import MIN_ELEMENTS, MIN_OVERLAP
 from core.data.catalogue import load_dataset
 from core.data.lineage import SIZE, GraphSketch, Sketch, sketch_graph
-from core.graph import Attribute, Graph
+from core.graph import Graph
 
 
 def make_graph(num_nodes: int, num_links: int, seed: int = 0, prefix: str = "p") -> Graph:

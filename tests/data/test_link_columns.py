@@ -92,7 +92,7 @@ def test_numbers_with_a_second_spelling_are_no_plain_numbers():
 
 
 def test_distinct_sorted_codes():
-    from core.graph import sort_distinct
+    from core.arrays import sort_distinct
 
     values = np.random.default_rng(0).integers(0, 50, 200)
     assert sort_distinct(values).tolist() == np.unique(values).tolist()

@@ -3,11 +3,12 @@ import itertools
 import numpy as np
 import pytest
 
+from core.attribute import Attribute
 from core.audit.threat_sampling import find_pairs
 from core.data.node_pairs import find_links_at, find_links_between, load_node_pairs
 from core.data.splits import draw_threats
 from core.errors import InputError
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.seeding import Seed
 from tests.oracles.graphs import two_communities
 

@@ -5,9 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.algorithms.triangles import compute_triangles
+from core.attribute import Attribute
 from core.data.loaded import LoadReport
 from core.data.profile import compute_profile
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.measures.queries import compute_assortativity
 from tests.oracles.graphs import GRAPHS
 

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from core.attribute import Attribute
 from core.data.release_columns import OTHER, Rule, choose_columns, forget_values, leave_out_people
 from core.errors import InputError
-from core.graph import Attribute, Graph
+from core.graph import Graph
 
 
 def make_people(is_sparse: bool = False) -> Graph:

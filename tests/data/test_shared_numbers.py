@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.attribute import MISSING, Attribute
 from core.data.shared_numbers import bin_like
-from core.graph import MISSING, Attribute
 
 AGES = Attribute.from_values("age", np.arange(100.0) + 0.5)
 """Cut into quarters: up to 24.5, 49.5, 74.5 and 99.5."""

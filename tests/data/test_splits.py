@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.arrays import pair_codes
+from core.attribute import MISSING, Attribute
 from core.data.splits import draw_attribute_threat, draw_threats
 from core.errors import InputError
-from core.graph import MISSING, Attribute, Graph, pair_codes
+from core.graph import Graph
 from core.seeding import Seed
 from tests.oracles.graphs import clique, two_communities
 

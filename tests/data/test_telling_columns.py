@@ -10,10 +10,11 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import mutual_info_score, roc_auc_score
 
+from core.attribute import MISSING, Attribute
 from core.cli.main import main
 from core.data.profile import compute_profile
 from core.data.warnings import MIN_STRENGTH, find_telling_columns
-from core.graph import MISSING, Attribute, Graph
+from core.graph import Graph
 
 
 def make_graph(secret, features=None, names=(), attributes=(), num_classes=2) -> Graph:

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from core.attribute import Attribute
 from core.data.readers import load_graph
 from core.data.text_input import escape_cell, unescape_cell
 from core.data.writers import shuffle_nodes, sort_nodes, write_release
 from core.errors import InputError
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.release import Guarantee, Release
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, two_communities

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from core.algorithms.pairs import draw_by_degrees, place_left_ends
+from core.arrays import pair_codes
 from core.context import Context
 from core.defenses.dgg import Dgg, draw_blocks
-from core.graph import Graph, pair_codes
+from core.graph import Graph
 from core.privacy.budget import Account
 from core.privacy.claim_check import check_claim
 from core.seeding import Seed

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from core.arrays import pair_codes
 from core.context import Context
 from core.defenses.edge_rand import EdgeRand
 from core.errors import ResourceError
-from core.graph import Graph, pair_codes
+from core.graph import Graph
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import two_communities, weighted

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_threats
 from core.defenses.external import EXTERNAL, External
 from core.errors import InputError
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.registry import find_method, list_methods
 from core.seeding import Seed
 

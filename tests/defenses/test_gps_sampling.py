@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from core.attribute import Attribute
 from core.context import Context
 from core.defenses import gps_sampling, release_selection
 from core.defenses.gps_sampling import GpsSampling
 from core.defenses.release_selection import FRONTIER, Choice, EvaluatedState
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.models.encoders import make_inputs
 from core.models.gps.attacker import GpsAttacker, GpsSettings
 from core.models.gps.sampler import RatioGap, RelaxedAttacker, Sampler, draw_relaxed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.defenses import release_selection
@@ -18,7 +19,7 @@ from core.defenses.release_selection import (
     draw_links,
     find_releases,
 )
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.seeding import Seed
 from core.threats import AttributeThreat
 

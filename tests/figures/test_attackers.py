@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.attribute import Attribute
 from core.audit.view import NODE_COLUMNS, spell
 from core.findings.attackers import (
     CROSS_FITTED,
@@ -25,7 +26,6 @@ from core.findings.labels import method_title
 from core.findings.node_card import compute_node_risks
 from core.findings.people import Secret, compare_people, rank_people, select_secret
 from core.findings.risk import compute_heatmap, compute_risk_shares, compute_worst_case
-from core.graph import Attribute
 from core.measures.node_risk import compute_attribute_node_risk
 from core.registry import list_methods
 from core.results import ClassProbabilities

@@ -8,10 +8,11 @@ import re
 import numpy as np
 import pytest
 
+from core.attribute import Attribute
 from core.figures.ego_page import render_ego_html
 from core.findings.ego_network import compute_ego, describe_fingerprint
 from core.findings.palette import risk_color
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from tests.oracles.graphs import star, two_communities
 
 HOSTILE = (

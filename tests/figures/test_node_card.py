@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from core.attribute import MISSING, Attribute
 from core.audit.view import NODE_COLUMNS, PROFILE_COLUMNS
 from core.findings import node_card
 from core.findings.labels import release_title
-from core.graph import MISSING, Attribute, Graph
+from core.graph import Graph
 
 STAR = Graph.from_pairs(
     np.array([[0, 1], [0, 2], [0, 3], [0, 4]]),

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from core.attribute import Attribute
 from core.audit.presets import PRESETS, SETTING
 from core.audit.spec import AuditSpec, MethodChoice
 from core.data.second_graph import draw_identity_threat
@@ -34,7 +35,7 @@ from core.findings.guide import (
 )
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.registry import find_method
 from core.release import ORIGINAL
 from core.seeding import Seed

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.attribute import Attribute
 from core.audit.view import NODE_COLUMNS
 from core.findings.labels import is_blind
 from core.findings.node_reasons import _format_mechanism, explain_node, explain_people
 from core.findings.people import Secret, list_secrets, rank_people
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.registry import list_methods
 from core.release import ORIGINAL
 from tests.figures.conftest import make_view

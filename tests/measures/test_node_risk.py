@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.isotonic import IsotonicRegression
 
-from core.graph import Attribute
+from core.attribute import Attribute
 from core.measures import node_risk
 from core.measures.node_risk import (
     NUM_FOLDS,

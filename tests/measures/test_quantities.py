@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.attribute import Attribute
 from core.data.splits import draw_attribute_threat
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.measures.quantities import estimate_numbers, find_tolerance, measure_quantities
 from core.results import ClassProbabilities
 from core.seeding import Seed

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score, roc_curve
 
-from core.graph import Attribute
+from core.attribute import Attribute
 from core.measures.ranking import (
     FPR_GRID,
     compute_attribute_roc,

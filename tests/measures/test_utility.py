@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, roc_auc_score
 
+from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_threats
 from core.errors import RunCancelled
-from core.graph import Attribute
 from core.measures import utility
 from core.measures.utility import infer_labels, measure_utility
 from core.release import Release

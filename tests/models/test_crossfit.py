@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.graph import MISSING
+from core.attribute import MISSING
 from core.models.tuning import CrossFit
 
 OBSERVED = np.array([0, 1, MISSING, 0, 1, MISSING, 1])

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from core.attribute import Attribute
 from core.data.second_graph import draw_identity_threat
 from core.data.splits import draw_threats
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.seeding import Seed
 from core.threats import Threats
 

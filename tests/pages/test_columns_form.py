@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.graph import Attribute, Graph
+from core.attribute import Attribute
+from core.graph import Graph
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,12 @@ import pytest
 from core.algorithms import class_propagation
 from core.algorithms.fingerprints import compute_class_sizes, compute_fingerprints
 from core.attacks.link.adamic_adar import AdamicAdar
+from core.attribute import Attribute
 from core.cli.main import main
 from core.context import Context
 from core.data.splits import draw_stratified
 from core.errors import InputError
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.measures.ranking import compute_auc
 from core.partitioned import audit, reading
 from core.partitioned.links import PartitionedLinks, choose_bounds, run_on_partitions, write_links

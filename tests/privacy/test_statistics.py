@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.attribute import Attribute
 from core.context import Context
 from core.errors import InputError
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.methods import Defense, MethodInfo
 from core.privacy.budget import Account
 from core.privacy.claim_check import check_claim

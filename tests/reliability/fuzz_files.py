@@ -35,13 +35,14 @@ import numpy as np
 import pandas as pd
 from scipy.io import mmwrite
 
+from core.attribute import Attribute
 from core.data.loaded import LoadedGraph
 from core.data.reader_process import set_limits
 from core.data.readers import load_graph
 from core.data.sandbox import CPU_SECONDS, MEMORY_MB
 from core.data.writers import write_release
 from core.errors import InputError
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.release import Release
 from tests.reliability.second_opinions import (
     describe_difference,

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.attribute import Attribute
 from core.audit.view import AuditView
 from core.findings.policy import find_policy
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.measures.metrics import METRICS
 from core.report import ReportOptions
 from core.report.disclosure import (

@@ -9,8 +9,9 @@ from pydantic import Field
 from scipy import sparse
 from scipy.special import softmax
 
+from core.attribute import MISSING
 from core.context import Context
-from core.graph import MISSING, Graph
+from core.graph import Graph
 from core.methods import AttributeAttack, MethodInfo
 from core.models.tuning import draw_folds, hold_out
 from core.progress import Progress

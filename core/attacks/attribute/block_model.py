@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field, field_validator
 from scipy.special import softmax
 
+from core.attribute import MISSING
 from core.context import Context
-from core.graph import MISSING
 from core.methods import AttributeAttack, MethodInfo
 from core.models.tuning import draw_folds, hold_out
 from core.release import Release

@@ -15,8 +15,8 @@ from pydantic import Field, field_validator
 
 from core.attacks.attribute.singles import BASELINE_ATTACKS, SINGLE_ATTACKS
 from core.attacks.base_predictions import recall_base_prediction
+from core.attribute import MISSING
 from core.context import Context
-from core.graph import MISSING
 from core.methods import AttributeAttack
 from core.models.tuning import draw_folds, hold_out
 from core.progress import PartProgress

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
+from core.attribute import MISSING
 from core.context import Context
-from core.graph import MISSING
 from core.methods import NEEDS_FEATURES, AttributeAttack, MethodInfo
 from core.models.tuning import compute_log_loss, draw_folds, hold_out, smooth_absent
 from core.release import Release

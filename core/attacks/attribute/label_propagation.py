@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from core.algorithms.class_propagation import normalize_class_mass, propagate_labels, sharpen
+from core.attribute import MISSING
 from core.context import Context
-from core.graph import MISSING
 from core.methods import AttributeAttack, MethodInfo, UnitInterval
 from core.models.tuning import compute_log_loss, draw_folds, hold_out
 from core.progress import PartProgress

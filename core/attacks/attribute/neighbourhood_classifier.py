@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
+from core.attribute import MISSING, Attribute
 from core.context import Context
-from core.graph import MISSING, Attribute, Graph
+from core.graph import Graph
 from core.methods import AttributeAttack, MethodInfo
 from core.models.pooling import choose_evenness, fit_weights, pool
 from core.models.tuning import (

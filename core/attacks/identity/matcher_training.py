@@ -9,10 +9,11 @@ import pandas as pd
 
 from core.algorithms.fingerprints import count_links_and_triangles, list_neighbors
 from core.algorithms.matching import NO_MATCH
+from core.arrays import decode_pairs, is_among, pair_codes
 from core.attacks.identity.candidate_matches import CandidateFeatures, CandidateMatches
 from core.attacks.identity.percolation import percolate
 from core.context import Context
-from core.graph import Graph, decode_pairs, is_among, pair_codes
+from core.graph import Graph
 from core.measures.node_risk import fit_isotonic
 
 MIN_TRAINING_NODES = 2000

@@ -11,11 +11,12 @@ from pydantic import Field
 from scipy.special import expit, logit
 
 from core.algorithms.pairs import sample_non_links
+from core.arrays import find_places, pair_codes
 from core.attacks.link.pair_classifier import PooledClassifier, fit_pair_classifier
 from core.attacks.link.pair_features import describe_pairs
 from core.attacks.link.released_links import compute_evidence
 from core.context import Context, SharedWork
-from core.graph import Graph, find_places, pair_codes
+from core.graph import Graph
 from core.methods import LinkAttack, MethodInfo
 from core.release import Release
 from core.results import PairScores

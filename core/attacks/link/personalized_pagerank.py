@@ -9,9 +9,10 @@ import numba
 import numpy as np
 from pydantic import Field
 
+from core.arrays import decode_pairs, pair_codes
 from core.attacks.link.heuristics import compute_strengths
 from core.context import Context
-from core.graph import Graph, decode_pairs, pair_codes
+from core.graph import Graph
 from core.methods import LinkAttack, MethodInfo
 from core.release import Release
 from core.results import PairScores

@@ -8,11 +8,11 @@ import numpy as np
 from pydantic import Field
 
 from core.algorithms.pairs import sample_non_links
+from core.arrays import find_places, pair_codes
 from core.attacks.link.pair_classifier import fit_pair_classifier
 from core.attacks.link.pair_features import describe_pairs
 from core.attacks.link.released_links import compute_evidence
 from core.context import Context
-from core.graph import find_places, pair_codes
 from core.methods import LinkAttack, MethodInfo
 from core.release import Release
 from core.results import PairScores

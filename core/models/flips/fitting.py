@@ -14,8 +14,9 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
+from core.attribute import MISSING
 from core.context import Context
-from core.graph import MISSING, Graph
+from core.graph import Graph
 from core.models.encoders import Block, Dropout, Encoder, GcnLayer, Inputs, Linear
 from core.models.flips.selection import Features, GcnWeights
 from core.models.propagation import Propagation

@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
+from core.attribute import MISSING
 from core.context import Context
-from core.graph import MISSING, Graph
+from core.graph import Graph
 from core.models.encoders import Block, Encoder, make_inputs, num_columns
 from core.models.gps.relaxed_ego import RelaxedBlock
 from core.models.pair_matrix import PairMatrix

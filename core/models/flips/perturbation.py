@@ -10,8 +10,9 @@ import numpy as np
 from scipy import sparse
 from scipy.special import softmax
 
+from core.arrays import pair_codes
 from core.context import Context
-from core.graph import Graph, pair_codes
+from core.graph import Graph
 from core.models.flips.fitting import fit_gcns, fit_linear_gcn
 from core.models.flips.selection import FlippedGcn, FlippedGraph, GcnWeights
 from core.models.flips.unnoticed import PageRankEffect, passes_degree_test

@@ -16,8 +16,9 @@ import torch
 from torch.nn.functional import log_softmax, nll_loss
 
 from core.algorithms.ghratio import compute_ghratios
+from core.attribute import MISSING
 from core.context import Context
-from core.graph import MISSING, Graph
+from core.graph import Graph
 from core.models.encoders import (
     Aggregate,
     Backbone,

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from core.graph import Graph, pair_codes
+from core.arrays import pair_codes
+from core.graph import Graph
 from core.models.encoders import NORMS, Backbone, Block
 from core.models.gps.attacker import EgoBlocks
 from core.models.gps.ego import build_ego_batch

@@ -12,7 +12,8 @@ import numpy as np
 import torch
 
 from core.algorithms.ghratio import choose_tolerance, compute_ghratios
-from core.graph import MISSING, Graph
+from core.attribute import MISSING
+from core.graph import Graph
 from core.models.adam import Adam
 from core.models.encoders import make_inputs
 from core.models.gps.attacker import GpsSettings, compute_shares

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from core.arrays import decode_pairs, pair_codes
 from core.context import Context
-from core.graph import decode_pairs, pair_codes
 
 BYTES_PER_SCORE = 64
 """Peak memory per score while a block is drawn and merged."""

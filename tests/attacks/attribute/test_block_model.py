@@ -11,9 +11,10 @@ from scipy.special import beta
 
 from core.attacks.attribute.block_model import BlockModelAttack, parse_shares, predict_classes
 from core.attacks.attribute.label_propagation import LabelPropagation
+from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_attribute_threat
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
 from core.models.blocks import _fit_classes, label_blocks
 from core.release import Release

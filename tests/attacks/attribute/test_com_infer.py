@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from core.attacks.attribute.com_infer import ComInfer
+from core.attribute import Attribute
 from core.context import Context
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.release import Release
 from core.seeding import Seed
 from core.threats import AttributeThreat

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from core.attacks.attribute import ATTRIBUTE_ATTACKS
+from core.attribute import Attribute
 from core.context import Context
-from core.graph import Attribute
 from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed

@@ -8,9 +8,10 @@ import pytest
 from core.attacks.attribute import feature_boosting
 from core.attacks.attribute.feature_boosting import FeatureBoosting, find_splittable
 from core.attacks.attribute.feature_regression import FeatureRegression
+from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_attribute_threat
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
 from core.release import Release
 from core.seeding import Seed

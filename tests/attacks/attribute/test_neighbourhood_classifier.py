@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassifier
+from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.data.synthetic import generate_social
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.measures.ranking import compute_auc
 from core.models.evidence import (
     compute_spectrum,

@@ -11,10 +11,11 @@ from core.attacks.attribute import attri_infer, label_propagation
 from core.attacks.attribute.attri_infer import COUPLINGS, PULLS, AttriInfer, choose_coupling
 from core.attacks.attribute.ensemble import Ensemble
 from core.attacks.attribute.label_propagation import LabelPropagation, choose_power
+from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.data.synthetic import generate_social
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
 from core.release import Release
 from core.seeding import Seed

@@ -9,10 +9,11 @@ import pytest
 
 from core.attacks.attribute.label_propagation import LabelPropagation
 from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassifier
+from core.attribute import MISSING, Attribute
 from core.context import Context
 from core.data.catalogue import load_dataset
 from core.data.synthetic import generate_social
-from core.graph import MISSING, Attribute, Graph
+from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
 from core.models.shadow_graph import join_graphs, learn_from_neighbours, translate_codes
 from core.release import Release

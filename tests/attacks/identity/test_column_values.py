@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from core.attacks.identity.column_values import ColumnValues
+from core.attribute import Attribute
 from core.context import Context
 from core.data.release_columns import choose_columns
 from core.data.second_graph import draw_identity_threat
-from core.graph import Attribute, Graph
+from core.graph import Graph
 from core.measures.identity import measure_anonymity
 from core.release import Release
 from core.seeding import Seed

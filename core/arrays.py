@@ -1,0 +1,63 @@
+"""Integer codes of node pairs, sorted sets of them, and read-only arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def pair_codes(pairs: np.ndarray, num_nodes: int) -> np.ndarray:
+    """(k,) int64 code min·n + max of each pair: equal for both directions."""
+    first, second = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
+    return np.asarray(np.minimum(first, second) * num_nodes + np.maximum(first, second))
+
+
+def decode_pairs(codes: np.ndarray, num_nodes: int) -> np.ndarray:
+    """(k, 2) pairs of codes (k,), as from `pair_codes`."""
+    return np.stack([codes // num_nodes, codes % num_nodes], axis=1)
+
+
+def find_places(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:
+    """(k,) index of each code (k,) in `ordered`, ascending; −1 if missing."""
+    if not len(ordered):
+        return np.full(len(codes), -1)
+    places = np.searchsorted(ordered, codes).clip(max=len(ordered) - 1)
+    return np.where(ordered[places] == codes, places, -1)
+
+
+def is_among(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:
+    """(k,) bool: which codes (k,) are in `ordered`, ascending; faster than `np.isin`, which
+    hashes."""
+    return find_places(codes, ordered) >= 0
+
+
+def canonical_edges(
+    pairs: np.ndarray, num_nodes: int, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Sorted distinct i < j edges (m, 2) of any pairs; the largest weight of duplicates."""
+    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    loops = pairs[:, 0] == pairs[:, 1]
+    codes = pair_codes(pairs, num_nodes)[~loops]
+    if weights is None:
+        unique, merged = sort_distinct(codes), None
+    else:
+        values = np.asarray(weights, dtype=np.float32)[~loops]
+        unique, inverse = np.unique(codes, return_inverse=True)
+        merged = np.full(len(unique), -np.inf, np.float32)
+        np.maximum.at(merged, inverse, values)
+    return decode_pairs(unique, num_nodes), merged
+
+
+def sort_distinct(codes: np.ndarray) -> np.ndarray:
+    """Sorted distinct values of (k,) numbers; faster than `np.unique`, which hashes."""
+    ordered: np.ndarray = np.sort(codes)
+    is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+    return np.asarray(ordered[is_first])
+
+
+def freeze(array: np.ndarray) -> np.ndarray:
+    """A read-only C-ordered array; copied if the caller could still write to it."""
+    array = np.ascontiguousarray(array)
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array

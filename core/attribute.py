@@ -1,0 +1,113 @@
+"""A categorical node attribute, such as a private column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.arrays import freeze
+from core.errors import InputError
+
+MISSING = -1
+"""Code of an unknown attribute value."""
+
+FEWEST_NUMBERS = 10
+"""Distinct values below which a numeric column is categorical."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """A categorical node attribute: `codes` (n,) int64 into `classes`, MISSING if unknown.
+
+    values  (n,) float64 of a numeric column, NaN if unknown; None for other columns
+    """
+
+    name: str
+    codes: np.ndarray
+    classes: tuple[str, ...]
+    values: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        codes = freeze(np.asarray(self.codes, dtype=np.int64))
+        object.__setattr__(self, "codes", codes)
+        object.__setattr__(self, "classes", tuple(str(c) for c in self.classes))
+        if self.values is not None:
+            values = freeze(np.asarray(self.values, dtype=np.float64))
+            object.__setattr__(self, "values", values)
+            if values.shape != codes.shape:
+                raise InputError(f"attribute '{self.name}'", "needs as many numbers as codes")
+        if codes.size and (codes.min() < MISSING or codes.max() >= len(self.classes)):
+            raise InputError(f"attribute '{self.name}'", "has a code outside its classes")
+
+    @property
+    def known(self) -> np.ndarray:
+        """Mask (n,) of the nodes whose value is known."""
+        return np.asarray(self.codes != MISSING)
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.classes)
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """(C,) number of nodes known to be of each class."""
+        return freeze(np.bincount(self.codes[self.known], minlength=self.num_classes))
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Class shares P̂(Z = c) among known nodes, shape (C,)."""
+        return np.asarray(self.counts / max(self.counts.sum(), 1))
+
+    def take(self, nodes: np.ndarray) -> Attribute:
+        """The column restricted to some nodes: node numbers, or a mask (n,)."""
+        values = None if self.values is None else self.values[nodes]
+        return replace(self, codes=self.codes[nodes], values=values)
+
+    @staticmethod
+    def from_values(
+        name: str,
+        values: Sequence[Any] | pd.Series,
+        unknown: Sequence[str] = (),
+        max_classes: int = 50,
+    ) -> Attribute:
+        """Classes are the sorted distinct values; `unknown` markers and blanks become MISSING.
+
+        A numeric column with more than `max_classes` distinct values is binned at its quartiles.
+        Numbers are kept beside the classes unless there are few or they enumerate the classes.
+        """
+        series = pd.Series(values).reset_index(drop=True)
+        text = series.map(format_value).astype(object)
+        markers = {format_value(marker) for marker in unknown}
+        missing = series.isna() | text.isin({"", "nan", "None", "<NA>"} | markers)
+        numeric = pd.to_numeric(series.where(~missing), errors="coerce")
+        is_numeric = bool((numeric.notna() | missing).all())
+        distinct = text[~missing].unique()
+        if is_numeric and len(distinct) > max_classes:
+            intervals = pd.qcut(numeric, 4, duplicates="drop")
+            classes = [str(c) for c in intervals.cat.categories]
+            codes = intervals.cat.codes.to_numpy()
+            return Attribute(name, codes, tuple(classes), numeric.to_numpy(np.float64))
+        order = sorted(distinct, key=float) if is_numeric else sorted(distinct)
+        index = {value: code for code, value in enumerate(order)}
+        codes = text.where(~missing).map(index).fillna(MISSING).astype(np.int64)
+        is_number = is_numeric and len(order) >= FEWEST_NUMBERS and not _is_count(order)
+        numbers = numeric.to_numpy(np.float64) if is_number else None
+        return Attribute(name, codes.to_numpy(), tuple(order), numbers)
+
+
+def _is_count(ordered: Sequence[str]) -> bool:
+    """Whether ascending values are 0, 1, 2, … or 1, 2, 3, …: class labels, not quantities."""
+    numbers = [float(value) for value in ordered]
+    return numbers[0] in (0.0, 1.0) and numbers == [numbers[0] + k for k in range(len(numbers))]
+
+
+def format_value(value: Any) -> str:
+    """Text of a table cell; 1.0 and 1 are the same class."""
+    if isinstance(value, float | np.floating):
+        return str(int(value)) if float(value).is_integer() else repr(float(value))
+    return str(value).strip()
