@@ -26,6 +26,9 @@ Part = Literal["nodes", "links", "values", "neighbourhoods", "degrees"]
 SIZE = 1024
 """Hashes kept per set; standard error of the Jaccard index at most 0.016."""
 
+_ROWS = 1 << 16
+"""Rows of features hashed together."""
+
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
@@ -149,9 +152,10 @@ def _hash_columns(graph: Graph) -> np.ndarray:
             values = attribute.values[known].view(np.uint64)
         found[known] += mix_bits(column ^ mix_bits(values))
     if graph.features is not None:
-        features = sparse.csr_array(graph.features)
-        columns = _hash_texts(graph.feature_names)[features.indices]
-        values = mix_bits(features.data.astype(np.float32).view(np.uint32))
-        sums = np.concatenate([[np.uint64(0)], np.cumsum(mix_bits(columns ^ values))])
-        found += np.diff(sums[features.indptr])
+        names = _hash_texts(graph.feature_names)
+        for start in range(0, graph.num_nodes, _ROWS):
+            rows = sparse.csr_array(graph.features[start : start + _ROWS])
+            values = mix_bits(rows.data.view(np.uint32)) ^ names[rows.indices]
+            sums = np.concatenate([[np.uint64(0)], np.cumsum(mix_bits(values))])
+            found[start : start + _ROWS] += np.diff(sums[rows.indptr])
     return found

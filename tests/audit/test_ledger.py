@@ -25,8 +25,10 @@ from core.audit.ledger import (
 from core.audit.spec import MethodChoice, PublishSpec
 from core.audit.store.database import Store
 from core.audit.store.schema import LedgerRow
+from core.data.lineage import GraphSketch
 from core.defenses.edge_rand import EdgeRand
 from core.errors import InputError
+from core.findings.ledger import PARTS, describe_relative
 from core.graph import Graph
 from core.privacy.guarantees import EDGE
 from core.privacy.ledger import check_budget, compute_totals
@@ -243,6 +245,18 @@ def test_the_same_data_in_another_guise_is_the_same_lineage(store, graph, name):
     enter_release(store, variant, "second", "2026", RELEASE, 6.0)
     assert list_entries(store, graph) == list_entries(store, variant)
     assert find_relative(store, variant) is None
+
+
+def test_new_ids_and_a_changed_link_are_the_same_lineage_for_one_reason_in_words(store, graph):
+    enter_release(store, graph, "first", "2026", RELEASE, 4.0)
+    ids = tuple(f"x{i}" for i in range(graph.num_nodes))
+    copy = replace(graph.without_edges(graph.edges[:1]), node_ids=ids)
+    relative = find_relative(store, copy)
+    assert relative.part not in ("nodes", "links")
+    assert PARTS.keys() == set(GraphSketch.parts)
+    assert f"of its {PARTS[relative.part]} with one of which 1 publishing run" in (
+        describe_relative(relative)
+    )
 
 
 def test_other_data_with_the_same_numbers_for_people_is_counted_apart(store, graph):
