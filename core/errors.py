@@ -12,12 +12,15 @@ AuditError
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.words import cut_text
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
+    from pydantic import BaseModel
+
+M = TypeVar("M", bound="BaseModel")
 
 
 class AuditError(Exception):
@@ -79,11 +82,17 @@ def describe_unexpected(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
 
-def describe_invalid(error: ValidationError) -> tuple[str, str, Any]:
-    """Path of the first invalid field, the broken rule, and the value."""
-    first = error.errors()[0]
-    rule = first["msg"].removeprefix("Value error, ")
-    return ".".join(map(str, first["loc"])), rule[0].lower() + rule[1:], first.get("input")
+def validate(model: type[M], fields: Any, name: Callable[[str], str], remedy: str = "") -> M:
+    """The model of these fields; InputError states the first invalid one by `name` of its path."""
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        what, rule = name(".".join(map(str, first["loc"]))), first["msg"]
+        rule = rule.removeprefix("Value error, ")
+        raise InputError(what, rule[0].lower() + rule[1:], first.get("input"), remedy) from None
 
 
 def check_support(label: str, reason: str | None) -> None:

@@ -15,15 +15,13 @@ from importlib.metadata import entry_points
 from inspect import isabstract
 from typing import Any
 
-from pydantic import ValidationError
-
 from core.attacks.attribute import ATTRIBUTE_ATTACKS
 from core.attacks.identity import IDENTITY_ATTACKS
 from core.attacks.link import LINK_ATTACKS
 from core.defenses import DEFENSES
 from core.defenses.command import Command
 from core.defenses.external import External
-from core.errors import InputError, describe_invalid, describe_unexpected
+from core.errors import InputError, describe_unexpected, validate
 from core.methods import (
     AttributeAttack,
     Defense,
@@ -103,13 +101,10 @@ def find_method(key: str, *kinds: Kind) -> type[Method]:
 def make_method(key: str, config: dict[str, Any] | None = None, *kinds: Kind) -> Method:
     """The method `key` with the given settings; InputError names setting, rule and value."""
     method = find_method(key, *kinds)
-    try:
-        return method.model_validate(config or {})
-    except ValidationError as error:
-        name, rule, value = describe_invalid(error)
-        fields = ", ".join(method.model_fields) or "none"
-        what = f"{key}: parameter '{name or 'settings'}'"
-        raise InputError(what, rule, value, f"parameters: {fields}") from None
+    remedy = f"parameters: {', '.join(method.model_fields) or 'none'}"
+    return validate(
+        method, config or {}, lambda path: f"{key}: parameter '{path or 'settings'}'", remedy
+    )
 
 
 def parse_method(text: str, *kinds: Kind) -> Method:

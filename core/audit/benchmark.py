@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from core.audit.presets import add_data_independent
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import RESULT_COLUMNS, AuditView
-from core.errors import InputError, describe_invalid
+from core.errors import InputError, validate
 from core.graph import Graph
 from core.methods import ATTACK_KINDS, Kind, Method
 from core.registry import list_methods, make_method, parse_method
@@ -70,11 +70,7 @@ class BenchmarkSpec(BaseModel):
     @staticmethod
     def check(fields: Mapping[str, Any]) -> BenchmarkSpec:
         """Validated spec of a JSON object; raises InputError."""
-        try:
-            spec = BenchmarkSpec.model_validate(fields)
-        except ValidationError as error:
-            place, rule, _ = describe_invalid(error)
-            raise InputError(f"benchmark field '{place}'", rule) from None
+        spec = validate(BenchmarkSpec, fields, "benchmark field '{}'".format)
         if not spec.defenses:
             raise InputError("benchmark", "must name a defense", remedy='give "defenses": ["all"]')
         spec.list_attacks()

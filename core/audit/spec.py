@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
 from core.audit.knowledge import KnowledgeSpec, PublisherKnows
 from core.data.release_columns import Rule
 from core.data.splits import Evaluation
 from core.defenses.external import EXTERNAL
-from core.errors import InputError, describe_invalid
+from core.errors import InputError, validate
 from core.methods import ATTACK_KINDS, Defense, Kind, Method
 from core.nouns import NOUNS, Noun, NounKey, propose_noun
 from core.registry import find_method, make_method, parse_method
@@ -229,12 +229,12 @@ class _PartedSpec(BaseModel):
     @classmethod
     def check_fields(cls, fields: Mapping[str, Any]) -> Self:
         """Spec of nested or flat fields; raises InputError."""
-        try:
-            return cls.model_validate(fields)
-        except ValidationError as error:
-            place, rule, value = describe_invalid(error)
-            names = ".".join(name for name in place.split(".") if name not in PARTS)
-            raise InputError(f"spec field '{names}'", rule, value) from None
+
+        def write_name(path: str) -> str:
+            names = ".".join(name for name in path.split(".") if name not in PARTS)
+            return f"spec field '{names}'"
+
+        return validate(cls, fields, write_name)
 
     def update(self, **fields: Any) -> Self:
         """The spec with some fields replaced, given flat; validated."""

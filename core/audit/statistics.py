@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from core.attribute import Attribute
 from core.audit.ledger import enter_release
@@ -19,7 +19,7 @@ from core.audit.provenance import describe_draw
 from core.audit.store.database import Store
 from core.context import Context
 from core.data.text_input import escape_cell
-from core.errors import InputError, describe_invalid
+from core.errors import InputError, validate
 from core.graph import Graph
 from core.privacy.statistics import LEVEL, Row, Statistic, draw_statistics
 from core.release import Guarantee, Release
@@ -64,11 +64,7 @@ class StatisticsSpec(BaseModel):
     @staticmethod
     def check_fields(fields: dict[str, Any]) -> StatisticsSpec:
         """Validated spec of its fields; raises InputError."""
-        try:
-            return StatisticsSpec.model_validate(fields)
-        except ValidationError as error:
-            place, rule, value = describe_invalid(error)
-            raise InputError(place.partition(".")[0], rule, value) from None
+        return validate(StatisticsSpec, fields, lambda path: path.partition(".")[0])
 
     def find_column(self, graph: Graph, private: Sequence[str] = ()) -> Attribute | None:
         """Column that `mixing` needs; raises InputError if missing, unknown or private."""

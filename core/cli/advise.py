@@ -39,12 +39,10 @@ def add_advise(advise: argparse.ArgumentParser) -> None:
 
 def run_advise(options: argparse.Namespace) -> int:
     """Print the advice, and the links one per line."""
-    from pydantic import ValidationError
-
     from core.audit.advice import AdviceRequest, compute_advice
     from core.audit.spec import AuditSpec, MethodChoice
     from core.context import Context
-    from core.errors import InputError, describe_invalid
+    from core.errors import InputError, validate
     from core.findings.advice import describe_advice, describe_advice_cost
     from core.seeding import Seed
 
@@ -53,17 +51,10 @@ def run_advise(options: argparse.Namespace) -> int:
     attack = MethodChoice.parse(options.attack, "attribute_attack")
     if options.out is not None:
         make_folder(options.out.parent)
-    try:
-        request = AdviceRequest(
-            node=options.node,
-            attack=attack,
-            max_links=options.links,
-            num_repeats=options.num_repeats,
-        )
-    except ValidationError as error:
-        name, rule, value = describe_invalid(error)
-        option = {"max_links": "--links", "num_repeats": "--repeats"}[name]
-        raise InputError(option, rule, value) from None
+    fields = {"node": options.node, "attack": attack}
+    fields |= {"max_links": options.links, "num_repeats": options.num_repeats}
+    names = {"max_links": "--links", "num_repeats": "--repeats"}
+    request = validate(AdviceRequest, fields, names.__getitem__)
     graph = load_input(options).graph
     spec = AuditSpec.check_spec(
         {

@@ -31,6 +31,14 @@ FIELDS = (
 )
 """Options shared with `audit`."""
 
+FILES = {
+    "withheld": "sensitive links, as pairs of ids; else all that are in the original alone",
+    "held-back": "links left out of the release to measure its usefulness, as pairs of ids",
+    "known": "ids of people whose private values the adversary knows, one a line; else a tenth of "
+    "them is drawn",
+}
+"""Options that name a file of what the adversary lacks or knows."""
+
 
 def add_judge(judge: argparse.ArgumentParser) -> None:
     """Options of `judge`."""
@@ -67,28 +75,10 @@ def add_judge(judge: argparse.ArgumentParser) -> None:
         help="columns that attackers read: those of the release's files (the default), or the "
         "original's, which leave unchanged beside its links",
     )
-    judge.add_argument(
-        "--withheld",
-        dest="withheld_file",
-        type=Path,
-        metavar="FILE",
-        help="sensitive links, as pairs of ids; else all that are in the original alone",
-    )
-    judge.add_argument(
-        "--held-back",
-        dest="held_back_file",
-        type=Path,
-        metavar="FILE",
-        help="links left out of the release to measure its usefulness, as pairs of ids",
-    )
-    judge.add_argument(
-        "--known",
-        dest="known_file",
-        type=Path,
-        metavar="FILE",
-        help="ids of people whose private values the adversary knows, one a line; else a tenth "
-        "of them is drawn",
-    )
+    for name, what in FILES.items():
+        judge.add_argument(
+            f"--{name}", dest=f"{name.replace('-', '_')}_file", type=Path, metavar="FILE", help=what
+        )
     judge.add_argument(
         "--attack",
         action="append",

@@ -6,10 +6,12 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from core.methods import Defense
+from core.methods import Defense, OpenUnitInterval
 
 Epsilon = Annotated[float, Field(gt=0, le=100, title="Privacy budget ε")]
 Delta = Annotated[float, Field(gt=0, lt=0.1, title="Failure probability δ")]
+CountShare = Annotated[OpenUnitInterval, Field(title="Share of ε for the number of links")]
+NumLinks = Annotated[int | None, Field(ge=0, title="Number of links")]
 
 
 class EdgePrivateDefense(Defense):

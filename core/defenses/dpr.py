@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
+from core.defenses.budgeted import NumLinks
 from core.graph import Graph
 from core.methods import Defense, MethodInfo, OpenUnitInterval
 from core.privacy.budget import Account
@@ -39,11 +40,8 @@ class Dpr(Defense):
         version=2,
     )
     data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
-    num_links: int | None = Field(
-        None,
-        ge=0,
-        title="Number of links",
-        description="Links to publish, if that number is public; empty: taken from the graph.",
+    num_links: NumLinks = Field(
+        None, description="Links to publish, if that number is public; empty: taken from the graph."
     )
     epochs: int = Field(5, ge=1, le=100, description="Passes over all nodes.")
     batch: int = Field(16, ge=1, le=1024, description="Start nodes per training step.")

@@ -11,7 +11,7 @@ from core.defenses.budgeted import EdgePrivateDefense
 from core.graph import Graph
 from core.methods import MethodInfo
 from core.privacy.budget import Account
-from core.privacy.guarantees import EDGE
+from core.privacy.guarantees import EDGE, Kind
 from core.privacy.mechanisms import check_release_fits, draw_flips, expect_flipped_links
 from core.release import Release
 from core.threats import Threats
@@ -32,14 +32,18 @@ class EdgeRand(EdgePrivateDefense):
         group="edge DP",
     )
 
+    protected: ClassVar[Kind] = EDGE
+
     def expect_links(self, num_nodes: int, num_links: int) -> float:
         return expect_flipped_links(num_nodes, num_links, self.epsilon)
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        account = Account(EDGE, self.epsilon, context)
+        account = Account(self.protected, self.epsilon, context)
         flip = account.spend_bits().flip
         expected = self.expect_links(graph.num_nodes, graph.num_edges)
-        check_release_fits("EdgeRand", expected, context, "raise epsilon or use a smaller graph")
+        check_release_fits(
+            self.info.title, expected, context, "raise epsilon or use a smaller graph"
+        )
         kept, added = draw_flips(graph, flip, context.rng("flips"))
         published = graph.with_edges(np.concatenate([graph.edges[kept], added]))
         return self.build_release(published, account.make_guarantee())

@@ -9,9 +9,9 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
-from core.defenses.budgeted import Delta, Epsilon
+from core.defenses.budgeted import CountShare, Delta, Epsilon, NumLinks
 from core.graph import Graph
-from core.methods import Defense, OpenUnitInterval
+from core.methods import Defense
 from core.privacy.budget import NUMBER_OF_LINKS, Account
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use
 from core.privacy.mechanisms import check_release_fits
@@ -28,16 +28,11 @@ class EdgeSynthesis(Defense):
     epsilon: Epsilon = Field(3.2, description="Smaller is more private; one link is protected.")
     delta: Delta = Field(1e-5, description="Should be far below 1 / number of links.")
     data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
-    num_links: int | None = Field(
-        None,
-        ge=0,
-        title="Number of links",
-        description="Links to publish, if that number is public; empty: estimated with noise.",
+    num_links: NumLinks = Field(
+        None, description="Links to publish, if that number is public; empty: estimated with noise."
     )
-    count_share: OpenUnitInterval = Field(
-        0.05,
-        title="Share of ε for the number of links",
-        description="Spent only where the number of links is not given as public.",
+    count_share: CountShare = Field(
+        0.05, description="Spent only where the number of links is not given as public."
     )
     dimensions: int = Field(128, ge=1, le=1024, description="Length of a node's vector.")
 

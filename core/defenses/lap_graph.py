@@ -10,9 +10,9 @@ from pydantic import Field
 
 from core.algorithms.pairs import sample_non_links
 from core.context import Context
-from core.defenses.budgeted import EdgePrivateDefense
+from core.defenses.budgeted import CountShare, EdgePrivateDefense
 from core.graph import Graph
-from core.methods import MethodInfo, OpenUnitInterval
+from core.methods import MethodInfo
 from core.privacy.budget import Account
 from core.privacy.guarantees import EDGE
 from core.privacy.mechanisms import check_release_fits
@@ -26,10 +26,8 @@ REMEDY = "raise epsilon or use a smaller graph"
 class NoisyPairs(EdgePrivateDefense):
     """Spends `count_share` of ε on a noisy number m̃ of links, the rest on the pairs themselves."""
 
-    count_share: OpenUnitInterval = Field(
-        0.01,
-        title="Share of ε for the number of links",
-        description="The rest of the budget protects the pairs themselves.",
+    count_share: CountShare = Field(
+        0.01, description="The rest of the budget protects the pairs themselves."
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:

@@ -8,10 +8,10 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
-from core.defenses.budgeted import Delta, Epsilon
+from core.defenses.budgeted import CountShare, Delta, Epsilon, NumLinks
 from core.defenses.dpr import Dpr
 from core.graph import Graph
-from core.methods import MethodInfo, OpenUnitInterval
+from core.methods import MethodInfo
 from core.privacy.budget import NUMBER_OF_LINKS, Account, Share
 from core.privacy.capping import select_capped_links
 from core.privacy.guarantees import NODE, describe_data_use
@@ -52,10 +52,8 @@ class PrivDpr(Dpr):
         3.2, description="Smaller is more private; one node with all its links is protected."
     )
     delta: Delta = Field(1e-5, description="Should be far below 1 / number of nodes.")
-    count_share: OpenUnitInterval = Field(
-        0.1,
-        title="Share of ε for the number of links",
-        description="Spent only where the number of links is not given as public.",
+    count_share: CountShare = Field(
+        0.1, description="Spent only where the number of links is not given as public."
     )
     degree_cap: int = Field(
         50,
@@ -63,11 +61,8 @@ class PrivDpr(Dpr):
         title="Largest counted degree",
         description="Caps what one node adds to the number of links; the rest is not counted.",
     )
-    num_links: int | None = Field(
-        None,
-        ge=0,
-        title="Number of links",
-        description="Links to publish, if that number is public; empty: estimated with noise.",
+    num_links: NumLinks = Field(
+        None, description="Links to publish, if that number is public; empty: estimated with noise."
     )
 
     def open_account(self, context: Context) -> Account:

@@ -8,9 +8,10 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
+from core.defenses.budgeted import CountShare
 from core.defenses.lap_graph import REMEDY, NoisyPairs
 from core.graph import Graph
-from core.methods import MethodInfo, OpenUnitInterval
+from core.methods import MethodInfo
 from core.privacy.mechanisms import check_release_fits, compute_laplace_tail
 from core.privacy.top_pairs import draw_pairs_above
 
@@ -33,10 +34,8 @@ class Tmf(NoisyPairs):
         "graphs at linear cost, ASONAM 2015, Algorithm 1",
         group="edge DP",
     )
-    count_share: OpenUnitInterval = Field(
-        0.1,
-        title="Share of ε for the number of links",
-        description="The rest of the budget protects the pairs themselves.",
+    count_share: CountShare = Field(
+        0.1, description="The rest of the budget protects the pairs themselves."
     )
 
     def _draw(

@@ -82,19 +82,21 @@ Rows = slice | np.ndarray
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Table = TypeVar("Table", pd.DataFrame, pd.Index)
 
 
 def _once_a_table(
-    compute: Callable[Concatenate[pd.DataFrame, P], T],
-) -> Callable[Concatenate[pd.DataFrame, P], T]:
-    """Remember what was computed from a table while it lives; tables of a view never change.
+    compute: Callable[Concatenate[Table, P], T],
+) -> Callable[Concatenate[Table, P], T]:
+    """Remember what was computed from a table or its names while they live; those of a view never
+    change.
 
     By identity: comparing millions of rows would cost more than computing.
     """
-    known: dict[int, tuple[weakref.ref[pd.DataFrame], dict[Any, T]]] = {}
+    known: dict[int, tuple[weakref.ref[Table], dict[Any, T]]] = {}
 
     @wraps(compute)
-    def call(table: pd.DataFrame, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def call(table: Table, /, *args: P.args, **kwargs: P.kwargs) -> T:
         number, how = id(table), (args, *sorted(kwargs.items()))
         if number not in known or known[number][0]() is not table:
             known[number] = weakref.ref(table, lambda _: known.pop(number, None)), {}
@@ -129,7 +131,7 @@ def _list_headlines(nodes: pd.DataFrame) -> list[_Headline]:
     codes = people.codes.to_numpy()
 
     def is_second(chosen: Rows) -> np.ndarray:
-        return np.asarray(_halve_names(_Names(people.categories))[codes[chosen]])
+        return np.asarray(_halve_names(people.categories)[codes[chosen]])
 
     return [
         _Headline(
@@ -345,26 +347,11 @@ def _choose(
     return np.concatenate(parts), CROSS_FITTED
 
 
-class _Names:
-    """Category names that compare by identity: comparing a million names would cost as much as
-    hashing them."""
-
-    def __init__(self, names: pd.Index) -> None:
-        self.names = names
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Names) and self.names is other.names
-
-    def __hash__(self) -> int:
-        return id(self.names)
-
-
-@lru_cache(maxsize=2)
-def _halve_names(people: _Names) -> np.ndarray:
-    """(n,) whether a node is in the second half for cross-fitting, by a hash of its name; cached
-    by the identity of the names."""
-    texts = pa.array(people.names.astype("str")).cast(pa.large_binary()).to_pylist()
-    hashes = np.fromiter(map(zlib.crc32, texts), np.uint32, len(people.names))
+@_once_a_table
+def _halve_names(names: pd.Index) -> np.ndarray:
+    """(n,) whether a node is in the second half for cross-fitting, by a hash of its name."""
+    texts = pa.array(names.astype("str")).cast(pa.large_binary()).to_pylist()
+    hashes = np.fromiter(map(zlib.crc32, texts), np.uint32, len(names))
     return (hashes & 1).astype(bool)
 
 

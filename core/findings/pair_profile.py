@@ -51,59 +51,49 @@ def compute_pair_table(
 def answer_pair_profile(results: pd.DataFrame) -> str:
     """Whether proximity reveals withheld links, before and after; "" if unknown."""
     table = compute_pair_table(results)
-    metric = next((m for m in MOVED_BY_LINKS if _find_gap(table, ORIGINAL, m) is not None), None)
+    metric = next((m for m in MOVED_BY_LINKS if _find_pair(table, ORIGINAL, m) is not None), None)
     if metric is None:
         return ""
-    hidden, absent = (_find_row(table, ORIGINAL, metric, kind) for kind in ("hidden", "absent"))
+    pairs = {
+        release: pair
+        for release in list_releases(table)
+        if (pair := _find_pair(table, release, metric)) is not None
+    }
+    hidden, absent = pairs[ORIGINAL]
     noun = "steps apart" if metric == "pair_path_length" else "alike by their embeddings"
     text = (
         f"On the original, the ends of withheld links are {format_row(hidden)} {noun}, those of "
         f"pairs without a link {format_row(absent)}"
     )
-    gaps = {
-        release: gap
-        for release in list_releases(table)
-        if (gap := _find_gap(table, release, metric)) is not None
-    }
-    if not _is_clear(table, ORIGINAL, metric):
+    if not _is_clear(hidden, absent):
         return f"{text}: proximity does not distinguish them."
+    gaps = {release: far.value - near.value for release, (near, far) in pairs.items()}
     is_far = (gaps[ORIGINAL] < 0) == (metric == "pair_path_length")
     way = "farther" if is_far else "nearer"
     text += f": withheld links are {way}, which link attacks exploit."
-    others = {release: gap for release, gap in gaps.items() if release != ORIGINAL}
+    others = [release for release in pairs if release != ORIGINAL]
     if not others:
         return text
-    best = min(others, key=lambda release: abs(others[release]))
-    pair = [format_row(_find_row(table, best, metric, kind)) for kind in ("hidden", "absent")]
+    best = min(others, key=lambda release: abs(gaps[release]))
     verdict = "does not narrow the gap"
-    if abs(others[best]) < abs(gaps[ORIGINAL]):
-        rows = [
-            _find_row(table, release, metric, kind)
-            for release in (best, ORIGINAL)
-            for kind in ("hidden", "absent")
-        ]
-        beyond = abs(gaps[ORIGINAL]) - abs(others[best]) > find_noise(*rows)
+    if abs(gaps[best]) < abs(gaps[ORIGINAL]):
+        beyond = abs(gaps[ORIGINAL]) - abs(gaps[best]) > find_noise(*pairs[best], hidden, absent)
         verdict = "narrows the gap" if beyond else "does not clearly narrow the gap"
-    if not _is_clear(table, best, metric):
+    if not _is_clear(*pairs[best]):
         verdict = "closes the gap within the sampling error"
-    name = release_title(best)
-    return f"{text} {name} {verdict}: {pair[0]} against {pair[1]}."
+    shown = " against ".join(map(format_row, pairs[best]))
+    return f"{text} {release_title(best)} {verdict}: {shown}."
 
 
-def _find_row(table: pd.DataFrame, release: str, metric: str, kind: str) -> pd.Series | None:
-    rows = table[(table.release == release) & (table.metric == metric) & (table.kind == kind)]
-    return None if rows.empty else rows.iloc[0]
+def _find_pair(
+    table: pd.DataFrame, release: str, metric: str
+) -> tuple[pd.Series, pd.Series] | None:
+    """Rows of hidden and of absent pairs; None unless both were measured."""
+    rows = table[(table.release == release) & (table.metric == metric)]
+    hidden, absent = rows[rows.kind == "hidden"], rows[rows.kind == "absent"]
+    return None if hidden.empty or absent.empty else (hidden.iloc[0], absent.iloc[0])
 
 
-def _find_gap(table: pd.DataFrame, release: str, metric: str) -> float | None:
-    """Value of absent pairs minus that of hidden ones."""
-    rows = [_find_row(table, release, metric, kind) for kind in ("absent", "hidden")]
-    return None if rows[0] is None or rows[1] is None else rows[0].value - rows[1].value
-
-
-def _is_clear(table: pd.DataFrame, release: str, metric: str) -> bool:
-    """Whether the intervals of hidden and absent pairs are disjoint."""
-    rows = [_find_row(table, release, metric, kind) for kind in ("absent", "hidden")]
-    if rows[0] is None or rows[1] is None:
-        return False
-    return bool(rows[0].low > rows[1].high or rows[1].low > rows[0].high)
+def _is_clear(hidden: pd.Series, absent: pd.Series) -> bool:
+    """Whether the two intervals are disjoint."""
+    return bool(absent.low > hidden.high or hidden.low > absent.high)

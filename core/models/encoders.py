@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -212,20 +211,16 @@ class GinLayer(torch.nn.Module):
 
 
 class SageLayer(torch.nn.Module):
-    """Hamilton et al., 2017, mean aggregator: x_i W + mean_j(x_j) V + b; W = 0 without `root`."""
+    """Hamilton et al., 2017, mean aggregator: x_i W + mean_j(x_j) V + b."""
 
-    def __init__(
-        self, num_in: int, num_out: int, generator: torch.Generator, root: bool = True
-    ) -> None:
+    def __init__(self, num_in: int, num_out: int, generator: torch.Generator) -> None:
         super().__init__()
-        self.own = Linear(num_in, num_out, generator) if root else None
+        self.own = Linear(num_in, num_out, generator)
         self.others = Linear(num_in, num_out, generator, bias=False)
-        if not root:
-            self.bias = torch.nn.Parameter(torch.zeros(num_out))
 
     def forward(self, x: Inputs, block: Block) -> torch.Tensor:
         others = block.aggregate(self.others(x))
-        return others + self.bias if self.own is None else block.own(self.own(x)) + others
+        return block.own(self.own(x)) + others
 
 
 class GatLayer(torch.nn.Module):
@@ -279,22 +274,15 @@ class Encoder(torch.nn.Module):
     """Layers of one kind; ReLU and dropout between them, the last one linear.
 
     sizes  [d, hidden, …, out]
-    root   False: GraphSAGE ignores a node's own features; only for GraphSAGE
     """
 
     def __init__(
-        self,
-        backbone: Backbone,
-        sizes: Sequence[int],
-        seed: Seed,
-        dropout: float = 0.0,
-        root: bool = True,
+        self, backbone: Backbone, sizes: Sequence[int], seed: Seed, dropout: float = 0.0
     ) -> None:
         super().__init__()
         generator = seed.torch("init")
-        layer = LAYERS[backbone] if root else partial(LAYERS[backbone], root=False)
         self.layers = torch.nn.ModuleList(
-            layer(num_in, num_out, generator) for num_in, num_out in pairwise(sizes)
+            LAYERS[backbone](num_in, num_out, generator) for num_in, num_out in pairwise(sizes)
         )
         self.dropout = Dropout(dropout, seed)
 

@@ -38,20 +38,33 @@ class HopField:
     last: Propagation
 
 
-class MixHop(Trials):
-    """Two layers, each [x W₀ ‖ Â x W₁ ‖ Â² x W₂] + b, then a linear map (Abu-El-Haija et al.)."""
+class HopTrials(Trials):
+    """Trials on the family's matrices, linear in the last layer."""
 
     def __init__(
-        self,
-        propagation: Propagation,
-        sizes: tuple[int, int, int],
-        dropouts: Sequence[float],
-        seeds: Sequence[Seed],
-        masks: Seed,
-        device: str = "cpu",
+        self, family: HopFamily, dropouts: Sequence[float], seeds: Sequence[Seed], masks: Seed
     ) -> None:
-        super().__init__(dropouts, seeds, masks, device)
-        columns, hidden, num_classes = sizes
+        super().__init__(dropouts, seeds, masks, family.device)
+        self._hops = family.hops
+        columns, hidden, num_classes = family.sizes
+        width = self.make_layers(columns, hidden)
+        self.out = torch.nn.Parameter(self.make_matrix(width, num_classes).contiguous())
+        self.out_bias = self.make_bias(num_classes)
+
+    def make_layers(self, columns: int, hidden: int) -> int:
+        """Make the layers before the last one; returns the width of what they give."""
+        raise NotImplementedError
+
+    def classify(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Scores (k, S, F, C) of the last layer's inputs (k, S, F, width)."""
+        scores: torch.Tensor = torch.einsum("tsfh,hsfc->tsfc", hidden, self.out) + self.out_bias
+        return scores
+
+
+class MixHop(HopTrials):
+    """Two layers, each [x W₀ ‖ Â x W₁ ‖ Â² x W₂] + b, then a linear map (Abu-El-Haija et al.)."""
+
+    def make_layers(self, columns: int, hidden: int) -> int:
         width = max(hidden // POWERS, 1)
         self.maps = torch.nn.ParameterList(
             torch.stack([self.make_matrix(size, width) for _power in range(POWERS)], dim=1)
@@ -59,20 +72,16 @@ class MixHop(Trials):
         )
         """(in, powers, S, F, width) of both layers."""
         self.biases = torch.nn.ParameterList(self.make_bias(POWERS * width) for _ in self.maps)
-        self.out = torch.nn.Parameter(self.make_matrix(POWERS * width, num_classes).contiguous())
-        self.out_bias = self.make_bias(num_classes)
-        self._propagation = propagation
+        return POWERS * width
 
     def forward(self, field: HopField) -> torch.Tensor:
         """Scores (k, S, F, C)."""
         zero, one, two = multiply_inputs(self, field.inputs, self.maps[0]).unbind(1)
-        hidden = self.drop(self._mix(zero, one, two, self.biases[0], self._propagation))
+        hidden = self.drop(self._mix(zero, one, two, self.biases[0], self._hops[0]))
         product = torch.einsum("tsfh,hpsfw->tpsfw", hidden, self.maps[1])
         zero, one, two = product.unbind(1)
         zero = field.picks(zero)
-        hidden = self.drop(self._mix(zero, one, two, self.biases[1], field.last))
-        scores: torch.Tensor = torch.einsum("tsfh,hsfc->tsfc", hidden, self.out) + self.out_bias
-        return scores
+        return self.classify(self.drop(self._mix(zero, one, two, self.biases[1], field.last)))
 
     def _mix(
         self,
@@ -83,35 +92,22 @@ class MixHop(Trials):
         last: Propagation,
     ) -> torch.Tensor:
         """(k, S, F, powers · width): the last steps of two powers are one product."""
-        stacked = torch.stack([one, self._propagation(two)], dim=1)
+        stacked = torch.stack([one, self._hops[0](two)], dim=1)
         first, second = last(stacked).unbind(1)
         return torch.relu(torch.cat([zero, first, second], dim=3) + bias)
 
 
-class H2Gcn(Trials):
+class H2Gcn(HopTrials):
     """Separate terms for a node and for one and two hops, all rounds joined (Zhu et al.).
 
     r₀ = relu(x W); r_k = [A₁ r_{k−1} ‖ A₂ r_{k−1}]; the output is linear in all of them, each half
     of r₁ followed by its part of r₂.
     """
 
-    def __init__(
-        self,
-        one_hop: Propagation,
-        two_hops: Propagation,
-        sizes: tuple[int, int, int],
-        dropouts: Sequence[float],
-        seeds: Sequence[Seed],
-        masks: Seed,
-        device: str = "cpu",
-    ) -> None:
-        super().__init__(dropouts, seeds, masks, device)
-        columns, hidden, num_classes = sizes
+    def make_layers(self, columns: int, hidden: int) -> int:
         embed = self.make_matrix(columns, hidden)[:, None]
         self.embed = torch.nn.Parameter(embed.contiguous())
-        self.out = torch.nn.Parameter(self.make_matrix(ROUNDS * hidden, num_classes).contiguous())
-        self.out_bias = self.make_bias(num_classes)
-        self._hops = (one_hop, two_hops)
+        return ROUNDS * hidden
 
     def forward(self, field: HopField) -> torch.Tensor:
         """Scores (k, S, F, C)."""
@@ -119,9 +115,7 @@ class H2Gcn(Trials):
         blocks = [field.picks(own)]
         for hop in self._hops:
             blocks += field.last(hop(own)).chunk(3)
-        hidden = self.drop(torch.cat(blocks, dim=3))
-        scores: torch.Tensor = torch.einsum("tsfh,hsfc->tsfc", hidden, self.out) + self.out_bias
-        return scores
+        return self.classify(self.drop(torch.cat(blocks, dim=3)))
 
 
 def multiply_inputs(
@@ -162,10 +156,7 @@ class HopFamily:
     def make(self, settings: Sequence[Setting], seeds: Sequence[Seed], masks: Seed) -> Trials:
         """Every setting with every seed, untrained."""
         dropouts = [setting.dropout for setting in settings]
-        if len(self.hops) == 1:
-            return MixHop(self.hops[0], self.sizes, dropouts, seeds, masks, self.device)
-        one, two = self.hops
-        return H2Gcn(one, two, self.sizes, dropouts, seeds, masks, self.device)
+        return (MixHop if len(self.hops) == 1 else H2Gcn)(self, dropouts, seeds, masks)
 
     def count_values(self, field: HopField) -> int:
         """Numbers in one trial's largest layer and in its weights."""

@@ -137,21 +137,18 @@ def check_claim(
     *,
     neighbors: tuple[Graph, Graph] | None = None,
     trials: int | None = None,
-    statistic: Statistic | None = None,
-    statistic_names: Sequence[str] = (),
     describe: Describe | None = None,
     num_claims: int = 1,
 ) -> ClaimCheck:
     """Play the game for the configured `defense`, drawing noise as in a publishing run.
 
     trials      by default as many as can refute the claim, see `choose_trials`
-    describe    Release ↦ published metadata, whose numbers are used as statistics too
+    describe    Release ↦ published metadata, whose numbers are used as statistics beside the links
+                where the graphs differ, at those nodes, and in total
     num_claims  simultaneous checks, each held to a share of the error rate (Bonferroni)
 
     neighbors   two neighbouring graphs on the same nodes; by default a small pair, since a
                 guarantee must hold for every pair and runs on it are cheap
-    statistic   Release ↦ numbers, deterministic; the rule uses one of them. By default the links
-                where the graphs differ, at those nodes, and in total
 
     Raises UnsupportedError for a defense without guarantee or that does not support the graphs.
     """
@@ -161,8 +158,7 @@ def check_claim(
     first = _publish_first(defense, inner, neighbors)
     guarantee = first.guarantee
     left, right = neighbors or make_neighbors(guarantee.unit)
-    if statistic is None:
-        statistic, statistic_names = make_statistic(left, right), STATISTICS
+    statistic = make_statistic(left, right)
     metadata = _WrittenNumbers(describe or _describe, first)
     claimed = guarantee.epsilon_received or 0.0
     trials = choose_trials(guarantee, num_claims) if trials is None else trials
@@ -188,7 +184,6 @@ def check_claim(
             context.progress.record("claim_lower_bound", 2 * played, bound)
             if bound > claimed:
                 break
-    names = [*statistic_names] or [str(i) for i in range(len(samples[0][0]) - len(metadata.names))]
     return ClaimCheck(
         defense.info.key,
         defense.config,
@@ -199,7 +194,7 @@ def check_claim(
         resolution=compute_resolution(len(evaluated[0]), delta, alpha),
         trials=2 * played,
         planned=2 * per_side,
-        statistic=[*names, *metadata.names][rule.statistic],
+        statistic=(*STATISTICS, *metadata.names)[rule.statistic],
         roc=_compute_roc(rule, evaluated[0], evaluated[1]),
         num_claims=num_claims,
     )

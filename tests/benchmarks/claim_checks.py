@@ -49,16 +49,14 @@ def make_game(name: str) -> dict:
         ring = np.concatenate([np.stack([nodes, np.roll(nodes, step)], 1) for step in (1, 2)])
         return {
             "neighbors": _add_link(ring, (0, 20)),
-            "statistic": lambda release: np.sort(release.graph.degrees[[0, 20]]),
-            "statistic_names": ("lower degree of the two", "higher degree of the two"),
+            "describe": lambda release: {"degrees": _sort_degrees(release)},
         }
     if name == "priv_skg":  # the link closes as many triangles as its ends share neighbours
         triangle = np.array([[0, 1], [0, 2], [1, 2]])
         shared = np.array([[end, node] for node in range(5, 15) for end in (3, 4)])
         return {
             "neighbors": _add_link(np.concatenate([triangle, shared]), (3, 4)),
-            "statistic": _read_counts,
-            "statistic_names": ("links", "wedges", "claws", "triangles"),
+            "describe": lambda release: {"counts": _read_counts(release)},
         }
     return {}
 
@@ -70,8 +68,15 @@ def _add_link(pairs: np.ndarray, link: tuple[int, int]) -> tuple[Graph, Graph]:
     )
 
 
-def _read_counts(release: Release) -> list[float]:
-    return release.graph.adjacency[[0] * 4, [1, 2, 3, 4]].tolist()
+def _sort_degrees(release: Release) -> dict[str, int]:
+    return dict(
+        zip(("lower", "higher"), sorted(release.graph.degrees[[0, 20]].tolist()), strict=True)
+    )
+
+
+def _read_counts(release: Release) -> dict[str, float]:
+    counts = release.graph.adjacency[[0] * 4, [1, 2, 3, 4]].tolist()
+    return dict(zip(("links", "wedges", "claws", "triangles"), counts, strict=True))
 
 
 def list_variants(key: str, config: dict, epsilon: float) -> dict[str, Defense]:

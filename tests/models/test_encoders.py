@@ -51,18 +51,16 @@ def test_gin_layer_equals_pyg(graph):
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("root", [True, False])
-def test_sage_layer_equals_pyg(graph, root):
+def test_sage_layer_equals_pyg(graph):
     from torch_geometric.nn import SAGEConv
 
-    layer = LAYERS["sage"](8, 4, Seed(0).torch("w"), root=root)
-    conv = SAGEConv(8, 4, root_weight=root)
+    layer = LAYERS["sage"](8, 4, Seed(0).torch("w"))
+    conv = SAGEConv(8, 4)
     with torch.no_grad():
-        bias = (layer.own if root else layer).bias.normal_(generator=Seed(1).torch("b"))
+        bias = layer.own.bias.normal_(generator=Seed(1).torch("b"))
         conv.lin_l.weight.copy_(layer.others.weight.T)
         conv.lin_l.bias.copy_(bias)
-        if root:
-            conv.lin_r.weight.copy_(layer.own.weight.T)
+        conv.lin_r.weight.copy_(layer.own.weight.T)
     x = make_inputs(graph)
     found = layer(x, Block.of_graph(graph, "sage"))
     torch.testing.assert_close(found, conv(x, edge_index(graph)), atol=1e-5, rtol=1e-4)

@@ -26,16 +26,15 @@ BACKBONES = ["gcn", "sage", "gat", "mlp"]
 def copy_weights(stack: Stack, backbone: str, setting: int, fold: int, root: bool) -> Encoder:
     """The encoder of one trial, with the stack's weights."""
     sizes = [stack.weights[0].shape[1], stack.biases[0].shape[2], stack.biases[1].shape[2]]
-    encoder = Encoder(backbone, sizes, Seed(0), 0.0, root)
+    encoder = Encoder(backbone, sizes, Seed(0))
     with torch.no_grad():
         for number, layer in enumerate(encoder.layers):
             weight, bias = stack.weights[number][:, :, setting, fold], stack.biases[number]
             bias = bias[setting, fold]
             if backbone == "sage":
                 layer.others.weight.copy_(weight[1])
-                (layer.own if root else layer).bias.copy_(bias)
-                if root:
-                    layer.own.weight.copy_(weight[0])
+                layer.own.bias.copy_(bias)
+                layer.own.weight.copy_(weight[0] if root else torch.zeros_like(weight[0]))
                 continue
             layer.linear.weight.copy_(weight[0])
             (layer.linear if backbone == "mlp" else layer).bias.copy_(bias)

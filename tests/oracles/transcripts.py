@@ -45,7 +45,6 @@ SAMPLERS: dict[str, Callable[..., Any]] = {
     "core.defenses.priv_graph.draw_choices": draw_choices,
     "core.defenses.priv_hrg.draw_dendrogram": draw_dendrogram,
     "core.defenses.edge_rand.draw_flips": draw_flips,
-    "core.defenses.sym_rr.draw_flips": draw_flips,
     "core.defenses.randomized_response.draw_noisy_rows": draw_noisy_rows,
     "core.defenses.dprr.draw_noisy_rows": draw_noisy_rows,
     "core.defenses.blink.draw_link_reports": draw_link_reports,

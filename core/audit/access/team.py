@@ -11,19 +11,14 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
 from core.audit.access.accounts import LOCAL, Person, load_roles
-from core.audit.access.trail import TrailEntry, list_trail, record_event
+from core.audit.access.trail import Trail
 from core.audit.store.liveness import make_timestamp
 from core.audit.store.schema import GrantRow, PersonRow, TokenRow
 from core.errors import InputError
-
-if TYPE_CHECKING:
-    from core.audit.store.database import Store
-
 
 PREFIX = "gpa_"
 """Prefix of tokens, which secret scanners can recognise."""
@@ -48,11 +43,8 @@ class Token:
         return not self.is_revoked and self.expires > make_timestamp()
 
 
-class Team:
+class Team(Trail):
     """People, grants, tokens and trail of one store; thread-safe."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     # -- people -----------------------------------------------------------------------------
 
@@ -172,16 +164,6 @@ class Team:
         with self._store.read() as connection:
             rows = connection.execute(query.order_by(TokenRow.made.desc(), TokenRow.id))
             return [(row[0], Token(*row[1:])) for row in rows]
-
-    # -- trail ------------------------------------------------------------------------------
-
-    def record(self, who: Person, event: str, target: str = "", detail: str = "") -> None:
-        """Add to the trail."""
-        record_event(self._store, who, event, target, detail)
-
-    def list_trail(self, limit: int | None = None, target: str = "") -> list[TrailEntry]:
-        """The trail, newest first."""
-        return list_trail(self._store, limit, target)
 
 
 def _hash(text: str) -> str:

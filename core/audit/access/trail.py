@@ -45,35 +45,40 @@ class TrailEntry:
         return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 
-def record_event(store: Store, who: Person, event: str, target: str = "", detail: str = "") -> None:
-    """Append a row durably."""
-    target, detail = target[:MAX_TARGET], detail[:MAX_DETAIL]
+class Trail:
+    """The trail of one store; thread-safe."""
 
-    def insert() -> None:
-        with store.write(is_durable=True) as connection:
-            if connection.dialect.name == "postgresql":
-                connection.execute(sa.text("LOCK TABLE trail IN EXCLUSIVE MODE"))
-            last = _list_entries(connection, 1)
-            number, before = (last[0].number + 1, last[0].digest) if last else (1, "")
-            entry = TrailEntry(
-                number, make_timestamp(), who.subject, who.name, event, target, detail
-            )
-            values = {**asdict(entry), "digest": entry.compute_digest(before)}
-            connection.execute(sa.insert(TrailRow).values(values))
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
-    keep_trying(insert, store.notify)
+    def record(self, who: Person, event: str, target: str = "", detail: str = "") -> None:
+        """Append a row durably."""
+        target, detail = target[:MAX_TARGET], detail[:MAX_DETAIL]
 
+        def insert() -> None:
+            with self._store.write(is_durable=True) as connection:
+                if connection.dialect.name == "postgresql":
+                    connection.execute(sa.text("LOCK TABLE trail IN EXCLUSIVE MODE"))
+                last = _list_entries(connection, 1)
+                number, before = (last[0].number + 1, last[0].digest) if last else (1, "")
+                entry = TrailEntry(
+                    number, make_timestamp(), who.subject, who.name, event, target, detail
+                )
+                values = {**asdict(entry), "digest": entry.compute_digest(before)}
+                connection.execute(sa.insert(TrailRow).values(values))
 
-def list_trail(store: Store, limit: int | None = None, target: str = "") -> list[TrailEntry]:
-    """The newest `limit` rows, newest first; optionally of one `target`."""
-    with store.read() as connection:
-        return _list_entries(connection, limit, target)
+        keep_trying(insert, self._store.notify)
+
+    def list_trail(self, limit: int | None = None, target: str = "") -> list[TrailEntry]:
+        """The newest `limit` rows, newest first; optionally of one `target`."""
+        with self._store.read() as connection:
+            return _list_entries(connection, limit, target)
 
 
 def find_break(store: Store) -> int | None:
     """Number of the first changed or missing row; None if the chain is intact."""
     before = ""
-    for number, entry in enumerate(reversed(list_trail(store)), 1):
+    for number, entry in enumerate(reversed(Trail(store).list_trail()), 1):
         if entry.number != number or entry.digest != entry.compute_digest(before):
             return number
         before = entry.digest

@@ -69,7 +69,7 @@ class AdviceJobs(Jobs[AdviceRequest, AdviceProgress]):
         spec = AuditSpec.model_validate(job.store.find_audit(job.audit_id).spec)
         seed, uses_gpu = Seed(spec.root_seed), cls.uses_gpu(request)
         context = Context.build(seed, uses_gpu, progress=job.progress)
-        graph = job.load_graph(spec.graph_hash)
+        graph = job.store.load_graph(spec.graph_hash)
         return compute_advice(spec, graph, request, context).model_dump(mode="json")
 
     @classmethod

@@ -29,7 +29,6 @@ from core.audit.store.liveness import find_state
 from core.audit.store.retry import keep_trying
 from core.audit.store.schema import JobRow
 from core.errors import InputError, RunCancelled
-from core.graph import Graph
 from core.progress import Progress
 
 if TYPE_CHECKING:
@@ -52,10 +51,6 @@ class JobContext:
     key: str
     audit_id: str | None
     progress: Progress
-
-    def load_graph(self, graph_hash: str) -> Graph:
-        """A stored graph; raises InputError if missing or damaged."""
-        return self.store.load_graph(graph_hash)
 
     def save_arrays(self, arrays: files.Arrays) -> None:
         """Store arrays under the job's key."""

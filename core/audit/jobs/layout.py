@@ -91,7 +91,7 @@ class LayoutJobs(Jobs[LayoutRequest, JobProgress]):
 
     @classmethod
     def compute(cls, request: LayoutRequest, job: JobContext) -> dict[str, Any]:
-        layout = lay_out(job.load_graph(request.graph_hash), job.progress)
+        layout = lay_out(job.store.load_graph(request.graph_hash), job.progress)
         job.save_arrays({"positions": layout.positions, "communities": layout.communities})
         return {"num_communities": int(layout.communities.max()) + 1}
 

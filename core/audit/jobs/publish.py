@@ -97,7 +97,7 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
 
     @classmethod
     def compute(cls, request: PublishSpec, job: JobContext) -> dict[str, Any]:
-        graph = job.load_graph(request.graph_hash)
+        graph = job.store.load_graph(request.graph_hash)
         release = publish_release(graph, request, job.progress)
         row = job.store.find_job(job.key)
         people = () if row is None else (row.person, row.signed_by)

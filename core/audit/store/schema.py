@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import (
     JSON,
     Boolean,
+    Enum,
     Float,
     ForeignKey,
     Index,
@@ -14,7 +15,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    TypeDecorator,
     event,
 )
 from sqlalchemy.engine import Connection
@@ -29,19 +29,8 @@ class Base(DeclarativeBase):
     pass
 
 
-class StateColumn(TypeDecorator[State]):
-    """A `State` stored as text."""
-
-    impl = String(16)
-    cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
-        """Text to store."""
-        return None if value is None else State(value).value
-
-    def process_result_value(self, value: str | None, dialect: Any) -> State | None:
-        """State of a stored text."""
-        return None if value is None else State(value)
+STATE = Enum(State, native_enum=False, length=16, values_callable=list)
+"""A `State` stored as its text."""
 
 
 class GraphRow(Base):
@@ -77,7 +66,7 @@ class AuditRow(Base):
     name: Mapped[str] = mapped_column(Text)
     spec: Mapped[dict[str, Any]] = mapped_column(JSON)
     graph_hash: Mapped[str] = mapped_column(ForeignKey("graphs.hash"), index=True)
-    state: Mapped[State] = mapped_column(StateColumn)
+    state: Mapped[State] = mapped_column(STATE)
     created: Mapped[str] = mapped_column(String(32))
     seconds: Mapped[float] = mapped_column(Float, default=0.0)
     lease: Mapped[int] = mapped_column(Integer, default=0)
@@ -111,7 +100,7 @@ class JobRow(Base):
     release: Mapped[str] = mapped_column(Text, default="")
     method: Mapped[str] = mapped_column(Text, default="")
     repeat: Mapped[int] = mapped_column(Integer, default=0)
-    state: Mapped[State] = mapped_column(StateColumn)
+    state: Mapped[State] = mapped_column(STATE)
     progress: Mapped[float] = mapped_column(Float, default=0.0)
     message: Mapped[str] = mapped_column(Text, default="")
     reason: Mapped[str] = mapped_column(Text, default="")
