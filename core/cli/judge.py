@@ -160,15 +160,12 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
     )
     if options.ids == "unknown":
         pseudonyms, match = _align_pseudonyms(original, loaded.graph)
-    secret = [options.private, *options.more_private, options.utility]
+    named = [options.private, *options.more_private, options.utility]
+    secret = {column for column in named if column is not None}
     release = align_release(
-        original,
-        loaded.graph,
-        [column for column in secret if column is not None],
-        pseudonyms,
-        options.columns == "original",
+        original, loaded.graph, secret, pseudonyms, options.columns == "original"
     )
-    if original.feature_names and not release.feature_names:
+    if {*original.attributes, *original.feature_names} - secret and not release.feature_names:
         say(
             "note: attackers read no column of the release; where columns leave with it, name them "
             "by --release-nodes or --columns original"

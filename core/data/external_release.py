@@ -56,7 +56,9 @@ def align_release(
     nodes = original.find_nodes(names)
     bare = replace(original, attributes={}).with_edges(nodes[release.edges], release.weights)
     if takes_columns:
-        return bare.without_features(tuple(secret))
+        shown = show_columns(original, [name for name in original.attributes if name not in secret])
+        seen = replace(bare, features=shown.features, feature_names=shown.feature_names)
+        return seen.without_features(tuple(secret))
     shown = show_columns(release, tuple(release.attributes))
     if shown.features is None:
         return replace(bare, features=None, feature_names=())
