@@ -216,11 +216,18 @@ def _find_withheld(
     options: argparse.Namespace, original: Graph, release: Graph
 ) -> list[tuple[str, str]] | None:
     """Sensitive links: those named, else those in the original only; None without any."""
-    from core.data.external_release import find_withheld
+    from core.data.external_release import check_withheld, find_withheld
     from core.data.node_pairs import load_node_pairs
+    from core.words import count_noun
 
     if options.withheld_file is not None:
-        return load_node_pairs(options.withheld_file, original)
+        named = load_node_pairs(options.withheld_file, original)
+        count = check_withheld(original, release, named)
+        if count:
+            say(
+                f"note: {count_noun(count, 'withheld link')} in the release, no more than by chance"
+            )
+        return named
     if options.ids == "unknown":  # a wrong guess would make links of the release secret
         return None
     return find_withheld(original, release) or None

@@ -178,6 +178,40 @@ def test_a_link_of_weight_0_is_withheld(tmp_path):
     assert spec.threats.sensitive_links == tuple(list_id_pairs(KARATE, KARATE.edges[:1]))
 
 
+def test_links_that_the_release_holds_are_not_withheld(tmp_path, capsys):
+    """Attacks on withheld links guessed at links that anyone could read in the release."""
+    withheld = write_pairs(tmp_path / "withheld.csv", KARATE, KARATE.edges[:10])
+    for gone in (0, 9):  # all of them are there, or one is
+        released = write_pairs(tmp_path / "r.csv", KARATE, KARATE.edges[gone:])
+        with pytest.raises(InputError, match=f"not have the withheld links; got {10 - gone} of 10"):
+            build(tmp_path, "karate", released, "--withheld", withheld)
+    pairs = np.column_stack(np.triu_indices(KARATE.num_nodes, 1))
+    noise = pairs[np.random.default_rng(0).random(len(pairs)) < 0.2]  # any pair, at random
+    released = write_pairs(tmp_path / "r.csv", KARATE, noise)
+    spec = build(tmp_path, "karate", released, "--withheld", withheld)
+    assert len(spec.threats.sensitive_links) == 10
+    there = len(
+        {tuple(pair) for pair in noise.tolist()} & set(map(tuple, KARATE.edges[:10].tolist()))
+    )
+    assert 0 < there < 5
+    said = capsys.readouterr().err
+    assert f"note: {there} withheld link" in said
+
+
+def test_it_is_said_where_attackers_read_no_column(tmp_path, capsys):
+    rows = "".join(f"{node},{'xy'[k % 2]}\n" for k, node in enumerate(KARATE.node_ids))
+    (tmp_path / "nodes.csv").write_text(f"id,city\n{rows}")
+    links = write_pairs(tmp_path / "links.csv", KARATE, KARATE.edges)
+    table = ["--nodes", str(tmp_path / "nodes.csv")]
+    for more, is_said in (
+        ((), True),
+        (("--columns", "original"), False),
+        (("--private", "city"), False),
+    ):
+        build(tmp_path, links, links, *table, *more)
+        assert ("attackers read no column" in capsys.readouterr().err) == is_said
+
+
 def test_without_a_withheld_link_released_links_are_attacked(tmp_path):
     file = write_pairs(tmp_path / "r.csv", KARATE, np.concatenate([KARATE.edges, [[14, 16]]]))
     spec = build(tmp_path, "karate", file)
