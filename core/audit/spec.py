@@ -483,7 +483,8 @@ class PublishSpec(_PartedSpec):
         None,
         gt=0,
         description="Refuse what would take the sum of ε, for one link or for one node, over all "
-        "publishing runs of the graph's lineage above this.",
+        "publishing runs of the graph's lineage above this, and whatever follows a run without a "
+        "guarantee.",
         json_schema_extra={"metavar": "EPS"},
     )
     lineage: str | None = Field(

@@ -14,6 +14,8 @@ from core.cli.terminal import say
 from core.errors import InputError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from core.audit.service import AuditService
     from core.audit.spec import AuditSpec
     from core.graph import Graph
@@ -38,6 +40,8 @@ FILES = {
     "them is drawn",
 }
 """Options that name a file of what the adversary lacks or knows."""
+
+LEFT_OUT = "of the original that the release's node table lacks were left out of both graphs"
 
 
 def add_judge(judge: argparse.ArgumentParser) -> None:
@@ -101,13 +105,26 @@ def run_judge(options: argparse.Namespace) -> int:
 
 def build_judge_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
     """The audit of an external release; both graphs are stored by their hashes."""
+    import numpy as np
+
     from core.audit.spec import PARTS, AuditSpec
     from core.data.node_pairs import load_node_pairs
     from core.defenses.external import EXTERNAL_FIELDS
+    from core.words import count_noun
 
     original = load_input(options).graph
-    release, match = _load_release(options, original)
+    release, match, is_there = _load_release(options, original)
     held = [_load_held(options, original, file) for file in options.held_releases or ()]
+    pairs = {"sensitive_links": _find_withheld(options, original, release)}
+    if options.held_back_file is not None:
+        pairs["held_back_links"] = load_node_pairs(options.held_back_file, original)
+    left_out = {original.node_ids[node] for node in np.flatnonzero(~is_there)}
+    if left_out:  # nobody of them is at risk by the release, and each would dilute every share
+        say(f"note: {count_noun(len(left_out), 'node')} {LEFT_OUT}")
+        match = ". ".join(filter(None, [match, f"Nodes {LEFT_OUT}"]))
+        original, release, *held = (g.subgraph(is_there) for g in (original, release, *held))
+        for name, named in pairs.items():
+            pairs[name] = [pair for pair in named or () if left_out.isdisjoint(pair)] or None
     fields: dict[str, Any] = {
         **EXTERNAL_FIELDS,
         "graph_name": original.name,
@@ -120,12 +137,11 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
         "more_private": options.more_private,
         "utility": options.utility,
         **read_options(options, *PARTS.values(), AuditSpec),
+        **pairs,
     }
-    fields["sensitive_links"] = _find_withheld(options, original, release)
-    if options.held_back_file is not None:
-        fields["held_back_links"] = load_node_pairs(options.held_back_file, original)
     if options.known_file is not None:
-        fields["known_people"] = read_ids(options.known_file)
+        known = read_ids(options.known_file)
+        fields["known_people"] = [node for node in known if node not in left_out]
     # pseudonyms are there to keep people from being found
     options.identity = options.identity or options.ids.startswith("map:")
     if options.identity and options.ids == "unknown":
@@ -139,9 +155,12 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
     return AuditSpec.check_spec(fields)
 
 
-def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, str]:
-    """The release on the original's nodes, and how nodes were matched if their identity is
-    unknown; reports the reader's remarks."""
+def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, str, np.ndarray]:
+    """The release on the original's nodes, how nodes were matched if their identity is unknown,
+    and the nodes (n,) bool in the release: all, unless it has a node table; links alone do not
+    name nodes without a link. Reports the reader's remarks."""
+    import numpy as np
+
     from core.data.external_release import align_release
 
     pseudonyms, match = _load_pseudonyms(options, original), ""
@@ -150,20 +169,22 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
     )
     if options.ids == "unknown":
         pseudonyms, match = _align_pseudonyms(original, loaded.graph)
-    secret = [options.private, *options.more_private, options.utility]
+    named = [options.private, *options.more_private, options.utility]
+    secret = {column for column in named if column is not None}
     release = align_release(
-        original,
-        loaded.graph,
-        [column for column in secret if column is not None],
-        pseudonyms,
-        options.columns == "original",
+        original, loaded.graph, secret, pseudonyms, options.columns == "original"
     )
-    if original.feature_names and not release.feature_names:
+    if {*original.attributes, *original.feature_names} - secret and not release.feature_names:
         say(
             "note: attackers read no column of the release; where columns leave with it, name them "
             "by --release-nodes or --columns original"
         )
-    return release, match
+    is_there = np.ones(original.num_nodes, bool)
+    if options.release_nodes is not None:
+        names = (pseudonyms or {}).get
+        is_there[:] = False
+        is_there[original.find_nodes([names(n, n) for n in loaded.graph.node_ids])] = True
+    return release, match, is_there
 
 
 def _load_held(options: argparse.Namespace, original: Graph, file: Path) -> Graph:
@@ -209,11 +230,18 @@ def _find_withheld(
     options: argparse.Namespace, original: Graph, release: Graph
 ) -> list[tuple[str, str]] | None:
     """Sensitive links: those named, else those in the original only; None without any."""
-    from core.data.external_release import find_withheld
+    from core.data.external_release import check_withheld, find_withheld
     from core.data.node_pairs import load_node_pairs
+    from core.words import count_noun
 
     if options.withheld_file is not None:
-        return load_node_pairs(options.withheld_file, original)
+        named = load_node_pairs(options.withheld_file, original)
+        count = check_withheld(original, release, named)
+        if count:
+            say(
+                f"note: {count_noun(count, 'withheld link')} in the release, no more than by chance"
+            )
+        return named
     if options.ids == "unknown":  # a wrong guess would make links of the release secret
         return None
     return find_withheld(original, release) or None

@@ -105,7 +105,8 @@ def _publish_graph(options: argparse.Namespace) -> int:
         pseudonyms=Seed.from_entropy() if is_renamed else None,
     )
     files = ", ".join(path.name for path in paths)
-    say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
+    weights = "" if release.graph.weights is None else " with weights"
+    say(f"{release.graph.num_edges} links{weights}, {release.guarantee.label}: {files}")
     # Numbers of a node table are features, which some formats hold without being asked.
     unasked = features if suffix in ("npz", "pt") else ()
     named = [*shown, *unasked] if columns is None else columns

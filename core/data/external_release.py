@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse, special
 
 from core.arrays import is_among, pair_codes
 from core.data.node_pairs import list_id_pairs
@@ -56,7 +56,9 @@ def align_release(
     nodes = original.find_nodes(names)
     bare = replace(original, attributes={}).with_edges(nodes[release.edges], release.weights)
     if takes_columns:
-        return bare.without_features(tuple(secret))
+        shown = show_columns(original, [name for name in original.attributes if name not in secret])
+        seen = replace(bare, features=shown.features, feature_names=shown.feature_names)
+        return seen.without_features(tuple(secret))
     shown = show_columns(release, tuple(release.attributes))
     if shown.features is None:
         return replace(bare, features=None, feature_names=())
@@ -75,3 +77,31 @@ def find_withheld(original: Graph, release: Graph) -> list[tuple[str, str]]:
     """Links of the original that an aligned release lacks, as pairs of ids."""
     released = pair_codes(release.present_edges, release.num_nodes)
     return list_id_pairs(original, original.edges[~is_among(original.edge_codes, released)])
+
+
+RARE = 1e-3
+"""Probability by chance below which a release is said to hold withheld links."""
+
+
+def check_withheld(original: Graph, release: Graph, pairs: Sequence[tuple[str, str]]) -> int:
+    """Number of withheld links that an aligned release holds by chance, as noise adds any pair.
+
+    Attacks on withheld links guess at pairs and never look whether the release links them. Raises
+    InputError if it holds more than its share of the original's unlinked pairs explains (binomial
+    test): such links are published, not withheld.
+    """
+    n, released = original.num_nodes, release.present_edges
+    links = original.find_nodes([node for pair in pairs for node in pair]).reshape(-1, 2)
+    is_there = is_among(np.sort(pair_codes(links, n)), pair_codes(released, n))
+    is_added = ~is_among(pair_codes(released, n), original.edge_codes)
+    unlinked = n * (n - 1) // 2 - original.num_edges
+    count, share = int(is_there.sum()), int(is_added.sum()) / max(unlinked, 1)
+    if count and special.bdtrc(count - 1, len(pairs), share) < RARE:
+        raise InputError(
+            "release",
+            "must not have the withheld links",
+            f"{count} of {len(pairs)}",
+            "what is published is no secret: leave out --withheld, and attack them by "
+            "--released-links",
+        )
+    return count

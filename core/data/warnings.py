@@ -264,6 +264,7 @@ def _compute_auc(pair: np.ndarray) -> float:
 NEARLY_CONSTANT = 0.95
 MANY_MISSING = 0.2
 TINY_CLASS = 10
+UNIQUE_WEIGHTS = 0.1
 
 
 def find_warnings(
@@ -285,6 +286,16 @@ def find_warnings(
     if graph.num_edges < 50:
         links = count_noun(graph.num_edges, "link")
         yield f"The graph has {links}: results on so few are hardly resolved."
+    if graph.weights is not None:
+        _, counts = np.unique(graph.weights, return_counts=True)
+        unique = int((counts == 1).sum())
+        if unique > UNIQUE_WEIGHTS * graph.num_edges:
+            yield (
+                f"{format_percent(unique / graph.num_edges)} of the links have a weight that no "
+                "other link has: whoever knows it finds the link's ends in a release with weights, "
+                "under pseudonyms too. No attack on identities reads weights: round them or leave "
+                "them out."
+            )
     if not graph.attributes:
         yield "No attribute: only attacks on links can be audited."
     if report is not None and report.num_filled:

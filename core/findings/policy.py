@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from core.errors import InputError
 from core.findings.shipped_policies import SHIPPED
+from core.measures.metrics import METRICS
 
 LimitThreat = Literal["link", "included", "attribute", "identity", "release"]
 Effort = Literal["instant", "seconds", "minutes"]
@@ -104,7 +105,13 @@ def load_policy(text: str) -> Policy:
     except (OSError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise InputError("policy", "must be a readable JSON file", text, reason) from None
-    return check_policy(fields)
+    policy = check_policy(fields)
+    for limit in policy.limits:  # a limit is the largest value: at most 5-anonymous is met by 1
+        info = METRICS.get(limit.metric)
+        if info is not None and info.better_for_privacy == "higher":
+            rule = "must be of a metric that is safer where it is lower"
+            raise InputError(f"limit '{limit.name}'", rule, limit.metric)
+    return policy
 
 
 def check_policy(fields: Any) -> Policy:

@@ -155,8 +155,10 @@ class Verdict(BaseModel):
 
     @property
     def may_leave(self) -> bool:
-        """Whether any release may be published without a review."""
-        return any(verdict.decision == "publish" for verdict in self.offered)
+        """Whether any release may be published without a review. Data-independent baselines do
+        not count: they were made for comparison."""
+        made = (v for v in self.offered if not is_data_independent(v.release))
+        return any(verdict.decision == "publish" for verdict in made)
 
     def describe(self) -> dict[str, Any]:
         """`verdict` of audit.json; its schema: assets/schemas/verdict.json."""

@@ -16,6 +16,7 @@ from typing import Literal
 
 from core.errors import InputError
 from core.release import Guarantee, Unit
+from core.words import count_noun
 
 Protected = Literal["edge", "node"]
 
@@ -95,7 +96,8 @@ def compute_totals(entries: Iterable[Entry]) -> tuple[Total, ...]:
 
 
 def check_budget(entries: Iterable[Entry], new: Entry, budget: float) -> None:
-    """Raise InputError if `new` would take a sum above `budget`."""
+    """Raise InputError if `new` would take a sum above `budget`, or if an earlier run without any
+    guarantee makes the sums unbounded."""
     if not budget > 0:
         raise InputError("budget", "must be above 0", budget)
     if new.epsilon is None:
@@ -106,6 +108,14 @@ def check_budget(entries: Iterable[Entry], new: Entry, budget: float) -> None:
             "choose a private defense, or publish without --budget",
         )
     earlier = [entry for entry in entries if entry.run != new.run]
+    unbounded = len({entry.run for entry in earlier if entry.epsilon is None})
+    if unbounded:
+        raise InputError(
+            "budget",
+            f"of ε = {budget:g} cannot hold",
+            f"{count_noun(unbounded, 'earlier run')} without a guarantee",
+            "publish without a budget",
+        )
     for total in compute_totals([*earlier, new]):
         if new.covers(total.unit) and total.epsilon > budget * (1 + _ROUNDING):
             raise InputError(

@@ -37,14 +37,17 @@ def build_graph(data: ReportData) -> list[Block]:
     degrees = graph.degrees
     num_components, labels = connected_components(graph.adjacency, directed=False)
     largest = int(np.bincount(labels).max())
-    density = graph.density
+    num_nodes, num_links = graph.num_nodes, graph.num_edges
+    if data.is_external:  # ratios of exact counts would tell them
+        num_nodes, num_links = round_count(num_nodes), round_count(num_links)
+    density = num_links / max(num_nodes * (num_nodes - 1) / 2, 1)
     rows = [
         ("Nodes", data.count(graph.num_nodes)),
         ("Links", data.count(graph.num_edges) + ("" if graph.weights is None else " (weighted)")),
         ("Linked share of all pairs", f"{100 * density:.2g} %" if density else "none"),
         (
             "Links of a node",
-            f"{degrees.mean():.1f} on average"
+            f"{2 * num_links / max(num_nodes, 1):.1f} on average"
             if data.is_external
             else f"{degrees.mean():.1f} on average, median {np.median(degrees):.0f}, "
             f"at most {degrees.max():,}",
@@ -78,14 +81,17 @@ def build_graph(data: ReportData) -> list[Block]:
 
 
 def _build_classes(data: ReportData, attribute: Attribute, role: str) -> Block:
-    """Counts and shares of the classes; small cells are suppressed, external counts rounded."""
+    """Counts and shares of the classes; small cells are suppressed. Externally, counts are rounded
+    and small classes not named: a value that one person has tells of that person."""
     counts = attribute.counts
     known = int(counts.sum())
     order = np.argsort(-counts, kind="stable")
-    groups = [(attribute.classes[code], int(counts[code])) for code in order[:MAX_CLASSES]]
-    if len(order) > MAX_CLASSES:
-        rest = order[MAX_CLASSES:]
-        groups.append((f"{len(rest)} more classes", int(counts[rest].sum())))
+    num_named = min(MAX_CLASSES, int((counts >= SMALL).sum()) if data.is_external else len(order))
+    groups = [(attribute.classes[code], int(counts[code])) for code in order[:num_named]]
+    if len(order) > num_named:
+        rest = order[num_named:]
+        title = "rarer classes" if data.is_external else f"{len(rest)} more classes"
+        groups.append((title, int(counts[rest].sum())))
     unknown = int((~attribute.known).sum())
     if unknown:
         groups.append(("unknown", unknown))

@@ -178,6 +178,63 @@ def test_a_link_of_weight_0_is_withheld(tmp_path):
     assert spec.threats.sensitive_links == tuple(list_id_pairs(KARATE, KARATE.edges[:1]))
 
 
+def test_links_that_the_release_holds_are_not_withheld(tmp_path, capsys):
+    """Attacks on withheld links guessed at links that anyone could read in the release."""
+    withheld = write_pairs(tmp_path / "withheld.csv", KARATE, KARATE.edges[:10])
+    for gone in (0, 9):  # all of them are there, or one is
+        released = write_pairs(tmp_path / "r.csv", KARATE, KARATE.edges[gone:])
+        with pytest.raises(InputError, match=f"not have the withheld links; got {10 - gone} of 10"):
+            build(tmp_path, "karate", released, "--withheld", withheld)
+    pairs = np.column_stack(np.triu_indices(KARATE.num_nodes, 1))
+    noise = pairs[np.random.default_rng(0).random(len(pairs)) < 0.2]  # any pair, at random
+    released = write_pairs(tmp_path / "r.csv", KARATE, noise)
+    spec = build(tmp_path, "karate", released, "--withheld", withheld)
+    assert len(spec.threats.sensitive_links) == 10
+    there = len(
+        {tuple(pair) for pair in noise.tolist()} & set(map(tuple, KARATE.edges[:10].tolist()))
+    )
+    assert 0 < there < 5
+    said = capsys.readouterr().err
+    assert f"note: {there} withheld link" in said
+
+
+def test_nodes_that_are_not_in_the_release_dilute_no_share(tmp_path, capsys):
+    """A secret told of all 20 nodes of a release exposed a third of the 60 of the original."""
+    half = KARATE.node_ids[:17]
+    (tmp_path / "nodes.csv").write_text("".join(f"{node},x\n" for node in ("id", *half)))
+    (tmp_path / "known.txt").write_text("\n".join(KARATE.node_ids[10:20]))
+    inside = KARATE.edges[(KARATE.edges < 17).all(axis=1)]
+    outside = KARATE.edges[(KARATE.edges >= 17).any(axis=1)]
+    released = write_pairs(tmp_path / "r.csv", KARATE, inside[5:])
+    withheld = write_pairs(tmp_path / "w.csv", KARATE, np.concatenate([inside[:5], outside]))
+    named = ["--withheld", withheld, "--known", tmp_path / "known.txt", "--private", "label"]
+    table = ["--release-nodes", tmp_path / "nodes.csv"]
+    for secrets in ([], named):
+        spec = build(tmp_path, "karate", released, *table, *secrets)
+        audit = PreparedAudit.load(spec, Store(tmp_path).load_graph)
+        assert audit.graph.node_ids == audit.external[0].node_ids == half
+        assert list(spec.threats.sensitive_links) == list_id_pairs(KARATE, inside[:5])
+        assert "note: 17 nodes of the original that the release" in capsys.readouterr().err
+        assert "left out of both graphs" in spec.external_match
+    assert spec.threats.known_people == half[10:]
+    whole = build(tmp_path, "karate", released)  # a list of links may leave out who has none
+    assert len(whole.threats.sensitive_links) == 5 + len(outside)
+
+
+def test_it_is_said_where_attackers_read_no_column(tmp_path, capsys):
+    rows = "".join(f"{node},{'xy'[k % 2]}\n" for k, node in enumerate(KARATE.node_ids))
+    (tmp_path / "nodes.csv").write_text(f"id,city\n{rows}")
+    links = write_pairs(tmp_path / "links.csv", KARATE, KARATE.edges)
+    table = ["--nodes", str(tmp_path / "nodes.csv")]
+    for more, is_said in (
+        ((), True),
+        (("--columns", "original"), False),
+        (("--private", "city"), False),
+    ):
+        build(tmp_path, links, links, *table, *more)
+        assert ("attackers read no column" in capsys.readouterr().err) == is_said
+
+
 def test_without_a_withheld_link_released_links_are_attacked(tmp_path):
     file = write_pairs(tmp_path / "r.csv", KARATE, np.concatenate([KARATE.edges, [[14, 16]]]))
     spec = build(tmp_path, "karate", file)

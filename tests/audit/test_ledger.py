@@ -81,6 +81,16 @@ def publish(path, *more, defense=EDGE_RAND):
     return command.main([*parts, *more])
 
 
+def test_weights_that_leave_are_named(audit_home, tmp_path, capsys):
+    """ "No column is published with the links", and their weights were."""
+    for rows, said in (("a,b,1\nb,c,2\n", "2 links with weights,"), ("a,b\nb,c\n", "2 links,")):
+        links = tmp_path / "links.csv"
+        links.write_text(f"source,target{',weight' * ('1' in rows)}\n{rows}")
+        parts = ["publish", "--graph", str(links), "--defense", "pseudonyms"]
+        assert command.main([*parts, "--out", str(tmp_path / "out.csv")]) == 0
+        assert said in capsys.readouterr().err
+
+
 def read_ledger(capsys):
     capsys.readouterr()
     assert command.main(["ledger", "--graph", "karate", "--json"]) == 0

@@ -37,7 +37,8 @@ def fits(kept: Kept, run: tuple[str, float], budget: float | None) -> bool:
         return True
     after = sum_by_hand([*kept, run])
     counted = ["edge", "node"] if run[0] == "node" else ["edge"]
-    return run[0] != "none" and all(after[unit] <= budget for unit in counted)
+    is_bounded = all(kind != "none" for kind, _ in [*kept, run])
+    return is_bounded and all(after[unit] <= budget for unit in counted)
 
 
 def draw_graphs(rng: np.random.Generator) -> list[Graph]:

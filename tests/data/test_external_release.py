@@ -49,9 +49,14 @@ def test_columns_follow_their_nodes(is_sparse):
 
 
 def test_columns_of_the_original_leave_without_what_is_secret():
+    """Texts as well as numbers: attackers did not read a text column that named the secret."""
     found = align_release(ORIGINAL, make_release(), ("z",), takes_columns=True)
-    assert found.feature_names == ("x",)
+    assert found.feature_names == ("x", "city=Bonn")
+    assert found.dense_features().tolist() == [[1, 1]] * 4
     assert found.edges.tolist() == [[0, 1], [0, 3]]
+    bare = make_release(attributes={})
+    secret = align_release(ORIGINAL, bare, ("z", "city"), takes_columns=True)
+    assert secret.feature_names == ("x",)
 
 
 def test_a_published_secret_is_refused():

@@ -8,6 +8,7 @@ from core.algorithms.triangles import compute_triangles
 from core.attribute import Attribute
 from core.data.loaded import LoadReport
 from core.data.profile import compute_profile
+from core.data.warnings import find_warnings
 from core.graph import Graph
 from core.measures.queries import compute_assortativity
 from tests.oracles.graphs import GRAPHS
@@ -109,3 +110,13 @@ def test_facebook_pages_have_the_triangles_that_are_published(data_root, monkeyp
     found = compute_profile(loaded.graph, loaded.report)
     assert found.num_triangles == 794_953
     assert found.num_components == 1
+
+
+@pytest.mark.parametrize(("step", "is_said"), [(1, True), (4, False)])
+def test_weights_by_which_links_are_known_again_are_warned_of(step, is_said):
+    """A weight that no other link has names its link, whatever the node is called."""
+    pairs = [[i, (i + 1) % 60] for i in range(60)]
+    graph = Graph.from_pairs(pairs, weights=np.arange(60) // step + 1.0)
+    said = [text for text in find_warnings(graph, None, None, None) if "weight" in text]
+    assert len(said) == is_said
+    assert not said or said[0].startswith("100 % of the links have a weight that no other")

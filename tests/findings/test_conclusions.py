@@ -178,10 +178,12 @@ def test_a_twin_that_passes_is_not_told_as_the_original():
     independent = "gap:data_free=True"
     scores = make_noise((ORIGINAL, independent), ATTACKS)
     scores[ORIGINAL, "katz", "auc"] = 0.9
-    text = describe_decision(
-        judge(make_audit(scores, ATTACKS, (independent,)), find_policy("public"))
+    verdict = judge(make_audit(scores, ATTACKS, (independent,)), find_policy("public"))
+    assert describe_decision(verdict) == (
+        "Review: every release made from the data is refused; only baselines remain."
     )
-    assert text == "Review: every release made from the data is refused; only baselines remain."
+    assert verdict.find(independent).decision == "publish"
+    assert not verdict.may_leave  # the gate let a pipeline pass beside that sentence
 
 
 def test_of_equal_usefulness_within_noise_the_other_is_not_called_less_useful():

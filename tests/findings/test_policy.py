@@ -63,6 +63,7 @@ POLICY = {"key": "house", "version": 1, "title": "House", "limits": [LIMIT]}
         ({**POLICY, "limits": [{**LIMIT, "limit": -1}]}, "policy field 'limits.0.limit'"),
         ({**POLICY, "limits": [{**LIMIT, "limit": 1e999}]}, "policy field 'limits.0.limit'"),
         ({**POLICY, "limits": [{**LIMIT, "threat": "x"}]}, "policy field 'limits.0.threat'"),
+        ({**POLICY, "limits": [{**LIMIT, "metric": "k_anonymity"}]}, "safer where it is lower"),
         ({**POLICY, "limits": [{k: v for k, v in LIMIT.items() if k != "source"}]}, "source"),
     ],
 )

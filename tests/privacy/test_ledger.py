@@ -47,6 +47,15 @@ def test_a_budget_of_ten_holds_three_runs_of_three_and_refuses_the_fourth():
         check_budget(entries, entries[0], 0.0)
 
 
+def test_a_run_without_a_guarantee_leaves_no_budget_to_hold():
+    """Published as it is and then with noise under a budget, a graph passed as within it."""
+    before = [make_entry("a", EDGE.make_guarantee(1.0)), make_entry("b", Guarantee())]
+    new = make_entry("c", EDGE.make_guarantee(1.0))
+    with pytest.raises(InputError, match="ε = 4 cannot hold; got 1 earlier run without"):
+        check_budget(before, new, 4.0)
+    check_budget(before[:1], new, 4.0)
+
+
 @pytest.mark.parametrize("kind", [EDGE, LINK_ONCE, LINK_TWICE, NODE])
 def test_another_unit_does_not_walk_around_a_budget(kind):
     """A guarantee about nodes, and one of link-local reports, is about the same links."""

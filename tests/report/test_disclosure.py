@@ -30,17 +30,18 @@ from core.report.document import build_content
 from core.report.graph import _build_classes
 from tests.figures.conftest import RELEASES, make_results, make_view, result_row
 
-NUM_NODES, NUM_LINKS = 64, 200
+NUM_NODES, NUM_LINKS = 64, 190
 
 
 def make_graph(few: int) -> Graph:
-    """`few` people without a link, of a class, and of unknown label; ids and links of its own."""
+    """`few` people without a link, of a class, and of unknown label, and `few` links more than
+    190; ids and links of its own."""
     linked = np.arange(NUM_NODES - few)
     ring = np.column_stack([linked, np.roll(linked, 1)])
     rng = np.random.default_rng(few)
     pairs = {tuple(sorted(map(int, pair))) for pair in ring}
     pairs |= {(0, int(other)) for other in linked[1 : 20 + few]}  # the largest degree
-    while len(pairs) < NUM_LINKS:
+    while len(pairs) < NUM_LINKS + few:
         pairs.add(tuple(sorted(map(int, rng.choice(linked, 2, replace=False)))))
     private = np.repeat([0, 1, 2], [40, 24 - few, few])
     label = np.repeat([0, 1, -1], [20, 44 - few, few])
@@ -132,6 +133,8 @@ def test_neither_id_nor_hash_nor_the_largest_degree_leaves(planted):
     view = planted[7]
     content, images = build_content(view, ReportOptions(edition="external"))
     text = str(content) + "".join(images.values())
+    assert "middle" in text
+    assert "'rare'" not in text  # a class of seven people, whose value its name tells
     graph = view.load_graph()
     assert graph.content_hash[:12] not in text
     assert not any(node in text for node in graph.node_ids)
