@@ -54,7 +54,7 @@ def add_judge(judge: argparse.ArgumentParser) -> None:
         action="append",
         type=Path,
         metavar="FILE",
-        help="another release of the same graph, with the same ids, which the adversary holds "
+        help="another release of the same graph, with the same ids, which the attacker holds "
         "beside it; may be repeated",
     )
     judge.add_argument(
@@ -86,7 +86,7 @@ def add_judge(judge: argparse.ArgumentParser) -> None:
         dest="known_file",
         type=Path,
         metavar="FILE",
-        help="ids of people whose private values the adversary knows, one a line; else a tenth "
+        help="ids of people whose private values the attacker knows, one a line; else a tenth "
         "of them is drawn",
     )
     judge.add_argument(
