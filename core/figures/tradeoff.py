@@ -101,7 +101,7 @@ def tradeoff(
     _add_names(figure, table, best, is_named, admissible, ranges, drawn, ink)
     title = _describe_limit(table, admissible, max_risk)
     style_figure(figure, theme, HEIGHT, title, showlegend=False, clickmode="event+select")
-    who = "worst attack" if attack is None else method_title(attack)
+    who = "strongest attack" if attack is None else method_title(attack)
     figure.update_xaxes(
         title_text=escape_text(f"Risk: {axis_title(attack_metric)} ({who})"), range=list(ranges[0])
     )
