@@ -57,10 +57,10 @@ class Guarantee:
 
     @property
     def label(self) -> str:
-        """Table entry: "edge DP, ε = 6", "empirical only" or "not known"; ε is the recipient's."""
+        """Table entry: "edge-DP, ε = 6", "empirical only" or "not known"; ε is the recipient's."""
         if not self.is_private:
             return "empirical only" if self.is_known else "not known"
-        names = {"edge": "edge DP", "link": "link-local DP", "node": "node DP"}
+        names = {"edge": "edge-DP", "link": "link-local DP", "node": "node-DP"}
         delta = f", δ = {self.delta:g}" if self.delta else ""
         return f"{names[self.unit]}, ε = {self.epsilon_received:g}{delta}"
 

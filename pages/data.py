@@ -111,11 +111,10 @@ def _show_charts(graph: Graph, profile: GraphProfile) -> None:
             "degrees",
             "Degrees",
         )
+    if profile.attribute_table.empty:  # a warning above says so
+        return
     with right:
         st.header("Attributes", anchor=False)
-        if profile.attribute_table.empty:
-            st.caption("The nodes have no attributes. Only links and identities can be audited.")
-            return
         share: dict[str, Any] = {
             "format": "%.0f %%",
             "min_value": 0,

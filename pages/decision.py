@@ -90,10 +90,9 @@ def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
     icon = page.DECISION_ICONS[verdict.decision]
     with st.container(border=True, key="banner"):
         page.show_answer(f"{icon} {escape(sentence, 400)}")
-        recipient = escape(purpose.get("recipient", policy.title), 80)
-        st.caption(
-            f"Recipient: {recipient}. Policy: {escape(policy.title, 80)}, version {policy.version}."
-        )
+        recipient = purpose.get("recipient", policy.title)
+        head = "" if recipient == policy.title else f"Recipient: {escape(recipient, 80)}. "
+        st.caption(f"{head}Policy: {escape(policy.title, 80)}, version {policy.version}.")
         if view.summary.state.is_active:
             st.caption("The audit is still running. Untested limits count as not met.")
         elif view.stopped_early:
@@ -188,8 +187,7 @@ def _show_choice(view: AuditView, verdict: Verdict) -> None:
     release = None if picked is None else verdict.find(picked)
     if release is not None and release.decision != "publish":
         st.warning(
-            f"{release_title(release.release)}: {DECISION_TITLES[release.decision].lower()}; "
-            f"{DECISION_MEANINGS[release.decision]}.",
+            f"{DECISION_TITLES[release.decision]}: {DECISION_MEANINGS[release.decision]}.",
             icon=page.DECISION_ICONS[release.decision],
         )
     show_record(view, picked)

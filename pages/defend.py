@@ -24,6 +24,7 @@ from core.findings.data_independent import (
     show_data_independent_table,
 )
 from core.findings.glossary import explain_term
+from core.findings.guide import Answers, Secret, explain_obstacle
 from core.findings.labels import attack_threat, method_title, release_title, short_titles
 from core.findings.palette import Theme
 from core.findings.release_table import compute_release_table
@@ -40,7 +41,7 @@ from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.guarantee_card import show_guarantees
 from pages.ui.method_form import list_fields, show_settings
 from pages.ui.policy import current_policy, find_shown_release
-from pages.ui.text import format_cell
+from pages.ui.text import escape, format_cell
 from pages.ui.theme import current_theme
 
 START_REPEATS = 5
@@ -266,9 +267,23 @@ def _show_card(method: type[Method], num_repeats: int) -> list[MethodChoice]:
     st.caption(info.summary)
     if not chosen:
         return []
-    if not list_fields(method):
-        return [MethodChoice(key=info.key)]
-    return show_settings(method, f"defense.{info.key}", sweep=True)
+    choices = [MethodChoice(key=info.key)]
+    if list_fields(method):
+        choices = show_settings(method, f"defense.{info.key}", sweep=True)
+    secrets = session.current_threats()
+    asked: dict[Secret, bool] = {
+        "links": secrets.has_links,
+        "attribute": secrets.threats.private is not None,
+    }
+    answers = Answers(
+        secrets=tuple(secret for secret in asked if asked[secret]),
+        private=secrets.threats.private,
+        utility=secrets.disclosure.utility,
+    )
+    reasons = [explain_obstacle(c, session.current_graph(), answers) for c in choices]
+    for reason in filter(None, dict.fromkeys(reasons)):
+        st.caption(f":material/block: Cannot run here: {escape(reason, 300)}.")
+    return [c for c, reason in zip(choices, reasons, strict=True) if not reason]
 
 
 def _choose_attacks(view: AuditView | None) -> tuple[MethodChoice, ...]:

@@ -65,7 +65,11 @@ def _show_open_graph() -> None:
             f"{count_noun(graph.num_edges, 'link')}.",
             width="content",
         )
-        st.page_link(page.PAGES / "decision.py", label="Continue", icon=":material/arrow_forward:")
+        st.page_link(
+            page.PAGES / "decision.py",
+            label="Go to Release decision",
+            icon=":material/arrow_forward:",
+        )
     show_external_form(graph)
 
 

@@ -11,6 +11,7 @@ import streamlit as st
 
 from core.audit.view import AuditSummary, AuditView
 from core.findings.decisions import format_day
+from core.findings.glossary import explain_term
 from core.findings.labels import release_title
 from core.findings.risk import SCALE_TITLES, Scale
 from core.findings.stopping import describe_repeats
@@ -59,7 +60,8 @@ def main() -> None:
     _show_downloads(view, options)
     _show_preview(view, options)
     show_publishing(view)
-    show_history(view)
+    if view.decisions:
+        show_history(view)
 
 
 def _name(summary: AuditSummary) -> str:
@@ -99,6 +101,7 @@ def _choose_options(view: AuditView) -> ReportOptions:
             key="report-scale",
             required=True,
             **keep,
+            help=explain_term("Advantage"),
         )
     with st.expander("Contents of the report", key="report-contents"):
         ids = [summary.id for summary in view.releases if summary.id != ORIGINAL]

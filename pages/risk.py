@@ -39,7 +39,7 @@ def main() -> None:
     page.show_summary(cache.remember(view, lambda: summarize_risk(view, best, policy)))
     secret = choose_secret(view)
     if secret is None:
-        st.info("Only baseline attackers have finished yet. They do not expose nodes.")
+        st.info("So far only baseline attackers have finished. They expose nobody.")
         return
     left, middle, right = st.columns([5, 3, 3], gap="medium", vertical_alignment="bottom")
     with left:

@@ -129,7 +129,7 @@ def compute_advice(
     if len(repeats) < request.num_repeats:
         raise InputError(
             "node",
-            "must be unknown to the adversary in some repeats",
+            "must be unknown to the attacker in some repeats",
             request.node,
             "lower the share of people whose value is known",
         )

@@ -104,11 +104,11 @@ class ThreatSpec(BaseModel):
         json_schema_extra=NO_OPTION,
     )
     known: float = Field(
-        0.1, gt=0, lt=1, description="Share of the nodes whose private value the adversary knows."
+        0.1, gt=0, lt=1, description="Share of the nodes whose private value the attacker knows."
     )
     known_people: tuple[str, ...] | None = Field(
         None,
-        description="Ids of the people whose private values the adversary knows, "
+        description="Ids of the people whose private values the attacker knows, "
         "instead of a share.",
         json_schema_extra=NO_OPTION,
     )
@@ -290,7 +290,7 @@ class AuditSpec(_PartedSpec):
     )
     held_releases: tuple[str, ...] = Field(
         (),
-        description="SHA-256 of further releases of the graph, which the adversary holds beside "
+        description="SHA-256 of further releases of the graph, which the attacker holds beside "
         "that one.",
         json_schema_extra=NO_OPTION,
     )
@@ -454,7 +454,7 @@ def _check_external(spec: AuditSpec) -> None:
     if (is_named or spec.held_releases) and spec.knowledge.composition != held:
         raise InputError(
             "composition",
-            "must be the number of releases made elsewhere that the adversary holds",
+            "must be the number of releases made elsewhere that the attacker holds",
             spec.knowledge.composition,
             "name each release by --held-release",
         )

@@ -48,9 +48,9 @@ class StudyKind:
 STUDIES = (
     StudyKind(
         "known",
-        "What the adversary knows",
-        "The same attacks by adversaries who know the private value of few or of many people.",
-        "Share of people whose value the adversary knows",
+        "What the attacker knows",
+        "The same attacks by attackers who know the private value of few or of many people.",
+        "Share of people whose value the attacker knows",
         (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5),
     ),
     StudyKind(

@@ -26,7 +26,7 @@ def add_advise(advise: argparse.ArgumentParser) -> None:
         type=float,
         default=0.1,
         metavar="SHARE",
-        help="share of the private values that the adversary knows (0.1)",
+        help="share of the private values that the attacker knows (0.1)",
     )
     advise.add_argument("--links", type=int, default=3, metavar="N", help="links at most (3)")
     advise.add_argument(

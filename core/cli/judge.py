@@ -36,10 +36,10 @@ FIELDS = (
 FILES = {
     "withheld": "sensitive links, as pairs of ids; else all that are in the original alone",
     "held-back": "links left out of the release to measure its usefulness, as pairs of ids",
-    "known": "ids of people whose private values the adversary knows, one a line; else a tenth of "
+    "known": "ids of people whose private values the attacker knows, one a line; else a tenth of "
     "them is drawn",
 }
-"""Options that name a file of what the adversary lacks or knows."""
+"""Options that name a file of what the attacker lacks or knows."""
 
 LEFT_OUT = "of the original that the release's node table lacks were left out of both graphs"
 
@@ -66,7 +66,7 @@ def add_judge(judge: argparse.ArgumentParser) -> None:
         action="append",
         type=Path,
         metavar="FILE",
-        help="another release of the same graph, with the same ids, which the adversary holds "
+        help="another release of the same graph, with the same ids, which the attacker holds "
         "beside it; may be repeated",
     )
     judge.add_argument(

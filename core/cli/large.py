@@ -43,7 +43,7 @@ def add_large(large: argparse.ArgumentParser) -> None:
     large.add_argument(
         "--private", dest="private_column", metavar="COLUMN", help="its private column"
     )
-    _add_share(large, "--known", 0.1, "share of the private values that the adversary knows")
+    _add_share(large, "--known", 0.1, "share of the private values that the attacker knows")
     _add_share(large, "--hide-links", DEFAULT_SHARE, "share of the links to withhold")
     large.add_argument(
         "--defense",

@@ -53,7 +53,6 @@ class TellingColumn:
     strength   share of the class's entropy that the column explains, from 0 to 1
     low, high  95 % interval over nodes (bootstrap); independent columns are below `chance`
     chance     strength that no independent column reaches, at SIGNIFICANCE
-    auc        AUC of the column for the class
     share_right  share of nodes whose secret the column alone predicts correctly
     is_inverted  the column is negatively related to the class; None if unordered
     """
@@ -65,7 +64,6 @@ class TellingColumn:
     low: float
     high: float
     chance: float
-    auc: float
     share_right: float
     is_inverted: bool | None
 
@@ -83,14 +81,13 @@ class TellingColumn:
 
     def __str__(self) -> str:
         inverted = " in reverse" if self.is_inverted else ""
-        it, them, are = f"Column '{self.column}' alone gives", "it", "the column is"
+        it, them = f"Column '{self.column}' alone gives", "it"
         if self.is_id:
-            it, them, are = "The node ids alone give", "them", "they are"
+            it, them = "The node ids alone give", "them"
         return (
-            f"{it} away '{self.secret}'{inverted}: guessing by {them} is "
-            f"right for {format_percent(self.share_right)} of the nodes (AUC {self.auc:.2f} for "
-            f"'{self.value}'). No change of links protects '{self.secret}' while {are} "
-            f"released: {self.remedy}."
+            f"{it} away '{self.secret}'{inverted}: guessing by {them} is right for "
+            f"{format_percent(self.share_right)} of the nodes. Changing links does not help: "
+            f"{self.remedy}."
         )
 
 
@@ -142,7 +139,6 @@ def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]
                     float(low),
                     float(high),
                     chance,
-                    _compute_auc(pair),
                     float(table.max(axis=1).sum() / len(known)),
                     bool((rises <= 0).all()) if has_order else None,
                 )
@@ -254,13 +250,6 @@ def _xlogx(counts: np.ndarray) -> np.ndarray:
     return np.asarray(xlogy(counts, counts))
 
 
-def _compute_auc(pair: np.ndarray) -> float:
-    """AUC of bins ranked by their share of the class; pair (B, 2): others and the class."""
-    others, inside = pair[np.argsort(pair[:, 1] / pair.sum(axis=1))].T
-    below = np.cumsum(others) - others
-    return float((inside * (below + others / 2)).sum() / (inside.sum() * others.sum()))
-
-
 NEARLY_CONSTANT = 0.95
 MANY_MISSING = 0.2
 TINY_CLASS = 10
@@ -285,19 +274,18 @@ def find_warnings(
         )
     if graph.num_edges < 50:
         links = count_noun(graph.num_edges, "link")
-        yield f"The graph has {links}: results on so few are hardly resolved."
+        yield f"The graph has {links}, too few for reliable results."
     if graph.weights is not None:
         _, counts = np.unique(graph.weights, return_counts=True)
         unique = int((counts == 1).sum())
         if unique > UNIQUE_WEIGHTS * graph.num_edges:
             yield (
                 f"{format_percent(unique / graph.num_edges)} of the links have a weight that no "
-                "other link has: whoever knows it finds the link's ends in a release with weights, "
-                "under pseudonyms too. No attack on identities reads weights: round them or leave "
-                "them out."
+                "other link has. Whoever knows it finds both ends, even under pseudonyms. No "
+                "attack here reads weights: round them or leave them out."
             )
     if not graph.attributes:
-        yield "No attribute: only attacks on links can be audited."
+        yield "The nodes have no attributes: only links and identities can be audited."
     if report is not None and report.num_filled:
         count = sum(report.num_filled.values())
         were = "was" if count == 1 else "were"
@@ -322,14 +310,14 @@ def _warn(attribute: Attribute) -> Iterator[str]:
         label = attribute.classes[int(attribute.shares.argmax())]
         yield (
             f"Column '{name}' is nearly constant: {format_percent(attribute.shares.max())} are "
-            f"'{label}', so that guessing it is right almost always."
+            f"'{label}', so that guessing it is almost always right."
         )
     if missing >= MANY_MISSING:
         yield f"Column '{name}' is unknown for {format_percent(missing)} of the nodes."
     tiny = [c for c, k in zip(attribute.classes, counts, strict=True) if 0 < k < TINY_CLASS]
     if tiny and present >= 2:
-        shown = ", ".join(f"'{c}'" for c in tiny[:5]) + (" …" if len(tiny) > 5 else "")
+        shown = ", ".join(f"'{c}'" for c in tiny[:5]) + (", …" if len(tiny) > 5 else "")
         yield (
             f"Column '{name}' has {count_noun(len(tiny), 'class', 'classes')} of fewer than "
-            f"{TINY_CLASS} nodes ({shown}): results on so few are hardly resolved."
+            f"{TINY_CLASS} nodes, too few for reliable results: {shown}."
         )

@@ -24,7 +24,7 @@ from core.findings.labels import (
     metric_title,
     short_titles,
 )
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_interval
 from core.findings.palette import Theme, escape_text, release_color, release_symbol
 from core.findings.tables import describe_sample, list_releases, select_results
 from core.findings.tradeoff import (
@@ -93,7 +93,7 @@ def tradeoff(
     for x, dash, name in lines:
         if x is not None:
             look = {"dash": dash, "width": 1.5 if name == "limit" else 1, "color": ink.text}
-            label = f"{name} {format_number(x)}"
+            label = f"{name} {x:g}"
             _add_limit(figure, x, look, label, *_place_label(x, drawn, ranges[0]))
     is_named = np.ones(len(table), bool)
     if len(table) > MAX_NAMED:
@@ -101,7 +101,7 @@ def tradeoff(
     _add_names(figure, table, best, is_named, admissible, ranges, drawn, ink)
     title = _describe_limit(table, admissible, max_risk)
     style_figure(figure, theme, HEIGHT, title, showlegend=False, clickmode="event+select")
-    who = "worst attack" if attack is None else method_title(attack)
+    who = "strongest attack" if attack is None else method_title(attack)
     figure.update_xaxes(
         title_text=escape_text(f"Risk: {axis_title(attack_metric)} ({who})"), range=list(ranges[0])
     )
@@ -128,7 +128,7 @@ def _describe_limit(table: pd.DataFrame, admissible: np.ndarray, limit: float | 
         return ""
     defended = (table.release != ORIGINAL).to_numpy()
     original = bool(admissible[~defended].any())
-    count, most = int(admissible[defended].sum()), format_number(limit)
+    count, most = int(admissible[defended].sum()), f"{limit:g}"
     if not count:
         also = "; the original does" if original else ""
         return f"No defended release meets the limit of {most}{also}"

@@ -26,7 +26,6 @@ def describe_advice(advice: Advice) -> str:
     links = "this link" if count == 1 else f"these {count} links"
     change = advice.estimate_change(count)
     after = format_estimate(advice.estimate_risk(count))
-    ways = f"{title}, {advice.request.num_repeats} repeats with the same splits and seeds"
     if change.high is not None and change.high < 0:
         head = f"Hide {links}: {before} → {after}"
     elif change.low is not None and change.low > 0:
@@ -34,8 +33,9 @@ def describe_advice(advice: Advice) -> str:
     else:
         head = f"Hiding {links} is not shown to help: {before} → {after}"
     return (
-        f"{head} ({ways}). The change is {format_estimate(change)}; without any attack the risk "
-        f"is {format_number(advice.base)}, the share of its class."
+        f"{head} under {title}. The change is {format_estimate(change)} over "
+        f"{advice.request.num_repeats} repeats. Without any attack the risk is "
+        f"{format_number(advice.base)}, the share of its class."
     )
 
 

@@ -139,7 +139,7 @@ def find_obstacle(view: AuditView, release: str) -> str:
         return ""
     defense = choice.make("defense")
     if isinstance(defense, Defense) and defense.needs_links:
-        return "cannot be published before its sensitive links are named on Data"
+        return "cannot be published before its sensitive links are named on the Data page"
     return ""
 
 

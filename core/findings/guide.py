@@ -34,14 +34,16 @@ RECIPIENTS: dict[Recipient, str] = {
 SECRETS: dict[Secret, str] = {
     "links": "Who is linked to whom",
     "attribute": "A private column",
-    "identity": "Who is who",
+    "identity": "Who is behind a pseudonym",
 }
 KNOWLEDGE: dict[Knowledge, str] = {
     "values": "Some of the private values",
     "method": "How the graph was defended",
-    "links": "The release, and doubts whether its links are real",
+    "links": "That some published links may be invented",
     "network": "Another graph of the same nodes",
 }
+ABOUT: dict[Knowledge, Secret] = {"values": "attribute", "links": "links", "network": "identity"}
+"""Knowledge → the only secret that it helps to learn; none: it helps with all."""
 USES: dict[Use, str] = {
     "links": "Predicting or recommending links",
     "column": "Predicting a column",
@@ -108,17 +110,17 @@ CANDIDATES = (
     Candidate("ppgsl", ("links",), ("column", "links"), ANYBODY,
               "learns a graph from which withheld links can hardly be inferred", True),
     Candidate("blink", ("links",), ("column",), ("public", "partner"),
-              "each node randomises its own links; guarantees link-local DP", True),
+              "each node randomises its own links. Guarantees link-local DP", True),
     Candidate("privdpr", ("links", "identity"), ("statistics",), ("public",),
-              "generates a synthetic network; guarantees node-DP, for all links of a node", True),
+              "generates a synthetic network. Guarantees node-DP, for all links of a node", True),
     Candidate("netfense", ("attribute",), ("column", "links"), ("partner", "internal"),
               "changes few links to hide the private value and keep another column "
               "predictable", True, "what=structure"),
     Candidate("priv_graph", ("links", "identity"), ("statistics",), ("public",),
-              "generates a synthetic network with similar communities and degrees; guarantees "
+              "generates a synthetic network with similar communities and degrees. Guarantees "
               "edge-DP, for single links"),
     Candidate("edge_rand", ("links",), ("column", "statistics"), ("public", "partner"),
-              "adds and removes links at random; guarantees edge-DP, for single links"),
+              "adds and removes links at random. Guarantees edge-DP, for single links"),
     Candidate("k_degree_anonymity", ("identity",), ("links", "column", "statistics"), ANYBODY,
               "adds a few links until several nodes share every number of links"),
     Candidate("random_rewiring", ("attribute", "links"), ("column", "statistics"), ANYBODY,
@@ -219,7 +221,7 @@ def choose_defenses(
             continue
         reason = candidate.reason
         if defense.needs_links and not answers.named_links:
-            reason += "; before publishing, name the sensitive links on Data"
+            reason += ". Before publishing, name the sensitive links on the Data page"
         advice = Advice(text, candidate.secrets, reason, seconds)
         found.append((candidate, advice))
 
@@ -238,6 +240,11 @@ def choose_defenses(
     return chosen[:MAX_DEFENSES]
 
 
+def explain_obstacle(choice: MethodChoice, graph: Graph, answers: Answers) -> str:
+    """Why a defense cannot run on this graph with these secrets; "" if it can."""
+    return choice.make_defense().supports(graph, _build_threats(answers, graph)) or ""
+
+
 def propose_changes(
     view: AuditView, verdict: Verdict, graph: Graph, model: TimeModel | None = None
 ) -> list[Proposal]:
@@ -248,7 +255,7 @@ def propose_changes(
     if any(r.untried for r in verdict.releases if r.decision != "do_not_publish"):
         preset = next((p for p in PRESETS if can_clear(p, policy)), None)
         if preset is not None:
-            reason = "Runs the attacks that the policy requires and this audit lacks."
+            reason = "Runs the attacks that the policy requires and that this audit lacks."
             found.append(Proposal("run_preset", preset.key, reason))
     if verdict.recommended is None:
         tried = [summary.id for summary in view.releases]
@@ -391,5 +398,5 @@ def explain_preset(preset: Preset, recipient: Recipient) -> str:
     """Sentence on whether the preset can clear a release under the policy."""
     policy = find_policy(recipient)
     if can_clear(preset, policy):
-        return f"Can clear a release for “{policy.title}”."
-    return f"Can refuse a release for “{policy.title}”, not clear one."
+        return "Can clear a release for this recipient."
+    return "Can refuse a release for this recipient, not clear one."

@@ -88,16 +88,14 @@ def describe_inverted(rows: pd.DataFrame) -> str:
     if inverted.empty:
         return ""
     parts = [
-        f"{method_title(row.method)} on {release_title(row.release)} (AUC "
-        f"{format_interval(1 - row.value, 1 - row.high, 1 - row.low)}, inverted "
-        f"{format_number(row.value)})"
+        f"{method_title(row.method)} on {release_title(row.release)}, AUC "
+        f"{format_number(1 - row.value)}"
         for row in inverted.head(MAX_NAMED).itertuples()
     ]
     more = len(inverted) - MAX_NAMED
     if more > 0:
         parts.append(f"{more} more")
-    verb = "is" if len(inverted) == 1 else "are"
     return (
-        f"An AUC clearly below 0.5 is no protection, because it leaks by inversion. Counted "
-        f"inverted {verb} {'; '.join(parts)}."
+        "An AUC clearly below 0.5 is no protection: whoever inverts the guesses is right. Counted "
+        f"inverted: {'; '.join(parts)}."
     )

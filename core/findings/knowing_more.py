@@ -66,8 +66,7 @@ def answer_inside(results: pd.DataFrame) -> list[str]:
         )
         sentences.append(
             f"With {release_title(release)}, {share}{method_title(best.method)} recovers "
-            f"{format_row(best)} of the graph's links at a precision of 90 % "
-            f"(n = {best.n:,} pairs a repeat)."
+            f"{format_row(best)} of the graph's links at a precision of 90 %."
         )
     return sentences
 
@@ -95,8 +94,7 @@ def answer_adaptive(results: pd.DataFrame, threat: Threat) -> list[str]:
         )
         sentences.append(
             f"With {release_title(release)}, an adaptive attacker reaches "
-            f"{metric_title(metric)} {format_row(best)} ({method_title(best.method)}), a standard "
-            f"one {format_row(other)} ({method_title(other.method)}), n = {best.n:,} a "
-            f"repeat: {conclusion}."
+            f"{metric_title(metric)} {format_row(best)} by {method_title(best.method)}, a standard "
+            f"one {format_row(other)} by {method_title(other.method)}: {conclusion}."
         )
     return sentences

@@ -94,7 +94,7 @@ def describe_columns(columns: Sequence[str], rules: Sequence[str], limit: int = 
 
 
 def tabulate_columns(before: Graph, after: Graph, limit: int = 200) -> pd.DataFrame:
-    """column, leaves as, values (distinct), fewest (nodes with the rarest value), example.
+    """column, published, values (distinct), fewest (nodes with the rarest value), example.
 
     before, after  the same nodes, as they are and as published
     """
@@ -106,12 +106,12 @@ def tabulate_columns(before: Graph, after: Graph, limit: int = 200) -> pd.DataFr
         _, first = np.unique(old[: len(new)] * len(new_texts) + new, return_index=True)
         met = [(old_texts[old[i]], new_texts[new[i]]) for i in np.sort(first)]
         changed = [f"{a} → {b}" for a, b in met if a != b and a]
-        leaves = "as it is" if is_there else WITHHELD
+        published = "as it is" if is_there else WITHHELD
         counts = {t: n for t, n in zip(new_texts, np.bincount(new).tolist(), strict=False) if t}
         rows.append(
             {
                 "column": name,
-                "leaves": "coarser" if changed else leaves,
+                "published": "coarser" if changed else published,
                 "values before": sum(map(bool, old_texts)),
                 "values": len(counts),
                 "fewest people": min(counts.values(), default=0),
@@ -119,7 +119,7 @@ def tabulate_columns(before: Graph, after: Graph, limit: int = 200) -> pd.DataFr
             }
         )
     return pd.DataFrame(
-        rows, columns=["column", "leaves", "values before", "values", "fewest people", "example"]
+        rows, columns=["column", "published", "values before", "values", "fewest people", "example"]
     )
 
 

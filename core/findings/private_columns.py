@@ -46,18 +46,19 @@ def _answer_quantities(view: AuditView) -> Iterator[str]:
         text = (
             f"{column} is a number. On the original, {method_title(best.method)} estimates it to "
             f"within {format_number(find_tolerance(values))} for a share of "
-            f"{format_estimate(close)} of the {view.spec.nodes.many}, is {format_estimate(error)} "
-            f"off on average, and removes {format_row(best)} of the error of the median"
+            f"{format_estimate(close)} of the {view.spec.nodes.many}. It is "
+            f"{format_estimate(error)} off on average, and removes {format_row(best)} of the error "
+            "of the median."
         )
         baselines = rows[rows.is_baseline]
         if len(baselines) and not real.empty:
             baseline = baselines.loc[baselines.value.idxmax()]
             other = view.estimate(ORIGINAL, baseline.method, "close_share")
             text += (
-                f"; the best baseline attacker, {method_title(baseline.method)}, comes that close "
-                f"for {format_estimate(other)} and takes away {format_row(baseline)}"
+                f" The best baseline attacker, {method_title(baseline.method)}, comes that close "
+                f"for {format_estimate(other)} and removes {format_row(baseline)}."
             )
-        yield text + "."
+        yield text
 
 
 def _answer_joint(view: AuditView) -> Iterator[str]:

@@ -35,8 +35,8 @@ DECISION_TITLES: dict[Decision, str] = {
     "do_not_publish": "Do not publish",
 }
 DECISION_MEANINGS: dict[Decision, str] = {
-    "publish": "every limit that was tested is met, and every required test was run",
-    "review": "nothing forbids the release, but not every requirement is met; a person decides",
+    "publish": "every tested limit is met, and every required test was run",
+    "review": "nothing forbids the release, but a person must decide",
     "do_not_publish": "a limit is exceeded, or a guarantee was refuted",
 }
 
@@ -109,9 +109,9 @@ def _count_met(met: int, verdict: Verdict) -> str:
     others = len(verdict.policy.limits) - met
     if not others:
         return f"it meets the policy's {count_noun(met, 'limit')}"
-    rest = "others of the policy were not tested or do"
-    rest = rest if others > 1 else "other of the policy was not tested or does"
-    return f"it meets {count_noun(met, 'limit')}; {others} {rest} not apply"
+    rest = f"{others} others were not tested or do"
+    rest = rest if others > 1 else "one other was not tested or does"
+    return f"it meets {count_noun(met, 'limit')}; {rest} not apply"
 
 
 def _describe_review(verdict: Verdict) -> str:
@@ -183,7 +183,7 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
         if other.release == verdict.recommended:
             continue
         if other.decision != "publish":
-            reason = _summarize_reasons(other)
+            reason = summarize_reasons(other)
         elif other.release == ORIGINAL:
             reason = "an original is never recommended"
         elif utility is not None and other.release in utility.index:
@@ -201,7 +201,7 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
     return rows
 
 
-def _summarize_reasons(release: ReleaseVerdict) -> str:
+def summarize_reasons(release: ReleaseVerdict) -> str:
     """ "exceeds 6 limits, above all “…”": limits that stand in its way, and the most severe."""
     if release.refuted:
         return release.refuted[0]

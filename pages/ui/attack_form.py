@@ -11,6 +11,7 @@ from core.audit.presets import PRESETS, Preset, list_released_attacks
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.data.splits import Evaluation
+from core.findings.glossary import explain_term
 from core.findings.labels import is_baseline
 from core.methods import Method
 from core.registry import list_methods
@@ -77,7 +78,8 @@ def _show_presets(usable: Mapping[str, bool]) -> None:
         is_chosen = _is_chosen(preset, keys)
         with column.container(border=True, height="stretch", key=f"card-{preset.key}"):
             st.markdown(f"**{preset.title}**" + (" :material/check: selected" if is_chosen else ""))
-            st.caption(f"{count_noun(len(keys), 'attack')}: {preset.summary}.")
+            count = count_noun(len(keys), "attack")
+            st.caption(f"{begin_sentence(preset.summary)}. {count} in all.")
             time = estimate_audit(
                 {
                     "attacks": [MethodChoice(key=key) for key in keys],
@@ -186,6 +188,7 @@ def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[
 
 def _show_knowledge() -> dict[str, Any]:
     """Ask for auxiliary knowledge of attackers, as fields of the spec."""
+    st.header("Auxiliary knowledge", anchor=False, help=explain_term("Auxiliary knowledge"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         adaptive = st.checkbox(
             "Adaptive attackers",
@@ -207,13 +210,13 @@ def _show_knowledge() -> dict[str, Any]:
             1,
             key="composition",
             persist_state="session",
-            help="Released links: number of releases of the same graph that the attacker holds.",
+            help="Number of releases of the same graph that the attacker of released links holds.",
         )
         every = st.checkbox(
             "One release of every defense",
             key="hold_every_defense",
             persist_state="session",
-            help="Released links: the attacker holds one release of each defense of the audit.",
+            help="The attacker of released links holds one release of each defense of the audit.",
         )
         evaluation = st.selectbox(
             "Compare withheld links with",

@@ -17,7 +17,7 @@ from pages.ui.text import escape
 from pages.ui.threat_form import form_key
 from pages.ui.upload import store_upload
 
-WAYS = {"formats": "default of each file format", "chosen": "chosen columns", "none": "none"}
+WAYS = {"formats": "as the file format does", "chosen": "chosen columns", "none": "none"}
 MAX_NAMES = 200
 """Above this number, features are published all together or not at all."""
 MAX_KNOWN = 4
@@ -59,10 +59,11 @@ def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
         format_func=WAYS.__getitem__,
         key=f"leaving-{key}",
         required=True,
-        help="Default: NPZ files contain the features, CSV and GraphML files the utility column.",
     )
     if way == "none":
         return {"publish_columns": (), "generalize": ()}
+    if way == "formats":
+        st.caption("NPZ files contain the features, CSV and GraphML files the utility column.")
     publish = _choose_names(names, graph) if way == "chosen" else None
     rules = _choose_rules(names if publish is None else list(publish), publish)
     return {"publish_columns": publish, "generalize": rules}
@@ -158,9 +159,7 @@ def _make_spec(fields: dict[str, Any]) -> AuditSpec:
 def _show_preview(spec: AuditSpec) -> None:
     before, after = cache.preview_leaving(spec)
     published = leaving.list_columns(after)
-    if spec.disclosure.publish_columns is None and not spec.disclosure.generalize:
-        st.caption("NPZ files contain the features, CSV and GraphML files the utility column.")
-    else:
+    if spec.disclosure.publish_columns is not None or spec.disclosure.generalize:
         st.markdown(escape(leaving.describe_columns(published, spec.disclosure.generalize), 1000))
     if spec.disclosure.leave_out:
         num_out = count_noun(len(spec.disclosure.leave_out), "node is", "nodes are")
@@ -174,7 +173,7 @@ def _show_preview(spec: AuditSpec) -> None:
     )
     if published:
         page.show_folded(
-            "Uniqueness by quasi-identifiers",
+            "Quasi-identifiers: who is unique by columns that others may know",
             "alone-open",
             lambda: _show_alone(spec, published),
             expanded=bool(spec.disclosure.generalize),
@@ -185,7 +184,7 @@ def _show_alone(spec: AuditSpec, published: list[str]) -> None:
     """People who are unique by quasi-identifiers, with and without their degree."""
     offered = published[:MAX_NAMES]
     known = st.multiselect(
-        "Quasi-identifiers: columns that others may know",
+        "Columns that others may know",
         offered,
         offered[:MAX_KNOWN],
         key=f"known-columns-{form_key()}-{len(published)}",

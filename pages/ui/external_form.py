@@ -20,8 +20,8 @@ def show_external_form(graph: Graph) -> None:
     """Ask for the links of the release and start the quick attacks on both graphs."""
     with st.expander("Audit an anonymised file of this graph", icon=":material/fact_check:"):
         st.caption(
-            "Upload the anonymised links with the same ids. Links missing from the file count as "
-            "withheld links. Set the private column on the Data page."
+            "The file needs the same ids. Links of the open graph that it lacks count as withheld "
+            "links. Set the private column on the Data page."
         )
         file = st.file_uploader("Links of the anonymised file", type=FORMATS, key="external-file")
         if file is None:
@@ -43,8 +43,9 @@ def show_external_form(graph: Graph) -> None:
         if release is None:
             return
         withheld = cache.find_withheld(graph.content_hash, release)
-        count = count_noun(len(withheld), "link")
-        text = f"It lacks {count} of the open graph." if withheld else "It lacks no link."
+        text = "It has every link of the open graph."
+        if withheld:
+            text = f"It lacks {count_noun(len(withheld), 'link')} of the open graph."
         if graph.feature_names and not cache.load_graph(release).feature_names:
             text += " The file has no columns. To audit columns too, use the command `core judge`."
         st.caption(text)

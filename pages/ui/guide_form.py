@@ -7,6 +7,7 @@ import streamlit as st
 from core.audit.presets import PRESETS, Preset
 from core.audit.spec import MethodChoice
 from core.findings.guide import (
+    ABOUT,
     KNOWLEDGE,
     RECIPIENTS,
     SECRETS,
@@ -47,10 +48,6 @@ def _ask(graph: Graph) -> Answers:
         "Who receives it?", list(RECIPIENTS), format_func=RECIPIENTS.__getitem__,
         key="guide-recipient", persist_state="session",
     )  # fmt: skip
-    knowledge = left.multiselect(
-        "What do they already know?", list(KNOWLEDGE), ["values", "method"],
-        format_func=KNOWLEDGE.__getitem__, key="guide-knowledge", persist_state="session",
-    )  # fmt: skip
     offered = [key for key in SECRETS if key != "attribute" or graph.attributes]
     offered = [key for key in offered if key != "links" or graph.num_edges]
     start = [key for key in ("links", "attribute") if key in offered]
@@ -63,19 +60,28 @@ def _ask(graph: Graph) -> Answers:
         format_func=SECRETS.__getitem__, key=f"guide-secrets-{graph.content_hash[:8]}",
         persist_state="session",
     )  # fmt: skip
-    private = _ask_column(
-        "Which column is private?", graph, choice.threats.private, "attribute" in secrets
-    )
+    known = [key for key in KNOWLEDGE if ABOUT.get(key, "") in ("", *secrets)]
+    knowledge = left.multiselect(
+        "What do they already know?", known, [key for key in known if key in ("values", "method")],
+        format_func=KNOWLEDGE.__getitem__, key=f"guide-knowledge-{'-'.join(known)}",
+        persist_state="session",
+    )  # fmt: skip
+    with right:
+        private = _ask_column(
+            "Which column is private?", graph, choice.threats.private, "attribute" in secrets
+        )
     fits = [key for key in USES if key != "column" or len(graph.attributes) > (private is not None)]
     uses = right.multiselect(
         "What do they need it for?", fits, ["statistics"], format_func=USES.__getitem__,
         key=f"guide-uses-{len(fits)}", persist_state="session",
     )  # fmt: skip
-    utility = _ask_column(
-        "Which column do they predict?", graph, choice.disclosure.utility, "column" in uses, private
-    )
-    basis = left.text_input(
-        "Legal basis, for the report", key="guide-basis", persist_state="session"
+    with right:
+        utility = _ask_column(
+            "Which column do they predict?", graph, choice.disclosure.utility, "column" in uses,
+            private,
+        )  # fmt: skip
+    basis = right.text_input(
+        "Legal basis, printed in the report", key="guide-basis", persist_state="session"
     )
     return Answers(
         recipient, tuple(secrets), tuple(knowledge), tuple(uses), private, utility, basis,
@@ -97,11 +103,12 @@ def _ask_column(
 
 def _show_defenses(answers: Answers, graph: Graph, obstacle: str) -> list[str]:
     """Checkboxes of defenses that can run here and could meet the policy."""
-    st.header("Defenses worth trying", anchor=False)
-    proposed = [] if obstacle else choose_defenses(answers, graph, model=load_time_model())
-    if not proposed:
-        st.caption(obstacle or "No defense is available for this graph and these answers.")
+    if obstacle:  # told beside the run button
         return []
+    st.header("Defenses worth trying", anchor=False)
+    proposed = choose_defenses(answers, graph, model=load_time_model())
+    if not proposed:
+        st.caption("No defense can run on this graph with these answers.")
     kept = []
     with st.grid(2, min_column_width=380, gap="small"):
         for advice in proposed:

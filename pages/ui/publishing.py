@@ -14,7 +14,7 @@ from core.errors import AuditError
 from core.findings.labels import release_title
 from core.findings.leaving import describe_columns, list_columns
 from core.findings.ledger import COLUMNS, describe_relative, explain_ledger, list_ledger_rows
-from core.findings.verdict_words import explain_release
+from core.findings.verdict_words import summarize_reasons
 from core.release import Release
 from pages.ui import cache, documents, job, login, page, service
 from pages.ui.decision_record import record_handout
@@ -95,7 +95,7 @@ def _check_policy(view: AuditView, release: str) -> bool:
     if found is None or found.decision == "publish":
         return True
     policy = current_policy(view)
-    reason = escape(explain_release(found)[0], 300)
+    reason = escape(summarize_reasons(found), 300)
     if found.decision == "do_not_publish" and has_policy(view):
         st.error(
             f"The policy “{escape(policy.title, 80)}” does not allow this release: {reason}.",

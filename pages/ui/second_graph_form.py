@@ -129,7 +129,7 @@ def _format_columns(names: Sequence[str]) -> str:
 def _load_other(files: Sequence[Any], private: tuple[str, ...]) -> Graph:
     """Load the uploaded graph: one file, or links and a node table with a private column."""
     if len(files) > 2:
-        raise InputError("other graph", "must be a file of links and a table", len(files))
+        raise InputError("shadow graph", "must be a file of links and a table", len(files))
     paths = [store_upload(file) for file in files]
     if len(paths) == 1:
         return sandbox.load_in_sandbox(paths[0]).graph
@@ -137,7 +137,7 @@ def _load_other(files: Sequence[Any], private: tuple[str, ...]) -> Graph:
     tables = [path for path in paths if set(private) & set(heads[path])]
     if len(tables) != 1:
         columns = " or ".join(f"'{name}'" for name in private)
-        raise InputError("other graph", f"must have one table with the column {columns}")
+        raise InputError("shadow graph", f"must have one table with the column {columns}")
     links = next(path for path in paths if path != tables[0])
     # The first private column is parsed as in the audited graph.
     first = private[0] if private[0] in heads[tables[0]] else None

@@ -52,7 +52,7 @@ def show_threats(graph: Graph) -> None:
 
 
 def _show_attribute_threat(graph: Graph) -> None:
-    st.markdown("**Private attribute**")
+    st.markdown("**Attribute inference:** whose private value can be guessed")
     choice, key = session.current_threats(), form_key()
     columns = [None, *graph.attributes, *_list_feature_names(graph)]
     titles = {None: "none"}
@@ -162,11 +162,11 @@ def _format_place(text: str) -> str:
 
 
 def _show_link_threat(graph: Graph) -> None:
-    st.markdown("**Sensitive links**")
+    st.markdown("**Link inference:** which missing links can be guessed")
     choice, key = session.current_threats(), form_key()
     ways = [way for way in WAYS if way != "given" or choice.way == "given"]
     way = st.selectbox(
-        "Which links",
+        "Sensitive links",
         ways,
         ways.index(choice.way),
         format_func=WAYS.__getitem__,
@@ -198,8 +198,7 @@ def _show_link_threat(graph: Graph) -> None:
         first = ", ".join(f"{escape(a, 20)} and {escape(b, 20)}" for a, b in pairs[:3])
         st.caption(
             f"{count_noun(len(pairs), 'sensitive link')}, such as {first}. "
-            "They are removed before any defense is applied. A defense that flips pairs at random "
-            "may still add one by chance."
+            "A defense that flips pairs at random may add one again by chance."
         )
 
 

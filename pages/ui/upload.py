@@ -19,7 +19,7 @@ from pages.ui.text import escape
 FORMATS = readers.SUFFIXES
 LINKS, NODES, WORDS, TARGETS, UNUSED = (
     "Links",
-    "People (node table)",
+    "Node table",
     "Word features",
     "Classes (targets)",
     "Not used",

@@ -148,7 +148,7 @@ def test_results_of_several_graphs_are_one_table(tmp_path):
     assert tuple(table) == TABLE_COLUMNS
     assert len(table) == sum(len(view.results) for view in views)
     released = table[table.release != "original"]
-    assert set(released.guarantee) == {"edge DP, ε = 2"}
+    assert set(released.guarantee) == {"edge-DP, ε = 2"}
     assert set(released.epsilon) == {2.0}
     assert json.loads(released.config.iloc[0]) == {"epsilon": 2.0}
     assert table[table.release == "original"].epsilon.isna().all()

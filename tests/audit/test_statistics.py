@@ -39,7 +39,7 @@ def test_a_table_and_its_provenance_are_written_and_charged(audit_home, links, t
     for _ in range(2):
         assert publish(links, out, "--mixing-column", "team", "--max-degree", "4") == 0
     shown = capsys.readouterr().err
-    assert "node DP, ε = 2: table.csv, table.json" in shown
+    assert "node-DP, ε = 2: table.csv, table.json" in shown
     assert "One node: ε = 4 over 2 publishing runs." in shown
     with out.open() as file:
         rows = list(csv.DictReader(file))

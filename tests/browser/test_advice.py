@@ -42,7 +42,7 @@ def test_advice_from_the_node_panel(page: Page, files: list[Path], tmp_path: Pat
     driver.press(page, "Load the graph")
     expect(page.locator(".st-key-answer")).to_contain_text("200 people")
     driver.settle(page)
-    driver.choose(page, "Which links", "none")
+    driver.choose(page, "Sensitive links", "none")
 
     driver.follow(page, "Attack")
     driver.clear_attacks(page)

@@ -62,7 +62,7 @@ def _defend(page: Page) -> None:
     driver.wait_for_audit(page)
     driver.open_tab(page, "Guarantee")
     main = page.get_by_test_id("stMain")
-    for part in ("edge DP, ε = 2", "central", "88 %", "node features"):
+    for part in ("edge-DP, ε = 2", "central", "88 %", "node features"):
         expect(main).to_contain_text(part)
 
 
@@ -94,7 +94,7 @@ def _report(page: Page, folder: Path, lower_bound: float) -> None:
     text = " ".join(shown.split())
     for part in (
         "EdgeRand (ε = 2)",
-        "edge DP, ε = 2",
+        "edge-DP, ε = 2",
         "Not covered",
         "88 %",
         "not refuted",

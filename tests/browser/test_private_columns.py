@@ -42,7 +42,7 @@ def test_a_private_number_another_column_and_groups(page: Page, files: tuple[Pat
     driver.press(page, "Load the graph")
     expect(page.locator(".st-key-answer")).to_contain_text("200 people")
     driver.settle(page)
-    driver.choose(page, "Which links", "none")
+    driver.choose(page, "Sensitive links", "none")
     more = page.get_by_text("More private columns and auxiliary knowledge")
     expect(more).to_have_count(1)  # a redrawn page shows the old one a moment longer
     more.click()

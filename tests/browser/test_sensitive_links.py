@@ -70,7 +70,7 @@ def _load(page: Page, files: Files) -> None:
     driver.press(page, "Load the graph")
     expect(page.locator(".st-key-answer")).to_contain_text("200 people")
     driver.settle(page)
-    driver.choose(page, "Which links", "from a file")
+    driver.choose(page, "Sensitive links", "from a file")
     asked = page.get_by_test_id("stFileUploader").filter(has_text="Pairs of ids")
     asked.locator("input[type=file]").set_input_files(files.sensitive)
     expect(page.get_by_text(f"{NUM_SENSITIVE} sensitive links, such as")).to_be_visible()

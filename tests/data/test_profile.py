@@ -70,7 +70,10 @@ WARNINGS = {
     "nearly constant": ([0] * 58 + [1] * 2, "nearly constant: 97 % are 'c0'"),
     "one class": ([0] * 60, "has 1 class: there is nothing to infer"),
     "missing": ([-1] * 20 + [0, 1] * 20, "unknown for 33 % of the nodes"),
-    "tiny": ([2] * 3 + [0] * 30 + [1] * 27, "has 1 class of fewer than 10 nodes ('c2')"),
+    "tiny": (
+        [2] * 3 + [0] * 30 + [1] * 27,
+        "fewer than 10 nodes, too few for reliable results: 'c2'",
+    ),
 }
 
 
@@ -93,7 +96,7 @@ def test_all_but_one_are_not_said_to_be_all():
 def test_isolated_nodes_and_few_links_are_mentioned():
     lines = compute_profile(GRAPHS["isolated_node"]()).warnings
     assert any("1 node has no link" in line for line in lines)
-    assert any("30 links: results on so few" in line for line in lines)
+    assert any("30 links, too few for reliable results" in line for line in lines)
 
 
 def test_profile_shows_what_was_dropped():

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.metrics import mutual_info_score, roc_auc_score
+from sklearn.metrics import mutual_info_score
 
 from core.attribute import MISSING, Attribute
 from core.cli.main import main
@@ -55,7 +55,6 @@ def test_three_copies_are_found_among_three_thousand_columns(make, share):
         one, entropy = found[name], mutual_info_score(secret, secret)
         assert one.strength == pytest.approx(mutual_info_score(secret, column) / entropy, abs=0.01)
         assert one.low <= one.strength <= one.high + 1e-9
-        assert one.auc == pytest.approx(roc_auc_score(secret, column))
         assert one.share_right == pytest.approx((column == secret).mean())
     lines = compute_profile(graph, private="secret").warnings
     assert sum("alone gives away 'secret'" in line for line in lines) == 3
@@ -127,7 +126,6 @@ def test_one_class_of_many_an_attribute_and_numbers_are_found():
     found = {c.column: c for c in find_telling_columns(graph, graph.attribute("secret"))}
     assert set(found) == {"age", "town", "code"}
     assert (found["town"].value, found["town"].is_inverted) == ("c2", None)
-    assert found["town"].auc == pytest.approx(1.0)
     assert found["code"].share_right == 1.0
     assert found["age"].strength > 0.8
 
@@ -177,7 +175,7 @@ def test_ids_and_texts_that_tell_the_secret_are_named(name, is_told):
     assert [one.is_id for one in found] == [True] * is_told
     for one in found:
         assert str(one).startswith("The node ids alone give away 'secret': guessing by them")
-        assert str(one).endswith("released: publish under pseudonyms.")
+        assert str(one).endswith("does not help: publish under pseudonyms.")
 
 
 def test_unknown_values_are_left_out_and_few_known_ones_say_nothing():

@@ -178,7 +178,7 @@ def test_provenance_names_settings_guarantee_and_hashes(tmp_path):
     assert all(path.parent == tmp_path for path in paths)
     record = json.loads(paths[-1].read_text())
     assert record["versions"] == {"a": "1"}
-    assert record["release"]["guarantee"]["label"] == "edge DP, ε = 6"
+    assert record["release"]["guarantee"]["label"] == "edge-DP, ε = 6"
     assert record["release"]["config"] == {"epsilon": 6.0}
     assert record["release"]["facts"] == {"links_removed": 3}
     assert set(record["files"]) == {path.name for path in paths[:-1]}

@@ -73,7 +73,7 @@ def test_refuses_before_allocating_and_names_the_expected_count():
 
 def test_guarantee_names_unit_relation_budget_and_what_is_left_open():
     guarantee = publish(two_communities(), 3.0, seed=Seed(0)).guarantee
-    assert guarantee.label == "edge DP, ε = 3"
+    assert guarantee.label == "edge-DP, ε = 3"
     assert guarantee.trust == "central"
     assert "one undirected link" in guarantee.relation
     assert "node features" in guarantee.not_covered

@@ -76,7 +76,7 @@ def test_large_budget_keeps_nearly_all_links_and_small_budget_nearly_none():
 def test_guarantee_and_refusal():
     graph = two_communities()
     release = LapGraph(epsilon=5.0).publish(graph, Threats(graph), Context(Seed(1)))
-    assert release.guarantee.label == "edge DP, ε = 5"
+    assert release.guarantee.label == "edge-DP, ε = 5"
     assert release.guarantee.accountant == "sequential composition"
     with pytest.raises(ResourceError, match="links expected"):
         LapGraph().publish(graph, Threats(graph), Context(Seed(1), memory_budget=1000))

@@ -86,7 +86,7 @@ def test_answers_say_it_and_do_not_call_it_safe(results: pd.DataFrame) -> None:
     defense = answers.answer_defense(results, "link")
     assert RELEASES[1] not in defense  # ids never show
     assert "strength = 0.5" in defense
-    assert "inverted is Common neighbours on Random deletion (strength = 0.9)" in defense
+    assert "inverted: Common neighbours on Random deletion (strength = 0.9)" in defense
     table = compute_tradeoff(results, "auc", UTILITY, threat="link")
     only = table[table.release == WRONG]
     assert "counts inverted" in answers.answer_tradeoff(only, 0.8, "auc", UTILITY)
@@ -95,8 +95,7 @@ def test_answers_say_it_and_do_not_call_it_safe(results: pd.DataFrame) -> None:
 def test_the_risk_page_names_them_for_the_releases_shown(results: pd.DataFrame) -> None:
     assert answers.answer_inverted(results, RELEASES[:2]) == ""
     text = answers.answer_inverted(results, [WRONG])
-    told = "inverted is Common neighbours on Random deletion (strength = 0.9) (AUC 0.30 "
-    assert f"{told}[0.27, 0.33], inverted 0.70)." in text
+    assert "inverted: Common neighbours on Random deletion (strength = 0.9), AUC 0.30." in text
 
 
 def test_charts_and_tables_flag_it(results: pd.DataFrame) -> None:
@@ -130,7 +129,7 @@ def test_the_report_flags_it(results: pd.DataFrame) -> None:
     view = dataclasses.replace(make_view(), results=results)
     content, images = build_content(view, ReportOptions(sections=("releases", "tradeoff")))
     text = str(content)
-    assert "leaks by inversion. Counted inverted is Common neighbours" in text
+    assert "Counted inverted: Common neighbours" in text
     assert "counted and coloured by its strength inverted" in text
     assert f"0.30{MARK}" in images["transfer_link.svg"]
     plain, _ = build_content(make_view(), ReportOptions(sections=("releases", "tradeoff")))

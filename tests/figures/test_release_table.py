@@ -17,7 +17,7 @@ SUMMARIES = [
 def test_rows_are_the_releases_with_their_numbers() -> None:
     table = compute_release_table(make_results(), SUMMARIES)
     assert list(table.release) == list(RELEASES)
-    assert list(table.Guarantee) == ["none", "empirical only", "edge DP, ε = 2"]
+    assert list(table.Guarantee) == ["none", "empirical only", "edge-DP, ε = 2"]
     assert list(table["Links kept"]) == ["1.00", "0.50", "0.10"]
     assert table["Worst case, link inference (Attack AUC)"].iloc[0] == "0.84 [0.80, 0.88]"
     assert list(table["Node classification F1"])[1] == "0.82 [0.80, 0.84]"

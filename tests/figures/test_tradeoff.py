@@ -106,8 +106,8 @@ def test_the_limit_is_drawn_and_named(view):
     chart = tradeoff(view.results, "auc", UTILITY, threat="link", max_risk=0.7)
     (line,) = [s for s in chart.figure.layout.shapes if s.line.dash == "dash"]
     assert line.x0 == line.x1 == 0.7
-    assert {"limit 0.70", "chance 0.50"} <= {a.text for a in chart.figure.layout.annotations}
-    assert chart.title == ("2 of 2 defended releases meet the limit of 0.70")
+    assert {"limit 0.7", "chance 0.5"} <= {a.text for a in chart.figure.layout.annotations}
+    assert chart.title == ("2 of 2 defended releases meet the limit of 0.7")
 
 
 def test_a_label_beside_the_vertical_axis_turns_inwards():

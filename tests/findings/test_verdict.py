@@ -55,8 +55,7 @@ def test_a_limit_that_was_not_tested_is_not_said_to_be_met():
     met, all_limits = states.count("met"), len(PUBLIC.limits)
     assert 0 < met < len(states) < all_limits
     assert describe_decision(verdict).endswith(
-        f": it meets {met} limits; {all_limits - met} others of the policy were not tested or do "
-        "not apply."
+        f": it meets {met} limits; {all_limits - met} others were not tested or do not apply."
     )
     whole = replace_limits(verdict, met)
     assert describe_decision(whole).endswith(f": it meets the policy's {met} limits.")

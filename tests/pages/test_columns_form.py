@@ -69,11 +69,11 @@ def test_columns_are_published_coarser_and_withheld(app):
     text = "\n".join(item.value for item in app.markdown)
     assert "age \\(in steps of 10\\)" in text
     assert "5-anonymous" in text
-    assert not any("leaves" in t.value.columns for t in app.dataframe)  # computed when opened
+    assert not any("published" in t.value.columns for t in app.dataframe)  # computed when opened
     app.session_state["leaving-open-False"] = True
     app.run()
-    table = next(t.value for t in app.dataframe if "leaves" in t.value.columns)
-    rows = table.set_index("column").leaves.to_dict()
+    table = next(t.value for t in app.dataframe if "published" in t.value.columns)
+    rows = table.set_index("column").published.to_dict()
     assert rows == {"age": "coarser", "born": "coarser", "place": "withheld", "opinion": "withheld"}
     from core.audit.spec import AuditSpec
 

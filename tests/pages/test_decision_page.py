@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.audit.estimate import TimeRange
+from core.findings.guide import KNOWLEDGE
 from core.findings.labels import release_title
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
@@ -262,7 +263,9 @@ def test_what_cannot_be_published_is_not_offered(open_app: OpenApp, audited, mon
     monkeypatch.setattr("pages.ui.cache.remember", lambda view, make, *more: make())
     for page in ("decision", "report"):
         app = open_app(page, audit=audited[1])
-        assert "cannot be published before its sensitive links are named on Data" in texts(app)
+        assert "cannot be published before its sensitive links are named on the Data page" in texts(
+            app
+        )
         boxes = [b for b in app.selectbox if b.label in ("Chosen release", "Release to publish")]
         assert all(RELEASE not in str(option) for box in boxes for option in box.options)
         assert all(len(box.options) <= 1 for box in boxes)
@@ -294,3 +297,14 @@ def test_every_page_tells_the_same_time_for_the_same_audit(
     defend.checkbox(key="defense.random_deletion").check().run()
     assert "2 to 5 min on this computer" in texts(defend)
     estimate._estimate.clear()
+
+
+def test_the_guide_offers_only_knowledge_that_helps_to_learn_the_secret(
+    open_app: OpenApp, example: str
+) -> None:
+    app = open_app("decision", graph=example)
+    find = {box.label: box for box in app.multiselect}
+    find["What must not be learned?"].set_value(["links"]).run()
+    (known,) = [b for b in app.multiselect if b.label == "What do they already know?"]
+    assert known.options == [KNOWLEDGE["method"], KNOWLEDGE["links"]]
+    assert known.value == ["method"]

@@ -205,7 +205,7 @@ def test_without_a_secret_only_people_can_be_looked_for(open_app: OpenApp, examp
     for box in app.selectbox:
         if box.label == "Private column":
             box.select_index(0)
-        if box.label == "Which links":
+        if box.label == "Sensitive links":
             box.select("none")
     app.run()
     assert any("Nothing is secret yet" in item.value for item in app.warning)
@@ -214,6 +214,11 @@ def test_without_a_secret_only_people_can_be_looked_for(open_app: OpenApp, examp
     assert app.checkbox(key="attack.label_propagation").disabled
     assert "Choose them on the Data page" in texts(app)
     assert not app.button(key="run").disabled  # position alone may give people away
+    app.switch_page("../defend.py").run()
+    app.checkbox(key="defense.netfense").check().run()
+    assert "Cannot run here: needs a private" in texts(app)
+    assert app.button(key="run").disabled  # a release that cannot be made is nowhere offered
+    app.switch_page("../attack.py").run()
     for method in list_methods("identity_attack"):
         if not method.info.is_baseline:
             app.checkbox(key=f"attack.{method.info.key}").uncheck()
