@@ -161,7 +161,7 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
     name nodes without a link. Reports the reader's remarks."""
     import numpy as np
 
-    from core.data.external_release import align_release
+    from core.data.external_release import align_release, lacks_columns
 
     pseudonyms, match = _load_pseudonyms(options, original), ""
     loaded = load_files(
@@ -174,7 +174,7 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
     release = align_release(
         original, loaded.graph, secret, pseudonyms, options.columns == "original"
     )
-    if {*original.attributes, *original.feature_names} - secret and not release.feature_names:
+    if lacks_columns(original, release, secret):
         say(
             "note: attackers read no column of the release; where columns leave with it, name them "
             "by --release-nodes or --columns original"

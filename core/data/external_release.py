@@ -73,6 +73,12 @@ def align_release(
     return replace(bare, features=spread, feature_names=shown.feature_names)
 
 
+def lacks_columns(original: Graph, release: Graph, secret: Collection[str]) -> bool:
+    """Whether attackers read no column of an aligned release though the original has some."""
+    has_some = {*original.attributes, *original.feature_names} - set(secret)
+    return bool(has_some) and not release.feature_names
+
+
 def find_withheld(original: Graph, release: Graph) -> list[tuple[str, str]]:
     """Links of the original that an aligned release lacks, as pairs of ids."""
     released = pair_codes(release.present_edges, release.num_nodes)

@@ -7,7 +7,7 @@ import streamlit as st
 from core.audit.presets import PRESETS
 from core.audit.spec import MethodChoice
 from core.data import sandbox
-from core.data.external_release import align_release
+from core.data.external_release import align_release, lacks_columns
 from core.defenses.external import EXTERNAL_FIELDS
 from core.graph import Graph
 from core.words import count_noun
@@ -46,7 +46,7 @@ def show_external_form(graph: Graph) -> None:
         text = "It has every link of the open graph."
         if withheld:
             text = f"It lacks {count_noun(len(withheld), 'link')} of the open graph."
-        if graph.feature_names and not cache.load_graph(release).feature_names:
+        if lacks_columns(graph, cache.load_graph(release), secret):
             text += " The file has no columns. To audit columns too, use the command `core judge`."
         st.caption(text)
         if st.button("Attack the file", key="judge", type="primary", icon=":material/play_arrow:"):

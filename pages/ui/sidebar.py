@@ -135,7 +135,7 @@ def show_live_curves(audit_id: str) -> None:
         training = [cell for cell in progress.running if cell.curves]
         for number, cell in enumerate(training[:2]):
             st.caption(
-                f"Training now: {escape(describe_running(cell), 70)}, repeat {cell.seed + 1}"
+                f"{escape(describe_running(cell), 70)}, repeat {cell.seed + 1}: training curves"
             )
             chart = releases.training_curves(cell.curves, current_theme())
             st.plotly_chart(

@@ -96,7 +96,7 @@ def _defend(page: Page) -> None:
     driver.press(page, "Make and attack the releases")
     live = page.locator(".st-key-live-0 .js-plotly-plot")
     expect(live.get_by_text("loss", exact=False).first).to_be_visible(timeout=driver.RUN_MS)
-    expect(page.get_by_text("Training now: PPGSL")).to_be_visible()
+    expect(page.get_by_text("repeat 1: training curves").first).to_be_visible()
     driver.wait_for_audit(page)
     assert "Original" in driver.read_exact(page)
     text = page.get_by_test_id("stMain").inner_text()

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from core.attribute import Attribute
 from core.data.catalogue import load_dataset
-from core.data.external_release import align_release
+from core.data.external_release import align_release, lacks_columns
 from core.data.node_pairs import load_pseudonyms
 from core.errors import InputError
 from core.graph import Graph
@@ -84,3 +84,14 @@ def test_a_map_that_is_none_is_an_error_of_one_line(text, said, tmp_path):
     (tmp_path / "map.csv").write_text(text)
     with pytest.raises(InputError, match=said):
         load_pseudonyms(tmp_path / "map.csv", load_dataset("karate").graph)
+
+
+def test_columns_that_no_attacker_reads_are_noticed_whatever_they_hold():
+    texts = Attribute.from_values("city", ["a", "b"] * 10)
+    bare = Graph.from_pairs(np.array([[0, 1]]), 20)
+    original = replace(bare, attributes={"city": texts})
+    assert lacks_columns(original, bare, ())
+    assert not lacks_columns(original, bare, ("city",))
+    assert not lacks_columns(bare, bare, ())
+    shown = replace(bare, features=np.ones((20, 1)), feature_names=("age",))
+    assert not lacks_columns(original, shown, ())
