@@ -134,9 +134,7 @@ def show_live_curves(audit_id: str) -> None:
         progress = service.open_service().get_progress(audit_id)
         training = [cell for cell in progress.running if cell.curves]
         for number, cell in enumerate(training[:2]):
-            st.caption(
-                f"{escape(describe_running(cell), 70)}, repeat {cell.seed + 1}: training curves"
-            )
+            st.caption(f"{escape(describe_running(cell), 70)}, repeat {cell.seed + 1}")
             chart = releases.training_curves(cell.curves, current_theme())
             st.plotly_chart(
                 chart.figure, key=f"live-{number}", theme=None, config={"displayModeBar": False}

@@ -96,12 +96,12 @@ def _defend(page: Page) -> None:
     driver.press(page, "Make and attack the releases")
     live = page.locator(".st-key-live-0 .js-plotly-plot")
     expect(live.get_by_text("loss", exact=False).first).to_be_visible(timeout=driver.RUN_MS)
-    expect(page.get_by_text("repeat 1: training curves").first).to_be_visible()
+    expect(page.get_by_test_id("stMain").get_by_text("Making PPGSL")).to_be_visible()
     driver.wait_for_audit(page)
     assert "Original" in driver.read_exact(page)
     text = page.get_by_test_id("stMain").inner_text()
     assert "failed" not in text
-    driver.choose(page, "Release", "PPGSL")
+    driver.choose(page, "Release", f"PPGSL (α = 0.015, steps = {STEPS})")
     driver.open_tab(page, "Training")
     expect(page.locator(".js-plotly-plot").nth(1)).to_be_visible()
 
@@ -124,7 +124,7 @@ def _publish(page: Page, files: Files, folder: Path) -> None:
     driver.decide_to_publish(page)
     driver.press(page, "Make the release")
     expect(page.get_by_text("is ready:")).to_be_visible(timeout=driver.RUN_MS)
-    page.get_by_text("Replace ids").click()
+    page.get_by_text("Replace ids", exact=True).click()
     page.wait_for_timeout(1500)  # the button's file is made anew with the page
     driver.settle(page)
     archive = driver.download(page, "Download the release", folder)
