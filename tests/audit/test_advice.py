@@ -152,7 +152,7 @@ def test_it_is_the_same_again_and_survives_json(spec, graph):
 
 @pytest.mark.parametrize(
     ("fields", "text"),
-    [({"node": "nobody"}, "nobody"), ({"node": "0", "known": 0.999}, "unknown to the adversary")],
+    [({"node": "nobody"}, "nobody"), ({"node": "0", "known": 0.999}, "unknown to the attacker")],
 )
 def test_what_cannot_be_advised_is_said(spec, graph, monkeypatch, fields, text):
     monkeypatch.setattr(advice_module, "MAX_DRAWS", 3)
