@@ -13,9 +13,6 @@ from core.audit.view import AuditView
 from core.findings.attackers import compute_headlines
 from core.findings.numbers import format_interval, format_number
 
-BALANCED = 0.5
-"""Prior of the balanced test in which link risk is measured."""
-
 
 def find_link_prior(view: AuditView) -> float | None:
     """Withheld links over all pairs that the visible graph does not link, as in each repeat.
@@ -63,8 +60,8 @@ def describe_link_prior(view: AuditView, node: str, release: str) -> str:
     interval = format_interval(row.risk, row.low, row.high)
     own = format_interval(move_prior(float(row.risk), prior), low, high)
     return (
-        f"The link risk of {interval} is for a balanced test (prior {BALANCED}). "
-        f"{describe_density(prior)}; at that density the risk would be {own}."
+        f"{interval} is the risk where half of the pairs are links. {describe_density(prior)}: "
+        f"there the risk is {own}."
     )
 
 
@@ -82,6 +79,6 @@ def describe_report_prior(view: AuditView) -> str:
         f"a risk of {risk} becomes {format_number(move_prior(risk, prior))}" for risk in (0.9, 0.99)
     )
     return (
-        f"Link risk is for a balanced test (prior {BALANCED}). {describe_density(prior)}; at that "
-        f"density {shown}."
+        f"Link risk is that where half of the pairs are links. {describe_density(prior)}: there "
+        f"{shown}."
     )

@@ -8,7 +8,7 @@ import pandas as pd
 from core.attribute import Attribute
 from core.audit.view import spell
 from core.findings.attackers import compute_headline
-from core.findings.labels import method_title, release_title
+from core.findings.labels import method_title, plain_titles, release_title
 from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.risk import Scale
 from core.graph import Graph
@@ -36,8 +36,8 @@ def compute_node_risks(nodes: pd.DataFrame, node: str, by: Scale = "risk") -> pd
 
 
 def describe_node_risk(nodes: pd.DataFrame, node: str) -> str:
-    """Sentence on the headline attacker's risk on the original and each release, against the
-    base rate."""
+    """Sentences on the headline attacker's risk on the original and each release, and the base
+    rate."""
     found = compute_headline(nodes)
     worst = found[found.node == node].set_index("release")
     if worst.empty:
@@ -49,16 +49,17 @@ def describe_node_risk(nodes: pd.DataFrame, node: str) -> str:
     row = worst.loc[first]
     text = (
         f"On the {release_title(first).lower()} its risk is "
-        f"{format_interval(row.risk, row.low, row.high)}, by {method_title(row.attack)} "
-        f"({row.how}); the base rate is {format_number(row.base)}"
+        f"{format_interval(row.risk, row.low, row.high)}, by {method_title(row.attack)}. "
+        f"The base rate is {format_number(row.base)}."
     )
     if pd.isna(row.low):
-        text += " (seen in one repeat: no interval)"
+        text += " It was seen in one repeat, so there is no interval."
+    titles = plain_titles(worst.index)
     others = [
-        f"{format_number(other.risk)} with {release_title(str(release))}"
+        f"{format_number(other.risk)} with {titles[str(release)]}"
         for release, other in worst.drop(index=first).iterrows()
     ]
-    return text + ("; it is " + ", ".join(others) if others else "") + "."
+    return text + (f" It is {', '.join(others)}." if others else "")
 
 
 def compute_neighbor_classes(graph: Graph, node: int, attribute: Attribute) -> pd.DataFrame:

@@ -160,7 +160,7 @@ def _find_exposed(page: Page) -> str:
     assert heading.startswith("Node ")
     # A person may have been at stake in one repeat only; then there is no interval, and it says so.
     text = panel.inner_text()
-    assert driver.read_estimates(text) or "seen in one repeat" in text
+    assert driver.read_estimates(text) or "It was seen in one repeat" in text
     expect(panel.locator("iframe").first).to_be_visible()
     expect(page).to_have_url(re.compile("node="))
     _reopen(page, heading)
