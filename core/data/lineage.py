@@ -107,7 +107,7 @@ class GraphSketch:
 
 
 def sketch_graph(graph: Graph) -> GraphSketch:
-    """The sketch of a graph; about two seconds for a million nodes and links."""
+    """The sketch of a graph; about a second for a million nodes and links."""
     nodes = _hash_texts(graph.node_ids)
     degrees = mix_bits(graph.degrees.astype(np.uint64))
     around = np.zeros(graph.num_nodes, np.uint64)

@@ -16,9 +16,9 @@ UNITS = {"edge": "one link", "link": "one link, reported by its ends", "node": "
 PARTS = {
     "nodes": "people",
     "links": "links",
-    "values": "people by their values",
-    "neighbourhoods": "people by the links around them",
-    "degrees": "links by the degrees of their ends",
+    "values": "rare combinations of values",
+    "neighbourhoods": "rare neighbourhoods",
+    "degrees": "rare pairs of linked degrees",
 }
 
 
@@ -48,11 +48,11 @@ def describe_total(total: Total) -> str:
 
 def describe_relative(relative: Relative) -> str:
     """Warning that a graph largely equals one that was published before."""
-    runs = count_noun(relative.runs, "publishing run was", "publishing runs were")
+    runs = count_noun(relative.runs, "publishing run")
     return (
         f"This graph shares {format_percent(relative.overlap)} of its {PARTS[relative.part]} with "
-        f"one of which {runs} made. They count together, as the lineage “{relative.lineage}”, "
-        "unless an approver sets them apart."
+        f"a graph of {runs}. Both count together, as the lineage “{relative.lineage}”, unless an "
+        "approver sets them apart."
     )
 
 

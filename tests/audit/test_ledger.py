@@ -264,7 +264,7 @@ def test_new_ids_and_a_changed_link_are_the_same_lineage_for_one_reason_in_words
     relative = find_relative(store, copy)
     assert relative.part not in ("nodes", "links")
     assert PARTS.keys() == set(GraphSketch.parts)
-    assert f"of its {PARTS[relative.part]} with one of which 1 publishing run" in (
+    assert f"of its {PARTS[relative.part]} with a graph of 1 publishing run. Both" in (
         describe_relative(relative)
     )
 
