@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -70,17 +71,38 @@ class MethodInfo:
     claim_blind_spot: str = ""
 
 
+@dataclass(frozen=True)
+class Strength:
+    """The setting that states how strongly a defense acts, and the range worth trying.
+
+    setting            name of the field
+    weakest, strongest values at the ends of the range; the weakest one changes the graph least
+    is_log             whether even steps are ratios, as for ε
+    in_title           whether titles state it at its default too
+    """
+
+    setting: str
+    weakest: float
+    strongest: float
+    is_log: bool = False
+    in_title: bool = True
+
+
+_SYMBOLS = {"epsilon": "ε", "delta": "δ", "alpha": "α"}
+
+
 class Method(BaseModel, ABC):
     """Base of all methods: validated settings, no state.
 
     whole_text: name of the single setting that takes the whole text after the key; "" if settings
-    are written name=value.
+    are written name=value. acts_by: the setting that is its strength; None without one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     info: ClassVar[MethodInfo]
     kind: ClassVar[Kind]
     whole_text: ClassVar[str] = ""
+    acts_by: ClassVar[Strength | None] = None
 
     @property
     def config(self) -> dict[str, Any]:
@@ -106,6 +128,33 @@ class Method(BaseModel, ABC):
         """The title with the settings that differ from their defaults."""
         settings = ", ".join(f"{name} = {value}" for name, value in self.changed.items())
         return f"{self.info.title} ({settings})" if settings else self.info.title
+
+    @property
+    def title(self) -> str:
+        """The title with the strength, as the recipient gets it, and changed settings:
+        "EdgeRand (ε = 6)"; "Blink (2ε = 12)" if both ends report a link."""
+        return self._write_title(self.changed)
+
+    @property
+    def short_title(self) -> str:
+        """`title` with the strength and switches that are on alone."""
+        return self._write_title([name for name, value in self.changed.items() if value is True])
+
+    def _write_title(self, shown: Collection[str]) -> str:
+        strength = self.acts_by
+        always = strength.setting if strength is not None and strength.in_title else ""
+        names = [name for name in self.config if name == always or name in shown]
+        settings = ", ".join(map(self._describe_setting, names))
+        return f"{self.info.title} ({settings})" if settings else self.info.title
+
+    def _describe_setting(self, name: str) -> str:
+        """ "ε = 6"; a switch that is on is shown by its title alone."""
+        value = self.config[name]
+        if value is True:
+            title = type(self).model_fields[name].title or name.replace("_", " ")
+            return title[0].lower() + title[1:]
+        text = f"{value:g}" if isinstance(value, float) else str(value)
+        return f"{_SYMBOLS.get(name, name.replace('_', ' '))} = {text}"
 
 
 class LinkAttack(Method):
@@ -141,9 +190,17 @@ class LinkAttack(Method):
 
 
 class AttributeAttack(Method):
-    """Infers the private attribute of the hidden nodes."""
+    """Infers the private attribute of the hidden nodes.
+
+    reads_links: whether it uses links, not published columns alone. selects: rank among the attacks
+    that select others on known values, the first one preferred; None for all others.
+    reads_all_evidence: combines links and columns on known values without other attacks.
+    """
 
     kind: ClassVar[Kind] = "attribute_attack"
+    reads_links: ClassVar[bool] = True
+    selects: ClassVar[int | None] = None
+    reads_all_evidence: ClassVar[bool] = False
     holds_out: ClassVar[bool] = False
     """Whether its default settings return `held_out` with the probabilities."""
     transfers: ClassVar[bool] = False
@@ -173,9 +230,13 @@ class AttributeAttack(Method):
 
 
 class IdentityAttack(Method):
-    """Re-identifies nodes of a pseudonymous release from background knowledge."""
+    """Re-identifies nodes of a pseudonymous release from background knowledge.
+
+    links_networks: whether it finds the nodes of one network in another.
+    """
 
     kind: ClassVar[Kind] = "identity_attack"
+    links_networks: ClassVar[bool] = False
 
     def supports(self, release: Release, threat: IdentityThreat) -> str | None:
         """None if the attack applies; otherwise the reason, shown to the user."""
@@ -200,6 +261,11 @@ class Defense(Method):
     is_reported_twice: ClassVar[bool] = False
     changes_graph: ClassVar[bool] = True
     keeps_nodes: ClassVar[bool] = True
+
+    def _describe_setting(self, name: str) -> str:
+        if name == "epsilon" and self.is_reported_twice:
+            return f"2ε = {2 * self.config[name]:g}"
+        return super()._describe_setting(name)
 
     @property
     def needs_links(self) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy.engine import Row
 
+from core.audit.attack import attach_referents
 from core.audit.describe import CellResult, ReleaseRecord
 from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.job import list_runs
@@ -256,7 +257,7 @@ def _assemble_results(
         for part in list_parts(spec):
             cells = groups.get((release, format_part(part)), [])
             rows += [(*head, RELEASE, *tail) for tail in _combine_cells(cells, part, 1.0, level)]
-    return pd.DataFrame(rows, columns=[*RESULT_COLUMNS, REPEATS])
+    return attach_referents(pd.DataFrame(rows, columns=[*RESULT_COLUMNS, REPEATS]))
 
 
 def _compute_overlap(spec: AuditSpec, scenario: Scenario) -> float:
@@ -345,7 +346,7 @@ def _assemble_control(spec: AuditSpec, groups: Groups) -> pd.DataFrame:
                 tail = _compare_control(released[metric], apart, overlap, spec.control or 0.0)
                 if tail is not None:
                     rows.append((release, scenario.id, metric, *tail))
-    return pd.DataFrame(rows, columns=[*CONTROL_COLUMNS])
+    return attach_referents(pd.DataFrame(rows, columns=[*CONTROL_COLUMNS]))
 
 
 def _compare_control(

@@ -29,7 +29,10 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
     list `results`; equal audits give equal results."""
     rows = view.results[list(RESULT_COLUMNS)].astype(object).to_dict("records")
     results = [describe_row(to_json(row), view.spec) for row in rows]
-    results += [_describe_control(row, view.spec) for row in view.control.to_dict("records")]
+    results += [
+        _describe_control(row, view.spec)
+        for row in view.control[list(CONTROL_COLUMNS)].to_dict("records")
+    ]
     return {
         "spec": view.spec.model_dump(mode="json"),
         "provenance": {

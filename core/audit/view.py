@@ -43,6 +43,9 @@ RESULT_COLUMNS = (
 
 release  "original" or the defense's id (`MethodChoice.id`)
 method   attack id, or "release" for measures of the release itself (utility, structure, GHRatio)
+
+Ids are for storage, addresses and audit.json. What they refer to stands in two further columns:
+`made`, the ReleaseInfo, and `attack`, the Attack, None for measures of the release itself.
 status   "done", "failed", "skipped" (not supported, or not resolvable), "cancelled";
          `reason` says why where it is not "done"
 """
@@ -244,7 +247,9 @@ class AuditView:
     load_graph: Callable[[], Graph]
     load_release: Callable[[str, int], Graph]
     load_sample: Callable[[str], LinkSample]
-    control: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=[*CONTROL_COLUMNS]))
+    control: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=[*CONTROL_COLUMNS, "attack", "made"])
+    )
     claims: tuple[ClaimRun, ...] = ()
     ledger: tuple[Entry, ...] = ()
     decisions: tuple[Decision, ...] = ()

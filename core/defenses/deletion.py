@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -10,7 +11,7 @@ from pydantic import Field
 from core.context import Context
 from core.defenses.link_changes import change_links
 from core.graph import Graph
-from core.methods import Defense, UnitInterval
+from core.methods import Defense, Strength, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -18,6 +19,7 @@ from core.threats import Threats
 class Deletion(Defense):
     """Removes round(strength · m) links."""
 
+    acts_by: ClassVar[Strength | None] = Strength("strength", 0.1, 0.9)
     strength: UnitInterval = Field(
         0.3, title="Share of links removed", description="0 publishes all links, 1 none."
     )

@@ -11,7 +11,7 @@ from core.algorithms.pairs import sample_non_links
 from core.context import Context
 from core.defenses.link_changes import change_links
 from core.graph import Graph
-from core.methods import Defense, MethodInfo, UnitInterval
+from core.methods import Defense, MethodInfo, Strength, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -30,6 +30,7 @@ class Dice(Defense):
         source="Zügner and Günnemann, ICLR 2019, as used by PPGSL (Wu et al., 2025, §V-A4)",
         group="empirical",
     )
+    acts_by: ClassVar[Strength | None] = Strength("strength", 0.1, 0.9)
     strength: UnitInterval = Field(
         0.3,
         title="Share of links replaced",

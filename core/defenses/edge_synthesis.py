@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -11,7 +11,7 @@ from pydantic import Field
 from core.context import Context
 from core.defenses.budgeted import CountShare, Delta, Epsilon, NumLinks
 from core.graph import Graph
-from core.methods import Defense
+from core.methods import Defense, Strength
 from core.privacy.budget import NUMBER_OF_LINKS, Account
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use
 from core.privacy.mechanisms import check_release_fits
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 class EdgeSynthesis(Defense):
     """Node vectors learned with edge-level privacy, and new links drawn from them."""
 
+    acts_by: ClassVar[Strength | None] = Strength("epsilon", 10.0, 0.5, is_log=True)
     epsilon: Epsilon = Field(3.2, description="Smaller is more private; one link is protected.")
     delta: Delta = Field(1e-5, description="Should be far below 1 / number of links.")
     data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)

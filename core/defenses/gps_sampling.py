@@ -22,7 +22,7 @@ from core.defenses.release_selection import (
 )
 from core.errors import check_support
 from core.graph import Graph
-from core.methods import NEEDS_PRIVATE, Defense, MethodInfo, UnitInterval
+from core.methods import NEEDS_PRIVATE, Defense, MethodInfo, Strength, UnitInterval
 from core.progress import PartProgress, RecordedCurves
 from core.release import Release
 from core.threats import AttributeThreat, Threats
@@ -82,6 +82,7 @@ class GpsSampling(Defense):
     keep: float = Field(
         1.0, ge=0, le=1000, title="Weight of kept links (λ)", description="Larger keeps more links."
     )
+    acts_by: ClassVar[Strength | None] = Strength("target", 0.9, 0.5, in_title=False)
     target: float = Field(
         0.6,
         ge=0.5,

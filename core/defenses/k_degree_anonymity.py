@@ -13,7 +13,7 @@ from core.context import Context
 from core.defenses.link_changes import change_links, draw_weights
 from core.errors import UnsupportedError
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import Defense, MethodInfo, Strength
 from core.release import Release
 from core.threats import Threats
 
@@ -39,6 +39,7 @@ class KDegreeAnonymity(Defense):
         cost="seconds",
         version=2,
     )
+    acts_by: ClassVar[Strength | None] = Strength("k", 2, 50, is_log=True, in_title=False)
     k: int = Field(
         5, ge=2, le=1000, title="People to hide among", description="Least people per degree."
     )

@@ -12,7 +12,14 @@ from pydantic import Field
 from core.context import Context
 from core.errors import check_support
 from core.graph import Graph
-from core.methods import NEEDS_PRIVATE, Defense, MethodInfo, OpenUnitInterval, UnitInterval
+from core.methods import (
+    NEEDS_PRIVATE,
+    Defense,
+    MethodInfo,
+    OpenUnitInterval,
+    Strength,
+    UnitInterval,
+)
 from core.release import Release
 from core.threats import Threats
 
@@ -31,6 +38,7 @@ class FlipDefense(Defense):
         description="How many, drawn at random; 0 protects all: those whose value is hidden, or "
         "every node if the publisher knows the whole column.",
     )
+    acts_by: ClassVar[Strength | None] = Strength("budget", 2, 40, is_log=True, in_title=False)
     budget: int = Field(
         10,
         ge=1,

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from core.context import Context
 from core.defenses.budgeted import Delta, EdgePrivateDefense, Epsilon
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import Defense, MethodInfo, Strength
 from core.privacy.budget import Account
 from core.privacy.degree_clipping import choose_clipping, clip_degrees
 from core.privacy.guarantees import DESCRIPTION, NODE, describe_data_use, draw_uniform_graph
@@ -40,6 +40,7 @@ class NodePrivate(Defense):
     members: ClassVar[dict[str, type[EdgePrivateDefense]]] = {}
     """Supported mechanisms by key, set by the list of defenses."""
 
+    acts_by: ClassVar[Strength | None] = Strength("epsilon", 10.0, 0.5, is_log=True)
     epsilon: Epsilon = Field(
         6.0, description="Smaller is more private; one node with all its links is protected."
     )

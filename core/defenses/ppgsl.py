@@ -15,7 +15,7 @@ from core.context import Context
 from core.defenses.link_changes import sample_candidates
 from core.errors import check_support
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import Defense, MethodInfo, Strength
 from core.progress import RecordedCurves
 from core.release import Release
 from core.threats import Threats
@@ -72,6 +72,7 @@ class Ppgsl(Defense):
         cost="minutes",
         uses_gpu=True,
     )
+    acts_by: ClassVar[Strength | None] = Strength("alpha", 0.1, 0.003, is_log=True)
     alpha: float = Field(
         0.015,
         ge=0,

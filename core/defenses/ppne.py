@@ -15,7 +15,7 @@ from core.arrays import find_places, pair_codes
 from core.context import Context
 from core.defenses.link_changes import draw_weights, sample_candidates
 from core.graph import Graph
-from core.methods import Defense, MethodInfo, UnitInterval
+from core.methods import Defense, MethodInfo, Strength, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -45,6 +45,7 @@ class Ppne(Defense):
         cost="minutes",
         version=2,
     )
+    acts_by: ClassVar[Strength | None] = Strength("strength", 0.1, 0.9)
     strength: UnitInterval = Field(
         0.3,
         title="Changes per link",

@@ -11,7 +11,7 @@ from core.context import Context
 from core.defenses.budgeted import CountShare, Delta, Epsilon, NumLinks
 from core.defenses.dpr import Dpr
 from core.graph import Graph
-from core.methods import MethodInfo
+from core.methods import MethodInfo, Strength
 from core.privacy.budget import NUMBER_OF_LINKS, Account, Share
 from core.privacy.capping import select_capped_links
 from core.privacy.guarantees import NODE, describe_data_use
@@ -48,6 +48,7 @@ class PrivDpr(Dpr):
         ),
         version=2,
     )
+    acts_by: ClassVar[Strength | None] = Strength("epsilon", 10.0, 0.5, is_log=True)
     epsilon: Epsilon = Field(
         3.2, description="Smaller is more private; one node with all its links is protected."
     )

@@ -9,7 +9,7 @@ from pydantic import Field
 from core.context import Context
 from core.defenses.link_changes import change_links, sample_candidates
 from core.graph import Graph
-from core.methods import Defense, MethodInfo, UnitInterval
+from core.methods import Defense, MethodInfo, Strength, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -27,6 +27,7 @@ class RandomRewiring(Defense):
         source="Baseline 'Random' of PPGSL (Wu et al., 2025, §V-A4), after Yu et al., TKDE 2019",
         group="empirical",
     )
+    acts_by: ClassVar[Strength | None] = Strength("strength", 0.1, 0.9)
     strength: UnitInterval = Field(
         0.3,
         title="Share of links replaced",

@@ -12,7 +12,7 @@ from core.arrays import pair_codes
 from core.context import Context
 from core.defenses.link_changes import change_links
 from core.graph import Graph
-from core.methods import Defense, MethodInfo, UnitInterval
+from core.methods import Defense, MethodInfo, Strength, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -34,6 +34,7 @@ class RwLp(Defense):
         source="Mittal, Papamanthou and Song, NDSS 2013 (RW-LP)",
         group="empirical",
     )
+    acts_by: ClassVar[Strength | None] = Strength("strength", 0.1, 0.9)
     strength: UnitInterval = Field(
         0.5,
         title="Share of links replaced",

@@ -12,7 +12,7 @@ from core.algorithms.pairs import count_shared_neighbors
 from core.context import Context
 from core.defenses.link_changes import change_links, draw_weights, sample_candidates
 from core.graph import Graph
-from core.methods import Defense, MethodInfo, UnitInterval
+from core.methods import Defense, MethodInfo, Strength, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -38,6 +38,7 @@ class UniquenessAware(Defense):
         cost="seconds",
         version=2,
     )
+    acts_by: ClassVar[Strength | None] = Strength("strength", 0.1, 0.9)
     strength: UnitInterval = Field(
         0.1,
         title="Share of links changed",

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from core.audit.knowledge import Adaptive, Auxiliary, Composition, Joint, Knowledge, Shadow
-from core.audit.scenarios import Scenario, Threat, split_id
-from core.defenses.external import EXTERNAL
-from core.errors import InputError
+from core.audit.attack import parse_attack
+from core.audit.release_info import list_names, list_short_titles, parse_release
+from core.audit.scenarios import Threat
 from core.measures.metrics import METRICS
-from core.methods import Defense, Method
-from core.registry import parse_method
 from core.release import ORIGINAL
 from core.results import RELEASE
-from core.words import format_percent
 
 if TYPE_CHECKING:
     from core.audit.view import RunningCell
@@ -112,29 +106,10 @@ def axis_title(metric: str) -> str:
     return f"{metric_title(metric)}   {hint}"
 
 
-STRENGTHS = ("strength", "epsilon", "alpha")
-"""Settings that state the strength of a defense; always shown."""
-
-_SYMBOLS = {"epsilon": "ε", "delta": "δ", "alpha": "α"}
-
-
-@lru_cache(maxsize=1024)
-def _parse(method_id: str) -> Method | None:
-    """Method of a scenario id, or None if this version does not know it."""
-    try:
-        return parse_method(split_id(method_id)[0])
-    except InputError:
-        return None
-
-
 def method_title(method_id: str) -> str:
-    """Title of an attack or defense with its settings; the id if it is unknown.
-
-    Default settings are omitted except the strength of a defense: "EdgeRand (ε = 6)". ε is what the
-    recipient gets, "Blink (2ε = 12)" if both ends report a link. Further knowledge of the attacker
-    follows the title.
-    """
-    return _compose_title(method_id, is_brief=False)
+    """Title of an attack or defense with its settings; the id if it is unknown."""
+    attack = parse_attack(method_id)
+    return parse_release(method_id).title if attack.method is None else attack.title
 
 
 def attacker_title(method_id: str) -> str:
@@ -148,84 +123,15 @@ def describe_attacker(method_id: str) -> str:
     return f" by {title}" if title else ""
 
 
-NAMES = {ORIGINAL: "the original", EXTERNAL: "the release made elsewhere"}
-"""Releases that were not made by a method of this tool."""
-
-
 def method_name(method_id: str) -> str:
     """Name of a method or release for use in a sentence: no settings, no scenario."""
-    if method_id in NAMES:
-        return NAMES[method_id]
-    method = _parse(method_id)
-    return method_id.partition(":")[0] if method is None else method.info.title
-
-
-@lru_cache(maxsize=1024)
-def _compose_title(method_id: str, is_brief: bool) -> str:
-    """is_brief: only the strength of a defense and switches that are on."""
-    method = _parse(method_id)
-    if method is None:
-        return method_id
-    shown = []
-    for name, value in method.config.items():
-        default = type(method).model_fields[name].get_default(call_default_factory=True)
-        is_strength = method.kind == "defense" and name in STRENGTHS
-        if is_strength or (value != default and (value is True or not is_brief)):
-            shown.append(_describe_setting(method, name, value))
-    title = f"{method.info.title} ({', '.join(shown)})" if shown else method.info.title
-    return ", ".join([title, *_describe_scenario(method_id)])
-
-
-_SPREADS = {
-    "stratified": "",
-    "degree": ", with many links rather",
-    "community": ", of some communities",
-}
-
-
-def _describe_scenario(method_id: str) -> list[str]:
-    """Target and knowledge of a scenario beyond its method's default."""
-    if not split_id(method_id)[1]:
-        return []
-    scenario = Scenario.parse(method_id)
-    words = ["on released links"] if scenario.threat == "included" else []
-    if scenario.target:
-        words.append(f"on {scenario.target}")
-    return [*words, *filter(None, [describe_knowledge(scenario.knowledge)])]
-
-
-def describe_knowledge(knowledge: Knowledge) -> str:
-    """Knowledge of an attacker beyond the release; "" for the standard one."""
-    match knowledge:
-        case Adaptive():
-            return "adaptive"
-        case Auxiliary() as known:
-            return f"others who know {format_percent(known.share)}{_SPREADS[known.spread]}"
-        case Joint(how=how):
-            return f"{'knowing' if how == 'known' else 'inferring'} the other private columns"
-        case Shadow():
-            return "trained on another graph"
-        case Composition(releases=number, defenses=defenses):
-            held = " and ".join(map(release_title, defenses)) or f"{number} releases"
-            return f"combining {held}"
-        case _:
-            return ""
-
-
-def _describe_setting(method: Method, name: str, value: Any) -> str:
-    """ "ε = 6"; a switch that is on is shown by its title alone."""
-    if value is True:
-        title = type(method).model_fields[name].title or name.replace("_", " ")
-        return title[0].lower() + title[1:]
-    if name == "epsilon" and isinstance(method, Defense) and method.is_reported_twice:
-        return f"2ε = {2 * value:g}"
-    text = f"{value:g}" if isinstance(value, float) else str(value)
-    return f"{_SYMBOLS.get(name, name.replace('_', ' '))} = {text}"
+    attack = parse_attack(method_id)
+    return parse_release(method_id).name if attack.method is None else attack.name
 
 
 def release_title(release_id: str) -> str:
     """Display name of the release."""
-    return "Original" if release_id == ORIGINAL else method_title(release_id)
+    return parse_release(release_id).title
 
 
 def describe_running(cell: RunningCell) -> str:
@@ -239,51 +145,35 @@ def describe_running(cell: RunningCell) -> str:
 
 
 def short_titles(releases: Iterable[str]) -> dict[str, str]:
-    """Release → short name for axes and legends.
-
-    "GPS sampling" for "GPS sampling (epochs = 3, batch = 6)"; the full name if another release
-    would have the same short one.
-    """
-    ids = list(dict.fromkeys(releases))
-    brief = {i: release_title(i) if i == ORIGINAL else _compose_title(i, True) for i in ids}
-    times = Counter(brief.values())
-    return {i: title if times[title] == 1 else release_title(i) for i, title in brief.items()}
+    """`list_short_titles` of ids."""
+    return list_short_titles(map(parse_release, releases))
 
 
 def plain_titles(releases: Iterable[str]) -> dict[str, str]:
-    """Release → name without settings for a sentence; `short_titles` if two would be the same."""
-    ids = list(dict.fromkeys(releases))
-    plain = {i: release_title(i) if i in NAMES else method_name(i) for i in ids}
-    return plain if len(set(plain.values())) == len(ids) else short_titles(ids)
+    """`list_names` of ids."""
+    return list_names(map(parse_release, releases))
 
 
 def is_baseline(method_id: str) -> bool:
     """Whether the attack is a baseline attacker."""
-    method = _parse(method_id)
-    return method is not None and method.info.is_baseline
+    return parse_attack(method_id).is_baseline
 
 
 def is_blind(method_id: str) -> bool:
     """Whether the attack uses neither links nor columns, so that it exposes nobody."""
-    method = _parse(method_id)
-    return method is not None and method.info.is_blind
+    return parse_attack(method_id).is_blind
 
 
 def is_data_independent(release_id: str) -> bool:
     """Whether a release is a data-independent baseline, made for comparison only."""
-    method = _parse(release_id)
-    return method is not None and getattr(method, "data_free", False)
+    return parse_release(release_id).is_data_independent
 
 
-@lru_cache(maxsize=1024)
 def attack_threat(method_id: str) -> Threat | None:
     """Threat of the attack; None for rows on the release itself."""
-    method = _parse(method_id)
-    if method is None or method.kind == "defense":
-        return None
-    return Scenario.parse(method_id).threat
+    return parse_attack(method_id).threat
 
 
 def defense_key(release_id: str) -> str:
     """Key of the defense that made the release of this id."""
-    return release_id.partition(":")[0]
+    return parse_release(release_id).key

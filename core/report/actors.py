@@ -13,19 +13,14 @@ from typing import Any
 
 import pandas as pd
 
+from core.audit.attack import describe_knowledge
 from core.audit.cell import SHARED_NOTE
 from core.audit.knowledge import Auxiliary, Composition, Joint, Shadow
 from core.audit.scenarios import Scenario, Threat
 from core.audit.states import State
 from core.findings.beat_baseline import BaselineComparison, compare_with_baseline
 from core.findings.facts import build_figure
-from core.findings.labels import (
-    attack_threat,
-    describe_knowledge,
-    is_baseline,
-    method_title,
-    metric_title,
-)
+from core.findings.labels import attack_threat, is_baseline, method_title, metric_title
 from core.findings.numbers import format_number, format_row
 from core.findings.verdict_words import find_subject
 from core.graph import Graph

@@ -6,9 +6,10 @@ Motivated intruder: UK ICO, anonymisation guidance.
 
 from __future__ import annotations
 
+from core.audit.attack import describe_knowledge
 from core.audit.knowledge import Composition
 from core.audit.scenarios import Scenario, Threat
-from core.findings.labels import describe_knowledge, metric_title, release_title
+from core.findings.labels import metric_title, release_title
 from core.findings.numbers import format_row
 from core.findings.tables import compute_worst_attacks, main_metric
 from core.release import ORIGINAL

@@ -33,6 +33,7 @@ class BestSingle(Committee):
         uses_gpu=True,
         version=4,
     )
+    selects: ClassVar[int | None] = 1
 
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context

@@ -25,6 +25,7 @@ class ClassPrior(AttributeAttack):
         is_baseline=True,
         is_blind=True,
     )
+    reads_links: ClassVar[bool] = False
 
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context

@@ -34,6 +34,7 @@ class Ensemble(Committee):
         uses_gpu=True,
         version=5,
     )
+    selects: ClassVar[int | None] = 0
     evenness: float = Field(
         10.0, ge=0, le=1000, description="Penalty on a weight's squared distance to an even share."
     )

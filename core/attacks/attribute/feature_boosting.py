@@ -37,6 +37,7 @@ class FeatureBoosting(AttributeAttack):
         cost="seconds",
         is_baseline=True,
     )
+    reads_links: ClassVar[bool] = False
     trees: int = Field(100, ge=1, le=10_000, description="Trees a class at most.")
     rate: float = Field(0.1, gt=0, le=1, description="Learning rate.")
     depth: int = Field(3, ge=1, le=20, description="Largest depth of a tree.")

@@ -23,6 +23,7 @@ class FeatureRegression(AttributeAttack):
         group="baseline attackers",
         is_baseline=True,
     )
+    reads_links: ClassVar[bool] = False
 
     holds_out = True
 

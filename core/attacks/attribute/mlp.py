@@ -23,6 +23,7 @@ class Mlp(EncoderAttack):
         uses_gpu=True,
         version=3,
     )
+    reads_links: ClassVar[bool] = False
     BACKBONE = "mlp"
 
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:

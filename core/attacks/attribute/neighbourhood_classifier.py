@@ -55,6 +55,7 @@ class NeighbourhoodClassifier(AttributeAttack):
         cost="seconds",
         version=3,
     )
+    reads_all_evidence: ClassVar[bool] = True
     transfers = True
     transfer_version = 2
     trees: int = Field(200, ge=1, le=10_000, description="Extremely randomised trees.")

@@ -30,6 +30,7 @@ class NarayananShmatikov(IdentityAttack):
         group="second graph",
         cost="seconds",
     )
+    links_networks: ClassVar[bool] = True
 
     eccentricity: float = Field(
         0.5,

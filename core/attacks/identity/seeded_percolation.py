@@ -29,6 +29,7 @@ class SeededPercolation(IdentityAttack):
         group="second graph",
         cost="seconds",
     )
+    links_networks: ClassVar[bool] = True
 
     def supports(self, release: Release, threat: IdentityThreat) -> str | None:
         return None if len(threat.seeds) else NEEDS_SEEDS

@@ -29,6 +29,7 @@ class StructuralAlignment(IdentityAttack):
         group="second graph",
         cost="seconds",
     )
+    links_networks: ClassVar[bool] = True
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
         context.progress.update(0, 3, "neighbourhoods")

@@ -48,6 +48,7 @@ class SupervisedMatcher(CandidateAttack):
         group="second graph",
         cost="seconds",
     )
+    links_networks: ClassVar[bool] = True
 
     rounds: int = Field(
         18, ge=3, le=99, description="Maximum number of rounds; fewer if nothing new is found."

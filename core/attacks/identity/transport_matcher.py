@@ -69,6 +69,7 @@ class TransportMatcher(CandidateAttack):
         group="second graph",
         cost="minutes",
     )
+    links_networks: ClassVar[bool] = True
 
     rounds: int = Field(5, ge=1, le=50, description="Rounds of candidate search.")
     candidates: int = Field(
