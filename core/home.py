@@ -17,8 +17,7 @@ def find_home(home: str | Path | None = None) -> Path:
     Created with access for its owner only. An existing one keeps its mode; raises InputError if
     others can write to it.
     """
-    chosen = home or os.environ.get("AUDIT_HOME") or Path.home() / ".graph-privacy-audit"
-    path = Path(chosen).expanduser().resolve()
+    path = locate_home(home)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -30,6 +29,12 @@ def find_home(home: str | Path | None = None) -> Path:
             "AUDIT_HOME", "must be a folder that can be written", str(path), error.strerror or ""
         ) from None
     return path
+
+
+def locate_home(home: str | Path | None = None) -> Path:
+    """Path of the home folder, which need not be there."""
+    chosen = home or os.environ.get("AUDIT_HOME") or Path.home() / ".graph-privacy-audit"
+    return Path(chosen).expanduser().resolve()
 
 
 def _check_private(path: Path) -> None:

@@ -20,6 +20,7 @@ BASE = (
     "home",
     "nouns",
     "progress",
+    "records",
     "release",
     "results",
     "seeding",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -16,10 +15,12 @@ import pandas as pd
 from core.audit.describe import to_json
 from core.audit.prepared import list_published
 from core.audit.scenarios import Scenario
-from core.audit.spec import AuditSpec
+from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
 from core.audit.view import CONTROL_COLUMNS, RESULT_COLUMNS, AuditView, ReleaseSummary, spell
+from core.data.writers import DEFAULT_FORMATS, list_release_files, name_provenance, write_release
 from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
+from core.records import format_record, hash_files
 from core.release import ORIGINAL, Release
 from core.results import RELEASE
 
@@ -126,14 +127,27 @@ def describe_nodes(nodes: pd.DataFrame, spec: AuditSpec) -> pd.DataFrame:
     )
 
 
-def write_audit(view: AuditView, folder: Path, more: Mapping[str, Any] | None = None) -> None:
-    """Write audit.json with `more` on top, nodes.parquet and releases/ to `folder`."""
+RECORD, NODES, RELEASES = "audit.json", "nodes.parquet", "releases"
+"""Names of an audit's files, and of the folder of its releases."""
+
+
+def write_audit(
+    view: AuditView,
+    folder: Path,
+    more: Mapping[str, Any] | None = None,
+    others: Mapping[str, str] | None = None,
+) -> None:
+    """Write nodes.parquet, releases/ and audit.json with `more` on top to `folder`.
+
+    others  path from the folder → SHA-256 of other files that audit.json is to list
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    write_nodes(view, folder / NODES)
+    write_releases(view, folder / RELEASES)
     content = {**(more or {}), **describe_audit(view)}
-    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    (folder / "audit.json").write_text(text + "\n", encoding="utf-8")
-    write_nodes(view, folder / "nodes.parquet")
-    write_releases(view, folder / "releases")
+    files = {**(others or {}), **hash_files(folder, [folder / NODES])}
+    text = format_record(content, files, indent=1, allow_nan=False)
+    (folder / RECORD).write_text(text, encoding="utf-8")
 
 
 def write_nodes(view: AuditView, path: Path) -> None:
@@ -157,14 +171,15 @@ def _find_stretches(nodes: pd.DataFrame) -> Iterator[tuple[int, int]]:
     yield from pairwise([0, *np.flatnonzero(changes).tolist(), len(nodes)])
 
 
+_CSV: tuple[str, ...] = ("csv",)
+
+
 def write_releases(view: AuditView, folder: Path) -> None:
     """The release of each defense in its first available repeat, with provenance.
 
     For inspection only, since the audit withheld links: use a publishing run for a release to hand
     out.
     """
-    from core.data.writers import DEFAULT_FORMATS, write_release
-
     folder.mkdir(parents=True, exist_ok=True)
     done = view.cells[(view.cells.kind == "publish") & (view.cells.state == State.DONE)]
     repeats = done.groupby("release").seed.min()
@@ -184,13 +199,26 @@ def write_releases(view: AuditView, folder: Path) -> None:
             "repeat": repeat,
             "purpose": "made for an audit, with withheld links left out; not for publishing",
         }
-        columns = list_published(view.spec.disclosure, release.graph)
-        formats: tuple[str, ...] = ("csv",)
+        columns, formats = list_published(view.spec.disclosure, release.graph), _CSV
         if columns is not None:
             there = {*release.graph.attributes, *release.graph.feature_names}
             columns, formats = tuple(name for name in columns if name in there), DEFAULT_FORMATS
         stem = make_file_name(summary.id)
         write_release(release, folder, stem, provenance, formats, columns=columns)
+
+
+def list_audit_releases(
+    folder: Path, defenses: Iterable[MethodChoice], names_columns: bool
+) -> dict[Path, list[Path]]:
+    """Provenance → files of each release that `write_releases` may write.
+
+    names_columns  whether the spec says which columns are published
+    """
+    formats = DEFAULT_FORMATS if names_columns else _CSV
+    stems = [make_file_name(choice.id) for choice in defenses]
+    return {
+        name_provenance(folder, stem): list_release_files(folder, stem, formats) for stem in stems
+    }
 
 
 def make_file_name(text: str) -> str:

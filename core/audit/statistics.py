@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -22,6 +20,7 @@ from core.data.text_input import escape_cell
 from core.errors import InputError, validate
 from core.graph import Graph
 from core.privacy.statistics import LEVEL, Row, Statistic, draw_statistics
+from core.records import format_record, hash_files
 from core.release import Guarantee, Release
 from core.seeding import Seed
 
@@ -128,9 +127,8 @@ def write_statistics(
         "num_nodes": num_nodes,
         "confidence": LEVEL,
         "rows": [asdict(row) for row in rows],
-        "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest()},
     }
     beside = path.with_suffix(".json")
-    text = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False)
-    beside.write_text(text + "\n", encoding="utf-8")
+    text = format_record(record, hash_files(path.parent, [path]), indent=2, sort_keys=True)
+    beside.write_text(text, encoding="utf-8")
     return [path, beside]

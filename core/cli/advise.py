@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
 from core.cli.arguments import add_graph, load_input
+from core.cli.outputs import add_overwrite, check_outputs
 from core.cli.terminal import MeterProgress, make_folder, say
 
 
@@ -34,6 +34,7 @@ def add_advise(advise: argparse.ArgumentParser) -> None:
     )
     advise.add_argument("--root-seed", type=int, default=0, metavar="N")
     advise.add_argument("--out", type=Path, metavar="FILE", help="the advice as JSON")
+    add_overwrite(advise)
     advise.set_defaults(run=run_advise)
 
 
@@ -44,12 +45,14 @@ def run_advise(options: argparse.Namespace) -> int:
     from core.context import Context
     from core.errors import InputError, validate
     from core.findings.advice import describe_advice, describe_advice_cost
+    from core.records import format_record
     from core.seeding import Seed
 
     if not options.private:
         raise InputError("advice", "needs a private column", remedy="use --private COLUMN")
     attack = MethodChoice.parse(options.attack, "attribute_attack")
     if options.out is not None:
+        check_outputs(options, {options.out: ()})
         make_folder(options.out.parent)
     fields = {"node": options.node, "attack": attack}
     fields |= {"max_links": options.links, "num_repeats": options.num_repeats}
@@ -74,7 +77,8 @@ def run_advise(options: argparse.Namespace) -> int:
     lines += [describe_advice_cost(advice)] if advice.links else []
     sys.stdout.write("\n".join(lines) + "\n")
     if options.out is not None:
-        options.out.write_text(advice.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        text = format_record(advice.model_dump(mode="json"), {}, indent=1)
+        options.out.write_text(text, encoding="utf-8")
     return 0
 
 
@@ -86,6 +90,7 @@ def add_check_claim(check: argparse.ArgumentParser) -> None:
     )
     check.add_argument("--root-seed", type=int, default=0, metavar="N")
     check.add_argument("--out", type=Path, metavar="FILE", help="where the outcome goes, as JSON")
+    add_overwrite(check)
     check.set_defaults(run=run_check_claim)
 
 
@@ -93,12 +98,14 @@ def run_check_claim(options: argparse.Namespace) -> int:
     """Try to refute a release's guarantee by experiment."""
     from core.audit.jobs.claims import run_claim_check
     from core.audit.spec import MethodChoice
+    from core.records import format_record
 
     choice = MethodChoice.parse(options.defense, "defense")
     if options.out is not None:
+        check_outputs(options, {options.out: ()})
         make_folder(options.out.parent)
     check = run_claim_check(choice, options.trials, options.root_seed, MeterProgress())
     if options.out is not None:
-        text = json.dumps(check.describe(), indent=1, ensure_ascii=False)
-        options.out.write_text(text + "\n", encoding="utf-8")
+        text = format_record(check.describe(), {}, indent=1)
+        options.out.write_text(text, encoding="utf-8")
     return say(check.verdict, code=1 if check.is_refuted else 0)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.cli.arguments import add_graph, split_values
-from core.cli.audit_spec import add_spec, build_spec
+from core.cli.audit_spec import add_spec, build_spec, read_fields
+from core.cli.outputs import add_overwrite, check_outputs, list_files, stage_outputs
 from core.cli.team import open_service
 from core.cli.terminal import make_folder, make_meter, say
 from core.errors import InputError, RunCancelled
@@ -71,30 +72,49 @@ def add_results(parser: argparse.ArgumentParser) -> None:
         help="write the policy's verdict for a pipeline: verdict.sarif, .xml, .json, .md or .html",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
+    add_overwrite(parser)
 
 
-def start_formats(options: argparse.Namespace) -> None:
-    """Split and check `--format`, and remove the files of an earlier run."""
+def start_results(options: argparse.Namespace, fields: Mapping[str, Any]) -> None:
+    """Check `--format` and every file that will be written, then remove verdicts of an earlier run.
+
+    fields  of the spec: its defenses, and which columns are published
+    """
+    from core.audit.export import NODES, RECORD, RELEASES, list_audit_releases
+    from core.audit.spec import MethodChoice
+    from core.report import FILES
+    from core.report.dpia import FILES as DPIA_FILES
+    from core.report.gate import check_formats, list_verdicts, remove_verdicts
+
     options.format = list(dict.fromkeys(split_values(options.format)))
+    check_formats(options.format)
+    out = options.out
+    files = [out / NODES]
+    files += [out / name for name in (*FILES.values(), *DPIA_FILES) if options.report]
+    files += list_verdicts(out) if options.format else []
+    choices = [MethodChoice.model_validate(choice) for choice in fields["defenses"]]
+    names_columns = fields.get("publish_columns") is not None or bool(fields.get("generalize"))
+    releases = list_audit_releases(out / RELEASES, choices, names_columns)
+    check_outputs(options, {out / RECORD: files, **releases})
     if options.format:
-        from core.report.gate import remove_files
-
-        remove_files(options.format, options.out)
+        remove_verdicts(out)
 
 
 def run_audit(options: argparse.Namespace) -> int:
     """Plan, run and export an audit."""
-    start_formats(options)
     # Workers may run a command only if they start after it was named: the environment says so.
     has_command = any(text.partition(":")[0] == "command" for text in options.defense or ())
     with open_service(computes=not has_command) as service:
-        return complete_audit(service, build_spec(options, service), options)
+        fields = read_fields(options)
+        start_results(options, fields)
+        return complete_audit(service, build_spec(options, service, fields), options)
 
 
 def complete_audit(service: AuditService, spec: AuditSpec, options: argparse.Namespace) -> int:
     """Run or resume the audit of a spec and write the results; returns the exit code."""
-    from core.audit.export import write_audit
+    from core.audit.export import RECORD, write_audit
     from core.audit.states import State
+    from core.records import hash_files, list_unchanged
 
     if options.format and spec.policy is None:
         remedy = "add --policy public, partner, internal or a file"
@@ -111,19 +131,21 @@ def complete_audit(service: AuditService, spec: AuditSpec, options: argparse.Nam
         refuted = _check_claims(service, view, options.check_claims)
         view = service.get_view(audit_id)
     verdict, code = judge_audit(view)
-    write_audit(view, options.out, verdict)
-    if options.report:
-        from core.report import ReportOptions, write_editions
-
-        write_editions(view, options.out, ReportOptions(scale=options.risk_scale))
     failed = view.summary.cells_failed
     code = 1 if failed or refuted else code
     for text in describe_risk(view):
         say(text)
-    if options.format:
-        from core.report.gate import write_gate
+    with stage_outputs(options.out) as folder:
+        if options.report:
+            from core.report import ReportOptions, write_editions
 
-        write_gate(view, options.out, options.format, code)
+            write_editions(view, folder, ReportOptions(scale=options.risk_scale))
+        if options.format:
+            from core.report.gate import write_gate
+
+            write_gate(view, folder, options.format, code)
+        others = list_unchanged(options.out / RECORD) | hash_files(folder, list_files(folder))
+        write_audit(view, folder, verdict, others)
     say(f"{view.summary.cells_total} parts, {failed} failed; results in {options.out}")
     return code
 

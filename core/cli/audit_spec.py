@@ -117,15 +117,29 @@ def read_ids(path: Path) -> list[str]:
     return list(dict.fromkeys(line for line in lines if line))
 
 
-def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
-    """The spec of a file and the options; graphs are stored under their hashes."""
-    from core.audit.prepared import PreparedAudit, describe_shadow_columns, find_gaps
+def read_fields(options: argparse.Namespace) -> dict[str, Any]:
+    """Flat fields of the spec's file and the options, with the defenses, but for those that need a
+    graph."""
     from core.audit.spec import PARTS, AuditSpec
 
     fields = _load_spec(options.spec) if options.spec else {}
     fields |= read_secrets(options)
     fields |= read_options(options, *PARTS.values(), AuditSpec)
     fields |= read_leave_out(options)
+    return fields | {"defenses": _choose_defenses(options, fields.get("defenses", []))}
+
+
+def build_spec(
+    options: argparse.Namespace, service: AuditService, fields: dict[str, Any] | None = None
+) -> AuditSpec:
+    """The spec of a file and the options; graphs are stored under their hashes.
+
+    fields  of `read_fields`, which reads them if they are not given
+    """
+    from core.audit.prepared import PreparedAudit, describe_shadow_columns, find_gaps
+    from core.audit.spec import AuditSpec
+
+    fields = read_fields(options) if fields is None else fields
     read_identity(options, fields, service)
     if options.shadow_graph:
         graph = _load_shadow_graph(options.shadow_graph, options, fields)
@@ -134,7 +148,6 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
     if fields.get("hide_links") is None and _needs_links(options.attack or [], fields):
         fields["hide_links"] = DEFAULT_SHARE
     fields["attacks"] = choose_attacks(options.attack or [], fields)
-    fields["defenses"] = _choose_defenses(options, fields.get("defenses", []))
     if options.graph:
         options.private, options.utility = fields.get("private"), fields.get("utility")
         loaded = load_input(options)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from core.cli.arguments import find_graph, split_values
 from core.cli.audit import compute_audit, explain_stop
 from core.cli.audit_spec import load_fields
+from core.cli.outputs import add_overwrite, check_outputs, stage_outputs
 from core.cli.team import open_service
 from core.cli.terminal import make_folder, say
 from core.errors import InputError
@@ -58,6 +59,7 @@ def add_benchmark(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="where results and the page go"
     )
+    add_overwrite(parser)
     parser.set_defaults(run=run_benchmark)
 
 
@@ -67,9 +69,11 @@ def run_benchmark(options: argparse.Namespace) -> int:
     from core.audit.states import State
     from core.data.catalogue import list_datasets
     from core.findings.benchmark import summarize_benchmark
-    from core.report.benchmark_page import write_benchmark
+    from core.report.benchmark_page import FILES, RECORD, write_benchmark
 
     benchmark = build_benchmark(options)
+    files = [options.out / name for name in FILES]
+    check_outputs(options, {options.out / RECORD: files})
     make_folder(options.out)
     specs, views = {}, []
     with open_service(computes=True) as service:
@@ -85,7 +89,8 @@ def run_benchmark(options: argparse.Namespace) -> int:
                 return explain_stop(service, view)
             views.append(view)
         table, summary = gather_results(views), summarize_benchmark(views)
-    write_benchmark(options.out, benchmark.model_dump(mode="json"), table, summary)
+    with stage_outputs(options.out) as folder:
+        write_benchmark(folder, benchmark.model_dump(mode="json"), table, summary)
     failed = sum(view.summary.cells_failed for view in views)
     total = sum(view.summary.cells_total for view in views)
     say(f"{total} parts on {len(views)} graphs, {failed} failed; results in {options.out}")

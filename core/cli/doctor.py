@@ -8,6 +8,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+from core.cli.outputs import add_overwrite, check_outputs
 from core.cli.team import open_person
 from core.cli.terminal import say
 from core.errors import AccessError
@@ -23,6 +24,7 @@ def add_doctor(doctor: argparse.ArgumentParser) -> None:
     which = doctor.add_mutually_exclusive_group()
     which.add_argument("--backup", type=Path, metavar="FILE", help="all of it as a tar archive")
     which.add_argument("--restore", type=Path, metavar="FILE", help="a backup into an empty home")
+    add_overwrite(doctor)
     doctor.set_defaults(run=run_doctor)
 
 
@@ -47,6 +49,7 @@ def run_doctor(options: argparse.Namespace) -> int:
             raise AccessError("doctor --restore: whose token this is cannot be told; unset it")
         restore_backup(options.restore, home)
     if options.backup is not None:
+        check_outputs(options, {options.backup: ()})
         check_own_database(home)
     findings = check_database(home)
     if not findings:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.cli.arguments import add_layout, add_options, load_files, load_input, read_options
-from core.cli.audit import add_results, complete_audit, start_formats
+from core.cli.audit import add_results, complete_audit, start_results
 from core.cli.audit_spec import add_identity, choose_attacks, choose_policy, read_identity, read_ids
 from core.cli.team import open_service
 from core.cli.terminal import say
@@ -98,8 +98,10 @@ def add_judge(judge: argparse.ArgumentParser) -> None:
 
 def run_judge(options: argparse.Namespace) -> int:
     """Attack the release and the original, write the results, and judge the release."""
-    start_formats(options)
+    from core.defenses.external import EXTERNAL_FIELDS
+
     with open_service(computes=True) as service:
+        start_results(options, EXTERNAL_FIELDS)
         return complete_audit(service, build_judge_spec(options, service), options)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from core.cli.arguments import DEFAULT_SHARE
+from core.cli.outputs import add_overwrite, check_outputs
 from core.cli.terminal import make_folder, say
 from core.errors import InputError
 from core.words import format_percent
@@ -61,6 +61,7 @@ def add_large(large: argparse.ArgumentParser) -> None:
     )
     large.add_argument("--root-seed", type=int, default=0, metavar="N")
     large.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
+    add_overwrite(large)
     large.set_defaults(run=run_large)
 
 
@@ -72,6 +73,7 @@ def _add_share(parser: argparse.ArgumentParser, name: str, usual: float, about: 
 def run_large(options: argparse.Namespace) -> int:
     """Store the links in partitions, attack the original and each release, write audit.json."""
     from core.audit.spec import MethodChoice
+    from core.records import format_record
 
     for name, share in (("--known", options.known), ("--hide-links", options.hide_links)):
         if not 0 < share < 1:
@@ -84,12 +86,13 @@ def run_large(options: argparse.Namespace) -> int:
     for choice in choices:
         if choice.key not in DEFENSES:
             raise InputError("--defense", f"must be {' or '.join(DEFENSES)}", choice.key)
+    path = options.out / "audit.json"
+    check_outputs(options, {path: ()})
     make_folder(options.out)
     scratch = TemporaryDirectory(prefix="partitions-", dir=options.out)
     with scratch as folder, _open_executor() as executor:
         found = _audit(executor, Path(folder).absolute(), choices, options)
-    path = options.out / "audit.json"
-    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(format_record(found, {}, indent=1), encoding="utf-8")
     return say(f"results in {path}")
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.cli.arguments import add_graph, add_options, load_input, read_options, read_secrets
 from core.cli.audit_spec import add_leave_out, identify_command, read_leave_out
+from core.cli.outputs import add_overwrite, check_outputs, stage_outputs
 from core.cli.team import open_person
 from core.cli.terminal import make_folder, say
 from core.errors import AccessError, InputError
@@ -53,6 +54,7 @@ def add_publish(publish: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="edge list (.csv, .parquet), .graphml, .gexf, .npz or .pt (PyG); for statistics .csv",
     )
+    add_overwrite(publish)
     publish.set_defaults(run=run_publish)
 
 
@@ -69,19 +71,22 @@ def _publish_graph(options: argparse.Namespace) -> int:
     from core.audit.jobs.publish import enter_publishing, publish_release
     from core.audit.spec import DisclosureSpec, MethodChoice, PublishSpec, ThreatSpec
     from core.audit.store.database import Store
-    from core.data.writers import write_release
+    from core.data.writers import list_release_files, name_provenance, write_release
     from core.findings.leaving import describe_columns
     from core.seeding import Seed
 
     _refuse(options, "--statistics", *STATISTICS_FIELDS)
     choice = identify_command(MethodChoice.parse(options.defense, "defense"))
-    graph = load_input(options).graph
-    fields = read_secrets(options) | read_options(options, ThreatSpec, DisclosureSpec, PublishSpec)
     suffix = options.out.suffix.lower().lstrip(".")
     if suffix not in ("csv", "parquet", "graphml", "gexf", "npz", "pt"):
         rule = "must end in .csv, .parquet, .graphml, .gexf, .npz or .pt"
         raise InputError("output file", rule, str(options.out))
-    make_folder(options.out.parent)
+    parent, stem = options.out.parent, options.out.stem
+    written = list_release_files(parent, stem, (suffix,))
+    check_outputs(options, {name_provenance(parent, stem): written})
+    graph = load_input(options).graph
+    fields = read_secrets(options) | read_options(options, ThreatSpec, DisclosureSpec, PublishSpec)
+    make_folder(parent)
     fields |= read_leave_out(options)
     spec = PublishSpec.check_fields({**fields, "graph_hash": graph.content_hash, "defense": choice})
     with closing(Store()) as store:
@@ -94,16 +99,17 @@ def _publish_graph(options: argparse.Namespace) -> int:
     shown = (options.utility,) if options.utility else ()
     features = release.graph.feature_names
     columns = [*release.graph.attributes, *features] if spec.disclosure.names_columns else None
-    paths = write_release(
-        release,
-        options.out.parent,
-        options.out.stem,
-        provenance,
-        (suffix,),
-        attributes=shown,
-        columns=columns,
-        pseudonyms=Seed.from_entropy() if is_renamed else None,
-    )
+    with stage_outputs(parent) as folder:
+        paths = write_release(
+            release,
+            folder,
+            stem,
+            provenance,
+            (suffix,),
+            attributes=shown,
+            columns=columns,
+            pseudonyms=Seed.from_entropy() if is_renamed else None,
+        )
     files = ", ".join(path.name for path in paths)
     weights = "" if release.graph.weights is None else " with weights"
     say(f"{release.graph.num_edges} links{weights}, {release.guarantee.label}: {files}")
@@ -131,6 +137,7 @@ def _publish_statistics(options: argparse.Namespace) -> int:
     spec = StatisticsSpec.check_fields(read_options(options, StatisticsSpec))
     if options.out.suffix.lower() != ".csv":
         raise InputError("output file", "must end in .csv for statistics", str(options.out))
+    check_outputs(options, {options.out.with_suffix(".json"): [options.out]})
     graph = load_input(options).graph
     make_folder(options.out.parent)
     charge = {name: getattr(options, name) for name in ("budget", "lineage")}
@@ -141,7 +148,9 @@ def _publish_statistics(options: argparse.Namespace) -> int:
         run = secrets.token_hex(8)
         provenance = enter_statistics(store, graph, spec, guarantee, run, **charge)
         Team(store).record(LOCAL, "publish statistics", run, ", ".join(spec.statistics))
-    paths = write_statistics(rows, options.out, graph.num_nodes, provenance)
+    with stage_outputs(options.out.parent) as folder:
+        path = folder / options.out.name
+        paths = write_statistics(rows, path, graph.num_nodes, provenance)
     files = ", ".join(path.name for path in paths)
     say(f"{count_noun(len(rows), 'row')}, {guarantee.label}: {files}. {guarantee.note}")
     _show_totals(provenance)

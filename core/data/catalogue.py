@@ -101,6 +101,13 @@ def find_raw(info: DatasetInfo) -> Path | None:
     return None
 
 
+def list_raw_files() -> list[Path]:
+    """Raw files of all datasets at hand."""
+    at_hand = [(info, find_raw(info)) for info in _DATASETS if not info.is_built_in]
+    names = {info.name: {*info.files, *_LOCAL_FILES.get(info.name, ())} for info, _ in at_hand}
+    return [folder / name for info, folder in at_hand if folder for name in names[info.name]]
+
+
 def _download(info: DatasetInfo) -> Path:
     from core.home import find_home
 

@@ -8,7 +8,6 @@ pseudonyms: a table sorted by a secret would hand it on. `readers` reads all of 
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import re
 import sys
@@ -26,6 +25,7 @@ from core.attribute import Attribute
 from core.data.text_input import escape_cell
 from core.errors import InputError
 from core.graph import Graph
+from core.records import format_record, hash_files
 from core.release import Release
 from core.seeding import Seed
 
@@ -74,13 +74,12 @@ def write_release(
     graph = sort_nodes(graph) if pseudonyms is None else shuffle_nodes(graph, pseudonyms)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    stem = re.sub(r"[^\w.=,+-]+", "_", stem).strip("._")[:120] or "release"
+    path = name_provenance(folder, stem)
     table = graph if columns is None else _tabulate_features(graph)
-    paths = [
-        path
-        for name in formats
-        for path in _WRITERS[name](graph if name in ("npz", "pt") else table, folder, stem)
-    ]
+    for name in formats:
+        _, write = _WRITERS[name]
+        write(graph if name in ("npz", "pt") else table, *list_release_files(folder, stem, (name,)))
+    paths = list_release_files(folder, stem, formats)
     record = {
         **provenance,
         "release": {
@@ -95,14 +94,25 @@ def write_release(
             "is_pseudonymous": pseudonyms is not None,
             "content_hash": graph.content_hash,
         },
-        "files": {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in paths},
     }
-    path = folder / f"{stem}.provenance.json"
-    path.write_text(
-        json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False, default=str) + "\n",
-        encoding="utf-8",
-    )
+    text = format_record(record, hash_files(folder, paths), indent=2, sort_keys=True, default=str)
+    path.write_text(text, encoding="utf-8")
     return [*paths, path]
+
+
+def list_release_files(folder: Path, stem: str, formats: Sequence[str]) -> list[Path]:
+    """Files that `write_release` writes beside the provenance."""
+    endings = [ending for name in formats for ending in _WRITERS[name][0]]
+    return [folder / f"{_clean_stem(stem)}{ending}" for ending in endings]
+
+
+def name_provenance(folder: Path, stem: str) -> Path:
+    """File of a release's provenance."""
+    return folder / f"{_clean_stem(stem)}.provenance.json"
+
+
+def _clean_stem(stem: str) -> str:
+    return re.sub(r"[^\w.=,+-]+", "_", stem).strip("._")[:120] or "release"
 
 
 def _tabulate_features(graph: Graph) -> Graph:
@@ -160,11 +170,9 @@ def _tabulate_nodes(graph: Graph) -> pd.DataFrame:
     return pd.DataFrame({"id": list(graph.node_ids), **columns}, dtype=object)
 
 
-def _write_csv(graph: Graph, folder: Path, stem: str) -> list[Path]:
-    links, nodes = folder / f"{stem}.csv", folder / f"{stem}.nodes.csv"
+def _write_csv(graph: Graph, links: Path, nodes: Path) -> None:
     _write_table(_tabulate_links(graph), links)
     _write_table(_tabulate_nodes(graph), nodes)
-    return [links, nodes]
 
 
 def _write_table(table: pd.DataFrame, path: Path) -> None:
@@ -179,8 +187,7 @@ def _write_table(table: pd.DataFrame, path: Path) -> None:
     frame.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
 
 
-def _write_graphml(graph: Graph, folder: Path, stem: str) -> list[Path]:
-    path = folder / f"{stem}.graphml"
+def _write_graphml(graph: Graph, path: Path) -> None:
     ids = _clean_ids(graph)
     columns = [_attribute_values(graph, name) for name in graph.attributes]
     with path.open("w", encoding="utf-8", newline="\n") as file:
@@ -208,7 +215,6 @@ def _write_graphml(graph: Graph, folder: Path, stem: str) -> list[Path]:
             ends = f"source={_quoted(ids[i])} target={_quoted(ids[j])}"
             file.write(f"<edge {ends}>{data}</edge>\n")
         file.write("</graph>\n</graphml>\n")
-    return [path]
 
 
 def _clean_ids(graph: Graph) -> list[str]:
@@ -223,8 +229,7 @@ def _clean_ids(graph: Graph) -> list[str]:
     return ids
 
 
-def _write_gexf(graph: Graph, folder: Path, stem: str) -> list[Path]:
-    path = folder / f"{stem}.gexf"
+def _write_gexf(graph: Graph, path: Path) -> None:
     ids = _clean_ids(graph)
     columns = [_attribute_values(graph, name) for name in graph.attributes]
     weights = None if graph.weights is None else graph.weights.tolist()
@@ -251,19 +256,15 @@ def _write_gexf(graph: Graph, folder: Path, stem: str) -> list[Path]:
             ends = f"source={_quoted(ids[i])} target={_quoted(ids[j])}"
             file.write(f'<edge id="{row}" {ends}{weight}/>\n')
         file.write("</edges>\n</graph>\n</gexf>\n")
-    return [path]
 
 
-def _write_parquet(graph: Graph, folder: Path, stem: str) -> list[Path]:
-    """<stem>.parquet (source, target, weight) and <stem>.nodes.parquet (id, attributes)."""
-    paths = [folder / f"{stem}.parquet", folder / f"{stem}.nodes.parquet"]
-    for table, path in zip((_tabulate_links(graph), _tabulate_nodes(graph)), paths, strict=True):
-        table.to_parquet(path, index=False)
-    return paths
+def _write_parquet(graph: Graph, links: Path, nodes: Path) -> None:
+    """Links (source, target, weight) and nodes (id, attributes)."""
+    _tabulate_links(graph).to_parquet(links, index=False)
+    _tabulate_nodes(graph).to_parquet(nodes, index=False)
 
 
-def _write_npz(graph: Graph, folder: Path, stem: str) -> list[Path]:
-    path = folder / f"{stem}.npz"
+def _write_npz(graph: Graph, path: Path) -> None:
     matrix = graph.adjacency
     arrays: dict[str, Any] = {
         "adj_data": matrix.data,
@@ -285,21 +286,18 @@ def _write_npz(graph: Graph, folder: Path, stem: str) -> list[Path]:
         arrays["attribute_info"] = np.array(json.dumps(info))
         arrays["attribute_codes"] = np.stack([a.codes for a in graph.attributes.values()])
     np.savez_compressed(path, allow_pickle=False, **arrays)
-    return [path]
 
 
-def _write_pyg(graph: Graph, folder: Path, stem: str) -> list[Path]:
-    """<stem>.pt, tensors by name for `Data(**torch.load(path))`, and <stem>.nodes.csv.
+def _write_pyg(graph: Graph, path: Path, nodes: Path) -> None:
+    """Tensors by name for `Data(**torch.load(path))`, and the table of the nodes.
 
     Both directions of each link, as PyG has them; attributes as codes, −1 unknown. Ids and names
     of classes are in the node table, whose rows are the nodes in their order.
     """
     import torch
 
-    path, nodes = folder / f"{stem}.pt", folder / f"{stem}.nodes.csv"
     torch.save(graph.to_pyg().to_dict(), path)  # no object that had to be unpickled
     _write_table(_tabulate_nodes(graph), nodes)
-    return [path, nodes]
 
 
 def _attribute_values(graph: Graph, name: str) -> list[str]:
@@ -317,11 +315,12 @@ def _quoted(text: str) -> str:
     return quoteattr(_cleaned(text))
 
 
-_WRITERS: dict[str, Callable[[Graph, Path, str], list[Path]]] = {
-    "csv": _write_csv,
-    "parquet": _write_parquet,
-    "graphml": _write_graphml,
-    "gexf": _write_gexf,
-    "npz": _write_npz,
-    "pt": _write_pyg,
+_WRITERS: dict[str, tuple[tuple[str, ...], Callable[..., None]]] = {
+    "csv": ((".csv", ".nodes.csv"), _write_csv),
+    "parquet": ((".parquet", ".nodes.parquet"), _write_parquet),
+    "graphml": ((".graphml",), _write_graphml),
+    "gexf": ((".gexf",), _write_gexf),
+    "npz": ((".npz",), _write_npz),
+    "pt": ((".pt", ".nodes.csv"), _write_pyg),
 }
+"""Format → endings of its files, and the function that writes them."""

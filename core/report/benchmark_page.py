@@ -14,6 +14,7 @@ from core.audit.provenance import describe_packages
 from core.audit.scenarios import THREAT_TITLES
 from core.audit.states import State
 from core.findings.benchmark import choose_defense, describe_threat, format_shape, tabulate_releases
+from core.records import format_record, hash_files
 from core.report.text import clean_text
 from core.words import begin_sentence, count_noun
 
@@ -61,6 +62,11 @@ REMARKS = {
 """Remarks shown before the figures: field of the benchmark → remark."""
 
 
+RECORD = "results.json"
+FILES = ("results.csv", "results.parquet", "summary.csv", "index.html")
+"""Files of a benchmark, which the record lists."""
+
+
 def write_benchmark(
     folder: Path, settings: dict[str, Any], table: pd.DataFrame, summary: pd.DataFrame
 ) -> None:
@@ -70,18 +76,18 @@ def write_benchmark(
     table     of `core.audit.benchmark.gather_results`
     summary   of `core.findings.benchmark.summarize_benchmark`
     """
-    table.to_csv(folder / "results.csv", index=False)
-    table.to_parquet(folder / "results.parquet", index=False)
-    summary.to_csv(folder / "summary.csv", index=False, float_format="%.4g")
+    paths = [folder / name for name in FILES]
+    table.to_csv(paths[0], index=False)
+    table.to_parquet(paths[1], index=False)
+    summary.to_csv(paths[2], index=False, float_format="%.4g")
+    paths[3].write_text(format_page(settings, table, summary), encoding="utf-8")
     records = {
         name: json.loads(rows.to_json(orient="records", double_precision=15))
         for name, rows in (("summary", summary), ("results", table))
     }
     content = {"spec": settings, "provenance": describe_packages(), **records}
-    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    (folder / "results.json").write_text(text + "\n", encoding="utf-8")
-    page = format_page(settings, table, summary)
-    (folder / "index.html").write_text(page, encoding="utf-8")
+    text = format_record(content, hash_files(folder, paths), indent=1, allow_nan=False)
+    (folder / RECORD).write_text(text, encoding="utf-8")
 
 
 def format_page(settings: dict[str, Any], table: pd.DataFrame, summary: pd.DataFrame) -> str:

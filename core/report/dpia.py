@@ -248,6 +248,10 @@ def format_dpia(view: AuditView, options: ReportOptions) -> dict[str, str]:
     return _format(ReportData(view, replace(options, edition="internal")))
 
 
+FILES = ("dpia.md", "dpia.json")
+"""Files of `write_dpia`."""
+
+
 def write_dpia(data: ReportData, folder: Path) -> list[Path]:
     """Write dpia.md and dpia.json to `folder`."""
     paths = []

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -269,21 +268,28 @@ FORMATS: dict[str, tuple[str, Callable[[Gate], str]]] = {
 """Value of `--format` → file name and formatter."""
 
 
-def remove_files(formats: list[str], folder: Path) -> None:
-    """Remove files of an earlier run, of whichever format, so that none outlives a failure of this
-    one or contradicts it; raises InputError for an unknown format."""
+def check_formats(formats: list[str]) -> None:
+    """Raise InputError for an unknown format."""
     for name in formats:
         if name not in FORMATS:
             raise InputError("--format", f"must be one of {', '.join(FORMATS)}", name)
-    for file, _ in FORMATS.values():
-        (folder / file).unlink(missing_ok=True)
+
+
+def list_verdicts(folder: Path) -> list[Path]:
+    """Files of all formats."""
+    return [folder / file for file, _ in FORMATS.values()]
+
+
+def remove_verdicts(folder: Path) -> None:
+    """Remove files of an earlier run, of whichever format, so that none outlives a failure of this
+    one or contradicts it."""
+    for path in list_verdicts(folder):
+        path.unlink(missing_ok=True)
 
 
 def write_gate(view: AuditView, folder: Path, formats: list[str], exit_code: int) -> None:
-    """Write one file per format to `folder`, each atomically."""
+    """Write one file per format to `folder`."""
     gate = build_gate(view, exit_code)
     for name in formats:
         file, write = FORMATS[name]
-        temporary = folder / f".{file}.{os.getpid()}"
-        temporary.write_text(write(gate), encoding="utf-8")
-        temporary.replace(folder / file)
+        (folder / file).write_text(write(gate), encoding="utf-8")

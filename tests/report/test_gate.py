@@ -23,7 +23,7 @@ from core.errors import InputError
 from core.findings.policy import Limit, find_policy
 from core.findings.verdict import judge
 from core.release import ORIGINAL
-from core.report.gate import FORMATS, build_gate, remove_files, write_gate
+from core.report.gate import FORMATS, build_gate, remove_verdicts, write_gate
 from core.report.text import clean_text
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
@@ -277,7 +277,7 @@ def test_files_are_whole_and_those_of_an_earlier_run_do_not_stay(tmp_path, capsy
 
     write_gate(make_view(), out, list(FORMATS), 0)
     assert list_files() == {name for name, _ in FORMATS.values()}
-    arguments = ["audit", "--graph", "karate", "--attack", "katz", "--out", str(out)]
+    arguments = ["audit", "--graph", "karate", "--attack", "katz", "--out", str(out), "--overwrite"]
     assert command.main([*arguments, "--format", "sarif,junit", "--format", "json"]) == 2
     error = "error: --format needs a policy; got sarif,junit,json; add --policy public, partner"
     assert capsys.readouterr().err.splitlines()[-1].startswith(error)
@@ -294,5 +294,5 @@ def test_no_format_of_an_earlier_run_outlives_this_one(tmp_path):
     for file, _ in FORMATS.values():
         (tmp_path / file).write_text("passed")
     (tmp_path / "audit.json").write_text("{}")
-    remove_files(["json"], tmp_path)
+    remove_verdicts(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["audit.json"]
