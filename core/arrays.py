@@ -40,9 +40,9 @@ def canonical_edges(
     if weights is None:
         unique, merged = sort_distinct(codes), None
     else:
-        values = np.asarray(weights, dtype=np.float32)[~loops]
+        values = np.asarray(weights, dtype=np.float64)[~loops]
         unique, inverse = np.unique(codes, return_inverse=True)
-        merged = np.full(len(unique), -np.inf, np.float32)
+        merged = np.full(len(unique), -np.inf)
         np.maximum.at(merged, inverse, values)
     return decode_pairs(unique, num_nodes), merged
 

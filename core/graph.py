@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _CHECKED = 1 << 17
 """Links that are checked together."""
 
+_LARGEST = float(np.finfo(np.float32).max)
+"""Largest weight: learners read weights as float32."""
+
 
 @dataclass(frozen=True, eq=False)
 class Graph:
@@ -34,7 +37,7 @@ class Graph:
     attributes    name → Attribute; candidates for private and utility columns
     features      (n, d) float32, dense or CSR, or None; never contains a private column
     feature_names d texts
-    weights       (m,) float32 ≥ 0, or None for an unweighted graph
+    weights       (m,) float64 ≥ 0 as given, or None for an unweighted graph
     """
 
     edges: np.ndarray
@@ -51,7 +54,7 @@ class Graph:
         object.__setattr__(self, "node_ids", tuple(self.node_ids))
         object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
         if self.weights is not None:
-            weights = np.asarray(self.weights, dtype=np.float32)
+            weights = np.asarray(self.weights, dtype=np.float64)
             object.__setattr__(self, "weights", freeze(weights))
         if self.features is not None:
             object.__setattr__(self, "features", _freeze_features(self.features))
@@ -80,6 +83,8 @@ class Graph:
                 raise InputError("weights", "must be one per link", self.weights.shape)
             if not np.isfinite(self.weights).all() or (self.weights < 0).any():
                 raise InputError("weights", "must be finite and not negative")
+            if (self.weights > _LARGEST).any():
+                raise InputError("weights", f"must be at most {_LARGEST:.2g}", self.weights.max())
         for name, attribute in self.attributes.items():
             if attribute.codes.shape != (n,):
                 raise InputError(f"attribute '{name}'", f"must have {n} values")
@@ -244,7 +249,9 @@ class Graph:
     def adjacency(self) -> sparse.csr_array:
         """(n, n) float32 symmetric CSR with sorted indices; link weights, or 1."""
         i, j = self.edges.T
-        values = np.ones(self.num_edges, np.float32) if self.weights is None else self.weights
+        values = np.ones(self.num_edges, np.float32)
+        if self.weights is not None:
+            values = self.weights.astype(np.float32)
         shape = (self.num_nodes, self.num_nodes)
         upper = sparse.coo_array((values, (i, j)), shape=shape)
         matrix = (upper + upper.T).tocsr()
@@ -278,7 +285,9 @@ class Graph:
             else:
                 add("features", self.features)
         if self.weights is not None:
-            add("weights", self.weights)
+            # As when weights were kept as float32, by which stored graphs are named.
+            short = self.weights.astype(np.float32)
+            add("weights", short if (short == self.weights).all() else self.weights)
         return digest.hexdigest()
 
     @cached_property

@@ -28,6 +28,7 @@ from core.findings.verdict_words import (
     list_deciding,
 )
 from core.release import ORIGINAL
+from core.words import begin_sentence
 from pages.ui import cache, page, session
 from pages.ui.chart import show_cached_chart
 from pages.ui.decision_record import show_history, show_record
@@ -124,6 +125,8 @@ def _show_deciding(release: ReleaseVerdict, summary: PageSummary) -> None:
         left.markdown(f"{state}. {escape(card.title, 120)}: {value}{card.compared_with}")
         right.html(_draw_bar(check))
     st.caption("Bar: measured value. Line: limit.")
+    for text in release.unattacked:
+        st.warning(f"{escape(begin_sentence(text), 300)}.")
     page.show_exact(summary.exact)
 
 

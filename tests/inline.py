@@ -43,6 +43,8 @@ def run_inline(
         view = assemble_view(own, own.find_audit(audit_id))
         for load in (view.load_nodes, view.load_profile, view.load_rocs):
             load()  # a script's home may be gone when it asks for them
+        for summary in view.releases:
+            view.has_weights(summary.id)
         return view
     finally:
         if store is None:

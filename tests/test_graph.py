@@ -309,3 +309,31 @@ def test_membership_equals_numpys(codes, ordered):
     ordered = np.array(sorted(ordered), np.int64)
     codes = np.array(codes, np.int64)
     np.testing.assert_array_equal(is_among(codes, ordered), np.isin(codes, ordered))
+
+
+def test_stored_graphs_keep_their_hashes():
+    """Taken when weights were float32: homes name graphs by them, and unpacking checks them."""
+    pairs = np.array([[0, 1], [1, 2], [2, 3], [0, 3], [1, 4]])
+    recorded = {
+        (): "5267489c7ced7212982207a09fe4ec4cdcd0f985826a8407421f014828518e82",
+        (1, 2, 3, 4, 5): "f3d3fa5f4938f066d995df06294c6fa0aebe114e73afde3a4c1893c0d83764ac",
+        (0.5, 2, 0.25, 1, 7): "4af8b9535f68da4cf685d465aec30ef358a27419c56ba9e17157f62c6398c037",
+        tuple(np.float32([0.1, 0.2, 0.3, 1084601170, 5]).tolist()): (
+            "058ea09d79c0244aeff9fd7a51ac713720f2c42ed56a6421414b604bad1235cd"
+        ),
+    }
+    for values, expected in recorded.items():
+        weights = np.array(values) if values else None
+        graph = Graph.from_pairs(pairs, node_ids=tuple("abcde"), weights=weights)
+        assert graph.content_hash == expected
+
+
+def test_graphs_that_differ_beyond_float32_have_other_hashes():
+    times = np.array([1084601170.0, 1084601216.0])
+    assert np.float32(times[0]) == np.float32(times[1])
+    first, second = (Graph.from_pairs([[0, 1]], weights=times[[i]]) for i in range(2))
+    assert first.weights.tolist() == [1084601170.0]
+    assert first.content_hash != second.content_hash
+    assert first.adjacency.dtype == np.float32
+    with pytest.raises(InputError, match="weights"):
+        Graph.from_pairs([[0, 1]], weights=np.array([1e39]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -154,6 +154,14 @@ def assemble_view(
         key = keys[release, repeat]
         return files.load_cell(store.home, key, ("link_scores",)).get("link_scores")
 
+    @cache
+    def has_weights(release: str) -> bool:
+        paths = [files.graph_path(store.home, row.graph_hash)]
+        if release != ORIGINAL:
+            done = list_done(groups, release, "")
+            paths = [files.cell_folder(store.home, cell.key) / files.ARRAYS for cell in done]
+        return any("weights" in files.list_arrays(path) for path in paths)
+
     def load_graph_left() -> Graph:
         return leave_out_people(load(row.graph_hash), spec.disclosure.leave_out)
 
@@ -178,6 +186,7 @@ def assemble_view(
         load_release=load_release,
         load_sample=load_sample,
         load_link_scores=load_link_scores,
+        has_weights=has_weights,
         load_margins=make_margin_loader(store, groups),
         claims=list_runs(store, ClaimJobs, row.id),
     )

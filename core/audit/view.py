@@ -228,6 +228,7 @@ class AuditView:
     load_sample   release id of a defense → links among a few nodes before and after, first repeat
     load_link_scores  (defense's release id, repeat) → (m,) learned score of each link of the
     defended graph, or None
+    has_weights   release id → whether any repeat of it has link weights
     load_margins  (release id, attribute attack or None for the label) → (k,) margins of the true
     class over hidden nodes and repeats, from uncalibrated probabilities
     claims   claim checks of the releases, oldest first, in any state
@@ -254,6 +255,7 @@ class AuditView:
     ledger: tuple[Entry, ...] = ()
     decisions: tuple[Decision, ...] = ()
     load_link_scores: Callable[[str, int], np.ndarray | None] = lambda _release, _repeat: None
+    has_weights: Callable[[str], bool] = lambda _release: False
     load_margins: Callable[[str, str | None], np.ndarray] = lambda _release, _attack: np.zeros(0)
 
     @property

@@ -265,8 +265,9 @@ def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[d
     for release in verdict.offered:
         decision = release.decision.replace("_", " ")
         reasons = [] if release.decision == "publish" else explain_release(release)
-        more = f"; and {len(reasons) - 1} more" if len(reasons) > 1 else ""
-        why = f"; {reasons[0]}{more}" if reasons else ""
+        named = list(dict.fromkeys([*reasons[:1], *(release.unattacked if reasons else ())]))
+        more = f"; and {len(reasons) - len(named)} more" if len(reasons) > len(named) else ""
+        why = "".join(f"; {text}" for text in named) + more
         tell(f"{release_title(release.release)}: {decision}{why}")
     tell(describe_decision(verdict))
     return {"verdict": verdict.describe()}, 0 if verdict.may_leave else NOTHING_MAY_LEAVE

@@ -282,7 +282,7 @@ def find_warnings(
             yield (
                 f"{format_percent(unique / graph.num_edges)} of the links have a weight that no "
                 "other link has. Whoever knows it finds both ends, even under pseudonyms. No "
-                "attack here reads weights: round them or leave them out."
+                "attack here finds people by weights: leave them out."
             )
     if not graph.attributes:
         yield "The nodes have no attributes: only links and identities can be audited."

@@ -31,6 +31,9 @@ from core.seeding import Seed
 
 DEFAULT_FORMATS = ("csv", "graphml", "npz")
 
+_EXACT = 2.0**53
+"""Integers up to here are exact as float64."""
+
 _NOT_XML = re.compile(r"[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
 
@@ -158,7 +161,16 @@ def _tabulate_links(graph: Graph) -> pd.DataFrame:
     """source, target and, in a weighted graph, weight."""
     ids = np.array(graph.node_ids, object)
     links = pd.DataFrame({"source": ids[graph.edges[:, 0]], "target": ids[graph.edges[:, 1]]})
-    return links if graph.weights is None else links.assign(weight=graph.weights)
+    weights = _find_weights(graph)
+    return links if weights is None else links.assign(weight=weights)
+
+
+def _find_weights(graph: Graph) -> np.ndarray | None:
+    """(m,) weights as they were given: int64 where all are integers, else float64; or None."""
+    weights = graph.weights
+    if weights is None or (weights > _EXACT).any() or (weights % 1).any():
+        return weights
+    return weights.astype(np.int64)
 
 
 def _tabulate_nodes(graph: Graph) -> pd.DataFrame:
@@ -180,6 +192,8 @@ def _write_table(table: pd.DataFrame, path: Path) -> None:
     cells = {
         escape_cell(name): column.astype(float)
         if column.dtype.kind == "f"
+        else column
+        if column.dtype.kind == "i"
         else column.map(escape_cell)
         for name, column in table.items()
     }
@@ -199,8 +213,10 @@ def _write_graphml(graph: Graph, path: Path) -> None:
             file.write(
                 f'<key id="a{number}" for="node" attr.name={_quoted(name)} attr.type="string"/>\n'
             )
-        if graph.weights is not None:
-            file.write('<key id="w" for="edge" attr.name="weight" attr.type="float"/>\n')
+        found = _find_weights(graph)
+        if found is not None:
+            kind = "long" if found.dtype.kind == "i" else "double"
+            file.write(f'<key id="w" for="edge" attr.name="weight" attr.type="{kind}"/>\n')
         file.write('<graph edgedefault="undirected">\n')
         for row, node in enumerate(ids):
             data = "".join(
@@ -209,7 +225,7 @@ def _write_graphml(graph: Graph, path: Path) -> None:
                 if column[row]
             )
             file.write(f"<node id={_quoted(node)}>{data}</node>\n")
-        weights = None if graph.weights is None else graph.weights.tolist()
+        weights = None if found is None else found.tolist()
         for row, (i, j) in enumerate(graph.edges.tolist()):
             data = "" if weights is None else f'<data key="w">{weights[row]!r}</data>'
             ends = f"source={_quoted(ids[i])} target={_quoted(ids[j])}"
@@ -232,7 +248,8 @@ def _clean_ids(graph: Graph) -> list[str]:
 def _write_gexf(graph: Graph, path: Path) -> None:
     ids = _clean_ids(graph)
     columns = [_attribute_values(graph, name) for name in graph.attributes]
-    weights = None if graph.weights is None else graph.weights.tolist()
+    found = _find_weights(graph)
+    weights = None if found is None else found.tolist()
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(
             '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -265,7 +282,11 @@ def _write_parquet(graph: Graph, links: Path, nodes: Path) -> None:
 
 
 def _write_npz(graph: Graph, path: Path) -> None:
-    matrix = graph.adjacency
+    matrix, weights = graph.adjacency, _find_weights(graph)
+    if weights is not None:
+        numbers = (np.tile(weights, 2), np.concatenate([graph.edges, graph.edges[:, ::-1]]).T)
+        matrix = sparse.coo_array(numbers, shape=matrix.shape).tocsr()
+        matrix.sort_indices()
     arrays: dict[str, Any] = {
         "adj_data": matrix.data,
         "adj_indices": matrix.indices,
@@ -296,7 +317,10 @@ def _write_pyg(graph: Graph, path: Path, nodes: Path) -> None:
     """
     import torch
 
-    torch.save(graph.to_pyg().to_dict(), path)  # no object that had to be unpickled
+    data, weights = graph.to_pyg(), _find_weights(graph)
+    if weights is not None:
+        data.edge_weight = torch.from_numpy(np.tile(weights, 2))
+    torch.save(data.to_dict(), path)  # no object that had to be unpickled
     _write_table(_tabulate_nodes(graph), nodes)
 
 

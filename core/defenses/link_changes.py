@@ -8,9 +8,6 @@ from core.algorithms.pairs import sample_non_links
 from core.graph import Graph
 from core.threats import Threats
 
-MAX_DECIMALS = 4
-"""Weights of more decimals are taken for measurements of full precision."""
-
 
 def change_links(
     graph: Graph,
@@ -37,21 +34,23 @@ def change_links(
 def draw_weights(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
     """(count,) weights for added links, distributed as the graph's; empty without weights.
 
-    Each lies at random between two neighbouring weights and has as many decimals: one weight for
-    all of them, or copies of others, would tell them from real links.
+    Each lies at random between two neighbouring weights and has as many decimals, and no more bits:
+    one weight for all of them, copies of others or a finer one would tell them from real links.
     """
     if graph.weights is None:
-        return np.empty(0, np.float32)
+        return np.empty(0)
     ordered = np.sort(graph.weights)
     if not len(ordered):
-        return np.ones(count, np.float32)
+        return np.ones(count)
     places = rng.random(count) * (len(ordered) - 1)
-    drawn = np.interp(places, np.arange(len(ordered)), ordered.astype(np.float64))
-    for decimals in range(MAX_DECIMALS + 1):
-        if (np.round(ordered.astype(np.float64), decimals).astype(np.float32) == ordered).all():
+    drawn = np.interp(places, np.arange(len(ordered)), ordered)
+    is_short = (ordered.astype(np.float32) == ordered).all()
+    kind = np.float32 if is_short else np.float64
+    for decimals in range(np.finfo(kind).precision):
+        if (np.round(ordered, decimals).astype(kind) == ordered).all():
             drawn = np.round(drawn, decimals)
             break
-    return drawn.astype(np.float32)
+    return np.asarray(drawn, kind)
 
 
 def sample_candidates(

@@ -117,7 +117,7 @@ class _Neighborhoods:
         if self.graph.weights is None:
             return self.graph.with_edges(edges)
         places = find_places(pair_codes(edges, self.graph.num_nodes), self.graph.edge_codes)
-        weights = np.empty(len(edges), np.float32)
+        weights = np.empty(len(edges))
         weights[places >= 0] = self.graph.weights[places[places >= 0]]
         weights[places < 0] = draw_weights(self.graph, int((places < 0).sum()), rng)
         return self.graph.with_edges(edges, weights)

@@ -1,7 +1,8 @@
 """The release decision as a pure function of a policy and an audit's findings.
 
 A release is published only if the whole interval of every limit is inside and enough was tested; it
-is refused as soon as one stopping value exceeds its limit; anything between needs a review. A
+is refused as soon as one stopping value exceeds its limit; anything between needs a review, as does
+a release with a channel that no attack reads. A
 tighter limit never makes the decision milder, and omitting a required attack never turns "do not
 publish" into "publish".
 """
@@ -18,6 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from core.audit.view import AuditView
 from core.defenses.external import EXTERNAL
+from core.findings.channels import Channel, list_channels
 from core.findings.evidence import (
     Evidence,
     find_evidence,
@@ -87,7 +89,7 @@ class Check(BaseModel):
 
 class ReleaseVerdict(BaseModel):
     """untried: tests missing before clearance; refuted: failed claim checks; obstacle: reason
-    why it cannot be published whatever its limits."""
+    why it cannot be published whatever its limits; channels: what leaves with it."""
 
     model_config = ConfigDict(frozen=True)
     release: str
@@ -95,11 +97,17 @@ class ReleaseVerdict(BaseModel):
     untried: tuple[str, ...] = ()
     refuted: tuple[str, ...] = ()
     obstacle: str = ""
+    channels: tuple[Channel, ...] = ()
+
+    @property
+    def unattacked(self) -> tuple[str, ...]:
+        """What leaves and is not attacked, with the remedy."""
+        return tuple(filter(None, (channel.open_point for channel in self.channels)))
 
     @property
     def open_points(self) -> tuple[str, ...]:
         """What has to be done before clearance, one sentence each."""
-        return (*filter(None, [self.obstacle]), *self.untried)
+        return (*filter(None, [self.obstacle]), *self.unattacked, *self.untried)
 
     @property
     def is_tested(self) -> bool:
@@ -203,6 +211,7 @@ def judge_release(view: AuditView, release: str, policy: Policy) -> ReleaseVerdi
             if run.release == release and run.check is not None and run.check.is_refuted
         ),
         obstacle=find_obstacle(view, release),
+        channels=list_channels(view, release),
     )
 
 

@@ -231,7 +231,7 @@ def _build_decisions(data: ReportData, verdict: Verdict) -> list[Block]:
     reasons = [
         f"{release_title(release.release)}: {reason}"
         for release in shown
-        for reason in (*release.refuted, release.obstacle)
+        for reason in (*release.refuted, release.obstacle, *release.unattacked)
         if reason
     ]
     return [*result, blocks.bullets(reasons)] if reasons else result

@@ -203,3 +203,51 @@ def test_escaping_cells_is_reversible_and_leaves_no_formula(text):
     escaped = escape_cell(text)
     assert unescape_cell(escaped) == text
     assert not escaped.startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def read_written_weights(paths):
+    """Suffix → the weights as they stand in each file, without a reader of ours."""
+    import pandas as pd
+    import torch
+
+    rows = [line.rpartition(",")[2] for line in paths["csv"].read_text().splitlines()[1:]]
+    edges = [e for e in ElementTree.parse(paths["graphml"]).iter() if e.tag.endswith("}edge")]
+    others = [e for e in ElementTree.parse(paths["gexf"]).iter() if e.tag.endswith("}edge")]
+    with np.load(paths["npz"]) as arrays:
+        data = arrays["adj_data"]
+    return {
+        "csv": rows,
+        "graphml": [edge[0].text for edge in edges],
+        "gexf": [edge.get("weight") for edge in others],
+        "parquet": pd.read_parquet(paths["parquet"]).weight.to_numpy(),
+        "npz": data,
+        "pt": torch.load(paths["pt"])["edge_weight"].numpy(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        (["1084601170", "1083423586", "7", "9007199254740991"], np.int64),
+        (["0.1", "1084601170.25", "7.0", "3.141592653589793"], np.float64),
+    ],
+)
+def test_weights_leave_as_they_were_given(tmp_path, given, kind):
+    """1084601170 left as 1084601216."""
+    path = tmp_path / "calls.csv"
+    ends = ["a,b", "a,c", "b,c", "c,d"]
+    lines = "\n".join(f"{pair},{weight}" for pair, weight in zip(ends, given, strict=True))
+    path.write_text(f"source,target,weight\n{lines}\n")
+    graph = load_graph(path).graph
+    paths = write(graph, tmp_path / "out", formats=WRITTEN)
+    found = read_written_weights(paths)
+    for suffix in ("csv", "graphml", "gexf"):
+        assert found[suffix] == given, suffix
+    for suffix in ("parquet", "npz", "pt"):
+        assert found[suffix].dtype == kind, suffix
+        count = 1 if suffix == "parquet" else 2  # both directions
+        expected = sorted([*map(kind, given)] * count)
+        assert sorted(found[suffix].tolist()) == expected, suffix
+    for suffix in WRITTEN:
+        again = load_graph(paths[suffix]).graph
+        np.testing.assert_array_equal(again.weights, np.array(given, float), suffix)

@@ -55,3 +55,16 @@ def test_drawn_weights_follow_the_graphs():
     assert len(np.unique(draw_weights(exact, 3000, rng))) > 2900
     nothing = exact.select_edges(np.zeros(graph.num_edges, bool))
     assert draw_weights(nothing, 2, rng).tolist() == [1.0, 1.0]
+
+
+def test_drawn_weights_have_the_decimals_and_the_bits_of_the_graphs():
+    rng = np.random.default_rng(2)
+    graph = two_communities(40, seed=1)
+    times = replace(graph, weights=1084601170.0 + rng.permutation(graph.num_edges) * 3)
+    assert (draw_weights(times, 500, rng) % 1 == 0).all()
+    micro = replace(graph, weights=rng.integers(1, 10**9, graph.num_edges) / 10**6)
+    drawn = draw_weights(micro, 500, rng)
+    np.testing.assert_array_equal(drawn, np.round(drawn, 6))
+    short = replace(graph, weights=rng.random(graph.num_edges).astype(np.float32))
+    drawn = draw_weights(short, 500, rng)
+    np.testing.assert_array_equal(drawn, drawn.astype(np.float32))

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from core.audit.estimate import TimeRange
+from core.audit.spec import AuditSpec
 from core.findings.guide import KNOWLEDGE
 from core.findings.labels import release_title
 from core.findings.policy import find_policy
@@ -11,6 +16,8 @@ from core.findings.verdict_words import DECISION_TITLES
 from core.report import ReportOptions, format_dpia
 from pages.ui import documents, estimate
 from pages.ui.page import STATE_ICONS
+from tests.inline import run_inline
+from tests.oracles.graphs import two_communities
 from tests.pages.conftest import OpenApp, open_tab
 
 RELEASE = "random_deletion:strength=0.5"
@@ -308,3 +315,15 @@ def test_the_guide_offers_only_knowledge_that_helps_to_learn_the_secret(
     (known,) = [b for b in app.multiselect if b.label == "What do they already know?"]
     assert known.options == [KNOWLEDGE["method"], KNOWLEDGE["links"]]
     assert known.value == ["method"]
+
+
+def test_weights_that_leave_are_named_with_their_remedy(open_app: OpenApp, audited) -> None:
+    graph = two_communities(40, seed=5)
+    graph = replace(graph, weights=np.arange(1.0, graph.num_edges + 1))
+    fields = {"graph_name": "calls", "graph_hash": graph.content_hash, "identity": {}}
+    spec = AuditSpec.check_spec({**fields, "num_repeats": 1, "attacks": [{"key": "degree"}]})
+    weighted = run_inline(spec, graph, audited[0].home, "weighted").summary.id
+    app = open_app("decision", audit=weighted)
+    warnings = "\n".join(item.value for item in app.warning)
+    assert "ink weights leave and no attack finds people by them" in warnings
+    assert "Ignore link weights" in warnings

@@ -231,6 +231,18 @@ def read_npz(path: Path, names: Collection[str] | None = None) -> Arrays:
         return {name: stored[name] for name in stored.files if names is None or name in names}
 
 
+@_reopened
+def list_arrays(path: Path) -> list[str]:
+    """Names of a file's arrays, without reading them; raises DamagedError if it is not whole."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return [name.removesuffix(".npy") for name in archive.namelist()]
+    except (FileNotFoundError, zipfile.BadZipFile):
+        raise DamagedError(
+            "stored arrays", "must be as they were written", path.name, "resume the audit"
+        ) from None
+
+
 def write_npz(path: Path, arrays: Arrays) -> None:
     """Write uncompressed and durably."""
     with path.open("wb") as file:

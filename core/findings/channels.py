@@ -1,0 +1,47 @@
+"""What leaves with a release, part by part, and whether an attack finds people by it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from core.audit.view import AuditView
+from core.defenses.external import EXTERNAL
+from core.release import ORIGINAL
+
+Treatment = Literal["attacked", "coarsened", "left out", "not attacked"]
+
+
+class Channel(BaseModel):
+    """A part of a release, such as a column of its links.
+
+    name    plural noun, as in "link weights"
+    remedy  how to leave it out, as a clause
+    """
+
+    model_config = ConfigDict(frozen=True)
+    name: str
+    treatment: Treatment
+    remedy: str
+
+    @property
+    def open_point(self) -> str:
+        """What stands against a release with this channel, or "". Without a colon, after which
+        page 1 of the report cuts."""
+        if self.treatment != "not attacked":
+            return ""
+        return f"{self.name} leave and no attack finds people by them, so {self.remedy}"
+
+
+def list_channels(view: AuditView, release: str) -> tuple[Channel, ...]:
+    """Channels of a release. Attacks on links read weights as strengths; none finds people by
+    them, whoever made them."""
+    treatment: Treatment = "not attacked" if view.has_weights(release) else "left out"
+    if release == EXTERNAL:
+        remedy = "write the release without them"
+    elif view.has_weights(ORIGINAL):
+        remedy = "load the graph without them (“Ignore link weights” or --ignore-weights)"
+    else:
+        remedy = "choose a defense or setting that publishes links without them"
+    return (Channel(name="link weights", treatment=treatment, remedy=remedy),)
