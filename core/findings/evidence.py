@@ -176,11 +176,14 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
             f"{who} ran on {count_noun(repeats, 'split')}; the policy requires {policy.repeats}"
         )
     planned = {scenario.method.partition(":")[0] for scenario in scenarios}
+    is_weighted = view.has_weights(release)
     for threat in sorted(asked - {"release"}):
         missing = [
             method.info.title
             for method in _list_attacks(threat)
-            if method.info.cost in policy.allowed_costs and method.info.key not in planned
+            if method.info.cost in policy.allowed_costs
+            and method.info.key not in planned
+            and (is_weighted or getattr(method, "finds_by", "") != "values")
         ]
         if missing:
             count = count_noun(len(missing), "required attack")

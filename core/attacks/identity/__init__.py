@@ -13,6 +13,7 @@ from core.attacks.identity.seeded_percolation import SeededPercolation
 from core.attacks.identity.structural_alignment import StructuralAlignment
 from core.attacks.identity.supervised_matcher import SupervisedMatcher
 from core.attacks.identity.transport_matcher import TransportMatcher
+from core.attacks.identity.value_join import ValueJoin
 
 IDENTITY_ATTACKS = (
     Degree,
@@ -26,6 +27,7 @@ IDENTITY_ATTACKS = (
     StructuralAlignment,
     SupervisedMatcher,
     TransportMatcher,
+    ValueJoin,
     # baseline attackers
     RandomMatch,
     DegreeMatch,
