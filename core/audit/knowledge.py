@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from core.audit.declared import declare
 from core.data.splits import Spread
 from core.errors import InputError
 
@@ -178,41 +179,46 @@ class KnowledgeSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     adaptive: bool = Field(
-        False, description="Run each attack on links and columns also by one who knows the defense."
+        False,
+        description="Run each attack on links and columns also by one who knows the defense.",
+        json_schema_extra=declare(affects=()),
     )
     auxiliary_known: tuple[Annotated[Auxiliary, BeforeValidator(parse_auxiliary)], ...] = Field(
         (),
         description="Further attackers, each knowing such a share of the values, of people of "
         "their own: 0.1, or degree:0.1 for people with many links rather, community:0.1 for "
         "everybody of some communities.",
-        json_schema_extra={"metavar": "SHARE,…"},
+        json_schema_extra=declare(affects=(), metavar="SHARE,…"),
     )
     joint: tuple[JointHow, ...] = Field(
         (),
         description="With several private columns, attack each also by one who infers, or knows, "
         "the others.",
+        json_schema_extra=declare(affects=()),
     )
     composition: int | None = Field(
         None,
         ge=2,
         le=100,
         description="Released links, attacked by one who holds K releases of the same graph.",
-        json_schema_extra={"metavar": "K"},
+        json_schema_extra=declare(affects=(), metavar="K"),
     )
     hold_every_defense: bool = Field(
-        False, description="Released links, attacked by one who holds a release of each defense."
+        False,
+        description="Released links, attacked by one who holds a release of each defense.",
+        json_schema_extra=declare(affects=()),
     )
     shadow_graph: str | None = Field(
         None,
         description="SHA-256 of another graph with private columns of the same names, of which an "
         "attacker knows everybody's values and learns.",
-        json_schema_extra={"option": False},
+        json_schema_extra=declare(affects=("transfer",), entry="shadow_graph", option=False),
     )
     shadow_columns: tuple[str, ...] | None = Field(
         None,
         description="Private columns that it teaches; none named: when an audit starts, all that "
         "it has.",
-        json_schema_extra={"option": False},
+        json_schema_extra=declare(affects=(), option=False),
     )
 
     @property

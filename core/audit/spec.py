@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic.config import JsonDict
 
+from core.audit.declared import PRIVATE_COLUMN, declare
 from core.audit.knowledge import KnowledgeSpec, PublisherKnows
 from core.data.release_columns import Rule
 from core.data.splits import Evaluation
@@ -21,10 +21,6 @@ from core.errors import InputError, validate
 from core.methods import ATTACK_KINDS, Defense, Kind, Method
 from core.nouns import NOUNS, Noun, NounKey, propose_noun
 from core.registry import find_method, make_method, parse_method
-
-NO_OPTION: JsonDict = {"option": False}
-"""For fields that have no command-line option of their own."""
-
 
 Measured = Literal["homophily", "structure", "utility", "pairs", "queries"]
 """Names of `core.audit.parts.PARTS`."""
@@ -77,16 +73,29 @@ class IdentityChoice(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     overlap: float = Field(
-        0.9, gt=0, le=1, description="Share of the links in the simulated second graph."
+        0.9,
+        gt=0,
+        le=1,
+        description="Share of the links in the simulated second graph.",
+        json_schema_extra=declare(affects=("identity",), entry="identity"),
     )
     noise: float = Field(
-        0.0, ge=0, le=1, description="Links added to it at random, as a share of the links."
+        0.0,
+        ge=0,
+        le=1,
+        description="Links added to it at random, as a share of the links.",
+        json_schema_extra=declare(affects=("identity",), entry="identity"),
     )
-    seeds_known: int = Field(20, ge=0, description="People whom the attacker has found already.")
+    seeds_known: int = Field(
+        20,
+        ge=0,
+        description="People whom the attacker has found already.",
+        json_schema_extra=declare(affects=("identity",), entry="identity"),
+    )
     auxiliary_graph: str | None = Field(
         None,
         description="SHA-256 of a second graph that is used instead of a simulated one.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(affects=("identity",), entry="identity", option=False),
     )
 
 
@@ -96,33 +105,39 @@ class ThreatSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     private: str | None = Field(
-        None, description="Column that must stay private.", json_schema_extra=NO_OPTION
+        None,
+        description="Column that must stay private.",
+        json_schema_extra=declare(affects=PRIVATE_COLUMN, entry="attribute", option=False),
     )
     more_private: tuple[str, ...] = Field(
         (),
         description="Further private columns, attacked on the same releases.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(affects=("joint",), entry="columns", option=False),
     )
     known: float = Field(
-        0.1, gt=0, lt=1, description="Share of the nodes whose private value the attacker knows."
+        0.1,
+        gt=0,
+        lt=1,
+        description="Share of the nodes whose private value the attacker knows.",
+        json_schema_extra=declare(affects=PRIVATE_COLUMN, entry="attribute"),
     )
     known_people: tuple[str, ...] | None = Field(
         None,
         description="Ids of the people whose private values the attacker knows, "
         "instead of a share.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(affects=PRIVATE_COLUMN, entry="attribute", option=False),
     )
     hide_links: float | None = Field(
         None,
         gt=0,
         lt=1,
         description="Share of the links drawn as sensitive and withheld.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(entry="links", option=False),
     )
     sensitive_links: tuple[tuple[str, str], ...] | None = Field(
         None,
         description="Sensitive links chosen by the analyst, as pairs of node ids.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(entry="links", option=False),
     )
     evaluation: Evaluation = Field(
         "uniform",
@@ -130,12 +145,14 @@ class ThreatSpec(BaseModel):
         "whose ends have as many links, or, both sides alike, at distance two.",
     )
     released_links: bool = Field(
-        False, description="Attack the released links: which of them are real?"
+        False,
+        description="Attack the released links: which of them are real?",
+        json_schema_extra=declare(affects=()),
     )
     identity: IdentityChoice | None = Field(
         None,
         description="What an attacker on identities holds; none: not audited.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(affects=("identity",), entry="identity", option=False),
     )
 
     @model_validator(mode="after")
@@ -161,25 +178,33 @@ class DisclosureSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     utility: str | None = Field(
-        None, description="Column that the recipient wants to predict.", json_schema_extra=NO_OPTION
+        None,
+        description="Column that the recipient wants to predict.",
+        json_schema_extra=declare(affects=("release", "measure"), entry="utility", option=False),
     )
     utility_train: float = Field(
-        0.3, gt=0, lt=1, description="Share of the nodes with a known utility label."
+        0.3,
+        gt=0,
+        lt=1,
+        description="Share of the nodes with a known utility label.",
+        json_schema_extra=declare(affects=("release", "measure"), entry="utility"),
     )
     publish_columns: tuple[str, ...] | None = Field(
         None,
         description="Columns that leave with the graph, and no others; 'none' for none. Not "
         "named: as each format has it.",
-        json_schema_extra={"metavar": "COLUMN[,…]"},
+        json_schema_extra=declare(entry="graph", metavar="COLUMN[,…]"),
     )
     generalize: tuple[str, ...] = Field(
         (),
         description="How columns are made coarser, such as age:bin=10: bin=WIDTH, cap=VALUE, "
         "round=DIGITS, rare=PEOPLE, year, month.",
-        json_schema_extra={"metavar": "COLUMN:RULE"},
+        json_schema_extra=declare(entry="graph", metavar="COLUMN:RULE"),
     )
     leave_out: tuple[str, ...] = Field(
-        (), description="Ids of people who are left out.", json_schema_extra=NO_OPTION
+        (),
+        description="Ids of people who are left out.",
+        json_schema_extra=declare(entry="graph", option=False),
     )
 
     @property
@@ -216,7 +241,8 @@ class _PartedSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     graph_hash: str = Field(
-        description="SHA-256 of the graph's content.", json_schema_extra=NO_OPTION
+        description="SHA-256 of the graph's content.",
+        json_schema_extra=declare(entry="graph", option=False),
     )
     threats: ThreatSpec = Field(default_factory=lambda: ThreatSpec.model_validate({}))
     disclosure: DisclosureSpec = Field(default_factory=lambda: DisclosureSpec.model_validate({}))
@@ -248,23 +274,27 @@ class AuditSpec(_PartedSpec):
     """
 
     graph_name: str = Field(
-        "graph", description="How the graph is called in the report.", json_schema_extra=NO_OPTION
+        "graph",
+        description="How the graph is called in the report.",
+        json_schema_extra=declare(affects=(), option=False),
     )
     noun: NounKey = Field(
         "people",
         description="What the nodes are called in sentences; by default by the graph's name. It "
         "changes no result.",
+        json_schema_extra=declare(affects=()),
     )
     knowledge: KnowledgeSpec = Field(default_factory=lambda: KnowledgeSpec.model_validate({}))
     publisher_knows: PublisherKnows = Field(
         "public",
         description="What of the private values a defense uses: none, those that the assumed "
         "attacker knows too (public), or the whole column.",
+        json_schema_extra=declare(affects=("release",)),
     )
     groups: tuple[str, ...] = Field(
         (),
         description="Columns by whose groups the attackers' advantage is compared.",
-        json_schema_extra={"option": "--group", "metavar": "COLUMN"},
+        json_schema_extra=declare(affects=(), option="--group", metavar="COLUMN"),
     )
     control: float | None = Field(
         None,
@@ -272,71 +302,84 @@ class AuditSpec(_PartedSpec):
         le=0.5,
         description="Share of the nodes of whom no link and no private value goes into a release; "
         "the same attackers are tried on them, to show what being in it adds.",
-        json_schema_extra={"metavar": "SHARE"},
+        json_schema_extra=declare(metavar="SHARE"),
     )
     test_links: float = Field(
-        0.1, ge=0, lt=0.5, description="Share of the links held back to measure usefulness."
+        0.1,
+        ge=0,
+        lt=0.5,
+        description="Share of the links held back to measure usefulness.",
+        json_schema_extra=declare(entry="links"),
     )
     held_back_links: tuple[tuple[str, str], ...] | None = Field(
         None,
         description="Links held back to measure usefulness, as pairs of node ids; instead of a "
         "share.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(entry="held_back", option=False),
     )
     external_release: str | None = Field(
         None,
         description="SHA-256 of a release that was made elsewhere, the one that is judged.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(affects=("release",), entry="external", option=False),
     )
     held_releases: tuple[str, ...] = Field(
         (),
         description="SHA-256 of further releases of the graph, which the attacker holds beside "
         "that one.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(affects=("release",), entry="external", option=False),
     )
     external_match: str = Field(
         "",
         max_length=600,
         description="How nodes were matched with it where pseudonyms are unknown.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(affects=(), option=False),
     )
     measures: tuple[Measured, ...] | None = Field(
         None,
         description="What is measured on releases; none named: all but the queries of PGB.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(affects=(), option=False),
     )
-    attacks: tuple[MethodChoice, ...] = Field((), json_schema_extra=NO_OPTION)
-    defenses: tuple[MethodChoice, ...] = Field((), json_schema_extra=NO_OPTION)
+    attacks: tuple[MethodChoice, ...] = Field(
+        (), json_schema_extra=declare(affects=(), option=False)
+    )
+    defenses: tuple[MethodChoice, ...] = Field(
+        (), json_schema_extra=declare(affects=(), option=False)
+    )
     num_repeats: int = Field(
         5,
         ge=1,
         le=100,
         description="Repeats; each draws new splits and noise.",
-        json_schema_extra={"option": "--repeats"},
+        json_schema_extra=declare(affects=(), option="--repeats"),
     )
     stop_early: bool = Field(
         False,
         description="End the audit before its last repeat once more repeats could not change the "
         "policy's decision on any release; the error of stopping too early is at most 5 %.",
+        json_schema_extra=declare(affects=()),
     )
     root_seed: int = Field(
-        0, ge=0, description="Seed of the whole audit; repeats with the same one are identical."
+        0,
+        ge=0,
+        description="Seed of the whole audit; repeats with the same one are identical.",
+        json_schema_extra=declare(entry="root_seed"),
     )
     policy: dict[str, Any] | None = Field(
         None,
         description="Release policy that the decision goes by; it changes no result.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(affects=(), option=False),
     )
     purpose: dict[str, str] = Field(
         default_factory=dict,
         description="Answers on the release: recipient, knowledge, use, legal basis.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(affects=(), option=False),
     )
 
     note: str = Field(
         "",
         max_length=500,
         description="A note that is kept in audit.json and printed in the report.",
+        json_schema_extra=declare(affects=()),
     )
 
     @model_validator(mode="before")
@@ -473,7 +516,7 @@ class PublishSpec(_PartedSpec):
     back for tests, and only sensitive links are withheld.
     """
 
-    defense: MethodChoice = Field(json_schema_extra=NO_OPTION)
+    defense: MethodChoice = Field(json_schema_extra=declare(option=False))
     publisher_knows: PublisherKnows = Field(
         "column",
         description="Access of the defense to the private column: none, or all of it (column).",
