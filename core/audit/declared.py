@@ -44,9 +44,11 @@ class Declaration:
     def of(info: FieldInfo) -> Declaration:
         """Declaration of a field; a field without one has all defaults."""
         extra = info.json_schema_extra
-        known: dict[str, Any] = extra if isinstance(extra, dict) else {}
-        listed = {name: tuple(known[name]) for name in ("affects", "choices") if name in known}
-        return Declaration(**{**known, **listed})
+        known: dict[str, Any] = dict(extra) if isinstance(extra, dict) else {}
+        for name in ("affects", "choices"):
+            if name in known:
+                known[name] = tuple(known[name])
+        return Declaration(**known)
 
     def find_option(self, name: str) -> str:
         """The option of a field of this name."""

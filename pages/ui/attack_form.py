@@ -7,7 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.presets import PRESETS, Preset, list_released_attacks
+from core.audit.presets import (
+    PRESETS,
+    Asked,
+    Preset,
+    add_approximate,
+    add_released,
+    choose_attacks,
+    list_released_attacks,
+)
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.data.splits import Evaluation
@@ -74,15 +82,17 @@ def show_attack_form(view: AuditView | None) -> None:
 def _show_presets(usable: Mapping[str, bool]) -> None:
     """One card per preset: its attacks, its time and whether it is selected."""
     for preset, column in zip(PRESETS, st.columns(len(PRESETS), gap="small"), strict=True):
-        keys = preset.choose_attacks(usable["link_attack"], usable["attribute_attack"])
+        asked = Asked(usable["link_attack"], usable["attribute_attack"])
+        attacks = choose_attacks(asked, [preset.key])
+        keys = list(dict.fromkeys(choice.key for choice in attacks))
         is_chosen = _is_chosen(preset, keys)
         with column.container(border=True, height="stretch", key=f"card-{preset.key}"):
             st.markdown(f"**{preset.title}**" + (" :material/check: selected" if is_chosen else ""))
-            count = count_noun(len(keys), "attack")
+            count = count_noun(len(attacks), "attack")
             st.caption(f"{begin_sentence(preset.summary)}. {count} in all.")
             time = estimate_audit(
                 {
-                    "attacks": [MethodChoice(key=key) for key in keys],
+                    "attacks": attacks,
                     "num_repeats": preset.num_repeats,
                     "adaptive": preset.adaptive,
                     "identity": None,
@@ -181,9 +191,8 @@ def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[
     knowledge = _show_knowledge()
     asked = ("released_links", "composition", "hold_every_defense")
     if choices and any(knowledge[name] for name in asked):
-        chosen = {choice.key for choice in choices}
-        choices += [MethodChoice(key=m.info.key) for m in inside if m.info.key not in chosen]
-    return choices, knowledge
+        choices = add_released(choices)
+    return add_approximate(choices), knowledge
 
 
 def _show_knowledge() -> dict[str, Any]:

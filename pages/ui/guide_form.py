@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.audit.answers import Answers, choose_seeds, find_obstacle, make_fields
 from core.audit.presets import PRESETS, Preset
 from core.audit.spec import MethodChoice
 from core.findings.guide import (
@@ -12,12 +13,9 @@ from core.findings.guide import (
     RECIPIENTS,
     SECRETS,
     USES,
-    Answers,
     choose_defenses,
-    choose_seeds,
+    describe_recipient,
     explain_preset,
-    find_obstacle,
-    make_fields,
 )
 from core.findings.labels import release_title
 from core.findings.policy import find_policy
@@ -168,7 +166,8 @@ def _explain(preset: Preset, answers: Answers, defenses: list[str]) -> str:
 
 
 def _start(answers: Answers, preset: Preset, defenses: list[str], stop_early: bool) -> None:
-    fields = {**make_fields(answers, preset, defenses), "stop_early": stop_early}
+    fields = make_fields(answers, preset, defenses) | describe_recipient(answers)
+    fields["stop_early"] = stop_early
     way = session.current_threats().way if fields["sensitive_links"] else ""
     session.set_threats(
         **{name: fields[name] for name in ("private", "utility", "hide_links", "sensitive_links")},
