@@ -5,8 +5,8 @@ The command line, the app and the plan read it; nothing else lists fields.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from pydantic.config import JsonDict
@@ -31,7 +31,12 @@ class Declaration:
              decides which cells there are, or is told in words, affects none
     entry    entry of the keys in which it stands with others (`core.audit.key_inputs`); by default
              one of its own name, absent while the field has its default
-    option   the option's name if not the field's; False for none of its own
+    option   the option's name if not the field's; False for none
+    is_generated  whether the option is built from the field; else a command adds it, since it
+             names a file, or a column of the graph
+    form     module of `pages.ui` that shows the control; "attack_form" shows all of its fields
+    no_control  reason why the app has none
+    titles   value → how the control shows it
     """
 
     affects: tuple[CellGroup, ...] = EVERY
@@ -39,6 +44,10 @@ class Declaration:
     option: str | bool = True
     metavar: str = ""
     choices: tuple[str, ...] = ()
+    is_generated: bool = True
+    form: str = ""
+    no_control: str = ""
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     @staticmethod
     def of(info: FieldInfo) -> Declaration:
@@ -49,6 +58,11 @@ class Declaration:
             if name in known:
                 known[name] = tuple(known[name])
         return Declaration(**known)
+
+    @property
+    def has_option(self) -> bool:
+        """Whether an option is built from the field."""
+        return bool(self.option) and self.is_generated
 
     def find_option(self, name: str) -> str:
         """The option of a field of this name."""
@@ -61,6 +75,10 @@ def declare(
     entry: str = "",
     option: str | bool = True,
     metavar: str = "",
+    is_generated: bool = True,
+    form: str = "",
+    no_control: str = "",
+    titles: Mapping[str, str] | None = None,
 ) -> JsonDict:
     """`json_schema_extra` of a field; see `Declaration`."""
     extra: dict[str, Any] = {
@@ -68,5 +86,9 @@ def declare(
         "entry": entry,
         "option": option,
         "metavar": metavar,
+        "is_generated": is_generated,
+        "form": form,
+        "no_control": no_control,
+        "titles": dict(titles or {}),
     }
     return extra

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from core.audit.declared import Declaration
+    from core.audit.spec import TitleField
     from core.data.loaded import LoadedGraph
 
 
@@ -236,7 +237,7 @@ def add_options(
         for name, field in model.model_fields.items():
             declared = Declaration.of(field)
             is_part = isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-            if declared.option and not is_part and (not only or name in only):
+            if declared.has_option and not is_part and (not only or name in only):
                 flag = declared.find_option(name)
                 parser.add_argument(flag, dest=name, **_describe_option(field, declared))
 
@@ -249,13 +250,27 @@ def read_options(options: argparse.Namespace, *models: type[BaseModel]) -> dict[
     for model in models:
         for name, field in model.model_fields.items():
             declared, value = Declaration.of(field), getattr(options, name, None)
-            if value is None or not declared.option:
+            if value is None or not declared.has_option:
                 continue
             if isinstance(value, list) and MANY in declared.metavar:
                 parts = [part.strip() for text in value for part in text.split(",")]
                 value = [part for part in dict.fromkeys(parts) if part not in ("", "none")]
             fields[name] = value
     return fields
+
+
+def title_options(options: argparse.Namespace) -> TitleField:
+    """Names fields in messages by the options that set them, others as fields of a file."""
+    from core.audit.declared import Declaration
+    from core.audit.spec import find_field, title_field
+
+    def title(path: str) -> str:
+        found = find_field(path)
+        if found is None or getattr(options, found[0], None) is None:
+            return title_field(path)
+        return Declaration.of(found[1]).find_option(found[0])
+
+    return title
 
 
 def _describe_option(field: FieldInfo, declared: Declaration) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from core.cli.arguments import (
     read_options,
     read_secrets,
     split_values,
+    title_options,
 )
 from core.cli.terminal import say
 from core.errors import InputError
@@ -142,7 +143,7 @@ def build_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
     elif "graph_hash" not in fields:
         raise InputError("graph", "must be given", remedy="use --graph NAME or --graph FILE")
     fields["policy"] = choose_policy(options.policy, fields.get("policy"))
-    spec = AuditSpec.check_spec(fields)
+    spec = AuditSpec.check_spec(fields, title_options(options))
     if not spec.attacks:
         raise InputError(
             "audit",

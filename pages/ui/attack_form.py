@@ -11,14 +11,12 @@ from core.audit.presets import (
     PRESETS,
     Asked,
     Preset,
-    add_approximate,
     add_released,
     choose_attacks,
     list_released_attacks,
 )
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
-from core.data.splits import Evaluation
 from core.findings.glossary import explain_term
 from core.findings.labels import is_baseline
 from core.methods import Method
@@ -27,6 +25,7 @@ from core.words import begin_sentence, count_noun
 from pages.ui import page, service, session
 from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.method_form import list_fields, show_settings
+from pages.ui.spec_form import read_help, read_label, show_form
 
 GROUPS = (
     (
@@ -49,11 +48,6 @@ GROUPS = (
         "",
     ),
 )
-EVALUATIONS: dict[Evaluation, str] = {
-    "uniform": "random pairs without a link",
-    "degree_matched": "pairs with the same degrees",
-    "distance_2": "pairs with a common neighbour",
-}
 START_REPEATS = 5
 
 
@@ -131,12 +125,12 @@ def _show_run(
 ) -> None:
     run, left, right = st.columns([2, 1.2, 2.4], vertical_alignment="bottom")
     repeats = left.number_input(
-        "Repeats",
+        read_label("num_repeats"),
         1,
         100,
         key="num_repeats",
         persist_state="session",
-        help="Each repeat draws new splits and new noise. Intervals use all repeats.",
+        help=read_help("num_repeats"),
     )
     defenses: tuple[MethodChoice, ...] = ()
     if view is not None and view.spec.defenses:
@@ -192,58 +186,14 @@ def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[
     asked = ("released_links", "composition", "hold_every_defense")
     if choices and any(knowledge[name] for name in asked):
         choices = add_released(choices)
-    return add_approximate(choices), knowledge
+    return choices, knowledge
 
 
 def _show_knowledge() -> dict[str, Any]:
     """Ask for auxiliary knowledge of attackers, as fields of the spec."""
     st.header("Auxiliary knowledge", anchor=False, help=explain_term("Auxiliary knowledge"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        adaptive = st.checkbox(
-            "Adaptive attackers",
-            key="adaptive",
-            persist_state="session",
-            help="Each attack also runs as an adaptive attack. It applies the known defense to the "
-            "release with secrets of its own, and is trained on the result.",
-        )
-        inside = st.checkbox(
-            "Released links",
-            key="released_links",
-            persist_state="session",
-            help="Infer which links of a release are real, and which real links it was made from.",
-        )
-        held = st.number_input(
-            "Composition",
-            1,
-            100,
-            1,
-            key="composition",
-            persist_state="session",
-            help="Number of releases of the same graph that the attacker of released links holds.",
-        )
-        every = st.checkbox(
-            "One release of every defense",
-            key="hold_every_defense",
-            persist_state="session",
-            help="The attacker of released links holds one release of each defense of the audit.",
-        )
-        evaluation = st.selectbox(
-            "Compare withheld links with",
-            list(EVALUATIONS),
-            format_func=EVALUATIONS.__getitem__,
-            key="evaluation",
-            persist_state="session",
-            help="Random pairs are easy to distinguish from links. Pairs with the same degrees or "
-            "a common neighbour are harder. With common neighbours, only withheld links whose "
-            "endpoints have one are tested.",
-        )
-    return {
-        "adaptive": adaptive,
-        "released_links": inside,
-        "composition": int(held) if held > 1 else None,
-        "hold_every_defense": every,
-        "evaluation": evaluation,
-    }
+        return show_form("attack_form")
 
 
 def _show_attack(method: type[Method], usable: bool) -> list[MethodChoice]:

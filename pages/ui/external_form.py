@@ -12,6 +12,7 @@ from core.graph import Graph
 from core.words import count_noun
 from pages.ui import cache, page, session
 from pages.ui.second_graph_form import store_once
+from pages.ui.spec_form import read_label
 from pages.ui.upload import FORMATS, ask_layout, store_upload
 
 
@@ -22,7 +23,7 @@ def show_external_form(graph: Graph) -> None:
             "The file needs the same ids. Links of the open graph that it lacks count as withheld "
             "links. Set the private column on the Data page."
         )
-        file = st.file_uploader("Links of the anonymised file", type=FORMATS, key="external-file")
+        file = st.file_uploader(read_label("external_release"), type=FORMATS, key="external-file")
         if file is None:
             return
         path = store_upload(file)

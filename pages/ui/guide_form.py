@@ -24,6 +24,7 @@ from core.registry import find_method
 from core.words import begin_sentence
 from pages.ui import page, service, session
 from pages.ui.estimate import estimate_audit, estimate_method, load_time_model
+from pages.ui.spec_form import read_label
 from pages.ui.text import escape
 
 START_PRESET = "quick"
@@ -135,7 +136,7 @@ def _show_presets(answers: Answers, defenses: list[str], obstacle: str) -> None:
         persist_state="session",
     )
     stop_early = _saves_repeats(presets[key], answers) and st.checkbox(
-        "Stop early once the decision is clear",
+        read_label("stop_early"),
         True,
         key=f"guide-stop-early-{key}",
         persist_state="session",
