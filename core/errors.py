@@ -91,7 +91,7 @@ def validate(model: type[M], fields: Any, name: Callable[[str], str], remedy: st
     except ValidationError as error:
         first = error.errors()[0]
         what, rule = name(".".join(map(str, first["loc"]))), first["msg"]
-        rule = rule.removeprefix("Value error, ")
+        rule = rule.removeprefix("Value error, ").replace("Input should be", "must be", 1)
         raise InputError(what, rule[0].lower() + rule[1:], first.get("input"), remedy) from None
 
 

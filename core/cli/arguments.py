@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
+    from core.audit.declared import Declaration
+    from core.audit.spec import TitleField
     from core.data.loaded import LoadedGraph
 
 
@@ -229,33 +231,49 @@ def add_options(
     """Add one option per field of the models, or per named field, with the field's default."""
     from pydantic import BaseModel
 
+    from core.audit.declared import Declaration
+
     for model in models:
         for name, field in model.model_fields.items():
-            extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+            declared = Declaration.of(field)
             is_part = isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-            is_open = extra.get("option") is not False and not is_part
-            if is_open and (not only or name in only):
-                flag = extra.get("option") or f"--{name.replace('_', '-')}"
-                parser.add_argument(str(flag), dest=name, **_describe_option(field, extra))
+            if declared.has_option and not is_part and (not only or name in only):
+                flag = declared.find_option(name)
+                parser.add_argument(flag, dest=name, **_describe_option(field, declared))
 
 
 def read_options(options: argparse.Namespace, *models: type[BaseModel]) -> dict[str, Any]:
     """Fields of the models set by options, flat."""
+    from core.audit.declared import Declaration
+
     fields: dict[str, Any] = {}
     for model in models:
         for name, field in model.model_fields.items():
-            extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-            value = getattr(options, name, None)
-            if value is None or extra.get("option") is False:
+            declared, value = Declaration.of(field), getattr(options, name, None)
+            if value is None or not declared.has_option:
                 continue
-            if isinstance(value, list) and MANY in str(extra.get("metavar", "")):
+            if isinstance(value, list) and MANY in declared.metavar:
                 parts = [part.strip() for text in value for part in text.split(",")]
                 value = [part for part in dict.fromkeys(parts) if part not in ("", "none")]
             fields[name] = value
     return fields
 
 
-def _describe_option(field: FieldInfo, extra: dict[str, Any]) -> dict[str, Any]:
+def title_options(options: argparse.Namespace) -> TitleField:
+    """Names fields in messages by the options that set them, others as fields of a file."""
+    from core.audit.declared import Declaration
+    from core.audit.spec import find_field, title_field
+
+    def title(path: str) -> str:
+        found = find_field(path)
+        if found is None or getattr(options, found[0], None) is None:
+            return title_field(path)
+        return Declaration.of(found[1]).find_option(found[0])
+
+    return title
+
+
+def _describe_option(field: FieldInfo, declared: Declaration) -> dict[str, Any]:
     """Keywords of `add_argument` by the field's type, bounds and default."""
     text = (field.description or "").rstrip(".")
     text = text[:1].lower() + text[1:] if not text[:4].isupper() else text
@@ -267,13 +285,13 @@ def _describe_option(field: FieldInfo, extra: dict[str, Any]) -> dict[str, Any]:
         return {**keywords, "action": "store_true", "default": None}
     if is_many:
         keywords["action"] = "append"
-    choices = extra.get("choices") or (get_args(kind) if get_origin(kind) is Literal else None)
-    if choices and MANY not in str(extra.get("metavar", "")):
+    choices = declared.choices or (get_args(kind) if get_origin(kind) is Literal else None)
+    if choices and MANY not in declared.metavar:
         return {**keywords, "choices": tuple(choices)}
     if kind in (int, float):
         keywords["type"] = kind
     usual = {int: "N", float: "SHARE"}.get(kind, "TEXT")
-    return {**keywords, "metavar": extra.get("metavar", usual)}
+    return {**keywords, "metavar": declared.metavar or usual}
 
 
 def _find_type(annotation: Any) -> tuple[Any, bool]:

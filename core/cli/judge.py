@@ -6,9 +6,16 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.arguments import add_layout, add_options, load_files, load_input, read_options
+from core.cli.arguments import (
+    add_layout,
+    add_options,
+    load_files,
+    load_input,
+    read_options,
+    title_options,
+)
 from core.cli.audit import add_results, complete_audit, start_results
-from core.cli.audit_spec import add_identity, choose_attacks, choose_policy, read_identity, read_ids
+from core.cli.audit_spec import add_identity, choose_policy, read_attacks, read_identity, read_ids
 from core.cli.team import open_service
 from core.cli.terminal import say
 from core.errors import InputError
@@ -152,9 +159,9 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
     read_identity(options, fields, service)
     if fields["sensitive_links"] is None and not (options.private or options.identity):
         fields["released_links"] = True
-    fields["attacks"] = choose_attacks(options.attack or ["quick"], fields)
+    fields["attacks"] = read_attacks(options.attack or ["quick"], fields)
     fields["policy"] = choose_policy(options.policy, None)
-    return AuditSpec.check_spec(fields)
+    return AuditSpec.check_spec(fields, title_options(options))
 
 
 def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, str, np.ndarray]:

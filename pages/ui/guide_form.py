@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.audit.answers import Answers, choose_seeds, find_obstacle, make_fields
 from core.audit.presets import PRESETS, Preset
 from core.audit.spec import MethodChoice
 from core.findings.guide import (
@@ -12,12 +13,9 @@ from core.findings.guide import (
     RECIPIENTS,
     SECRETS,
     USES,
-    Answers,
     choose_defenses,
-    choose_seeds,
+    describe_recipient,
     explain_preset,
-    find_obstacle,
-    make_fields,
 )
 from core.findings.labels import release_title
 from core.findings.policy import find_policy
@@ -26,6 +24,7 @@ from core.registry import find_method
 from core.words import begin_sentence
 from pages.ui import page, service, session
 from pages.ui.estimate import estimate_audit, estimate_method, load_time_model
+from pages.ui.spec_form import read_label
 from pages.ui.text import escape
 
 START_PRESET = "quick"
@@ -137,7 +136,7 @@ def _show_presets(answers: Answers, defenses: list[str], obstacle: str) -> None:
         persist_state="session",
     )
     stop_early = _saves_repeats(presets[key], answers) and st.checkbox(
-        "Stop early once the decision is clear",
+        read_label("stop_early"),
         True,
         key=f"guide-stop-early-{key}",
         persist_state="session",
@@ -168,7 +167,8 @@ def _explain(preset: Preset, answers: Answers, defenses: list[str]) -> str:
 
 
 def _start(answers: Answers, preset: Preset, defenses: list[str], stop_early: bool) -> None:
-    fields = {**make_fields(answers, preset, defenses), "stop_early": stop_early}
+    fields = make_fields(answers, preset, defenses) | describe_recipient(answers)
+    fields["stop_early"] = stop_early
     way = session.current_threats().way if fields["sensitive_links"] else ""
     session.set_threats(
         **{name: fields[name] for name in ("private", "utility", "hide_links", "sensitive_links")},
