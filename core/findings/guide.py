@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from core.attribute import Attribute
 from core.audit.estimate import TimeModel, make_task
 from core.audit.presets import PRESETS, Preset, add_data_independent, list_released_attacks
 from core.audit.spec import AuditSpec, IdentityChoice, MethodChoice
@@ -177,9 +176,9 @@ def find_obstacle(answers: Answers, graph: Graph) -> str:
     if "identity" in answers.secrets and not graph.num_edges:
         return "The graph has no links by which anybody could be recognised."
     if "attribute" in answers.secrets:
-        if answers.private is None or answers.private not in graph.attributes:
+        if answers.private not in (*graph.attributes, *graph.feature_names):
             return "Choose the private column."
-        counts = graph.attributes[answers.private].counts
+        counts = graph.with_private(str(answers.private)).attribute(str(answers.private)).counts
         if (counts > 0).sum() < 2 or counts.max() < 2:
             return "The private column needs two values, one of them shared by two nodes."
     return ""
@@ -217,14 +216,13 @@ def choose_defenses(
         if choice.id in tried or seconds > MAX_PUBLISH_S:
             continue
         is_noise = defense.expect_links(*size) > MAX_RATIO * graph.num_edges
-        if is_noise or defense.supports(graph, threats) is not None:
+        if is_noise or defense.supports(threats.visible, threats) is not None:
             continue
         reason = candidate.reason
         if defense.needs_links and not answers.named_links:
             reason += ". Before publishing, name the sensitive links on the Data page"
         advice = Advice(text, candidate.secrets, reason, seconds)
         found.append((candidate, advice))
-
     found.sort(
         key=lambda item: (
             answers.recipient not in item[0].recipients,
@@ -242,7 +240,8 @@ def choose_defenses(
 
 def explain_obstacle(choice: MethodChoice, graph: Graph, answers: Answers) -> str:
     """Why a defense cannot run on this graph with these secrets; "" if it can."""
-    return choice.make_defense().supports(graph, _build_threats(answers, graph)) or ""
+    threats = _build_threats(answers, graph)
+    return choice.make_defense().supports(threats.visible, threats) or ""
 
 
 def propose_changes(
@@ -281,17 +280,18 @@ def _write_defense(candidate: Candidate, policy: Policy) -> str:
 
 def _build_threats(answers: Answers, graph: Graph) -> Threats:
     """Minimal threats of the requested kinds, for calling `supports`."""
-    link = attribute = utility = None
+    graph, link = graph.with_attributes((answers.private, answers.utility)), None
     if "links" in answers.secrets and graph.num_edges:
         link = LinkThreat(graph.edges[:1], graph.edges[:0], 0.0)
-    if "attribute" in answers.secrets and answers.private in graph.attributes:
-        attribute = _split_values(graph.attributes[str(answers.private)])
-    if answers.utility in graph.attributes:
-        utility = _split_values(graph.attributes[str(answers.utility)])
+    private = answers.private if "attribute" in answers.secrets else None
+    attribute, utility = (_split_values(graph, name) for name in (private, answers.utility))
     return Threats(graph, link, attribute, utility=utility)
 
 
-def _split_values(values: Attribute) -> AttributeThreat:
+def _split_values(graph: Graph, column: str | None) -> AttributeThreat | None:
+    if column is None:
+        return None
+    values = graph.attribute(column)
     is_even = np.arange(len(values.codes)) % 2 == 0
     return AttributeThreat(values, values.known & is_even, values.known & ~is_even)
 

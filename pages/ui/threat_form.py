@@ -35,8 +35,6 @@ JOINT: dict[JointHow, str] = {
     "inferred": "infer all columns together",
     "known": "know the other columns of all nodes",
 }
-MAX_FEATURES = 200
-"""Above this number, features are not offered as private columns."""
 
 
 def show_threats(graph: Graph) -> None:
@@ -54,7 +52,7 @@ def show_threats(graph: Graph) -> None:
 def _show_attribute_threat(graph: Graph) -> None:
     st.markdown("**Attribute inference:** whose private value can be guessed")
     choice, key = session.current_threats(), form_key()
-    columns = [None, *graph.attributes, *_list_feature_names(graph)]
+    columns = [None, *session.list_columns(graph)]
     titles = {None: "none"}
     private = st.selectbox(
         "Private column",
@@ -189,7 +187,8 @@ def _show_link_threat(graph: Graph) -> None:
         return
     ask = {"file": _ask_file, "nodes": _ask_nodes, "classes": _ask_classes}.get(way)
     try:
-        pairs = choice.threats.sensitive_links or () if ask is None else ask(graph, key)
+        given = choice.threats.sensitive_links or ()
+        pairs = given if ask is None else ask(session.chosen_graph(), key)
     except AuditError as error:
         page.show_error(error)
         pairs = ()
@@ -240,12 +239,6 @@ def _ask_classes(graph: Graph, key: str) -> Sequence[Pair]:
         persist_state="session",
     )
     return node_pairs.find_links_between(graph, column, first, second)
-
-
-def _list_feature_names(graph: Graph) -> list[str]:
-    """Features that can be private; none for graphs with very many features."""
-    names = [name for name in graph.feature_names if name not in graph.attributes]
-    return names if len(names) <= MAX_FEATURES else []
 
 
 def _index(options: list[str | None], value: str | None) -> int:
