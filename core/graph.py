@@ -155,6 +155,13 @@ class Graph:
         graph = self.without_features([column])
         return replace(graph, attributes={**self.attributes, column: attribute})
 
+    def with_attributes(self, columns: Iterable[str | None]) -> Graph:
+        """The graph with these columns as attributes and not as features; None is skipped."""
+        graph = self
+        for column in columns:
+            graph = graph if column is None else graph.with_private(column)
+        return graph
+
     def without_features(self, names: Sequence[str]) -> Graph:
         """The graph without the feature columns of these names."""
         if self.features is None or not set(names) & set(self.feature_names):

@@ -39,12 +39,12 @@ def main() -> None:
         show_threats(graph)
         show_second_graph(graph)
         show_shadow_graph(graph)
-        show_columns(graph)
+        show_columns(session.chosen_graph())
         with st.expander("Load another graph", icon=":material/upload_file:"):
             show_load_form()
         page.show_next("decision", "Choose recipient and defenses")
     with top:
-        _show_graph(graph)
+        _show_graph(session.chosen_graph())
 
 
 def _ask_noun() -> None:
@@ -103,7 +103,7 @@ def _show_counts(profile: GraphProfile) -> None:
 def _show_charts(graph: Graph, profile: GraphProfile) -> None:
     with st.container(key="wide-profile"):
         left, right = st.columns(2, gap="large")
-    key = st.session_state["graph"]
+    key, columns = st.session_state["graph"], session.current_threats().columns
     with left:
         show_cached_chart(
             None,
@@ -141,7 +141,9 @@ def _show_charts(graph: Graph, profile: GraphProfile) -> None:
         )
         show_cached_chart(
             None,
-            lambda theme: figures.class_bars(cache.load_graph(key).attribute(name), theme),
+            lambda theme: figures.class_bars(
+                cache.load_chosen(key, columns).attribute(name), theme
+            ),
             "classes",
         )
 

@@ -57,6 +57,9 @@ _PRIVATE_WORDS = (
     "sensitive",
 )
 _UTILITY_WORDS = ("label", "class", "target", "interest", "category", "type", "salary", "job")
+MAX_FLAGS = 20
+"""A table of people has a few columns of two values, which are classes. One with more has words or
+codes of a category spread over columns, which are features."""
 BLANKS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>", "?"})
 _MARKERS = ("-1", "-999", "-9", "999", "unknown", "Unknown", "missing", *sorted(BLANKS))
 
@@ -87,7 +90,10 @@ def guess_roles(table: pd.DataFrame, link_ids: Collection[str] = ()) -> dict[str
 
 
 def guess_node_roles(table: pd.DataFrame, id_column: str | None = None) -> dict[str, str]:
-    """id, feature, attribute or ignore for each column of a node table."""
+    """id, feature, attribute or ignore for each column of a node table.
+
+    Numbers are features; those of a few columns with two values are classes, so attributes.
+    """
     if id_column is None:
         id_column = guess_id_column(table)
     roles: dict[str, str] = {}
@@ -96,7 +102,8 @@ def guess_node_roles(table: pd.DataFrame, id_column: str | None = None) -> dict[
             roles[column] = "id"
         else:
             roles[column] = "ignore" if why_ignore(table[column]) else _value_role(table[column])
-    return roles
+    flags = [c for c, role in roles.items() if role == "feature" and _is_flag(table[c])]
+    return roles | dict.fromkeys(flags if len(flags) <= MAX_FLAGS else (), "attribute")
 
 
 def guess_id_column(table: pd.DataFrame, link_ids: Collection[str] = ()) -> str | None:
@@ -273,6 +280,12 @@ def _value_role(column: pd.Series) -> str:
     if _LABEL.fullmatch(str(column.name)) and column.nunique() <= 100:
         return "attribute"
     return "feature" if is_numeric(column) else "attribute"
+
+
+def _is_flag(column: pd.Series) -> bool:
+    """Whether the values are true and false, 0 and 1 or 1 and 2, each of them present."""
+    values = set(as_numbers(column).dropna().unique())
+    return values in ({0.0, 1.0}, {1.0, 2.0})
 
 
 def _looks_like_links(table: pd.DataFrame) -> bool:

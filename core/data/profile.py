@@ -49,8 +49,7 @@ def compute_profile(
     Features of these names count as attributes.
     """
     counts, degrees = count_links(graph), graph.degrees
-    for column in (private, utility):
-        graph = graph if column is None else graph.with_private(column)
+    graph = graph.with_attributes((private, utility))
     return GraphProfile(
         num_nodes=graph.num_nodes,
         num_edges=graph.num_edges,

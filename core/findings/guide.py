@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from core.attribute import Attribute
 from core.audit.answers import Answers, Knowledge, Recipient, Secret, Use
 from core.audit.estimate import TimeModel, make_task
 from core.audit.presets import PRESETS, Preset
@@ -164,14 +163,13 @@ def choose_defenses(
         if choice.id in tried or seconds > MAX_PUBLISH_S:
             continue
         is_noise = defense.expect_links(*size) > MAX_RATIO * graph.num_edges
-        if is_noise or defense.supports(graph, threats) is not None:
+        if is_noise or defense.supports(threats.visible, threats) is not None:
             continue
         reason = candidate.reason
         if defense.needs_links and not answers.named_links:
             reason += ". Before publishing, name the sensitive links on the Data page"
         advice = Advice(text, candidate.secrets, reason, seconds)
         found.append((candidate, advice))
-
     found.sort(
         key=lambda item: (
             answers.recipient not in item[0].recipients,
@@ -189,7 +187,8 @@ def choose_defenses(
 
 def explain_obstacle(choice: MethodChoice, graph: Graph, answers: Answers) -> str:
     """Why a defense cannot run on this graph with these secrets; "" if it can."""
-    return choice.make_defense().supports(graph, _build_threats(answers, graph)) or ""
+    threats = _build_threats(answers, graph)
+    return choice.make_defense().supports(threats.visible, threats) or ""
 
 
 def propose_changes(
@@ -228,17 +227,18 @@ def _write_defense(candidate: Candidate, policy: Policy) -> str:
 
 def _build_threats(answers: Answers, graph: Graph) -> Threats:
     """Minimal threats of the requested kinds, for calling `supports`."""
-    link = attribute = utility = None
+    graph, link = graph.with_attributes((answers.private, answers.utility)), None
     if "links" in answers.secrets and graph.num_edges:
         link = LinkThreat(graph.edges[:1], graph.edges[:0], 0.0)
-    if "attribute" in answers.secrets and answers.private in graph.attributes:
-        attribute = _split_values(graph.attributes[str(answers.private)])
-    if answers.utility in graph.attributes:
-        utility = _split_values(graph.attributes[str(answers.utility)])
+    private = answers.private if "attribute" in answers.secrets else None
+    attribute, utility = (_split_values(graph, name) for name in (private, answers.utility))
     return Threats(graph, link, attribute, utility=utility)
 
 
-def _split_values(values: Attribute) -> AttributeThreat:
+def _split_values(graph: Graph, column: str | None) -> AttributeThreat | None:
+    if column is None:
+        return None
+    values = graph.attribute(column)
     is_even = np.arange(len(values.codes)) % 2 == 0
     return AttributeThreat(values, values.known & is_even, values.known & ~is_even)
 

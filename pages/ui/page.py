@@ -250,6 +250,7 @@ def find_profile() -> GraphProfile:
     choice, graph_hash = session.current_threats(), st.session_state["graph"]
     return cache.compute_profile(
         graph_hash,
+        choice.columns,
         choice.threats.private,
         choice.disclosure.utility,
         st.session_state.get("load_reports", {}).get(graph_hash),

@@ -26,8 +26,6 @@ WAYS = {
 Pair = tuple[str, str]
 OTHERS = (0.01, 0.1, 0.3, 0.5)
 PLACES = ("degree:0.1", "community:0.1", "degree:0.3", "community:0.3")
-MAX_FEATURES = 200
-"""Above this number, features are not offered as private columns."""
 
 
 def show_threats(graph: Graph) -> None:
@@ -45,7 +43,7 @@ def show_threats(graph: Graph) -> None:
 def _show_attribute_threat(graph: Graph) -> None:
     st.markdown("**Attribute inference:** whose private value can be guessed")
     choice, key = session.current_threats(), form_key()
-    columns = [None, *graph.attributes, *_list_feature_names(graph)]
+    columns = [None, *session.list_columns(graph)]
     titles = {None: "none"}
     private = st.selectbox(
         read_label("private"),
@@ -179,7 +177,8 @@ def _show_link_threat(graph: Graph) -> None:
         return
     ask = {"file": _ask_file, "nodes": _ask_nodes, "classes": _ask_classes}.get(way)
     try:
-        pairs = choice.threats.sensitive_links or () if ask is None else ask(graph, key)
+        given = choice.threats.sensitive_links or ()
+        pairs = given if ask is None else ask(session.chosen_graph(), key)
     except AuditError as error:
         page.show_error(error)
         pairs = ()
@@ -230,12 +229,6 @@ def _ask_classes(graph: Graph, key: str) -> Sequence[Pair]:
         persist_state="session",
     )
     return node_pairs.find_links_between(graph, column, first, second)
-
-
-def _list_feature_names(graph: Graph) -> list[str]:
-    """Features that can be private; none for graphs with very many features."""
-    names = [name for name in graph.feature_names if name not in graph.attributes]
-    return names if len(names) <= MAX_FEATURES else []
 
 
 def _index(options: list[str | None], value: str | None) -> int:

@@ -107,11 +107,11 @@ def test_further_columns_of_links_are_reported(tmp_path):
 
 
 NODES = """user_id,age,city,member,nickname
-d,31,rome,true,dd
-a,25.5,oslo,false,aa
-b,,rome,true,bb
-c,40,-1,true,cc
-e,50,oslo,true,ee
+d,31,rome,True,dd
+a,25.5,oslo,False,aa
+b,,rome,True,bb
+c,40,-1,True,cc
+e,50,oslo,True,ee
 """
 
 
@@ -121,11 +121,12 @@ def test_node_table_gives_nodes_features_and_attributes(tmp_path):
     graph = loaded.graph
     assert graph.node_ids == ("d", "a", "b", "c", "e")
     assert links_of(graph) == LINKS
-    assert graph.feature_names == ("age", "member")
+    assert graph.feature_names == ("age",)
     # The median of 31, 25.5, 40, 50 stands in for the blank.
-    assert graph.features.tolist() == [[31, 1], [25.5, 0], [35.5, 1], [40, 1], [50, 1]]
+    assert graph.features.tolist() == [[31], [25.5], [35.5], [40], [50]]
     assert graph.attribute("city").classes == ("oslo", "rome")
     assert graph.attribute("city").codes.tolist() == [1, 0, 1, -1, 0]
+    assert graph.attribute("member").codes.tolist() == [1, 0, 1, 1, 1]
     assert loaded.report.num_filled == {"age": 1}
     assert loaded.report.num_unknown == {"city": 1}
     assert loaded.report.num_nodes_without_links == 1
@@ -175,8 +176,8 @@ def test_private_and_utility_become_attributes_and_unknown_applies_to_them_only(
 
 def test_ignored_columns_are_neither_feature_nor_attribute(tmp_path):
     path, nodes = write(tmp_path, "l.csv", PATH), write(tmp_path, "n.csv", NODES)
-    graph = load_graph(path, nodes_path=nodes, ignore=["age", "city"]).graph
-    assert graph.feature_names == ("member",)
+    graph = load_graph(path, nodes_path=nodes, ignore=["age", "city", "member"]).graph
+    assert graph.features is None
     assert dict(graph.attributes) == {}
 
 
@@ -445,7 +446,8 @@ def test_typed_parquet_columns(tmp_path):
     )
     table.to_parquet(tmp_path / "n.parquet")
     graph = load_graph(write(tmp_path, "l.csv", PATH), nodes_path=tmp_path / "n.parquet").graph
-    assert graph.feature_names == ("member", "score")
-    assert graph.features.tolist() == [[1, 1], [0, 3], [1, 3], [1, 4]]
+    assert graph.feature_names == ("score",)
+    assert graph.features.tolist() == [[1], [3], [3], [4]]
+    assert graph.attribute("member").codes.tolist() == [1, 0, 1, 1]
     assert graph.attribute("team").codes.tolist() == [0, 1, 0, -1]
     assert graph.attribute("born").codes.tolist() == [0, 0, 1, 1]
