@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from core.audit.estimate import TimeRange
 from core.findings.guide import KNOWLEDGE
 from core.findings.labels import release_title
@@ -11,6 +15,7 @@ from core.findings.verdict_words import DECISION_TITLES
 from core.report import ReportOptions, format_dpia
 from pages.ui import documents, estimate
 from pages.ui.page import STATE_ICONS
+from tests.oracles.graphs import two_communities
 from tests.pages.conftest import OpenApp, open_tab
 
 RELEASE = "random_deletion:strength=0.5"
@@ -308,3 +313,37 @@ def test_the_guide_offers_only_knowledge_that_helps_to_learn_the_secret(
     (known,) = [b for b in app.multiselect if b.label == "What do they already know?"]
     assert known.options == [KNOWLEDGE["method"], KNOWLEDGE["links"]]
     assert known.value == ["method"]
+
+
+@pytest.mark.parametrize("decision", ["review", "do_not_publish"])
+def test_a_choice_that_is_not_cleared_is_warned_of(
+    open_app: OpenApp, audit_id: str, monkeypatch, decision: str
+) -> None:
+    monkeypatch.setattr(
+        "core.findings.verdict.ReleaseVerdict.decision", property(lambda verdict: decision)
+    )
+    app = open_app("decision", audit=audit_id)
+    find_choice(app).set_value(RELEASE).run()
+    assert f"{DECISION_TITLES[decision]}: " in "".join(item.value for item in app.warning)
+
+
+def test_no_private_column_is_offered_for_the_released_file(monkeypatch) -> None:
+    """The second one is as private as the first."""
+    from types import SimpleNamespace
+
+    from core.release import Release
+    from pages.ui import publishing
+
+    graph = two_communities()
+    columns = dict.fromkeys(("age", "illness", "city"), graph.attributes["private"])
+    spec = SimpleNamespace(
+        threats=SimpleNamespace(private="age", more_private=("illness",)),
+        disclosure=SimpleNamespace(utility=None),
+    )
+    offered = []
+    monkeypatch.setattr(
+        publishing.st, "multiselect", lambda label, names, *more, **named: offered.extend(names)
+    )
+    release = Release(replace(graph, attributes=columns))
+    publishing._choose_attributes(SimpleNamespace(spec=spec), release)
+    assert offered == ["city"]
