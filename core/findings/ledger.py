@@ -14,6 +14,8 @@ COLUMNS = ("Published", "Release", "Protects", "ε of the recipient", "δ")
 UNITS = {"edge": "one link", "link": "one link, reported by its ends", "node": "one node"}
 
 PARTS = {
+    "people": "people",
+    "pairs": "links",
     "nodes": "people",
     "links": "links",
     "values": "rare combinations of values",

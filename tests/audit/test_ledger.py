@@ -24,8 +24,8 @@ from core.audit.ledger import (
 )
 from core.audit.spec import MethodChoice, PublishSpec
 from core.audit.store.database import Store
-from core.audit.store.schema import LedgerRow
-from core.data.lineage import GraphSketch
+from core.audit.store.schema import LedgerRow, LineageRow
+from core.data.lineage import GraphSketch, sketch_graph
 from core.defenses.edge_rand import EdgeRand
 from core.errors import InputError
 from core.findings.ledger import PARTS, describe_relative
@@ -267,6 +267,74 @@ def test_new_ids_and_a_changed_link_are_the_same_lineage_for_one_reason_in_words
     assert f"of its {PARTS[relative.part]} with a graph of 1 publishing run. Both" in (
         describe_relative(relative)
     )
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_part_with_the_same_ids_spends_the_budget_of_the_whole(store, is_named):
+    """The whole spent 10; a part of 142, 268 or 1,069 of 200,000 people spent 10 more."""
+    pairs = np.random.default_rng(0).integers(0, 200_000, (1_000_000, 2))
+    pairs[:, 1] = (pairs[:, 0] + 1 + pairs[:, 1] % 40) % 200_000  # neighbours are near
+    whole = Graph.from_pairs(pairs, 200_000)
+    if is_named:
+        whole = format_nodes(whole)
+    enter_release(store, whole, "whole", "2026", RELEASE, 4.0)
+    for size in (142, 268, 1069):
+        part = whole.subgraph(np.arange(5000, 5000 + size))
+        assert find_relative(store, part).overlap == 1.0
+        with pytest.raises(InputError, match="budget"):
+            enter_release(store, part, f"part of {size}", "2026", RELEASE, 4.0)
+
+
+RESPELLED = {
+    "another case": lambda text: text.upper(),
+    "a blank": lambda text: f"{text[:6]} {text[6:]}",
+    "zeros in front": lambda text: f"00{text}",
+}
+
+
+@pytest.mark.parametrize("name", RESPELLED)
+def test_ids_spelled_otherwise_and_fewer_links_are_the_same_lineage(store, graph, name):
+    kind = (lambda node: node) if name == "zeros in front" else (lambda node: f"person{node}")
+    first = replace(graph, node_ids=tuple(map(kind, graph.node_ids)))
+    kept = first.edges[np.random.default_rng(0).random(first.num_edges) > 0.05]
+    ids = tuple(map(RESPELLED[name], first.node_ids))
+    bare = replace(first.with_edges(kept), node_ids=ids, attributes={}, features=None)
+    copy = replace(bare, feature_names=())
+    enter_release(store, first, "first", "2026", RELEASE, 4.0)
+    assert find_relative(store, copy).overlap == 1.0
+    with pytest.raises(InputError, match="budget"):
+        enter_release(store, copy, "second", "2026", RELEASE, 4.0)
+
+
+@pytest.mark.parametrize(("links", "is_known"), [(8, True), (7, False)])
+def test_eight_links_by_numbers_are_no_chance_in_a_sparse_graph(store, links, is_known):
+    pairs = np.random.default_rng(0).integers(0, 3000, (6000, 2))
+    enter_release(store, Graph.from_pairs(pairs, 3000), "whole", "2026", RELEASE, None)
+    part = Graph.from_pairs(pairs[:links], 3000)
+    part = part.subgraph(np.flatnonzero(part.degrees))
+    assert (find_relative(store, part) is not None) == is_known
+
+
+def test_eight_links_by_numbers_may_be_chance_in_a_dense_graph(store):
+    pairs = np.stack(np.triu_indices(20, 1), axis=1)
+    dense = Graph.from_pairs(pairs[np.random.default_rng(0).permutation(190)[:120]], 20)
+    enter_release(store, dense, "whole", "2026", RELEASE, None)
+    part = Graph.from_pairs(dense.edges[:8], 20)
+    assert find_relative(store, part.subgraph(np.flatnonzero(part.degrees))) is None
+
+
+def test_a_lineage_of_an_older_ledger_is_joined(store, graph):
+    graph = format_nodes(graph)
+    enter_release(store, graph, "first", "2026", RELEASE, 4.0)
+    kept = sketch_graph(graph)
+    old = {
+        part: {"count": found.count, "hashes": found.hashes.astype("<u8").tobytes().hex()}
+        for part in ("nodes", "links")
+        for found in [getattr(kept, part)]
+    }
+    with store.write() as connection:
+        connection.execute(sa.update(LineageRow).values(sketch={"is_named": True, **old}))
+    assert find_relative(store, VARIANTS["a link more"](graph)).part in ("nodes", "links")
 
 
 def test_other_data_with_the_same_numbers_for_people_is_counted_apart(store, graph):
