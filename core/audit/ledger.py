@@ -22,7 +22,7 @@ from core.audit.store.schema import LedgerRow, LineageRow
 from core.data.lineage import GraphSketch, Overlap, Part, normalize_id, sketch_graph
 from core.errors import InputError
 from core.graph import Graph
-from core.privacy.ledger import Entry, Total, check_budget, compute_totals
+from core.privacy.ledger import Budget, Entry, Total, check_budget, compute_totals
 from core.release import Release
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def enter_release(
     run: str,
     made: str,
     release: Release,
-    budget: float | None,
+    budget: Budget | None,
     person: str = LOCAL.subject,
     signed_by: str = LOCAL.subject,
     lineage: str | None = None,
@@ -114,7 +114,7 @@ def enter_release(
             if any(entry.run == run for entry in known):
                 return compute_totals(known)
             if budget is not None:
-                check_budget(known, new, budget)
+                check_budget(known, new, budget, graph.num_nodes)
             connection.execute(sa.insert(LedgerRow).values({**asdict(new), **who}))
         return compute_totals([*known, new])
 
