@@ -64,6 +64,14 @@ def list_entries(store: Store, graph: Graph) -> tuple[Entry, ...]:
         return _select(connection, _find_lineages(connection, graph))
 
 
+def list_all_entries(store: Store) -> tuple[Entry, ...]:
+    """All publishing runs of all graphs, oldest first."""
+    columns = [LedgerRow.__table__.columns[name] for name in COLUMNS]
+    with store.read() as connection:
+        rows = connection.execute(sa.select(*columns).order_by(LedgerRow.made, LedgerRow.run))
+        return tuple(Entry(*row) for row in rows)
+
+
 def find_relative(store: Store, graph: Graph) -> Relative | None:
     """Lineage that a graph new to the ledger would join; None without one."""
     with store.read() as connection:
