@@ -15,7 +15,7 @@ from scipy import sparse
 
 from core.arrays import canonical_edges, freeze, is_among, pair_codes
 from core.attribute import MISSING, Attribute
-from core.errors import InputError
+from core.errors import InputError, propose_nearest
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -142,12 +142,9 @@ class Graph:
             return self.without_features([column]) if column in self.feature_names else self
         if column not in self.feature_names:
             known = ", ".join([*self.attributes, *self.feature_names[:20]]) or "none"
-            raise InputError(
-                "column",
-                "must be an attribute or feature of the graph",
-                column,
-                f"columns are: {known}",
-            )
+            near = propose_nearest(column, [*self.attributes, *self.feature_names])
+            rule = "must be an attribute or feature of the graph"
+            raise InputError("column", rule, column, near or f"columns are: {known}")
         index = self.feature_names.index(column)
         column_of_x: Any = self.features[:, [index]]  # type: ignore[index]
         values = column_of_x.toarray() if sparse.issparse(column_of_x) else column_of_x

@@ -8,9 +8,9 @@ over the parts, so that fields may also be given flat.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
 
 from core.audit.declared import PRIVATE_COLUMN, declare
@@ -21,6 +21,7 @@ from core.defenses.external import EXTERNAL
 from core.errors import InputError, validate
 from core.methods import ATTACK_KINDS, Defense, Kind, Method
 from core.nouns import NOUNS, Noun, NounKey, propose_noun
+from core.privacy.ledger import Budget, parse_budget
 from core.registry import find_method, make_method, parse_method
 
 Measured = Literal["homophily", "structure", "utility", "pairs", "queries"]
@@ -651,13 +652,12 @@ class PublishSpec(_PartedSpec):
         description="Access of the defense to the private column: none, or all of it (column).",
         json_schema_extra={"choices": ["none", "column"]},
     )
-    budget: float | None = Field(
+    budget: Annotated[Budget, BeforeValidator(parse_budget)] | None = Field(
         None,
-        gt=0,
-        description="Refuse what would take the sum of ε, for one link or for one node, over all "
-        "publishing runs of the graph's lineage above this, and whatever follows a run without a "
-        "guarantee.",
-        json_schema_extra={"metavar": "EPS"},
+        description="Refuse what would take the sum of ε or of δ, for one link or for one node, "
+        "over all publishing runs of the graph's lineage above this, and whatever follows a run "
+        "without a guarantee for it; DELTA is at most one in the number of nodes, its default.",
+        json_schema_extra={"metavar": "EPS[,DELTA]"},
     )
     lineage: str | None = Field(
         None,
@@ -679,6 +679,6 @@ class PublishSpec(_PartedSpec):
             threats=spec.threats.model_copy(update={"hide_links": None, "identity": None}),
             disclosure=spec.disclosure,
             publisher_knows="none" if spec.publisher_knows == "none" else "column",
-            budget=budget,
+            budget=None if budget is None else Budget(budget),
             lineage=None,
         )

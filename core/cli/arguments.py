@@ -9,7 +9,7 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from core.cli.terminal import say
-from core.errors import InputError
+from core.errors import InputError, propose_nearest
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -122,7 +122,8 @@ def find_graph(text: str, must_be_file: bool = False) -> Path | None:
     if text in names and not must_be_file:
         return None
     if not Path(text).exists():
-        rule, remedy = "must be a file or a name of the catalogue", f"names: {', '.join(names)}"
+        rule = "must be a file or a name of the catalogue"
+        remedy = propose_nearest(text, names) or f"names: {', '.join(names)}"
         raise InputError("graph", rule, text, remedy)
     return Path(text)
 
