@@ -26,7 +26,7 @@ from core.audit.threat_sampling import check_columns, draw_repeat
 from core.methods import Defense, Method
 from core.release import ORIGINAL
 
-RESULTS_VERSION = 11
+RESULTS_VERSION = 12
 """Increase when a measure, a split or the engine changes results, which renews all cells."""
 
 ADAPTIVE_VERSION = 6
