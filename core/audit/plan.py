@@ -34,6 +34,9 @@ RESULTS_VERSION = 11
 ADAPTIVE_VERSION = 6
 """Increase when the adaptive form of link attacks changes results, which renews their cells."""
 
+CORRECTION_VERSION = 2
+"""The same for the adaptive form of attribute attacks."""
+
 SMALL = 100_000
 """Nodes plus links up to which an instant cell takes a fraction of a second."""
 
@@ -197,6 +200,8 @@ def _list_scenario_inputs(inputs: _Inputs, attack: Method, scenario: Scenario) -
         if isinstance(scenario.knowledge, Shadow):
             version = getattr(attack, "transfer_version", 1)
             return {**inputs["transfer"], "transfer_version": version}
+        if scenario.knowledge == ADAPTIVE:
+            return {**inputs["attribute"], "adaptive_version": CORRECTION_VERSION}
         return inputs["attribute"]
     if scenario.threat == "identity":
         return inputs["identity"]

@@ -15,6 +15,7 @@ from core.attacks.adaptive import (
     fit_calibration,
     fit_correction,
     infer_adaptive,
+    is_corrected_better,
     score_adaptive,
 )
 from core.attacks.link import denoising
@@ -385,3 +386,19 @@ def test_odds_of_unreleased_pairs_do_not_depend_on_how_many_are_drawn(monkeypatc
         found = score_adaptive(attack, Overdone(), release, asked, threats, Context(Seed(0)))
         odds[drawn] = found.scores[~asked.released]
     np.testing.assert_allclose(odds[60], odds[2000], atol=0.05)
+
+
+def test_a_correction_is_kept_only_where_it_predicts_better():
+    """Swapped classes need the map; noise, few cases and mere lack of confidence do not."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 4, 400)
+    sure = 0.05 + 0.8 * np.eye(4)[codes]
+    swapped = sure[:, [1, 2, 3, 0]]
+    assert is_corrected_better(swapped, codes, np.random.default_rng(1))
+    assert not is_corrected_better(swapped[:15], codes[:15], np.random.default_rng(1))
+    noise = rng.dirichlet(np.ones(4), 400)
+    assert not is_corrected_better(noise, codes, np.random.default_rng(1))
+    right = rng.random(400) < 0.7
+    shown = np.where(right, codes, rng.integers(0, 4, 400))
+    timid = 0.24 + 0.04 * np.eye(4)[shown]
+    assert not is_corrected_better(timid, codes, np.random.default_rng(1))

@@ -6,6 +6,7 @@ from core.attacks.identity.degree import Degree
 from core.attacks.identity.degree_match import DegreeMatch
 from core.attacks.identity.degree_triangles import DegreeTriangles
 from core.attacks.identity.ego import Ego
+from core.attacks.identity.faq_matcher import FaqMatcher
 from core.attacks.identity.narayanan_shmatikov import NarayananShmatikov
 from core.attacks.identity.neighbor_degrees import NeighborDegrees
 from core.attacks.identity.random_match import RandomMatch
@@ -25,6 +26,7 @@ IDENTITY_ATTACKS = (
     SeededPercolation,
     NarayananShmatikov,
     StructuralAlignment,
+    FaqMatcher,
     SupervisedMatcher,
     TransportMatcher,
     ValueJoin,
