@@ -82,8 +82,12 @@ def add_layout(parser: argparse.ArgumentParser) -> None:
         help="marker of an unknown value, such as -1",
     )
     parser.add_argument("--ignore", action="append", default=[], metavar="COLUMN[,…]")
+    for end in ("source", "target"):
+        parser.add_argument(
+            f"--{end}", metavar="COLUMN", help=f"column of a table of links with the {end}"
+        )
     parser.add_argument(
-        "--ignore-weights", action="store_true", help="leave out the links' weights"
+        "--weight", metavar="COLUMN|none", help="column of the links' weights; none leaves them out"
     )
     for prefix, table in (("", "links"), ("nodes-", "the node table")):
         for field, choices in LAYOUT.items():
@@ -169,6 +173,7 @@ def load_files(
 
     roles  private and utility column
     """
+    from core.data.loaded import LEFT_OUT
     from core.data.sandbox import load_in_sandbox
 
     loaded = load_in_sandbox(
@@ -178,7 +183,9 @@ def load_files(
         ignore=split_values(options.ignore),
         unknown=split_values(options.unknown),
         missing_nodes="add" if options.add_undeclared_nodes else "error",
-        ignore_weights=options.ignore_weights,
+        source=options.source,
+        target=options.target,
+        weight=options.weight,
         layout=read_layout(options),
         nodes_layout=read_layout(options, "nodes_"),
         **roles,
@@ -189,7 +196,7 @@ def load_files(
         f"{report.num_self_loops} self-loops, {report.num_duplicates} duplicates, "
         f"{report.num_reciprocal} reverse directions"
     )
-    for note in report.notes:
+    for note in (*report.notes, *(c for c in report.columns if c.use == LEFT_OUT)):
         notify(f"note: {note}")
     return loaded
 

@@ -183,7 +183,7 @@ def _find_links(paths: list[Path]) -> Path | None:
         likely += [p for p in paths if p in texts or readers.detect_format(p) != "text"]
     for path in [] if likely else texts:
         table = _preview(path, SCAN_ROWS, False)
-        if "source" in readers.guess_roles(table).values():
+        if readers.holds_links(table):
             likely.insert(0 if not table.iloc[:, 0].is_unique else len(likely), path)
     return likely[0] if likely else None
 
@@ -250,7 +250,7 @@ def _ask_links() -> dict[str, Any]:
             key="ignore-weights",
             help="Otherwise, weights that are not numbers are an error.",
         )
-    return {"missing_nodes": missing, "ignore_weights": ignore}
+    return {"missing_nodes": missing, "weight": "none" if ignore else None}
 
 
 def _preview(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from core.data.columns import guess_roles, guess_unknown_markers
+from core.data.link_columns import guess_link_roles
 from core.data.readers import load_graph, read_preview
 from core.errors import InputError
 from tests.oracles.graphs import two_communities
@@ -366,9 +367,10 @@ def test_musae_features_and_targets(tmp_path):
 def test_preview_and_roles_of_links(tmp_path):
     table = read_preview(write(tmp_path, "l.txt", "1 2 0.5\n2 3 0.25\n" * 30), rows=5)
     assert table.shape == (5, 3)
-    assert guess_roles(table) == {"source": "source", "target": "target", "weight": "weight"}
+    roles = guess_link_roles(table).roles
+    assert roles == {"source": "source", "target": "target", "weight": "weight"}
     table = read_preview(write(tmp_path, "m.csv", "id_1,id_2\n4,5\n"))
-    assert guess_roles(table) == {"id_1": "source", "id_2": "target"}
+    assert guess_link_roles(table).roles == {"id_1": "source", "id_2": "target"}
 
 
 def test_preview_and_roles_of_nodes(tmp_path):
