@@ -89,6 +89,14 @@ def add_layout(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--weight", metavar="COLUMN|none", help="column of the links' weights; none leaves them out"
     )
+    parser.add_argument(
+        "--merge",
+        choices=("sum", "mean", "max", "min", "first", "count"),
+        help="weight of a link that is given several times (max)",
+    )
+    parser.add_argument(
+        "--graph-id", metavar="COLUMN", help="column of a graph file, such as name, with the ids"
+    )
     for prefix, table in (("", "links"), ("nodes-", "the node table")):
         for field, choices in LAYOUT.items():
             parser.add_argument(
@@ -186,6 +194,8 @@ def load_files(
         source=options.source,
         target=options.target,
         weight=options.weight,
+        merge=options.merge,
+        graph_id=options.graph_id,
         layout=read_layout(options),
         nodes_layout=read_layout(options, "nodes_"),
         **roles,
@@ -198,6 +208,11 @@ def load_files(
     )
     for note in (*report.notes, *(c for c in report.columns if c.use == LEFT_OUT)):
         notify(f"note: {note}")
+    if report.modes:
+        counts = [f"{count:,} {name}" for name, count in report.modes.items()]
+        notify(f"note: every link joins two modes: {' and '.join(counts)}")
+    for warning in report.id_warnings:
+        notify(f"warning: {warning}")
     return loaded
 
 

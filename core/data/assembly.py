@@ -210,8 +210,10 @@ def assemble_graph(
         _check_text(texts, f"{file}: {what}")
     for attribute in attributes.values():
         _check_text(attribute.classes, f"{file}: column '{attribute.name}'")
+    _check_weights(raw.weights, report)
     pairs, weights = merge_links(raw.pairs, raw.weights, n, merge, report)
-    weights = _check_weights(weights, report)
+    if weights is not None and (weights == 1).all():
+        report.weights, weights = "all 1: treated as unweighted", None
     loops, duplicates, reciprocal = count_merged_rows(raw.pairs, n)
     report.num_self_loops, report.num_duplicates = loops, duplicates
     report.num_reciprocal = reciprocal
@@ -375,10 +377,10 @@ def _check_text(texts: Sequence[str], what: str) -> None:
         ) from None
 
 
-def _check_weights(weights: np.ndarray | None, report: LoadReport) -> np.ndarray | None:
-    """Informative weights, or None if all are one."""
+def _check_weights(weights: np.ndarray | None, report: LoadReport) -> None:
+    """Raise InputError for weights that are negative or not finite; report their range."""
     if weights is None:
-        return None
+        return
     weights = np.asarray(weights, dtype=float)
     if not np.isfinite(weights).all() or (weights < 0).any():
         bad = weights[~(np.isfinite(weights) & (weights >= 0))][0]
@@ -386,10 +388,6 @@ def _check_weights(weights: np.ndarray | None, report: LoadReport) -> np.ndarray
             f"file '{report.source}': link weights",
             "must be finite and not negative",
             float(bad),
-            "correct or remove them",
+            "correct them, or leave them out: --weight none",
         )
-    if (weights == 1).all():
-        report.weights = "all 1: treated as unweighted"
-        return None
     report.weights = f"from {weights.min():g} to {weights.max():g}"
-    return weights

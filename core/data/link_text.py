@@ -29,6 +29,7 @@ from core.data.sniff import (
     detect_decimal,
     detect_link_header,
     detect_separator,
+    find_decimals,
     take_lines,
 )
 from core.data.text_input import MAX_CELLS, check_cells, load_utf8, unescape_cell
@@ -65,10 +66,6 @@ class LinkText:
 
     def parse(self, max_rows: int | None = None, columns: list[str] | None = None) -> pd.DataFrame:
         """Cells of the rows after the header; missing cells are empty."""
-        if self.matrix is not None:
-            return pd.DataFrame(self.matrix.cells, columns=self.names).head(
-                max_rows or len(self.names)
-            )
         header = 1 if self.has_header else 0
         table = _parse(self.file, self.data, self.separator, max_rows and max_rows + header)
         table = table.iloc[header:].reset_index(drop=True)
@@ -156,8 +153,9 @@ def _name_columns(head: pd.DataFrame) -> list[str]:
         if name.startswith("column") and kinds[number] == "time":
             names[number] = "time" if "time" not in names else name
     following = names.index("target") + 1 if "target" in names else len(names)
-    if following < len(names) and kinds[following] in ("whole", "number"):
-        names[following] = "weight"
+    if following < len(names) and kinds[following] != "time":
+        first = head.iloc[0, following]  # a later cell that is no number is an error to be told
+        names[following] = "weight" if find_decimals([first]) else names[following]
     return names
 
 

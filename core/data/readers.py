@@ -33,7 +33,7 @@ from core.data.edge_list import load_edge_list, load_edge_table
 from core.data.gml import load_gml
 from core.data.graph_documents import load_gexf, load_graphml
 from core.data.json_graphs import join_musae, load_node_link
-from core.data.link_columns import MATCH, NO_WEIGHT, guess_link_roles
+from core.data.link_columns import MATCH, NO_WEIGHT, describe_unused, guess_link_roles
 from core.data.link_text import load_link_text
 from core.data.loaded import LEFT_OUT, ColumnUse, LoadedGraph
 from core.data.modes import find_modes
@@ -47,7 +47,9 @@ from core.errors import FormatError, InputError
 
 __all__ = [
     "SUFFIXES",
+    "describe_unused",
     "detect_format",
+    "guess_link_roles",
     "guess_roles",
     "guess_unknown_markers",
     "load_graph",
@@ -168,7 +170,8 @@ def read_preview(
     """First rows of a table of nodes or links as text, for choosing the columns' roles.
 
     Node tables always have a header; for others it is guessed. Columns of an edge list without
-    header are called source, target, weight. Other formats give an empty table.
+    header are called source, target, weight. Matrices and other formats give an empty
+    table.
     """
     path = check_file(path)
     kind = detect_format(path)
@@ -176,7 +179,8 @@ def read_preview(
         return load_node_table(path, rows, layout, asks=False)
     if kind != "text":
         return pd.DataFrame()
-    return load_link_text(path, layout).parse(rows)
+    text = load_link_text(path, layout)
+    return pd.DataFrame() if text.matrix is not None else text.parse(rows)
 
 
 def list_ids(table: pd.DataFrame | None, id_column: str | None = None) -> frozenset[str]:

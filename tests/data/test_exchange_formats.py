@@ -169,7 +169,7 @@ def test_values_that_a_graph_cannot_hold_are_told(tmp_path):
         "2 values of nodes in 'tags', which holds lists or objects, not used"
     ]
     assert loaded.report.ignored_columns["since"] == (
-        "a number of each link: if it is the weight, --weight 'since' (1 value)"
+        "the time of a link: the graph keeps no times (1 value)"
     )
 
 

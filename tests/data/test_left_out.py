@@ -111,7 +111,7 @@ def test_values_of_edges_of_gexf_are_told(tmp_path):
     path = tmp_path / "g.gexf"
     nx.write_gexf(graph, path)
     why = load_graph(path).report.ignored_columns["kind"]
-    assert why == "the kind of a link (1 kinds): the graph keeps none (2 values)"
+    assert why == "the kind of a link (1 kind): the graph keeps none (2 values)"
 
 
 def test_limits_name_the_true_number(tmp_path):

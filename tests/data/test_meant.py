@@ -613,3 +613,13 @@ def test_without_weights_only_a_count_changes_anything(tmp_path):
     for merge in (None, "sum", "mean"):
         assert read(tmp_path, "l.csv", text, merge=merge).graph.weights is None
     assert read(tmp_path, "l.csv", text, merge="count").graph.weights.tolist() == [2, 1]
+    ones = "a\tb\t1\na\tb\t1\nb\tc\t1\n"
+    assert read(tmp_path, "l.tsv", ones).graph.weights is None
+    assert read(tmp_path, "l.tsv", ones, merge="sum").graph.weights.tolist() == [2, 1]
+
+
+def test_a_wrong_weight_is_told_whatever_is_merged(tmp_path):
+    text = "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 5\n2 1 -1\n2 3 1\n"
+    for merge in (None, "max", "min", "count"):
+        with pytest.raises(InputError, match="finite and not negative"):
+            read(tmp_path, "g.mtx", text, merge=merge)

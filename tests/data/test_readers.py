@@ -96,7 +96,7 @@ def test_weights_are_read_and_ones_mean_unweighted(tmp_path):
 
 def test_weight_column_can_be_ignored(tmp_path):
     path = write(tmp_path, "w.csv", "source,target,weight\na,b,-1\nb,c,3\n")
-    with pytest.raises(InputError, match=r"weight.*≥ 0.*'-1' in line 2.*ignore"):
+    with pytest.raises(InputError, match=r"weight.*≥ 0.*'-1' in line 2.*--weight none"):
         load_graph(path)
     assert load_graph(path, roles={"weight": "ignore"}).graph.weights is None
 
@@ -104,7 +104,7 @@ def test_weight_column_can_be_ignored(tmp_path):
 def test_further_columns_of_links_are_reported(tmp_path):
     loaded = load_graph(write(tmp_path, "t.csv", "from,to,since\na,b,2001\nb,c,2002\n"))
     assert loaded.graph.weights is None
-    assert any("since" in note for note in loaded.report.notes)
+    assert "time of a link" in loaded.report.ignored_columns["since"]
 
 
 NODES = """user_id,age,city,member,nickname
