@@ -102,6 +102,20 @@ def _guess_ends(free: Sequence[str], count: int) -> list[str]:
     return sorted(list(dict.fromkeys([*sure, *named, *others]))[:count], key=free.index)
 
 
+def holds_links(table: pd.DataFrame) -> bool:
+    """Whether a preview of a table looks like links rather than nodes: a few columns of which the
+    first two are named like ends, or two paired ones that share ids and repeat them."""
+    roles = guess_link_roles(table).roles
+    ends = [column for column, role in roles.items() if role in ("source", "target")]
+    if len(ends) < 2:
+        return False
+    if len(roles) <= 4 and ends == list(roles)[:2] and all(map(is_end_name, ends)):
+        return True
+    values = [set(as_text(table[end])) - BLANKS for end in ends]
+    repeats = min(map(len, values)) < len(table)
+    return _score_names(*ends) >= 2 and repeats and not values[0].isdisjoint(values[1])
+
+
 def _find_other(table: pd.DataFrame, known: str, free: list[str], end: str) -> list[str]:
     """The other end: named so, else sharing ids with the known one, else named like it."""
     side, ids = (_SOURCE if end == "source" else _TARGET), set(as_text(table[known]))

@@ -21,19 +21,13 @@ from core.data.assembly import (
     join_node_table,
     take_ids,
 )
-from core.data.columns import (
-    as_text,
-    guess_id_column,
-    guess_roles,
-    guess_unknown_markers,
-    is_end_name,
-)
+from core.data.columns import as_text, guess_id_column, guess_roles, guess_unknown_markers
 from core.data.dataset_folders import find_dataset, load_ogb
 from core.data.edge_list import load_edge_list, load_edge_table
 from core.data.gml import load_gml
 from core.data.graph_documents import load_gexf, load_graphml
 from core.data.json_graphs import join_musae, load_node_link
-from core.data.link_columns import MATCH, NO_WEIGHT, describe_unused, guess_link_roles
+from core.data.link_columns import MATCH, NO_WEIGHT, describe_unused, guess_link_roles, holds_links
 from core.data.link_text import load_link_text
 from core.data.loaded import LEFT_OUT, ColumnUse, LoadedGraph
 from core.data.modes import find_modes
@@ -52,6 +46,7 @@ __all__ = [
     "guess_link_roles",
     "guess_roles",
     "guess_unknown_markers",
+    "holds_links",
     "load_graph",
     "read_preview",
     "sniff_table",
@@ -189,14 +184,6 @@ def list_ids(table: pd.DataFrame | None, id_column: str | None = None) -> frozen
         return frozenset()
     column = id_column or guess_id_column(table)
     return frozenset(as_text(table[column])) if column in table.columns else frozenset()
-
-
-def holds_links(table: pd.DataFrame) -> bool:
-    """Whether a preview of a table looks like links: two columns named like ends."""
-    roles = guess_link_roles(table).roles
-    ends = [column for column, role in roles.items() if role in ("source", "target")]
-    is_short = len(roles) <= 4 and ends == list(roles)[:2]
-    return len(ends) == 2 and all(map(is_end_name, ends)) and is_short
 
 
 def sniff_table(
