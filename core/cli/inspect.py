@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.cli.arguments import add_layout, load_input
-from core.data.loaded import LoadedGraph
+
+if TYPE_CHECKING:
+    from core.data.loaded import LoadedGraph
 
 
 def add_inspect(parser: argparse.ArgumentParser) -> None:
