@@ -104,7 +104,7 @@ def _guess_ends(free: Sequence[str], count: int) -> list[str]:
 
 def holds_links(table: pd.DataFrame) -> bool:
     """Whether a preview of a table looks like links rather than nodes: a few columns of which the
-    first two are named like ends, or two paired ones that share ids and repeat them."""
+    first two are named like ends, or two paired ones that share ids."""
     roles = guess_link_roles(table).roles
     ends = [column for column, role in roles.items() if role in ("source", "target")]
     if len(ends) < 2:
@@ -112,8 +112,7 @@ def holds_links(table: pd.DataFrame) -> bool:
     if len(roles) <= 4 and ends == list(roles)[:2] and all(map(is_end_name, ends)):
         return True
     values = [set(as_text(table[end])) - BLANKS for end in ends]
-    repeats = min(map(len, values)) < len(table)
-    return _score_names(*ends) >= 2 and repeats and not values[0].isdisjoint(values[1])
+    return _score_names(*ends) >= 2 and not values[0].isdisjoint(values[1])
 
 
 def _find_other(table: pd.DataFrame, known: str, free: list[str], end: str) -> list[str]:
