@@ -84,8 +84,20 @@ def add_layout(parser: argparse.ArgumentParser) -> None:
         help="marker of an unknown value, such as -1",
     )
     parser.add_argument("--ignore", action="append", default=[], metavar="COLUMN[,…]")
+    for end in ("source", "target"):
+        parser.add_argument(
+            f"--{end}", metavar="COLUMN", help=f"column of a table of links with the {end}"
+        )
     parser.add_argument(
-        "--ignore-weights", action="store_true", help="leave out the links' weights"
+        "--weight", metavar="COLUMN|none", help="column of the links' weights; none leaves them out"
+    )
+    parser.add_argument(
+        "--merge",
+        choices=("sum", "mean", "max", "min", "first", "count"),
+        help="weight of a link that is given several times (max)",
+    )
+    parser.add_argument(
+        "--graph-id", metavar="COLUMN", help="column of a graph file, such as name, with the ids"
     )
     for prefix, table in (("", "links"), ("nodes-", "the node table")):
         for field, choices in LAYOUT.items():
@@ -172,6 +184,7 @@ def load_files(
 
     roles  private and utility column
     """
+    from core.data.loaded import LEFT_OUT
     from core.data.sandbox import load_in_sandbox
 
     loaded = load_in_sandbox(
@@ -181,7 +194,11 @@ def load_files(
         ignore=split_values(options.ignore),
         unknown=split_values(options.unknown),
         missing_nodes="add" if options.add_undeclared_nodes else "error",
-        ignore_weights=options.ignore_weights,
+        source=options.source,
+        target=options.target,
+        weight=options.weight,
+        merge=options.merge,
+        graph_id=options.graph_id,
         layout=read_layout(options),
         nodes_layout=read_layout(options, "nodes_"),
         **roles,
@@ -192,8 +209,13 @@ def load_files(
         f"{report.num_self_loops} self-loops, {report.num_duplicates} duplicates, "
         f"{report.num_reciprocal} reverse directions"
     )
-    for note in report.notes:
+    for note in (*report.notes, *(c for c in report.columns if c.use == LEFT_OUT)):
         notify(f"note: {note}")
+    if report.modes:
+        counts = [f"{count:,} {name}" for name, count in report.modes.items()]
+        notify(f"note: every link joins two modes: {' and '.join(counts)}")
+    for warning in report.id_warnings:
+        notify(f"warning: {warning}")
     return loaded
 
 

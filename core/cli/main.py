@@ -22,6 +22,7 @@ from core.cli.audit import add_audit
 from core.cli.benchmark import add_benchmark
 from core.cli.cluster import add_scheduler, add_worker
 from core.cli.doctor import add_doctor
+from core.cli.inspect import add_inspect
 from core.cli.judge import add_judge
 from core.cli.large import add_large
 from core.cli.listing import add_methods
@@ -33,6 +34,7 @@ from core.errors import AuditError, InputError, RunCancelled
 
 COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "methods": ("list all attacks and defenses", add_methods),
+    "inspect": ("how a file is read: the use of each column", add_inspect),
     "audit": ("attack a graph and defended releases of it", add_audit),
     "judge": ("attack a release that was made elsewhere", add_judge),
     "audit-large": ("attack links that do not fit one process, on the cluster", add_large),

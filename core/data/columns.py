@@ -21,12 +21,6 @@ _ENDS = re.compile(
     r"|von|nach|quelle|ziel|desde|hasta|origen|destino|origine|destination|vers",
     re.IGNORECASE,
 )
-_SOURCE = re.compile(
-    "source|from|sender|caller|follower|citing|von|quelle|desde|ori", re.IGNORECASE
-)
-_TARGET = re.compile(
-    "target|to|recei|recip|callee|followee|cited|nach|ziel|hasta|dest|vers", re.IGNORECASE
-)
 _WEIGHT = re.compile(r"weights?|w|strength|count|gewicht|peso|poids", re.IGNORECASE)
 _ID = re.compile(
     r"(.*[ _-])?(ids?|uuid|guid)|(node|user|person|member|account)s?|[a-z]+I[Dd]|id\d*|key",
@@ -65,14 +59,12 @@ _MARKERS = ("-1", "-999", "-9", "999", "unknown", "Unknown", "missing", *sorted(
 
 
 def guess_roles(table: pd.DataFrame, link_ids: Collection[str] = ()) -> dict[str, str]:
-    """Proposed role of each column of a table of links or nodes.
+    """Proposed role of each column of a node table.
 
     link_ids  ends of the links, which the id column of a node table should contain
     At most one column is proposed as private and one as utility, by their names.
     """
     names = [str(c) for c in table.columns]
-    if _looks_like_links(table):
-        return guess_link_roles(table, {})
     roles = guess_node_roles(table, guess_id_column(table, link_ids))
     for role, words in (("private", _PRIVATE_WORDS), ("utility", _UTILITY_WORDS)):
         found = next(
@@ -123,30 +115,6 @@ def guess_id_column(table: pd.DataFrame, link_ids: Collection[str] = ()) -> str 
             if matches > most and (matches or column in likely):
                 best, most = column, matches
     return best or (exact[0] if exact else None)
-
-
-def guess_link_roles(table: pd.DataFrame, given: Mapping[str, str]) -> dict[str, str]:
-    """source, target, weight or ignore for each column of a table of links."""
-    columns = [str(c) for c in table.columns]
-    roles = {c: given[c] for c in columns if given.get(c) in ("source", "target", "weight")}
-    if given.get("weight") == "ignore":
-        roles["weight"] = "ignore"
-    free = [c for c in columns if c not in roles and given.get(c) != "ignore"]
-    ends = [c for c in free if _ENDS.fullmatch(c)]
-    if len(ends) < 2:
-        ends = [*ends, *(c for c in free if c not in ends and not _WEIGHT.fullmatch(c))]
-    ends.sort(key=columns.index)
-    for end, named in (("source", _SOURCE), ("target", _TARGET)):
-        if end not in roles.values() and ends:
-            chosen = next((c for c in ends if named.match(c)), ends[0])
-            roles[chosen] = end
-            ends.remove(chosen)
-    if "weight" not in roles.values():
-        for column in free:
-            if column not in roles and _WEIGHT.fullmatch(column):
-                roles[column] = "weight"
-                break
-    return {c: roles.get(c, "ignore") for c in columns}
 
 
 def guess_unknown_markers(table: pd.DataFrame) -> dict[str, list[str]]:
@@ -221,9 +189,14 @@ def is_end_name(name: str) -> bool:
     return bool(_ENDS.fullmatch(name) or re.fullmatch(r":(START|END)_ID(\(.*\))?", name))
 
 
+def is_weight_name(name: str) -> bool:
+    """Whether a column of this name holds the weight of a link."""
+    return bool(_WEIGHT.fullmatch(name))
+
+
 def is_link_name(name: str) -> bool:
     """Whether a column of this name holds an end or the weight of a link."""
-    return bool(_ENDS.fullmatch(name) or _WEIGHT.fullmatch(name))
+    return bool(_ENDS.fullmatch(name)) or is_weight_name(name)
 
 
 def as_text(column: pd.Series) -> pd.Series:
@@ -286,11 +259,6 @@ def _is_flag(column: pd.Series) -> bool:
     """Whether the values are true and false, 0 and 1 or 1 and 2, each of them present."""
     values = set(as_numbers(column).dropna().unique())
     return values in ({0.0, 1.0}, {1.0, 2.0})
-
-
-def _looks_like_links(table: pd.DataFrame) -> bool:
-    names = [str(c) for c in table.columns]
-    return len(names) >= 2 and all(_ENDS.fullmatch(n) for n in names[:2]) and len(names) <= 4
 
 
 def _words(name: str) -> set[str]:

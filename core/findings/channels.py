@@ -47,7 +47,7 @@ def list_channels(view: AuditView, release: str) -> tuple[Channel, ...]:
     elif view.has_weights(ORIGINAL):
         remedy = (
             f"audit re-identification with {ValueJoin.info.title}, or load the graph without them "
-            "(“Ignore link weights” or --ignore-weights)"
+            "(“Column of the weight”, or --weight none)"
         )
     else:
         remedy = "choose a defense or setting that publishes links without them"

@@ -65,7 +65,7 @@ def test_a_release_with_weights_is_cleared_if_they_are_attacked_or_left_out(
     assert not gate["passed"]
     cases = [case for case in gate["cases"] if case["rule"] == "decision"]
     assert all(case["outcome"] == "error" and SAID in case["message"] for case in cases)
-    for cleared in (("--ignore-weights", *blind), ("--attack", "quick")):
+    for cleared in (("--weight", "none", *blind), ("--attack", "quick")):
         code, said, decisions, gate = audit(tmp_path, capsys, *defense, *cleared)
         assert code == 0, said
         assert set(decisions.values()) == {"publish"}

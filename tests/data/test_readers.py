@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from core.data.columns import guess_roles, guess_unknown_markers
+from core.data.link_columns import guess_link_roles
 from core.data.readers import load_graph, read_preview
 from core.errors import InputError
 from tests.oracles.graphs import two_communities
@@ -95,7 +96,7 @@ def test_weights_are_read_and_ones_mean_unweighted(tmp_path):
 
 def test_weight_column_can_be_ignored(tmp_path):
     path = write(tmp_path, "w.csv", "source,target,weight\na,b,-1\nb,c,3\n")
-    with pytest.raises(InputError, match=r"weight.*≥ 0.*'-1' in line 2.*ignore"):
+    with pytest.raises(InputError, match=r"weight.*≥ 0.*'-1' in line 2.*--weight none"):
         load_graph(path)
     assert load_graph(path, roles={"weight": "ignore"}).graph.weights is None
 
@@ -103,7 +104,7 @@ def test_weight_column_can_be_ignored(tmp_path):
 def test_further_columns_of_links_are_reported(tmp_path):
     loaded = load_graph(write(tmp_path, "t.csv", "from,to,since\na,b,2001\nb,c,2002\n"))
     assert loaded.graph.weights is None
-    assert any("since" in note for note in loaded.report.notes)
+    assert "time of a link" in loaded.report.ignored_columns["since"]
 
 
 NODES = """user_id,age,city,member,nickname
@@ -367,9 +368,10 @@ def test_musae_features_and_targets(tmp_path):
 def test_preview_and_roles_of_links(tmp_path):
     table = read_preview(write(tmp_path, "l.txt", "1 2 0.5\n2 3 0.25\n" * 30), rows=5)
     assert table.shape == (5, 3)
-    assert guess_roles(table) == {"source": "source", "target": "target", "weight": "weight"}
+    roles = guess_link_roles(table).roles
+    assert roles == {"source": "source", "target": "target", "weight": "weight"}
     table = read_preview(write(tmp_path, "m.csv", "id_1,id_2\n4,5\n"))
-    assert guess_roles(table) == {"id_1": "source", "id_2": "target"}
+    assert guess_link_roles(table).roles == {"id_1": "source", "id_2": "target"}
 
 
 def test_preview_and_roles_of_nodes(tmp_path):

@@ -327,7 +327,7 @@ def test_weights_that_leave_are_named_with_their_remedy(open_app: OpenApp, audit
     app = open_app("decision", audit=weighted)
     warnings = "\n".join(item.value for item in app.warning)
     assert "ink weights leave and no attack finds people by them" in warnings
-    assert "Ignore link weights" in warnings
+    assert "--weight none" in warnings
 
 
 @pytest.mark.parametrize("decision", ["review", "do_not_publish"])
