@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from core.audit.access.accounts import LOCAL
 from core.audit.access.team import Team
 from core.audit.assemble import assemble_cells, assemble_view, summarize
+from core.audit.cell import Cell
 from core.audit.decisions import Decision, list_decisions, record_decision
 from core.audit.estimate import (
     TimeModel,
@@ -182,7 +183,7 @@ class AuditService:
         audit_id = secrets.token_hex(5)
         provenance = {**describe_run(spec), **(marks or {})}
         self._store.add_audit(audit_id, name or spec.graph_name, spec, cells, provenance, person)
-        self._run(audit_id)
+        self._run(audit_id, (audit, cells))
         return audit_id
 
     def resume_audit(self, audit_id: str) -> None:
@@ -426,7 +427,8 @@ class AuditService:
 
     # -- inside -----------------------------------------------------------------------------
 
-    def _run(self, audit_id: str) -> None:
+    def _run(self, audit_id: str, planned: tuple[PreparedAudit, list[Cell]] | None = None) -> None:
+        """planned: the audit with its cells, if it was planned just now."""
         with self._lock:
             if audit_id in self._runs and not self._runs[audit_id].is_over:
                 return
@@ -434,9 +436,12 @@ class AuditService:
             if lease is None:
                 return
             row = self._store.find_audit(audit_id)
-            spec = AuditSpec.model_validate(row.spec)
-            audit = PreparedAudit.load(spec, self.load_graph)
-            cells = plan_audit(audit)
+            if planned is None:
+                audit = PreparedAudit.load(AuditSpec.model_validate(row.spec), self.load_graph)
+                cells = plan_audit(audit)
+            else:
+                audit, cells = planned
+            spec = audit.spec
             self._store.replace_plan(lease, cells)
             clear_flag(self.home, audit_id)
             run = AuditRun(

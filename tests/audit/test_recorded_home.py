@@ -1,0 +1,104 @@
+"""A home of an earlier version opens: its audit, decisions, release and ledger are what they were.
+
+`recorded_home.tar.xz` holds a home of the commit 01dc619e, the tables that were loaded, and the
+audit.json that it wrote then.
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+import core.cli.main as command
+from core.audit import service as module
+from core.audit.export import describe_audit
+from core.audit.service import AuditService
+from core.audit.spec import AuditSpec
+from core.findings.policy import find_policy
+from core.findings.verdict import judge
+from tests.benchmarks.same_results import compare_results
+
+ARCHIVE = Path(__file__).with_name("recorded_home.tar.xz")
+
+
+@pytest.fixture
+def recorded(tmp_path, monkeypatch):
+    """The unpacked folder, with AUDIT_HOME set to its home."""
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(tmp_path, filter="data")
+    monkeypatch.setenv("AUDIT_HOME", str(tmp_path / "home"))
+    return tmp_path
+
+
+def test_the_audit_and_its_decisions_are_the_same(recorded):
+    before = json.loads((recorded / "audit.json").read_text())
+    service = AuditService()
+    try:
+        (summary,) = service.list_audits()
+        view = service.get_view(summary.id)
+        found = json.loads(json.dumps(describe_audit(view)))
+        # What finished and measured nothing has a status of its own since.
+        for row in before["results"]:
+            if row["status"] == "skipped" and row["n"] > 0:
+                row["status"] = next(
+                    new["status"]
+                    for new in found["results"]
+                    if all(new[k] == row[k] for k in ("release", "method", "metric", "knowledge"))
+                )
+        assert compare_results(before["results"], found["results"]) == []
+        assert found["spec"] == before["spec"] | {
+            name: value for name, value in found["spec"].items() if name not in before["spec"]
+        }
+        assert found["guarantees"] == before["guarantees"]
+        verdict = judge(view, find_policy("partner"))
+        assert {r.release: r.decision for r in verdict.releases} == {
+            name: release["decision"] for name, release in before["verdict"]["releases"].items()
+        }
+        assert len(view.load_nodes()) > 0
+        for release in view.releases:
+            assert view.load_release(release.id, 1).num_nodes == view.load_graph().num_nodes
+    finally:
+        service.close()
+
+
+def test_its_spec_is_read_and_asks_for_the_same_graph(recorded):
+    before = json.loads((recorded / "audit.json").read_text())["spec"]
+    spec = AuditSpec.check_spec(before)
+    assert spec.graph_hash == before["graph_hash"]
+    assert {choice.id for choice in spec.defenses} == {
+        "random_deletion:strength=0.5", "edge_rand"
+    }  # fmt: skip
+
+
+def test_the_lineage_is_recognised(recorded, capsys):
+    tables = ["--graph", str(recorded / "links.csv"), "--nodes", str(recorded / "nodes.csv")]
+    assert command.main(["ledger", *tables, "--id", "id"]) == 0
+    assert "ε = 2 over 1 publishing run" in "".join(capsys.readouterr())
+    renamed = recorded / "renamed.csv"
+    rows = (recorded / "links.csv").read_text().splitlines()
+    renamed.write_text("\n".join([rows[0], *reversed(rows[2:])]) + "\n")
+    assert command.main(["ledger", "--graph", str(renamed)]) == 0
+    assert "ε = 2 over 1 publishing run" in "".join(capsys.readouterr())
+
+
+def test_an_audit_is_planned_once_when_it_starts(recorded, monkeypatch):
+    planned = []
+
+    def count(audit):
+        planned.append(audit)
+        return plan_audit(audit)
+
+    plan_audit = module.plan_audit
+    monkeypatch.setattr(module, "plan_audit", count)
+    monkeypatch.setattr(module.AuditRun, "start", lambda run: None)
+    service = AuditService()
+    try:
+        (summary,) = service.list_audits()
+        spec = service.get_view(summary.id).spec
+        service.start_audit(spec.update(root_seed=1))
+        assert len(planned) == 1
+    finally:
+        service.close()
