@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 
 from core.progress import Progress
 
@@ -61,6 +60,8 @@ def match_by_frank_wolfe(
 
 def _assign(values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """(k, n) 0/1 table of the best assignment of `rows` to `columns`."""
+    from scipy.optimize import linear_sum_assignment  # half a second of every start
+
     assigned = np.zeros(values.shape)
     left, right = linear_sum_assignment(values[np.ix_(rows, columns)], maximize=True)
     assigned[rows[left], columns[right]] = 1.0

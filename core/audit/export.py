@@ -18,7 +18,7 @@ from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
 from core.audit.view import CONTROL_COLUMNS, RESULT_COLUMNS, AuditView, ReleaseSummary, spell
-from core.data.writers import DEFAULT_FORMATS, list_release_files, name_provenance, write_release
+from core.data.writers import DEFAULT_FORMATS, list_release_files, locate_provenance, write_release
 from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
 from core.records import format_record, hash_files
 from core.release import ORIGINAL, Release
@@ -217,7 +217,7 @@ def list_audit_releases(
     formats = DEFAULT_FORMATS if names_columns else _CSV
     stems = [make_file_name(choice.id) for choice in defenses]
     return {
-        name_provenance(folder, stem): list_release_files(folder, stem, formats) for stem in stems
+        locate_provenance(folder, stem): list_release_files(folder, stem, formats) for stem in stems
     }
 
 

@@ -71,7 +71,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
     from core.audit.jobs.publish import enter_publishing, publish_release
     from core.audit.spec import DisclosureSpec, MethodChoice, PublishSpec, ThreatSpec
     from core.audit.store.database import Store
-    from core.data.writers import list_release_files, name_provenance, write_release
+    from core.data.writers import list_release_files, locate_provenance, write_release
     from core.findings.leaving import describe_columns
     from core.seeding import Seed
 
@@ -83,7 +83,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
         raise InputError("output file", rule, str(options.out))
     parent, stem = options.out.parent, options.out.stem
     written = list_release_files(parent, stem, (suffix,))
-    check_outputs(options, {name_provenance(parent, stem): written})
+    check_outputs(options, {locate_provenance(parent, stem): written})
     graph = load_input(options).graph
     fields = read_secrets(options) | read_options(options, ThreatSpec, DisclosureSpec, PublishSpec)
     make_folder(parent)

@@ -23,7 +23,7 @@ from core.data.link_text import (
     warn_of_blanks,
 )
 from core.data.loaded import LEFT_OUT, ColumnUse
-from core.data.modes import name_modes, separate_modes
+from core.data.modes import list_modes, separate_modes
 from core.data.node_table import is_parquet
 from core.data.sniff import parse_numbers
 from core.data.text_input import MAX_CELLS, check_cells, check_file, unescape_cell
@@ -83,7 +83,7 @@ def load_edge_list(
     if _BIPARTITE.match(text.first_comment):
         raw = separate_modes(raw, "left", "right", always=True)
     else:
-        raw = separate_modes(raw, *name_modes(*columns[:2]))
+        raw = separate_modes(raw, *list_modes(*columns[:2]))
     return raw if text.data.isascii() else normalize_ids(raw)
 
 
@@ -111,6 +111,8 @@ def load_edge_table(
                 opened = pa.ipc.open_file(source)
                 schema, most = opened.schema, opened.num_record_batches
                 head = opened.get_batch(0).slice(0, SAMPLED_ROWS) if most else None
+        if head is not None:
+            head.validate(full=True)
         sample = pd.DataFrame(
             {
                 name: [] if head is None else [*map(_show, head.column(number).to_pylist())]

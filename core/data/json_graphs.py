@@ -53,7 +53,7 @@ def load_node_link(
     rows = _list_rows(content, ("nodes",), file)
     links = _list_rows(content, ("links", "edges"), file)
     ends = [tuple(_find_end(row, names) for names in _ENDS) for row in links]
-    names, by_place = _name_nodes(rows, ends, file, nodes)
+    names, by_place = _choose_ids(rows, ends, file, nodes)
     for row, node in zip(rows, names, strict=True):
         nodes.add_node(node, _format_values(row, nodes))
     for row, pair in zip(links, ends, strict=True):
@@ -77,7 +77,7 @@ def _find_end(row: dict[str, Any], names: tuple[str, ...]) -> Any:
     return end.get("id", end.get("index")) if isinstance(end, dict) else end
 
 
-def _name_nodes(
+def _choose_ids(
     rows: list[dict[str, Any]], ends: list[tuple[Any, ...]], file: str, nodes: AttributedNodes
 ) -> tuple[list[str], bool]:
     """Id of each node, taken out of its row, and whether links name nodes by place.

@@ -129,7 +129,7 @@ def load_link_text(path: str | Path, given: Mapping[str, str] | None = None) -> 
         names = [name or f"column {i}" for i, name in enumerate(plain_names(first), 1)]
         names = [f"{n} ({i})" if n in names[:i] else n for i, n in enumerate(names)]
     else:
-        names = _name_columns(head)
+        names = _find_headers(head)
     roles = guess_link_roles(pd.DataFrame(columns=names)).roles
     rows = head.iloc[int(has_header) :]
     numbers = [rows.iloc[:, i] for i, name in enumerate(names) if roles[name] == "weight"]
@@ -142,7 +142,7 @@ def _has_corner(first_line: str, separator: str) -> bool:
     return separator != " " and first_line.lstrip(" ")[:1] in (separator, '"')
 
 
-def _name_columns(head: pd.DataFrame) -> list[str]:
+def _find_headers(head: pd.DataFrame) -> list[str]:
     """Names of columns without a header: both ends, times, and the first other number beyond the
     ends as weight."""
     table = head.set_axis([f"column {i}" for i in range(1, head.shape[1] + 1)], axis=1)

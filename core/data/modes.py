@@ -27,7 +27,7 @@ _THINGS = (
 _PEOPLE_WORDS, _THING_WORDS = frozenset(_PEOPLE.split()), frozenset(_THINGS.split())
 
 
-def name_modes(source: str, target: str) -> tuple[str, str]:
+def list_modes(source: str, target: str) -> tuple[str, str]:
     """What two columns name if that is people on one side and no people on the other, else ""."""
     names = [re.sub(r"[ _-]?(id|key|name|no)s?$", "", c.strip().lower()) for c in (source, target)]
     stems = [name if name in _PEOPLE_WORDS | _THING_WORDS else name.rstrip("s") for name in names]

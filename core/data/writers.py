@@ -77,7 +77,7 @@ def write_release(
     graph = sort_nodes(graph) if pseudonyms is None else shuffle_nodes(graph, pseudonyms)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    path = name_provenance(folder, stem)
+    path = locate_provenance(folder, stem)
     table = graph if columns is None else _tabulate_features(graph)
     for name in formats:
         _, write = _WRITERS[name]
@@ -109,7 +109,7 @@ def list_release_files(folder: Path, stem: str, formats: Sequence[str]) -> list[
     return [folder / f"{_clean_stem(stem)}{ending}" for ending in endings]
 
 
-def name_provenance(folder: Path, stem: str) -> Path:
+def locate_provenance(folder: Path, stem: str) -> Path:
     """File of a release's provenance."""
     return folder / f"{_clean_stem(stem)}.provenance.json"
 

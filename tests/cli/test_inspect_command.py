@@ -89,7 +89,7 @@ def test_judge_reads_the_release_by_options_of_its_own(tmp_path, capsys, monkeyp
     original = tmp_path / "o.csv"
     original.write_text(path.read_text().replace('"source","target"', '"p","q"', 1))
     words = ["judge", str(original), str(path), "--source", "p", "--target", "q"]
-    words += ["--attack", "common_neighbors", "--out", str(tmp_path / "out")]
+    words += ["--out", str(tmp_path / "out")]
     assert main(words) == 2
     assert "source must be a column; got p" in capsys.readouterr().err
     words += ["--release-source", "source", "--release-target", "target"]

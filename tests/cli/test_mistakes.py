@@ -20,7 +20,7 @@ WRONG = {
     "publish --graph karate --defense edge_rand": "needs --out; see:",
     "audit --graph karate --hide-links 0.1": "needs --out; see:",
     f"{PUBLISH} --defense edge_rnd": "defense must be a known key; got edge_rnd; did you mean 'edg",
-    f"{PUBLISH} --defense edge_rand:epsilon=0": "'epsilon' input should be greater than 0; got 0",
+    f"{PUBLISH} --defense edge_rand:epsilon=0": "'epsilon' must be greater than 0; got 0",
     f"{PUBLISH} --defense edge_rand --private lable": "column must be.*got lable.*mean 'label'",
     f"{PUBLISH} --defense edge_rand --utility lable": "column must be.*got lable.*mean 'label'",
     "publish --graph karat --defense edge_rand": "graph must be.*got karat; did you mean 'karate'",
@@ -34,10 +34,10 @@ WRONG = {
     f"{AUDIT} --attack label_propagation --hide-links 0.1 --out OUT": "needs a private column; use",
     # numbers
     f"{PUBLISH} --defense edge_rand:epsilon=nan --out OUT.csv": "'epsilon' must be a number; got n",
-    f"{PUBLISH} --defense edge_rand:epsilon=x --out OUT.csv": "'epsilon' input should be a valid n",
-    f"{AUDIT} --private label --known nan --out OUT": "field 'known' must be a number; got nan",
+    f"{PUBLISH} --defense edge_rand:epsilon=x --out OUT.csv": "'epsilon' must be a valid n",
+    f"{AUDIT} --private label --known nan --out OUT": "--known must be a number; got nan",
     f"{AUDIT} --private label --known x --out OUT": "argument --known: invalid float value: 'x'",
-    f"{AUDIT} --hide-links nan --out OUT": "field 'hide_links' must be a number; got nan",
+    f"{AUDIT} --hide-links nan --out OUT": "--hide-links must be a number; got nan",
     f"{PUBLISH} --defense edge_rand --budget nan --out OUT.csv": "budget must be EPS or EPS,DELTA",
     f"{PUBLISH} --defense edge_rand --budget 1,1 --out OUT.csv": "budget must be EPS or EPS,DELTA",
     # words

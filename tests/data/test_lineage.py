@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from dataclasses import replace
@@ -230,15 +229,14 @@ def test_a_million_links_take_seconds():
     assert time.process_time() - start < 10  # 2 on a quiet machine
 
 
-def test_weighted_graphs_are_recognised_by_what_earlier_versions_recorded():
-    """Digests of a ledger's rows from when weights were float32: neither holds a weight."""
+def test_weights_are_in_no_sketch_and_in_no_identity():
+    """Weights were float32 once. The digest is that of a ledger's row from then."""
     pairs = np.array([[0, 1], [1, 2], [2, 3], [0, 3], [1, 4]])
+    sketches = set()
     for weights in (None, np.array([0.1, 0.2, 0.3, 1084601170, 5]), np.arange(5.0)):
         graph = Graph.from_pairs(pairs, node_ids=tuple("abcde"), weights=weights)
-        recorded = json.dumps(sketch_graph(graph).to_json(), sort_keys=True)
-        assert hashlib.sha256(recorded.encode()).hexdigest() == (
-            "314e74576b564731a90513220efe52bcc4e269d55c7bc527f31e5ae559ce198b"
-        )
+        sketches.add(json.dumps(sketch_graph(graph).to_json(), sort_keys=True))
         assert graph.identity_hash == (
             "cb18ca240a6683e6a9837ab474a9e37f966196ab3f8a341a102e07ce83f06d0c"
         )
+    assert len(sketches) == 1

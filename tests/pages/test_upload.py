@@ -137,10 +137,10 @@ def test_unsure_ends_are_asked_before_loading(open_app: OpenApp, audited, monkey
     assert audited[0].load_graph(app.session_state["graph"]).node_ids[:2] == ("a0", "c1")
 
 
-def test_the_use_of_each_column_is_on_the_data_page(open_app: OpenApp, monkeypatch) -> None:
+def test_the_use_of_each_column_is_on_the_data_page(open_app: OpenApp, example: str) -> None:
     from core.data.loaded import ColumnUse, LoadReport
 
-    app = open_app("data")
+    app = open_app("data", graph=example)
     graph_hash = app.session_state["graph"]
     use = ColumnUse("links", "since", "left out", "time", "the time of a link")
     report = LoadReport(columns=[use], modes={"people": 3, "events": 2}, id_warnings=["Odd ids."])
