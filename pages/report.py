@@ -185,7 +185,7 @@ def _show_downloads(view: AuditView, options: ReportOptions) -> None:
             )
         offer(
             "Per-node table",
-            lambda: write_csv(view.nodes),
+            lambda: write_csv(view.nodes.to_frame()),
             "-nodes.csv",
             "nodes",
             "table",

@@ -162,7 +162,6 @@ class NodeRisks:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no attack with results for single nodes has finished."""
         return not self.parts
 
     @property
@@ -195,8 +194,11 @@ class NodeRisks:
 
         Secrets with baseline attackers only are absent.
         """
-        pairs = dict.fromkeys((r, a.secret) for r, a in self.parts if not a.is_blind)
-        return tuple(self._find_headline(*pair) for pair in pairs)
+        return tuple(filter(len, (self._find_headline(*pair) for pair in self._list_attacked())))
+
+    def _list_attacked(self) -> Iterable[tuple[str, tuple[str, str]]]:
+        """Releases with the secrets attacked on them, in the order of the audit."""
+        return dict.fromkeys((r, a.secret) for r, a in self.parts if not a.is_blind)
 
     def find_headline(self, release: str, secret: tuple[str, str] | None = None) -> Headline | None:
         """The headline attacker of a release, by default against the secret with the largest
@@ -288,11 +290,9 @@ class NodeRisks:
         Columns release, threat, target, exposed, n, noise: the share that as many guessing
         attackers would expose.
         """
-        result = []
-        for one in self.headlines:
-            (secret,) = one.secrets
-            attacks = self.list_attacks(one.release, secret)
-            parts = [self.parts[one.release, attack] for attack in attacks]
+        result, columns = [], ["release", "threat", "target", "exposed", "n", "noise"]
+        for release, secret in self._list_attacked():
+            parts = [self.parts[release, attack] for attack in self.list_attacks(release, secret)]
             best, base = np.full((2, len(self.names)), np.nan)
             for part in reversed(parts):
                 best[part.nodes] = np.fmax(best[part.nodes], part.advantage)
@@ -301,8 +301,7 @@ class NodeRisks:
             repeats = int(np.median(np.concatenate([part.seeds for part in parts])))
             noise = estimate_guessing_share(base[is_known], len(parts), repeats, ADVANTAGE_LIMIT)
             num_exposed, n = int((best > ADVANTAGE_LIMIT).sum()), int(is_known.sum())
-            result.append((one.release, *secret, num_exposed, n, noise))
-        columns = ["release", "threat", "target", "exposed", "n", "noise"]
+            result.append((release, *secret, num_exposed, n, noise))
         return pd.DataFrame(result, columns=columns)
 
     def list_rows(self, node: str) -> pd.DataFrame:
@@ -323,7 +322,7 @@ class NodeRisks:
         parts = [self.parts[pair] for pair in chosen]
         columns: dict[str, object] = {
             "node": pd.Categorical.from_codes(
-                np.concatenate([part.nodes for part in parts]), dtype=self.dtype
+                np.concatenate([part.nodes for part in parts]), self.names
             )
         }
         for place, name in enumerate(("release", "attack")):
@@ -334,11 +333,6 @@ class NodeRisks:
         for name in NODE_COLUMNS[3:]:
             columns[name] = np.concatenate([getattr(part, name) for part in parts])
         return pd.DataFrame(columns)
-
-    @cached_property
-    def dtype(self) -> pd.CategoricalDtype:
-        """Of columns of nodes: positions are its codes."""
-        return pd.CategoricalDtype(self.names)
 
 
 def _choose(

@@ -17,6 +17,7 @@ from core.audit.access.accounts import LOCAL
 from core.audit.decisions import Decision
 from core.audit.estimate import TimeRange
 from core.audit.link_sample import LinkSample
+from core.audit.node_risks import NodeRisks
 from core.audit.spec import AuditSpec, PublishSpec
 from core.audit.states import State
 from core.graph import Graph
@@ -74,15 +75,6 @@ value       on control nodes; low/high: 95 % interval; n: control pairs or nodes
 difference  figure in `results` minus `value`: the effect of being in the release
 """
 
-NODE_COLUMNS = ("node", "release", "attack", "risk", "advantage", "low", "high", "seeds")
-"""Columns of `AuditView.nodes`: one row per node at stake, release and attack.
-
-node, release and attack are categories; `spell` converts them to text.
-risk       calibrated probability that the attacker assigns to the truth, mean over repeats
-advantage  risk minus the base rate; low/high: 95 % interval of the risk; seeds: repeats with
-the node at stake
-"""
-
 PROFILE_COLUMNS = (
     "node",
     "release",
@@ -117,12 +109,6 @@ Rocs = dict[tuple[str, str], pd.DataFrame]
 
 REPR_ROWS = 30
 """Rows of the results shown in a notebook."""
-
-
-def spell(table: pd.DataFrame) -> pd.DataFrame:
-    """Convert category columns of `AuditView.nodes` to text."""
-    named = [c for c in table if isinstance(table[c].dtype, pd.CategoricalDtype)]
-    return table.astype(dict.fromkeys(named, "str"))
 
 
 @dataclass(frozen=True)
@@ -218,8 +204,8 @@ class PublishProgress(JobProgress):
 class AuditView:
     """Everything known about one audit so far.
 
-    results, nodes, profile, cells, control  tables with the columns named above; control is empty
-    without control nodes
+    results, profile, cells, control  tables with the columns named above; control is empty without
+    control nodes
     rocs     (release, attack) → table fpr, tpr: mean ROC over repeats at fixed FPRs
     load_nodes, load_profile, load_rocs  what these properties return, read when it is first asked
     for; raise DamagedError if a cell differs from what was written
@@ -242,7 +228,7 @@ class AuditView:
     releases: tuple[ReleaseSummary, ...]
     results: pd.DataFrame
     cells: pd.DataFrame
-    load_nodes: Callable[[], pd.DataFrame]
+    load_nodes: Callable[[], NodeRisks]
     load_profile: Callable[[], pd.DataFrame]
     load_rocs: Callable[[], Rocs]
     load_graph: Callable[[], Graph]
@@ -259,8 +245,8 @@ class AuditView:
     load_margins: Callable[[str, str | None], np.ndarray] = lambda _release, _attack: np.zeros(0)
 
     @property
-    def nodes(self) -> pd.DataFrame:
-        """One row per node at stake, release and attack (`NODE_COLUMNS`)."""
+    def nodes(self) -> NodeRisks:
+        """Risk of each node at stake, by release and attack."""
         return self.load_nodes()
 
     @property

@@ -179,7 +179,7 @@ def describe_risk(view: AuditView) -> list[str]:
     from core.findings.groups import answer_groups, load_groups
     from core.findings.private_columns import answer_private_columns
 
-    if view.nodes.empty:
+    if view.nodes.is_empty:
         return []
     risks = list_risks(view.nodes, view.spec.nodes)
     texts = [text for risk_and_bound in risks for text in risk_and_bound]

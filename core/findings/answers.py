@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.audit.node_risks import NodeRisks
+from core.audit.release_info import parse_release
 from core.audit.scenarios import Threat
 from core.audit.states import State
-from core.findings.attackers import compute_bound, compute_exposed, pick_worst
 from core.findings.beat_baseline import compare_with_baseline, describe_comparisons
 from core.findings.differences import compare_rows, is_clear
 from core.findings.inverted_scores import (
@@ -39,7 +40,7 @@ from core.findings.numbers import (
     format_number,
     format_row,
 )
-from core.findings.people import Secret, list_secrets, select_secret
+from core.findings.people import Secret, list_secrets
 from core.findings.tables import attack_rows, compute_worst_attacks, main_metric, select_results
 from core.findings.tradeoff import compute_admissible, find_best_release, list_equally_useful
 from core.measures.node_risk import ADVANTAGE_LIMIT
@@ -121,14 +122,14 @@ def _describe_lowest(worst: pd.DataFrame) -> str:
     return f"{strength} on the original. With {release_title(str(best_id))} it {change}."
 
 
-def answer_risk(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> str:
+def answer_risk(nodes: NodeRisks, noun: Noun = PEOPLE) -> str:
     """Number of nodes exposed by each threat's headline attacker, on the original and on the
     release that exposes fewest, then who counts as exposed and the mean advantage."""
-    table = compute_exposed(nodes)
+    table = nodes.exposed
     if table.empty:
         return "No node's risk is known yet."
     first = ORIGINAL if ORIGINAL in set(table.release) else table.release.iloc[0]
-    best = find_least_exposing(pick_worst(nodes))
+    best = find_least_exposing(nodes)
     sentences = []
     for row in table[table.release == first].itertuples():
         head, where = begin_sentence(_describe_secret(row)), method_name(first)
@@ -149,21 +150,20 @@ def answer_risk(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> str:
     return " ".join(sentences)
 
 
-def list_risks(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> list[tuple[str, str]]:
+def list_risks(nodes: NodeRisks, noun: Noun = PEOPLE) -> list[tuple[str, str]]:
     """`answer_risk` and `answer_bound` of each secret separately."""
-    each = [select_secret(nodes, secret) for secret in list_secrets(nodes)] or [nodes]
+    each = [nodes.select(secret=secret) for secret in list_secrets(nodes)] or [nodes]
     return [(answer_risk(rows, noun), answer_bound(rows)) for rows in each]
 
 
-def answer_bound(nodes: pd.DataFrame) -> str:
+def answer_bound(nodes: NodeRisks) -> str:
     """Upper bound on exposure on the original: nodes exposed by any attack, chosen in hindsight,
     beside what as many guessing attackers reach."""
-    rows = nodes[nodes.release == ORIGINAL]
     return " ".join(
         f"Upper bound for {_describe_secret(row)}: {row.exposed:,} of {row.n:,}, with "
         "the best attack of each node chosen in hindsight. Guessing would reach "
         f"{format_percent(row.noise)}."
-        for row in compute_bound(rows).itertuples()
+        for row in nodes.select([ORIGINAL]).bound.itertuples()
     )
 
 
@@ -272,16 +272,11 @@ def _bar(releases: Sequence[str], refused: Mapping[str, str]) -> str:
     return f"Refused under other limits: {'; '.join(parts + more)}."
 
 
-def find_safest(nodes: pd.DataFrame, secret: Secret) -> str | None:
-    """`find_least_exposing` for one secret, without a table of its nodes."""
-    table = compute_exposed(nodes)
-    own = table[(table.threat == secret.threat) & (table.target == secret.target)]
-    return find_least_exposing(own.assign(advantage=own["mean"]))
-
-
-def find_least_exposing(headline: pd.DataFrame) -> str | None:
-    """The defended release with the smallest mean advantage, of `pick_worst`."""
-    means = headline.groupby("release", observed=True, sort=False).advantage.mean()
-    is_defended = [r != ORIGINAL and not is_data_independent(str(r)) for r in means.index]
-    means = means[np.array(is_defended, bool)]
-    return None if means.empty else str(means.idxmin())
+def find_least_exposing(nodes: NodeRisks, secret: Secret | None = None) -> str | None:
+    """The defended release with the smallest mean advantage of the headline attacker, against one
+    secret or against the worst of each node."""
+    found = filter(None, (nodes.find_headline(release, secret) for release in nodes.releases))
+    means = {
+        one.release: one.advantage.mean() for one in found if parse_release(one.release).is_defended
+    }
+    return min(means, key=means.__getitem__, default=None)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 
+from core.audit.node_risks import NodeRisks
 from core.audit.scenarios import list_scenarios
 from core.audit.spec import AuditSpec
 from core.audit.states import State
@@ -80,25 +82,26 @@ def _is_unresolved(results: pd.DataFrame, release: str, limit: Limit) -> bool:
     return bool((rows.method.map(attack_threat) == limit.threat).any())
 
 
-def _count_advantages(nodes: pd.DataFrame, release: str, limit: Limit) -> Evidence:
+def _count_advantages(nodes: NodeRisks, release: str, limit: Limit) -> Evidence:
     """Share of the people at stake, or of the worst class, exposed by the strongest attack."""
-    rows = nodes[(nodes.release == release) & nodes.advantage.notna()]
-    rows = rows[rows.attack.map(attack_threat) == limit.threat]
-    if limit.methods:
-        rows = rows[rows.attack.isin(limit.methods)]
-    if rows.empty:
-        return Evidence()
     found = []
-    for attack, own in rows.groupby("attack", sort=False, observed=True):
-        hits = own.advantage > ADVANTAGE_LIMIT
+    for (where, attack), risk in nodes.parts.items():
+        if (where, attack.threat) != (release, limit.threat):
+            continue
+        if limit.methods and attack.id not in limit.methods:
+            continue
+        hits = risk.advantage > ADVANTAGE_LIMIT
         parts = [hits]
         if limit.metric == "class_advantage_share":  # classes by their base rate
-            classes = hits.groupby((own.risk - own.advantage).round(6))
-            parts = [part for _, part in classes if len(part) >= MIN_CLASS] or parts
+            classes, codes = np.unique((risk.risk - risk.advantage).round(6), return_inverse=True)
+            each = [hits[codes == code] for code in range(len(classes))]
+            parts = [part for part in each if len(part) >= MIN_CLASS] or parts
         part = max(parts, key=lambda part: float(part.mean()))
         low, high = wilson_interval(int(part.sum()), len(part))
         share = float(part.mean())
-        found.append(Evidence(share, float(low), float(high), str(attack), len(part), float(high)))
+        found.append(Evidence(share, float(low), float(high), attack.id, len(part), float(high)))
+    if not found:
+        return Evidence()
     worst = max(found, key=lambda evidence: evidence.value or 0.0)
     return replace(worst, high=max(evidence.high or 0.0 for evidence in found))
 

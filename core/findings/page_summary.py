@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from core.audit.view import AuditView
-from core.findings.attackers import compute_exposed
 from core.findings.facts import (
     STATE_TITLES,
     Comparison,
@@ -82,7 +81,7 @@ def summarize_risk(
     view: AuditView, release: str | None = None, policy: Policy | None = None
 ) -> PageSummary:
     """Number of nodes exposed on the original and on a release, per secret."""
-    table, noun = compute_exposed(view.nodes), view.spec.nodes
+    table, noun = view.nodes.exposed, view.spec.nodes
     first = ORIGINAL if ORIGINAL in set(table.release) else None
     checks = list_checks(view, release or ORIGINAL, policy)
     cards, exact, strongest = [], [], []

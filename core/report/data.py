@@ -10,10 +10,10 @@ from typing import Any, TypeVar, cast
 
 import pandas as pd
 
+from core.audit.node_risks import NodeRisks
 from core.audit.scenarios import Threat
 from core.audit.view import AuditView, ReleaseSummary
 from core.errors import InputError
-from core.findings.attackers import compute_headline
 from core.findings.palette import release_color, release_symbol
 from core.findings.policy import check_policy
 from core.findings.tables import (
@@ -90,16 +90,12 @@ class ReportData:
         return round_results(rows) if self.is_external else rows
 
     @cached_property
-    def nodes(self) -> pd.DataFrame:
-        return self._select(self.view.nodes)
+    def nodes(self) -> NodeRisks:
+        return self.view.nodes.select(self.ids)
 
     @cached_property
     def profile(self) -> pd.DataFrame:
         return self._select(self.view.profile)
-
-    @cached_property
-    def headline(self) -> pd.DataFrame:
-        return compute_headline(self.nodes)
 
     @cached_property
     def verdict(self) -> Verdict | None:

@@ -12,9 +12,9 @@ from functools import partial
 
 import pandas as pd
 
+from core.audit.node_risks import Headline
 from core.audit.scenarios import THREAT_TITLES
 from core.errors import InputError
-from core.findings.attackers import compute_exposed, compute_headlines
 from core.findings.facts import STATE_TITLES
 from core.findings.groups import answer_groups, load_groups
 from core.findings.guarantees import TRUST_TITLES, UNIT_TITLES, describe_budget
@@ -99,9 +99,10 @@ def _describe_maximum(data: ReportData) -> str:
     """The node with the highest risk under the headline attacker, by release and secret."""
     parts = []
     for name, own in _group_headlines(data):
-        row = own.loc[own.risk.idxmax()]
-        value = format_interval(row.risk, row.low, row.high)
-        parts.append(f"{name} {value}, base rate {format_number(row.base)}, n = {len(own):,}")
+        row = int(own.risk.argmax())
+        value = format_interval(own.risk[row], own.low[row], own.high[row])
+        base = format_number(own.base[row])
+        parts.append(f"{name} {value}, base rate {base}, n = {len(own):,}")
     return f"Highest risk of one {data.noun.one}: {'; '.join(parts)}." if parts else ""
 
 
@@ -109,25 +110,26 @@ def _describe_average(data: ReportData) -> str:
     """Mean advantage with its 95 % interval, by release and secret."""
     parts = []
     for name, own in _group_headlines(data):
-        value = format_mean(own.advantage.mean(), own.advantage.std(), len(own))
+        gains = pd.Series(own.advantage)
+        value = format_mean(gains.mean(), gains.std(), len(own))
         parts.append(f"{name} {value}, n = {len(own):,}")
     return f"Mean advantage over the base rate: {'; '.join(parts)}." if parts else ""
 
 
-def _group_headlines(data: ReportData) -> list[tuple[str, pd.DataFrame]]:
+def _group_headlines(data: ReportData) -> list[tuple[str, Headline]]:
     """Release and threat in words → nodes at stake under the headline attacker."""
-    rows = data.nodes[data.nodes.release.isin(list_subjects(data))]
-    groups = compute_headlines(rows).groupby(["release", "threat", "target"], sort=False)
-    return [
-        (f"{release_title(release)}, {THREAT_TITLES[threat]} {target}".rstrip(), own)
-        for (release, threat, target), own in groups
-    ]
+    found, titles = [], {str(threat): title for threat, title in THREAT_TITLES.items()}
+    for own in data.nodes.select(list_subjects(data)).headlines:
+        ((threat, target),) = own.secrets
+        name = f"{release_title(own.release)}, {titles.get(threat, '')} {target}"
+        found.append((name.rstrip(), own))
+    return found
 
 
 def _describe_exposed(data: ReportData) -> str:
-    if data.nodes.empty:
+    if data.nodes.is_empty:
         return ""
-    table = compute_exposed(data.nodes[data.nodes.release.isin(list_subjects(data))])
+    table = data.nodes.select(list_subjects(data)).exposed
     parts = [
         f"{release_title(row.release)}, {THREAT_TITLES[row.threat]}: {row.exposed:,} of {row.n:,}"
         for row in table.itertuples()

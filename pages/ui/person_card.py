@@ -7,7 +7,6 @@ import streamlit as st
 
 from core.audit.view import AuditView
 from core.findings import node_card
-from core.findings.labels import method_title
 from core.findings.node_reasons import explain_node
 from core.findings.people_map import Color, list_people
 from core.words import count_noun
@@ -36,7 +35,7 @@ def show_person(view: AuditView | None, people: pd.DataFrame, node: str) -> None
         if row["class"]:
             facts.insert(1, f"class {escape(row['class'], 40)}")
         st.caption(", ".join(facts) + ".")
-        if view is None or view.nodes.empty:
+        if view is None or view.nodes.is_empty:
             st.caption("Run an audit to measure the exposure of this node.")
             return
         st.markdown(node_card.describe_node_risk(view.nodes, node))
@@ -61,7 +60,7 @@ def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
         ranked = list_people(people.iloc[chosen], by) if chosen else load_ranked(view, by)
     what = "selected" if chosen or communities else "in total"
     st.markdown(f"**{count_noun(len(ranked), 'node')} {what}**")
-    top = _describe(ranked.head(MAX_ROWS), view is not None and not view.nodes.empty)
+    top = _describe(ranked.head(MAX_ROWS), view is not None and not view.nodes.is_empty)
     event = st.dataframe(
         top,
         hide_index=True,
@@ -80,7 +79,13 @@ def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
     with st.container(horizontal=True, wrap=False):
         rows = f"The first {MAX_ROWS:,} rows. " if len(ranked) > len(top) else ""
         st.caption(f"{rows}Select a row to open the node.", width="stretch")
-        download_table(ranked.drop(columns="number"), "map")
+        download_table(lambda: _write_ids(ranked), "map")
+
+
+def _write_ids(people: pd.DataFrame) -> pd.DataFrame:
+    """The table for a file, with ids of attacks."""
+    ids = ["" if attack is None else attack.id for attack in people.attack]
+    return people.drop(columns="number").assign(attack=ids)
 
 
 def choose(kind: str, numbers: list[int]) -> None:
@@ -118,7 +123,5 @@ def _describe(people: pd.DataFrame, has_risk: bool) -> pd.DataFrame:
     if (people["class"] != "").any():
         columns["Class"] = people["class"]
     if has_risk:
-        columns["Attack"] = people.attack.map(
-            {a: method_title(a) if a else "" for a in people.attack.unique()}
-        )
+        columns["Attack"] = ["" if attack is None else attack.title for attack in people.attack]
     return pd.DataFrame(columns)

@@ -89,7 +89,8 @@ def test_rows_say_what_was_attacked_by_whom(tmp_path):
         and r["release"] != "original"
     }
     assert aucs["composition:3"] > aucs["standard"] > 0.6
-    inside = view.nodes[view.nodes.attack == "mechanism_posterior@included"]
+    nodes = view.nodes.to_frame()
+    inside = nodes[nodes.attack == "mechanism_posterior@included"]
     assert set(inside.release) == {"original", "edge_rand:epsilon=2.0"}
     original = inside[inside.release == "original"]
     assert original.risk.mean() > 0.9  # an undefended release is what it says

@@ -209,6 +209,16 @@ def test_no_node_at_stake_is_no_headline():
     assert nobody.find_headline("original") is None
 
 
+def test_attacks_on_different_halves_choose_nobody():
+    """Each half is under the attack that is best on the other one, which knows none of it."""
+    first, second = ([f"p{i}" for i in range(9) if _half(f"p{i}") == half] for half in (0, 1))
+    rows = [(n, "gcn", 0.9, 0.5) for n in first] + [(n, "gat", 0.9, 0.5) for n in second]
+    risks = make_risks(*rows)
+    assert risks.find_headline("original") is None
+    assert risks.exposed.empty
+    assert risks.bound.exposed.tolist() == [9]
+
+
 @pytest.mark.parametrize("share", [0.5, 0.73, 0.82])
 def test_fourteen_noise_attackers_expose_at_most_one_in_a_hundred(share):
     attacks = (REAL + [f"{key}:epochs=7" for key in ("gcn", "gat", "sage")])[:14]

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from core.audit.link_sample import LinkSample
+from core.audit.node_risks import NODE_COLUMNS
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import (
     CELL_COLUMNS,
-    NODE_COLUMNS,
     PROFILE_COLUMNS,
     RESULT_COLUMNS,
     AuditSummary,
@@ -23,6 +23,7 @@ from core.graph import Graph
 from core.release import Guarantee
 from core.results import Estimate
 from tests.oracles.graphs import two_communities
+from tests.oracles.node_risks import build_risks
 
 RELEASES = ("original", "random_deletion:strength=0.5", "random_deletion:strength=0.9")
 LINK = {"common_neighbors": (0.84, 0.66, 0.52), "degree_product": (0.61, 0.58, 0.51)}
@@ -194,7 +195,7 @@ def make_view(graph: Graph | None = None) -> AuditView:
         releases,
         make_results(),
         pd.DataFrame(columns=list(CELL_COLUMNS)),
-        cache(lambda: make_nodes(graph)),
+        cache(lambda: build_risks(make_nodes(graph))),
         cache(lambda: make_profile(graph)),
         cache(make_rocs),
         lambda: graph,

@@ -5,14 +5,16 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from core.audit.view import NODE_COLUMNS, RESULT_COLUMNS
+from core.audit.attack import parse_attack
+from core.audit.node_risks import NODE_COLUMNS
+from core.audit.view import RESULT_COLUMNS
 from core.findings import answers
-from core.findings.attackers import find_headlines, pick_worst
 from core.findings.labels import method_title
 from core.findings.people import list_secrets
 from core.findings.tradeoff import compute_tradeoff
 from tests.figures.conftest import RELEASES, make_nodes, make_results, result_row
 from tests.oracles.graphs import two_communities
+from tests.oracles.node_risks import build_risks
 
 
 def replace_value(results: pd.DataFrame, method: str, value: float, half: float) -> pd.DataFrame:
@@ -98,7 +100,7 @@ def test_risk_counts_the_exposed() -> None:
         for attack in ("common_neighbors", "degree_product")
         for i, risk in enumerate(risks)
     ]
-    nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
+    nodes = build_risks(pd.DataFrame(rows, columns=list(NODE_COLUMNS)))
     text = answers.answer_risk(nodes)
     # An advantage of just 0.2 is not above the limit, whatever the floats say.
     assert "Link inference exposes 2 of 4 people on the original, and 1 with Random" in text
@@ -133,15 +135,12 @@ def test_the_least_exposing_release_is_that_on_which_the_headline_attacker_gains
 ) -> None:
     best = {}
     for release in RELEASES[1:]:
-        real = view.nodes[(view.nodes.release == release) & (view.nodes.attack == REAL)]
-        best[release] = real.advantage.mean()
-    assert answers.find_least_exposing(pick_worst(view.nodes)) == min(best, key=best.get)
-    alone = view.nodes[view.nodes.release == "original"]
-    assert answers.find_least_exposing(pick_worst(alone)) is None
+        best[release] = view.nodes.parts[release, parse_attack(REAL)].advantage.mean()
+    assert answers.find_least_exposing(view.nodes) == min(best, key=best.get)
+    assert answers.find_least_exposing(view.nodes.select(["original"])) is None
     for secret in list_secrets(view.nodes):
-        headline = find_headlines(view.nodes, secret=(secret.threat, secret.target))
-        safest = answers.find_safest(view.nodes, secret)
-        assert safest == answers.find_least_exposing(headline)
+        safest = answers.find_least_exposing(view.nodes, secret)
+        assert safest == answers.find_least_exposing(view.nodes.select(secret=secret))
         assert safest is not None
 
 
@@ -153,4 +152,4 @@ def test_a_data_free_twin_is_never_the_best_defense() -> None:
     assert "strength = 0.5" in text
     assert method_title(independent) not in text
     nodes = make_nodes(two_communities()).replace({"release": {RELEASES[2]: independent}})
-    assert method_title(independent) not in answers.answer_risk(nodes)
+    assert method_title(independent) not in answers.answer_risk(build_risks(nodes))

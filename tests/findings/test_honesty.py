@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 
 import core.findings as findings
-from core.audit.view import NODE_COLUMNS, REPEATS, RESULT_COLUMNS, AuditView
+from core.audit.node_risks import NODE_COLUMNS
+from core.audit.view import REPEATS, RESULT_COLUMNS, AuditView
 from core.findings import answers
 from core.findings.columns import WITHOUT, answer_columns
 from core.findings.comparing import answer_changes, compute_comparison

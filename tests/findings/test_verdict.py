@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.audit.view import NODE_COLUMNS
+from core.audit.node_risks import NODE_COLUMNS
 from core.findings.labels import release_title
 from core.findings.page_summary import find_subject
 from core.findings.policy import Limit, Policy, find_policy, list_policies

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from core.audit.link_sample import LinkSample
+from core.audit.node_risks import NodeRisks
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
 from core.audit.view import (
     CELL_COLUMNS,
-    NODE_COLUMNS,
     PROFILE_COLUMNS,
     RESULT_COLUMNS,
     AuditSummary,
@@ -22,6 +22,7 @@ from core.findings.labels import attack_threat
 from core.registry import list_methods
 from core.release import EMPIRICAL, ORIGINAL, Guarantee
 from tests.oracles.graphs import two_communities
+from tests.oracles.node_risks import build_risks
 
 Scores = Mapping[tuple[str, str, str], float]
 """(release, attack or "release", metric) → value."""
@@ -89,7 +90,7 @@ def make_audit(
         tuple(ReleaseSummary(r, r, r, {}, promised.get(r, EMPIRICAL)) for r in ids),
         pd.DataFrame(rows, columns=list(RESULT_COLUMNS)),
         pd.DataFrame(columns=list(CELL_COLUMNS)),
-        lambda: pd.DataFrame(columns=list(NODE_COLUMNS)) if nodes is None else nodes,
+        lambda: NodeRisks.build((), {}) if nodes is None else build_risks(nodes),
         lambda: pd.DataFrame(columns=list(PROFILE_COLUMNS)),
         dict,
         lambda: graph,

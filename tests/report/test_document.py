@@ -26,6 +26,7 @@ from core.report.document import build_content
 from tests.figures.conftest import RELEASES, make_view, result_row
 from tests.figures.test_guarantees import make_check, make_run
 from tests.oracles.graphs import two_communities
+from tests.oracles.node_risks import build_risks
 
 needs_poppler = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext")
 
@@ -290,12 +291,12 @@ def test_hostile_names_compile_and_stay_text(pseudonyms, tmp_path):
     graph = two_communities()
     names = (*hostile, *(f"v{i}" for i in range(30)))
     view = make_view(replace(format_nodes(graph, names), name="#set page(fill: red) 漢"))
-    is_other = ~view.nodes.node.isin(hostile)
-    worst_first = view.nodes.assign(
-        risk=view.nodes.risk.where(is_other, 0.999),
-        advantage=view.nodes.advantage.where(is_other, 0.999),
+    table = view.nodes.to_frame()
+    is_other = ~table.node.isin(hostile)
+    worst_first = table.assign(
+        risk=table.risk.where(is_other, 0.999), advantage=table.advantage.where(is_other, 0.999)
     )
-    view = replace(view, load_nodes=lambda: worst_first)
+    view = replace(view, load_nodes=lambda: build_risks(worst_first))
     path = write_report(
         view,
         tmp_path / "r.pdf",
@@ -360,7 +361,7 @@ def test_an_audit_without_results_still_makes_a_report(view, tmp_path):
     empty = replace(
         view,
         results=view.results.iloc[:0],
-        load_nodes=lambda: view.nodes.iloc[:0],
+        load_nodes=lambda: view.nodes.select([]),
         load_profile=lambda: view.profile.iloc[:0],
         load_rocs=dict,
         summary=replace(view.summary, state=State.RUNNING),

@@ -15,7 +15,6 @@ from core.audit.knowledge import STANDARD
 from core.audit.scenarios import THREAT_TITLES, Scenario
 from core.audit.spec import AuditSpec, MethodChoice
 from core.errors import InputError
-from core.findings.attackers import compute_headlines
 from core.findings.labels import release_title
 from core.findings.policy import find_policy
 from core.release import ORIGINAL
@@ -114,14 +113,14 @@ def read_figures(text, release, threat):
 def test_maximum_and_average_are_those_of_the_people(view, found):
     clauses = {c["number"]: c for c in clauses_of(found, "iso_iec_27559_2022")}
     maximum, average = clauses["7.3.2"]["evidence"]
-    headline = compute_headlines(view.nodes)
-    for (release, threat), own in headline.groupby(["release", "threat"]):
+    for own in view.nodes.headlines:
+        release, ((threat, _),) = own.release, own.secrets
         if release not in found["releases"]:
             continue
         value, *_, n = read_figures(maximum, release, THREAT_TITLES[threat])
         assert (value, n) == (pytest.approx(own.risk.max(), abs=0.006), len(own))
         gain, low, high, n = read_figures(average, release, THREAT_TITLES[threat])
-        half = 1.96 * own.advantage.std() / np.sqrt(len(own))
+        half = 1.96 * own.advantage.std(ddof=1) / np.sqrt(len(own))
         assert gain == pytest.approx(own.advantage.mean(), abs=0.006)
         assert (high - low) / 2 == pytest.approx(half, abs=0.006)
         assert n == len(own)

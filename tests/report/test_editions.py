@@ -18,7 +18,6 @@ from PIL import Image
 
 from core.findings.columns import list_telling_columns
 from core.findings.facts import STATE_TITLES
-from core.findings.labels import method_title
 from core.findings.people import list_secrets, rank_people
 from core.findings.policy import find_policy
 from core.measures.metrics import METRICS
@@ -332,7 +331,8 @@ def test_the_most_exposed_are_told_with_the_attacker_that_the_screen_names(view)
     rows = [b for b in blocks if b["kind"] == "table"][-1]["rows"]
     shown = pd.concat([rank_people(view.nodes, secret) for secret in list_secrets(view.nodes)])
     screen = shown.sort_values("advantage", kind="stable").drop_duplicates("node", keep="last")
-    attacker = dict(zip(screen.node, screen.attack.map(method_title), strict=True))
+    titles = [attack.title for attack in screen.attack]
+    attacker = dict(zip(screen.node, titles, strict=True))
     assert rows
     assert {row[0]: row[2] for row in rows} == {row[0]: attacker.get(row[0]) for row in rows}
 
