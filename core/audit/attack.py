@@ -45,6 +45,10 @@ class Attack:
     method: Method | None = field(default=None, compare=False)
     scenario: Scenario | None = field(default=None, compare=False)
 
+    def __str__(self) -> str:
+        """The id, as in a file of a table of attacks."""
+        return self.id
+
     @property
     def key(self) -> str:
         """Key of the method."""

@@ -79,13 +79,7 @@ def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
     with st.container(horizontal=True, wrap=False):
         rows = f"The first {MAX_ROWS:,} rows. " if len(ranked) > len(top) else ""
         st.caption(f"{rows}Select a row to open the node.", width="stretch")
-        download_table(lambda: _write_ids(ranked), "map")
-
-
-def _write_ids(people: pd.DataFrame) -> pd.DataFrame:
-    """The table for a file, with ids of attacks."""
-    ids = ["" if attack is None else attack.id for attack in people.attack]
-    return people.drop(columns="number").assign(attack=ids)
+        download_table(ranked.drop(columns="number"), "map")
 
 
 def choose(kind: str, numbers: list[int]) -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from core.audit.attack import parse_attack
 from core.audit.node_risks import NODE_COLUMNS, NodeRisks
+from core.findings.link_prior import describe_link_prior
+from core.findings.node_card import describe_node_risk
 from core.findings.node_reasons import (
     compare_contacts,
     count_same_neighbors,
@@ -195,6 +197,29 @@ def test_a_person_is_told_which_release_helps_most(view):
     assert f"to {gains[best]:.2f}".replace("-", "−")[:6] in text
     only = view.nodes.select([ORIGINAL])
     assert advise_release(only, LINK, node) == ""
+
+
+def test_a_persons_sentences_are_by_the_attacker_chosen_on_everybody():
+    """One attack is best on x alone, which nobody can know without knowing the truth on x."""
+    gains = {"common_neighbors": (0.3, 0.1), "jaccard": (0.0, 0.45)}
+    rows = [
+        (node, release, attack, 0.5 + gain, gain, 0.49 + gain, 0.51 + gain, 5)
+        for release, kept in ((ORIGINAL, 1.0), (RELEASES[1], 0.5))
+        for attack, (others, own) in gains.items()
+        for node in two_communities().node_ids
+        for gain in [kept * (own if node == "3" else others)]
+    ]
+    nodes = build_risks(pd.DataFrame(rows, columns=list(NODE_COLUMNS)))
+    view = replace(make_view(), load_nodes=lambda: nodes)
+    people = rank_people(nodes, LINK).set_index("node")
+    assert people.attack["3"].id == "common_neighbors"
+    assert "from 0.10 [0.09, 0.11] to 0.05" in advise_release(nodes, LINK, "3")
+    assert describe_link_prior(view, "3", ORIGINAL).startswith("0.60 [0.59, 0.61] is the risk")
+    assert describe_node_risk(nodes, "3").startswith("On the original its risk is 0.60")
+    (reason,) = explain_node(view, "3", LINK)
+    (line,) = explain_people(view, rank_people(nodes, LINK).query("node == '3'"), LINK)
+    assert reason == f"{line}."
+    assert "Jaccard" not in reason
 
 
 def test_no_release_is_said_to_help_within_noise(view):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -63,6 +65,9 @@ def test_a_row_a_person_in_the_graphs_order():
         assert row.advantage == pytest.approx(row.risk - 0.5, nan_ok=True)
         assert (row.attack is not None) == (row.risk == row.risk)
         assert row.attack is None or row.attack.id in {"common_neighbors", "degree_product"}
+    written = pd.read_csv(StringIO(table.to_csv(index=False)))
+    assert set(written.attack.dropna()) <= {"common_neighbors", "degree_product"}
+    assert written.attack.notna().any()
     assert table.change.sum() == 0
     assert list_colors(table) == ["advantage", "risk", "class", "community", "links"]
 

@@ -18,6 +18,7 @@ from PIL import Image
 
 from core.findings.columns import list_telling_columns
 from core.findings.facts import STATE_TITLES
+from core.findings.labels import release_title
 from core.findings.people import list_secrets, rank_people
 from core.findings.policy import find_policy
 from core.measures.metrics import METRICS
@@ -28,6 +29,7 @@ from core.report.document import build_content
 from tests.figures.conftest import RELEASES, make_view, result_row
 from tests.figures.test_theme import luminance
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+from tests.oracles.node_risks import build_risks
 
 needs_pdftotext = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext")
 
@@ -335,6 +337,27 @@ def test_the_most_exposed_are_told_with_the_attacker_that_the_screen_names(view)
     attacker = dict(zip(screen.node, titles, strict=True))
     assert rows
     assert {row[0]: row[2] for row in rows} == {row[0]: attacker.get(row[0]) for row in rows}
+
+
+def test_a_node_on_another_release_is_under_the_attacker_chosen_on_everybody(view):
+    """The report told −0.27 of a node on a release, the Risk page −0.46."""
+    frame = view.nodes.to_frame()
+    listed = view.nodes.find_headline("original")
+    top = view.nodes.names.take(listed.nodes[listed.order[:15]])
+    is_lucky = (frame.attack == "degree_product") & frame.node.isin(top)
+    frame["advantage"] += 0.6 * (is_lucky & (frame.release != "original"))
+    nodes = build_risks(frame)
+    options = ReportOptions(sections=("risk",), pseudonyms=False)
+    content = build_content(replace(view, load_nodes=lambda: nodes), options)[0]
+    table = [b for b in content["sections"][0]["blocks"] if b["kind"] == "table"][-1]
+    titles = {f"On {release_title(release)}": release for release in RELEASES[1:]}
+    assert set(table["columns"][4:]) == set(titles)
+    for column, title in enumerate(table["columns"][4:], start=4):
+        found = nodes.find_headline(titles[title])
+        gains = found.place("advantage", len(nodes.names))
+        for row in table["rows"]:
+            told = float(row[column].replace("−", "-")) if row[column] != "–" else np.nan
+            assert told == pytest.approx(gains[nodes.find(row[0])], abs=0.006, nan_ok=True)
 
 
 def test_the_banner_and_its_sentence_are_of_one_decision():
