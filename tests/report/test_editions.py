@@ -344,9 +344,13 @@ def test_a_node_on_another_release_is_under_the_attacker_chosen_on_everybody(vie
     frame = view.nodes.to_frame()
     listed = view.nodes.find_headline("original")
     top = view.nodes.names.take(listed.nodes[listed.order[:15]])
-    is_lucky = (frame.attack == "degree_product") & frame.node.isin(top)
-    frame["advantage"] += 0.6 * (is_lucky & (frame.release != "original"))
-    nodes = build_risks(frame)
+    is_top, is_other = frame.node.isin(top), frame.release != "original"
+    is_best = frame.attack == np.where(is_top, "degree_product", "common_neighbors")
+    frame["advantage"] += 0.3 * (is_best & is_other)
+    nodes, alone = build_risks(frame), build_risks(frame[is_top])
+    for release in RELEASES[1:]:
+        assert {a.id for a in nodes.find_headline(release).attacks} == {"common_neighbors"}
+        assert {a.id for a in alone.find_headline(release).attacks} == {"degree_product"}
     options = ReportOptions(sections=("risk",), pseudonyms=False)
     content = build_content(replace(view, load_nodes=lambda: nodes), options)[0]
     table = [b for b in content["sections"][0]["blocks"] if b["kind"] == "table"][-1]
