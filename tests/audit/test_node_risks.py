@@ -18,6 +18,7 @@ from core.results import ClassProbabilities
 from core.threats import AttributeThreat
 from tests.oracles.node_risks import build_risks
 
+LINKS = ("adamic_adar", "common_neighbors")
 CLASS, LINK, INCOME = ("attribute", ""), ("link", ""), ("attribute", "income")
 REAL = [
     m.info.key
@@ -51,7 +52,7 @@ def make_risks(*rows: tuple[str, str, float, float]) -> NodeRisks:
 def make_table(seed: int = 4) -> pd.DataFrame:
     """Two releases, two secrets, and nodes that are not at stake everywhere."""
     rng = np.random.default_rng(seed)
-    attacks = ("gcn", "gat", "adamic_adar", "common_neighbors", "class_prior")
+    attacks = ("gcn", "gat", *LINKS, "class_prior")
     rows = [
         (f"p{i}", release, attack, risk, risk - (0.4, 0.1)[i % 2], np.nan, np.nan, 1)
         for release in ("original", "edge_rand")
@@ -188,6 +189,17 @@ def test_rows_of_a_node_and_the_table_are_those_of_the_parts():
         naive[key][:2] for r in risks.releases if (key := (r, CLASS, "p7")) in naive
     ]
     assert figures[0].base == pytest.approx(0.1)
+
+
+def test_a_selection_has_its_releases_and_its_secret_alone():
+    table = make_table()
+    found = build_risks(table).select(["edge_rand"], LINK)
+    chosen = table[(table.release == "edge_rand") & (table.attack.isin(LINKS))]
+    assert [(release, attack.id) for release, attack in found.parts] == list(
+        dict.fromkeys(zip(chosen.release, chosen.attack, strict=True))
+    )
+    assert found.releases == ["edge_rand"]
+    assert {one.release for one in found.headlines} == {"edge_rand"}
 
 
 def test_what_is_computed_is_kept():
