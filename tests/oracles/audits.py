@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from core.audit.attack import attach_referents
 from core.audit.link_sample import LinkSample
 from core.audit.node_risks import NodeRisks
 from core.audit.spec import AuditSpec, MethodChoice
@@ -88,7 +89,7 @@ def make_audit(
         spec,
         {"created": "2026-03-01T12:00:00+00:00", "version": "0.1.0"},
         tuple(ReleaseSummary(r, r, r, {}, promised.get(r, EMPIRICAL)) for r in ids),
-        pd.DataFrame(rows, columns=list(RESULT_COLUMNS)),
+        attach_referents(pd.DataFrame(rows, columns=list(RESULT_COLUMNS))),
         pd.DataFrame(columns=list(CELL_COLUMNS)),
         lambda: NodeRisks.build((), {}) if nodes is None else build_risks(nodes),
         lambda: pd.DataFrame(columns=list(PROFILE_COLUMNS)),
