@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.audit.view import RESULT_COLUMNS
 from core.figures.ranking import attack_ranking
 from core.figures.tradeoff import tradeoff
 from core.figures.transfer import transfer_matrix
@@ -20,6 +19,7 @@ from core.findings.tradeoff import compute_tradeoff, find_best_release
 from core.report.document import build_content
 from core.report.options import ReportOptions
 from tests.figures.conftest import RELEASES, make_results, make_view, result_row
+from tests.oracles.audits import tabulate_results
 
 UTILITY = "node_classification_f1"
 WRONG = RELEASES[2]
@@ -40,7 +40,7 @@ def test_only_a_whole_interval_below_one_half_is_turned(value: float, half: floa
     rows = [
         result_row("original", "gae_cosine", metric, value, half) for metric in ("auc", "accuracy")
     ]
-    table = select_results(pd.DataFrame(rows, columns=list(RESULT_COLUMNS)))
+    table = select_results(tabulate_results(rows))
     inverted = invert_scores(table)
     is_wrong = value + half < 0.5
     assert inverted.is_inverted.tolist() == [is_wrong, False]
@@ -54,7 +54,7 @@ def test_only_a_whole_interval_below_one_half_is_turned(value: float, half: floa
 
 def test_without_an_interval_nothing_is_clear() -> None:
     rows = [result_row("original", "gae_cosine", "auc", 0.1, None)]
-    table = select_results(pd.DataFrame(rows, columns=list(RESULT_COLUMNS)))
+    table = select_results(tabulate_results(rows))
     assert not invert_scores(table).is_inverted.any()
 
 

@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from core.audit.attack import parse_attack
 from core.findings.columns import list_telling_columns
 from core.findings.facts import STATE_TITLES
-from core.findings.labels import method_title
 from core.findings.people import list_secrets, rank_people
 from core.findings.policy import find_policy
 from core.measures.metrics import METRICS
@@ -28,7 +28,7 @@ from core.report.decision_page import TO_FILL, _shorten_untried, build_verdict, 
 from core.report.document import build_content
 from tests.figures.conftest import RELEASES, make_view, result_row
 from tests.figures.test_theme import luminance
-from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+from tests.oracles.audits import list_attack_keys, make_audit, make_noise, tabulate_results
 
 needs_pdftotext = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext")
 
@@ -296,7 +296,7 @@ def test_neither_plans_nor_a_second_attacker_are_counted_as_attacks(view):
         result_row("original", "katz", "auc", None, status="skipped", reason="needs more links"),
         result_row("original", "common_neighbors@adaptive", "auc", 0.95),
     ]
-    table = pd.DataFrame(more, columns=view.results.columns)
+    table = tabulate_results(more)
     results = pd.concat([view.results, table], ignore_index=True)
     curve = view.rocs["original", "common_neighbors"]
     rocs = {**view.rocs, ("original", "common_neighbors@adaptive"): curve}
@@ -332,7 +332,7 @@ def test_the_most_exposed_are_told_with_the_attacker_that_the_screen_names(view)
     rows = [b for b in blocks if b["kind"] == "table"][-1]["rows"]
     shown = pd.concat([rank_people(view.nodes, secret) for secret in list_secrets(view.nodes)])
     screen = shown.sort_values("advantage", kind="stable").drop_duplicates("node", keep="last")
-    attacker = dict(zip(screen.node, screen.attack.map(method_title), strict=True))
+    attacker = dict(zip(screen.node, [parse_attack(i).title for i in screen.attack], strict=True))
     assert rows
     assert {row[0]: row[2] for row in rows} == {row[0]: attacker.get(row[0]) for row in rows}
 
