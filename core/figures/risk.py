@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.audit.release_info import parse_release
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import (
     INKS,
@@ -217,7 +218,7 @@ def risk_distribution(
     table = compute_risk_shares(nodes, releases, by=by)
     if table.empty:
         return make_empty_chart("No node risk yet.", theme, table)
-    colors = release_color(list_releases(nodes))
+    colors = release_color(map(parse_release, list_releases(nodes)))
     names = short_titles(colors)
     figure = go.Figure()
     for release, rows in table.groupby("release", sort=False):
@@ -270,7 +271,8 @@ def risk_by_group(
     if table.empty:
         return make_empty_chart(f"No {by} known for the nodes.", theme, table)
     everything = list_releases(nodes)
-    colors, symbols = release_color(everything), release_symbol(everything)
+    made = list(map(parse_release, everything))
+    colors, symbols = release_color(made), release_symbol(made)
     groups, names = list(dict.fromkeys(table.group)), short_titles(everything)
     found = list(dict.fromkeys(table.release))
     figure = go.Figure()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from core.audit.attack import parse_attack
+from core.audit.attack import attach_referents, parse_attack
 from core.audit.view import NODE_COLUMNS
 from core.findings import answers
 from core.findings.attackers import find_headlines, pick_worst
@@ -149,7 +149,7 @@ def test_the_least_exposing_release_is_that_on_which_the_headline_attacker_gains
 def test_a_data_free_twin_is_never_the_best_defense() -> None:
     """It is there to compare with, not to be published."""
     independent = "gap:data_free=True"
-    results = make_results().replace({"release": {RELEASES[2]: independent}})
+    results = attach_referents(make_results().replace({"release": {RELEASES[2]: independent}}))
     text = answers.answer_defense(results, "link")
     assert "strength = 0.5" in text
     assert parse_attack(independent).title not in text

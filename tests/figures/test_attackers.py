@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from core.attribute import Attribute
+from core.audit.attack import parse_attack
 from core.audit.view import NODE_COLUMNS, spell
 from core.findings.attackers import (
     CROSS_FITTED,
@@ -22,7 +23,6 @@ from core.findings.attackers import (
     list_rows,
     tabulate_exposed,
 )
-from core.findings.labels import method_title
 from core.findings.node_card import compute_node_risks
 from core.findings.people import Secret, compare_people, rank_people, select_secret
 from core.findings.risk import compute_heatmap, compute_risk_shares, compute_worst_case
@@ -249,7 +249,7 @@ def test_exposed_are_counted_as_the_headlines_say():
             assert (row.exposed, row.n) == ((own.advantage > 0.2).sum(), len(own))
             assert row["mean"] == pytest.approx(own.advantage.mean())
             assert row.sd == pytest.approx(own.advantage.std())
-            assert set(row.attacks.split(" or ")) == set(map(method_title, own.attack))
+            assert set(row.attacks.split(" or ")) == {parse_attack(i).title for i in own.attack}
 
 
 def test_one_secret_has_the_headlines_that_it_has_alone():

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from core.attribute import MISSING, Attribute
+from core.audit.release_info import parse_release
 from core.audit.view import NODE_COLUMNS, PROFILE_COLUMNS
 from core.findings import node_card
-from core.findings.labels import release_title
 from core.graph import Graph
 
 STAR = Graph.from_pairs(
@@ -18,7 +18,7 @@ STAR = Graph.from_pairs(
 )
 LABEL = Attribute("label", np.array([0, 0, 1, 1, MISSING, 0]), ("x", "y"))
 
-DELETION = release_title("random_deletion")
+DELETION = parse_release("random_deletion").title
 
 NODES = pd.DataFrame(
     [
