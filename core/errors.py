@@ -12,7 +12,8 @@ AuditError
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.words import cut_text
@@ -77,6 +78,13 @@ def _shorten(value: object, limit: int = 80) -> str:
     return cut_text(text, limit)
 
 
+def propose_nearest(word: str, known: Iterable[str]) -> str:
+    """ "did you mean 'edge_rand'?", or "" if nothing known is like the word."""
+    by_case = {name.casefold(): name for name in known}
+    near = get_close_matches(word.casefold(), by_case, 1, cutoff=0.7)
+    return f"did you mean '{by_case[near[0]]}'?" if near else ""
+
+
 def describe_unexpected(error: BaseException) -> str:
     """One short line on an unexpected error: its type and its text."""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
@@ -91,7 +99,12 @@ def validate(model: type[M], fields: Any, name: Callable[[str], str], remedy: st
     except ValidationError as error:
         first = error.errors()[0]
         what, rule = name(".".join(map(str, first["loc"]))), first["msg"]
-        rule = rule.removeprefix("Value error, ")
+        rule = rule.removeprefix("Value error, ").replace("Input should be", "must be", 1)
+        if first["type"] == "extra_forbidden":
+            rule = "is not known"
+            remedy = propose_nearest(str(first["loc"][-1]), model.model_fields) or remedy
+        elif str(first.get("input")).strip().lower().lstrip("+-") == "nan":
+            rule = "must be a number"
         raise InputError(what, rule[0].lower() + rule[1:], first.get("input"), remedy) from None
 
 

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from core.arrays import canonical_edges, freeze, is_among, pair_codes
 from core.attribute import MISSING, Attribute
-from core.errors import InputError
+from core.errors import InputError, propose_nearest
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -142,18 +142,22 @@ class Graph:
             return self.without_features([column]) if column in self.feature_names else self
         if column not in self.feature_names:
             known = ", ".join([*self.attributes, *self.feature_names[:20]]) or "none"
-            raise InputError(
-                "column",
-                "must be an attribute or feature of the graph",
-                column,
-                f"columns are: {known}",
-            )
+            near = propose_nearest(column, [*self.attributes, *self.feature_names])
+            rule = "must be an attribute or feature of the graph"
+            raise InputError("column", rule, column, near or f"columns are: {known}")
         index = self.feature_names.index(column)
         column_of_x: Any = self.features[:, [index]]  # type: ignore[index]
         values = column_of_x.toarray() if sparse.issparse(column_of_x) else column_of_x
         attribute = Attribute.from_values(column, values.ravel())
         graph = self.without_features([column])
         return replace(graph, attributes={**self.attributes, column: attribute})
+
+    def with_attributes(self, columns: Iterable[str | None]) -> Graph:
+        """The graph with these columns as attributes and not as features; None is skipped."""
+        graph = self
+        for column in columns:
+            graph = graph if column is None else graph.with_private(column)
+        return graph
 
     def without_features(self, names: Sequence[str]) -> Graph:
         """The graph without the feature columns of these names."""

@@ -232,11 +232,13 @@ class AttributeAttack(Method):
 class IdentityAttack(Method):
     """Re-identifies nodes of a pseudonymous release from background knowledge.
 
-    links_networks: whether it finds the nodes of one network in another.
+    links_networks: whether it finds the nodes of one network in another. finds_by: the part of a
+    release by which it finds people: links, columns of the nodes, or values of the links.
     """
 
     kind: ClassVar[Kind] = "identity_attack"
     links_networks: ClassVar[bool] = False
+    finds_by: ClassVar[Literal["links", "columns", "values"]] = "links"
 
     def supports(self, release: Release, threat: IdentityThreat) -> str | None:
         """None if the attack applies; otherwise the reason, shown to the user."""

@@ -21,7 +21,7 @@ from core.attacks.link import LINK_ATTACKS
 from core.defenses import DEFENSES
 from core.defenses.command import Command
 from core.defenses.external import External
-from core.errors import InputError, describe_unexpected, validate
+from core.errors import InputError, describe_unexpected, propose_nearest, validate
 from core.methods import (
     AttributeAttack,
     Defense,
@@ -94,8 +94,9 @@ def find_method(key: str, *kinds: Kind) -> type[Method]:
     if broken is not None:
         raise broken
     noun = " or ".join(kind.replace("_", " ") for kind in kinds) or "method"
-    known = ", ".join(m.info.key for m in methods if not kinds or m.kind in kinds)
-    raise InputError(noun, "must be a known key", key, f"known: {known}")
+    known = [m.info.key for m in methods if not kinds or m.kind in kinds]
+    near = propose_nearest(key, known)
+    raise InputError(noun, "must be a known key", key, near or f"known: {', '.join(known)}")
 
 
 def make_method(key: str, config: dict[str, Any] | None = None, *kinds: Kind) -> Method:

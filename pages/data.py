@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.data.loaded import LEFT_OUT
 from core.data.profile import GraphProfile
 from core.figures import profile as figures
 from core.findings.numbers import format_number
@@ -32,19 +33,20 @@ def main() -> None:
         show_load_form()
         return
     graph = session.current_graph()
-    if st.session_state.pop("loaded", False):
+    is_new = st.session_state.pop("loaded", False)
+    if is_new:
         st.success(f"{escape(graph.name)} is loaded.", icon=":material/check_circle:")
     top, bottom = st.container(), st.container()
     with bottom:  # first: the warnings above depend on these choices
         show_threats(graph)
         show_second_graph(graph)
         show_shadow_graph(graph)
-        show_columns(graph)
+        show_columns(session.chosen_graph())
         with st.expander("Load another graph", icon=":material/upload_file:"):
             show_load_form()
         page.show_next("decision", "Choose recipient and defenses")
     with top:
-        _show_graph(graph)
+        _show_graph(session.chosen_graph(), is_new)
 
 
 def _ask_noun() -> None:
@@ -60,12 +62,13 @@ def _ask_noun() -> None:
     session.set_threats(noun=chosen)
 
 
-def _show_graph(graph: Graph) -> None:
+def _show_graph(graph: Graph, is_new: bool) -> None:
     profile = page.find_profile()
     head = st.container()
     for warning in profile.warnings:
         st.warning(escape(warning, 300), icon=":material/warning:")
     _show_counts(profile)
+    _show_columns_read(profile, is_new)
     _show_charts(graph, profile)
     _ask_noun()
     with head:  # last: the sentence has the chosen noun
@@ -100,10 +103,34 @@ def _show_counts(profile: GraphProfile) -> None:
         st.caption("Removed or merged while loading: " + ", ".join(dropped) + ".")
 
 
+def _show_columns_read(profile: GraphProfile, is_new: bool) -> None:
+    """The use of each column of the input; open right after loading if one is left out."""
+    table = profile.column_table
+    if profile.modes:
+        counts = [f"{count:,} {escape(name)}" for name, count in profile.modes.items()]
+        st.caption(f"Every link joins two modes: {' and '.join(counts)}.")
+    if table.empty:  # the graph was not loaded in this session, or has no columns
+        return
+    count = int((table.use == LEFT_OUT).sum())
+    title = f"{count_noun(len(table), 'column')} of the input, {count} left out"
+    with st.expander(title, expanded=is_new and count > 0, icon=":material/view_column:"):
+        st.dataframe(
+            table,
+            hide_index=True,
+            column_config={
+                "table": "Table",
+                "name": "Column",
+                "use": "Use",
+                "kind": "Kind",
+                "why": st.column_config.TextColumn("Why", width="large"),
+            },
+        )
+
+
 def _show_charts(graph: Graph, profile: GraphProfile) -> None:
     with st.container(key="wide-profile"):
         left, right = st.columns(2, gap="large")
-    key = st.session_state["graph"]
+    key, columns = st.session_state["graph"], session.current_threats().columns
     with left:
         show_cached_chart(
             None,
@@ -141,7 +168,9 @@ def _show_charts(graph: Graph, profile: GraphProfile) -> None:
         )
         show_cached_chart(
             None,
-            lambda theme: figures.class_bars(cache.load_graph(key).attribute(name), theme),
+            lambda theme: figures.class_bars(
+                cache.load_chosen(key, columns).attribute(name), theme
+            ),
             "classes",
         )
 

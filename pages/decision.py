@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.audit.presets import PRESETS
+from core.audit.presets import PRESETS, Asked, choose_attacks
 from core.audit.release_info import list_short_titles
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
@@ -224,13 +224,9 @@ def _plan_proposal(view: AuditView, proposal: Proposal) -> tuple[str, dict[str, 
         fields["defenses"] = [*view.spec.defenses, choice]
         return f"Try {choice.make().title}", fields
     preset = next(p for p in PRESETS if p.key == proposal.key)
-    keys = preset.choose_attacks(
-        view.spec.threats.has_links,
-        view.spec.threats.private is not None,
-        view.spec.threats.identity is not None,
-    )
-    kept = [c for c in view.spec.attacks if c.key not in keys]
-    fields["attacks"] = [*kept, *(MethodChoice(key=key) for key in keys)]
+    added = choose_attacks(Asked.of_spec(view.spec), [preset.key])
+    keys = {choice.key for choice in added}
+    fields["attacks"] = [*(c for c in view.spec.attacks if c.key not in keys), *added]
     fields["num_repeats"] = max(preset.num_repeats, view.spec.num_repeats)
     fields["adaptive"] = view.spec.knowledge.adaptive or preset.adaptive
     return f"Run the {preset.title.lower()} audit", fields

@@ -6,9 +6,12 @@ from typing import Any
 
 import streamlit as st
 
+from core.audit.answers import Answers, Secret
 from core.audit.presets import (
     PRESETS,
+    Asked,
     add_data_independent,
+    choose_attacks,
     find_data_independent,
     pair_data_independent,
 )
@@ -25,7 +28,7 @@ from core.findings.data_independent import (
     show_data_independent_table,
 )
 from core.findings.glossary import explain_term
-from core.findings.guide import Answers, Secret, explain_obstacle
+from core.findings.guide import explain_obstacle
 from core.findings.palette import Theme
 from core.findings.release_table import compute_release_table
 from core.findings.tables import find_level
@@ -296,9 +299,11 @@ def _choose_attacks(view: AuditView | None) -> tuple[MethodChoice, ...]:
     if view is not None:
         return view.spec.attacks
     choice = session.current_threats()
-    keys = PRESETS[0].choose_attacks(choice.has_links, choice.threats.private is not None)
-    st.caption(f"No attack has been run yet. The quick preset with {len(keys)} attacks is used.")
-    return tuple(MethodChoice(key=key) for key in keys)
+    asked = Asked(choice.has_links, choice.threats.private is not None)
+    attacks = choose_attacks(asked, [PRESETS[0].key])
+    count = count_noun(len(attacks), "attack")
+    st.caption(f"No attack has been run yet. The quick preset with {count} is used.")
+    return tuple(attacks)
 
 
 main()

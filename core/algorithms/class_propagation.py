@@ -63,3 +63,19 @@ def normalize_class_mass(values: np.ndarray, unknown: np.ndarray) -> np.ndarray:
 def sharpen(logits: np.ndarray, prior: np.ndarray, power: float) -> np.ndarray:
     """(n, C) rows ∝ prior · exp(power · logits)."""
     return np.asarray(softmax(np.log(prior) + power * logits, axis=1))
+
+
+def fit_power(logits: np.ndarray, prior: np.ndarray, codes: np.ndarray) -> float:
+    """The power of `sharpen` under which classes (k,) are likeliest given (k, C) logits; 1 without
+    any."""
+    from scipy.optimize import minimize_scalar
+
+    if not len(codes):
+        return 1.0
+    rows = np.arange(len(codes))
+
+    def compute_loss(exponent: float) -> float:
+        chances = sharpen(logits, prior, float(np.exp(exponent)))[rows, codes]
+        return float(-np.log(np.maximum(chances, 1e-12)).mean())
+
+    return float(np.exp(minimize_scalar(compute_loss, bounds=(-4.0, 2.0), method="bounded").x))

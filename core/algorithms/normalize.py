@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 Norm = Literal["none", "symmetric", "row"]
+Rows = TypeVar("Rows", np.ndarray, sparse.csr_array)
 
 
 def normalize_adjacency(
@@ -34,6 +35,15 @@ def normalize_adjacency(
     matrix = sparse.csr_array(matrix)
     matrix.sort_indices()
     return matrix
+
+
+def normalize_rows(rows: Rows) -> Rows:
+    """Rows (n, d) divided by their Euclidean length; rows of zeros stay."""
+    if isinstance(rows, np.ndarray):
+        lengths = np.linalg.norm(rows, axis=1)
+        return np.asarray(rows / np.where(lengths > 0, lengths, 1.0)[:, None])
+    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+    return sparse.csr_array(sparse.diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ rows)
 
 
 def standardize(values: np.ndarray) -> np.ndarray:

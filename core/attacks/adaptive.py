@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import softmax
 
+from core.algorithms.class_propagation import fit_power, sharpen
 from core.algorithms.normalize import fit_scale
 from core.attacks.base_predictions import keep_arrays, recall_base_prediction
 from core.attacks.link.pair_classifier import LEAST, PooledClassifier, fit_pair_classifier
@@ -223,7 +224,8 @@ def infer_adaptive(
     """Probabilities of the attack, recalibrated on known values.
 
     Half of the known values are the secrets of a shadow release; a linear map of the attack's log
-    probabilities is fitted to them, with a ridge penalty towards the identity.
+    probabilities is fitted to them, with a ridge penalty towards the identity. The standard
+    attack's probabilities stay if the map does not predict them better.
     """
     shadow = share_shadow_release(defense, release, replace(threats, attribute=threat), context)
     shadow_threat = shadow.attribute
@@ -231,12 +233,35 @@ def infer_adaptive(
     _check_support(attack, attack.supports(shadow.release, shadow_threat))
     predicted = _share_prediction(attack, shadow.release, shadow_threat, context).probabilities
     nodes = np.flatnonzero(shadow_threat.hidden)
-    correct = fit_correction(predicted[nodes], shadow_threat.attribute.codes[nodes])
+    codes = shadow_threat.attribute.codes[nodes]
     result = recall_base_prediction(attack, threat, context) or attack.infer(
         release, threat, context
     )
     facts = {**(result.facts or {}), **_describe_shadow_release(shadow)}
+    if not is_corrected_better(predicted[nodes], codes, context.rng("halves")):
+        return ClassProbabilities(result.probabilities, {**facts, **PLAIN}, result.held_out)
+    correct = fit_correction(predicted[nodes], codes)
     return ClassProbabilities(correct(result.probabilities), facts)
+
+
+def is_corrected_better(
+    probabilities: np.ndarray, codes: np.ndarray, rng: np.random.Generator
+) -> bool:
+    """Whether `fit_correction` predicts classes (k,) better than probabilities (k, C) that are only
+    sharpened: each fitted on one half and judged on the other, by more than a standard error of the
+    mean log-loss."""
+    prior = np.full(probabilities.shape[1], 1.0 / probabilities.shape[1])
+    half, gains = rng.permutation(len(codes)) % 2 == 0, np.zeros(len(codes))
+    if len(codes) < 2 * LEAST:
+        return False
+    for inside in (half, ~half):
+        rows, logits = np.arange(int(inside.sum())), _compute_log_probabilities(probabilities)
+        power = fit_power(logits[~inside], prior, codes[~inside])
+        corrected = fit_correction(probabilities[~inside], codes[~inside])(probabilities[inside])
+        sharpened = sharpen(logits[inside], prior, power)
+        chosen = (np.maximum(p[rows, codes[inside]], FLOOR) for p in (corrected, sharpened))
+        gains[inside] = np.log(next(chosen)) - np.log(next(chosen))
+    return bool(gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)))
 
 
 def _share_prediction(

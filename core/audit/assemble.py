@@ -34,7 +34,7 @@ from core.audit.prepared import PreparedAudit
 from core.audit.release_info import ReleaseInfo
 from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.spec import AuditSpec
-from core.audit.states import FINISHED, State
+from core.audit.states import FINISHED, NOT_FINISHED, NOT_TESTED, State
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.store.liveness import find_state
@@ -294,17 +294,24 @@ def _combine_cells(
 ) -> Iterable[tuple[object, ...]]:
     """metric, value, low, high, n, seeds, status, reason, repeats of one method on one release.
 
+    Without a finished repeat, one row with the gravest state; none while a method that declined in
+    some repeats still waits in others, because it may fail there.
+
     main  metric name of the row if nothing was measured
     """
     done = [cell for cell in cells if cell.state is State.DONE]
-    other = [cell for cell in cells if cell.state in (State.FAILED, State.SKIPPED, State.CANCELLED)]
+    ended = {state: [cell for cell in cells if cell.state is state] for state in NOT_FINISHED}
+    lost = {state: own for state, own in ended.items() if own}
     if not done:
-        if other:
-            yield main, None, None, None, 0, 0, other[0].state.value, other[0].reason, {}
+        gravest = next(iter(lost), None)
+        is_open = gravest is State.SKIPPED and len(lost[gravest]) < len(cells)
+        if gravest is not None and not is_open:
+            yield main, None, None, None, 0, 0, gravest.value, lost[gravest][0].reason, {}
         return
-    lost = ""
-    if other:
-        lost = f"{len(other)} of {len(cells)} repeats {other[0].state}: {other[0].reason}"
+    missing = "; ".join(
+        f"{len(own)} of {len(cells)} repeats {state}: {own[0].reason}"
+        for state, own in lost.items()
+    )
     for metric, by_repeat in _group_measurements(done, "released", measure).items():
         items = list(by_repeat.values())
         repeats = {
@@ -319,8 +326,8 @@ def _combine_cells(
             _finite(estimate.high),
             estimate.n,
             estimate.seeds,
-            (State.DONE if is_known else State.SKIPPED).value,
-            lost if is_known else estimate.how,
+            State.DONE.value if is_known else NOT_TESTED,
+            missing if is_known else "; ".join(filter(None, [estimate.how, missing])),
             repeats,
         )
 

@@ -20,10 +20,10 @@ from core.audit.release_info import ReleaseInfo, parse_release
 from core.audit.store.liveness import make_timestamp
 from core.audit.store.retry import keep_trying
 from core.audit.store.schema import LedgerRow, LineageRow
-from core.data.lineage import GraphSketch, Part, sketch_graph
+from core.data.lineage import GraphSketch, Overlap, Part, normalize_id, sketch_graph
 from core.errors import InputError
 from core.graph import Graph
-from core.privacy.ledger import Entry, Total, check_budget, compute_totals
+from core.privacy.ledger import Budget, Entry, Total, check_budget, compute_totals
 from core.release import Release
 
 if TYPE_CHECKING:
@@ -35,7 +35,11 @@ MIN_OVERLAP = 0.5
 """Overlap in any part of the sketch above which two graphs are the same data."""
 
 MIN_ELEMENTS = 16
-"""Set size below which overlap may be chance, unless the elements are names."""
+"""Compared elements below which overlap may be chance, unless the elements are names."""
+
+MIN_PAIRS, MAX_CHANCE = 8, 1e-6
+"""Links by numbers are compared from fewer on, where as many links of unrelated graphs of that
+density agree with at most this probability."""
 
 MAX_NAME, MAX_REASON = 64, 2_000
 
@@ -66,6 +70,14 @@ def list_entries(store: Store, graph: Graph) -> tuple[Entry, ...]:
         return _select(connection, _find_lineages(connection, graph))
 
 
+def list_all_entries(store: Store) -> tuple[Entry, ...]:
+    """All publishing runs of all graphs, oldest first."""
+    columns = [LedgerRow.__table__.columns[name] for name in COLUMNS]
+    with store.read() as connection:
+        rows = connection.execute(sa.select(*columns).order_by(LedgerRow.made, LedgerRow.run))
+        return tuple(Entry(*row) for row in rows)
+
+
 def find_relative(store: Store, graph: Graph) -> Relative | None:
     """Lineage that a graph new to the ledger would join; None without one."""
     with store.read() as connection:
@@ -92,7 +104,7 @@ def enter_release(
     run: str,
     made: str,
     release: Release,
-    budget: float | None,
+    budget: Budget | None,
     person: str = LOCAL.subject,
     signed_by: str = LOCAL.subject,
     lineage: str | None = None,
@@ -116,7 +128,7 @@ def enter_release(
             if any(entry.run == run for entry in known):
                 return compute_totals(known)
             if budget is not None:
-                check_budget(known, new, budget)
+                check_budget(known, new, budget, graph.num_nodes)
             connection.execute(sa.insert(LedgerRow).values({**asdict(new), **who}))
         return compute_totals([*known, new])
 
@@ -209,18 +221,31 @@ def _match(rows: Sequence[sa.Row[Any]], sketch: dict[str, Any]) -> list[tuple[st
         other = GraphSketch.from_json(row.sketch)
         are_named = sketch["is_named"] and row.sketch["is_named"]
         for part, overlap in mine.estimate_overlaps(other).items():
-            if not are_named and part == "nodes":
+            if not are_named and part in ("people", "nodes"):
                 continue  # numbers name other people in every graph
-            count = min(getattr(mine, part).count, getattr(other, part).count)
-            may_be_chance = count < MIN_ELEMENTS and not (are_named and part in ("nodes", "links"))
+            is_named = are_named and part in ("people", "pairs", "nodes", "links")
+            is_sure = overlap.compared >= (1 if is_named else MIN_ELEMENTS)
+            if part == "pairs" and MIN_PAIRS <= overlap.compared < MIN_ELEMENTS:
+                is_sure = is_sure or _compute_chance(mine, other, overlap) <= MAX_CHANCE
             best = found[row.lineage][2] if row.lineage in found else MIN_OVERLAP
-            if not may_be_chance and overlap >= best:
-                found[row.lineage] = row.lineage, part, overlap
+            if is_sure and overlap.share >= best:
+                found[row.lineage] = row.lineage, part, overlap.share
     return sorted(found.values(), key=lambda match: -match[2])
 
 
+def _compute_chance(mine: GraphSketch, other: GraphSketch, overlap: Overlap) -> float:
+    """Probability that so many of the compared links occur in an unrelated graph as dense as the
+    larger of the two."""
+    from scipy.stats import binom
+
+    large = max(mine, other, key=lambda sketch: sketch.pairs.count)
+    nodes = large.people.count
+    density = min(1.0, 2 * large.pairs.count / max(nodes * (nodes - 1), 1))
+    return float(binom.sf(overlap.share * overlap.compared - 0.5, overlap.compared, density))
+
+
 def _describe_sketch(graph: Graph) -> dict[str, Any]:
-    is_named = not all(node.isdecimal() for node in graph.node_ids)
+    is_named = not all(normalize_id(node).isdecimal() for node in graph.node_ids)
     return {"is_named": is_named, **sketch_graph(graph).to_json()}
 
 

@@ -16,9 +16,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.audit.cell import Cell, CellKind, list_members
+from core.audit.declared import CellGroup
+from core.audit.key_inputs import Inputs, list_key_inputs
 from core.audit.knowledge import ADAPTIVE, STANDARD, Joint, Shadow
 from core.audit.parts import PARTS, list_parts
-from core.audit.prepared import PreparedAudit, list_seen
+from core.audit.prepared import PreparedAudit
 from core.audit.presets import SETTING as DATA_FREE
 from core.audit.scenarios import ListedScenario, Scenario, list_scenarios
 from core.audit.spec import AuditSpec, MethodChoice
@@ -31,6 +33,9 @@ RESULTS_VERSION = 11
 
 ADAPTIVE_VERSION = 6
 """Increase when the adaptive form of link attacks changes results, which renews their cells."""
+
+CORRECTION_VERSION = 2
+"""The same for the adaptive form of attribute attacks."""
 
 SMALL = 100_000
 """Nodes plus links up to which an instant cell takes a fraction of a second."""
@@ -52,7 +57,7 @@ def plan_audit(audit: PreparedAudit) -> list[Cell]:
 def list_cells(audit: PreparedAudit) -> list[Cell]:
     """Cells of `plan_audit` without drawing the threats."""
     spec = audit.spec
-    inputs, scenarios = _KeyInputs.of_audit(audit), list_scenarios(spec)
+    inputs, scenarios = list_key_inputs(audit), list_scenarios(spec)
     ranked: list[_Ranked] = []
     for repeat in range(spec.num_repeats):
         release = _Target(ORIGINAL, 0, repeat, None, "")
@@ -84,44 +89,8 @@ def _is_first(cell: Cell) -> bool:
 _Ranked = tuple[tuple[int, ...], Cell]
 """A cell with its rank: tier, kind of work, repeat and cost."""
 
-
-@dataclass(frozen=True)
-class _KeyInputs:
-    """Cell-key inputs of link attacks, of measures and of defenses."""
-
-    links: dict[str, Any]
-    all: dict[str, Any]
-    publishing: dict[str, Any]
-
-    @staticmethod
-    def of_audit(audit: PreparedAudit) -> _KeyInputs:
-        spec, threats, disclosure = audit.spec, audit.spec.threats, audit.spec.disclosure
-        links: dict[str, Any] = {
-            "version": RESULTS_VERSION,
-            "graph": audit.graph.content_hash,
-            "root_seed": spec.root_seed,
-            "links": None,
-        }
-        if threats.has_links:
-            links["links"] = [threats.hide_links, threats.sensitive_links, spec.test_links]
-        if spec.held_back_links is not None:
-            links["held_back"] = spec.held_back_links
-        if spec.control is not None:
-            links["control"] = spec.control
-        if threats.evaluation != "uniform":
-            links["evaluation"] = threats.evaluation
-        seen = list_seen(disclosure, audit.graph)
-        if seen:
-            links["seen"] = list(seen)
-        attribute = _list_attribute(spec)
-        utility = [disclosure.utility, disclosure.utility_train] if disclosure.utility else None
-        audit_inputs = {**links, "attribute": attribute, "utility": utility}
-        publishing: dict[str, Any] = {}
-        if spec.publisher_knows != "public":
-            publishing["publisher_knows"] = spec.publisher_knows
-        if spec.external_release is not None:
-            publishing["external"] = list(spec.external_releases)
-        return _KeyInputs(links, audit_inputs, {**audit_inputs, **publishing})
+_Inputs = dict[CellGroup, Inputs]
+"""Cell-key inputs by group of cells."""
 
 
 @dataclass(frozen=True)
@@ -161,10 +130,10 @@ class _Target:
 
 
 def _plan_release(
-    choice: MethodChoice, number: int, inputs: _KeyInputs, repeat: int
+    choice: MethodChoice, number: int, inputs: _Inputs, repeat: int
 ) -> tuple[_Ranked, _Target]:
     defense, release = choice.make("defense"), choice.id
-    key = _compute_key("publish", release, release, repeat, defense, inputs.publishing)
+    key = _compute_key("publish", release, release, repeat, defense, inputs["release"])
     text, uses_gpu = choice.model_dump_json(), defense.info.uses_gpu
     cell = Cell(key, "publish", release, release, repeat, text, uses_gpu=uses_gpu)
     place = (1, 0, repeat, 0, _COST_RANK[defense.info.cost])
@@ -172,18 +141,18 @@ def _plan_release(
 
 
 def _plan_attacks(
-    spec: AuditSpec, scenarios: list[ListedScenario], inputs: _KeyInputs, target: _Target
+    spec: AuditSpec, scenarios: list[ListedScenario], inputs: _Inputs, target: _Target
 ) -> Iterator[_Ranked]:
     """The same attackers on every release. An adaptive attack without anything to adapt to, as
     on the original, shares the standard form's result."""
     defense = target.defense
     for choice, attack, scenario in scenarios:
         known = scenario.knowledge
-        keyed = _key_scenario(spec, inputs, target, attack, scenario)
+        keyed = _key_scenario(inputs, target, attack, scenario)
         same_as, depth, uses_gpu = "", keyed.depth, attack.info.uses_gpu
         if scenario.runs_defense and not target.is_changed:
             plain = replace(scenario, knowledge=STANDARD)
-            same = _key_scenario(spec, inputs, target, attack, plain)
+            same = _key_scenario(inputs, target, attack, plain)
             same_as, depth, keyed = same.key, same.depth + 1, _Keyed(keyed.key, ())
         elif scenario.runs_defense and defense is not None:
             uses_gpu |= defense.info.uses_gpu
@@ -207,8 +176,8 @@ def _plan_attacks(
         yield target.rank(attack.info.cost, depth), cell
 
 
-def _plan_measures(spec: AuditSpec, inputs: _KeyInputs, target: _Target) -> Iterator[_Ranked]:
-    facts, keys = {**inputs.all, "upstream": target.upstream}, {"": ""}
+def _plan_measures(spec: AuditSpec, inputs: _Inputs, target: _Target) -> Iterator[_Ranked]:
+    facts, keys = {**inputs["measure"], "upstream": target.upstream}, {"": ""}
     for name, part in list_parts(spec).items():
         keys[name] = _compute_key("measure", target.release, name, target.repeat, None, facts)
         cell = Cell(
@@ -223,34 +192,22 @@ def _plan_measures(spec: AuditSpec, inputs: _KeyInputs, target: _Target) -> Iter
         yield target.rank(part.cost, -1), cell
 
 
-def _list_attribute(spec: AuditSpec) -> list[Any] | None:
-    """The main private column and its known values."""
-    threats = spec.threats
-    if threats.private is None:
-        return None
-    people = [] if threats.known_people is None else [threats.known_people]
-    return [threats.private, threats.known, *people]
-
-
-def _list_key_inputs(
-    spec: AuditSpec, attack: Method, scenario: Scenario, base: dict[str, Any]
-) -> dict[str, Any]:
-    """Further cell-key inputs of a scenario: links for all, the column for attribute attacks."""
-    threats, known = spec.threats, scenario.knowledge
+def _list_scenario_inputs(inputs: _Inputs, attack: Method, scenario: Scenario) -> dict[str, Any]:
+    """Inputs of a scenario: its group's, and versions of what its knowledge runs."""
     if scenario.threat == "attribute":
-        attribute = _list_attribute(spec)
-        others: dict[str, Any] = {}
-        if isinstance(known, Joint):
-            others = {"joint": sorted(threats.columns)}
-        elif isinstance(known, Shadow):
-            others = {"shadow_graph": spec.knowledge.shadow_graph}
-            others["transfer_version"] = getattr(attack, "transfer_version", 1)
-        return {**base, "attribute": attribute, **others}
-    if scenario.threat == "identity" and threats.identity is not None:
-        return {**base, "identity": threats.identity.model_dump()}
-    if scenario.threat == "link" and known == ADAPTIVE:
-        return {**base, "adaptive_version": ADAPTIVE_VERSION}
-    return base
+        if isinstance(scenario.knowledge, Joint):
+            return inputs["joint"]
+        if isinstance(scenario.knowledge, Shadow):
+            version = getattr(attack, "transfer_version", 1)
+            return {**inputs["transfer"], "transfer_version": version}
+        if scenario.knowledge == ADAPTIVE:
+            return {**inputs["attribute"], "adaptive_version": CORRECTION_VERSION}
+        return inputs["attribute"]
+    if scenario.threat == "identity":
+        return inputs["identity"]
+    if scenario.threat == "link" and scenario.knowledge == ADAPTIVE:
+        return {**inputs["link"], "adaptive_version": ADAPTIVE_VERSION}
+    return inputs["link"]
 
 
 def _find_skip_reason(spec: AuditSpec, attack: Method, scenario: Scenario) -> str:
@@ -278,10 +235,8 @@ class _Keyed:
         return 1 + max(member.depth for member in self.members) if self.members else 0
 
 
-def _key_scenario(
-    spec: AuditSpec, inputs: _KeyInputs, target: _Target, attack: Method, scenario: Scenario
-) -> _Keyed:
-    facts = _list_key_inputs(spec, attack, scenario, inputs.links)
+def _key_scenario(inputs: _Inputs, target: _Target, attack: Method, scenario: Scenario) -> _Keyed:
+    facts = _list_scenario_inputs(inputs, attack, scenario)
     return _key_attack(target, attack, scenario, {**facts, "upstream": target.upstream})
 
 
@@ -308,12 +263,14 @@ def _compute_key(
     if method is not None:
         info = {"key": method.info.key, "version": method.info.version, "config": method.config}
     content = {
+        "version": RESULTS_VERSION,
         "kind": kind,
         "release": release,
         "method_id": method_id,
         "repeat": repeat,
         "method": info,
-        **facts,
     }
+    assert not content.keys() & facts.keys(), "a field is named as another input"
+    content |= facts
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

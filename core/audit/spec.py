@@ -7,12 +7,13 @@ over the parts, so that fields may also be given flat.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, Self
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic.config import JsonDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic.fields import FieldInfo
 
+from core.audit.declared import PRIVATE_COLUMN, declare
 from core.audit.knowledge import KnowledgeSpec, PublisherKnows
 from core.data.release_columns import Rule
 from core.data.splits import Evaluation
@@ -20,11 +21,8 @@ from core.defenses.external import EXTERNAL
 from core.errors import InputError, validate
 from core.methods import ATTACK_KINDS, Defense, Kind, Method
 from core.nouns import NOUNS, Noun, NounKey, propose_noun
+from core.privacy.ledger import Budget, parse_budget
 from core.registry import find_method, make_method, parse_method
-
-NO_OPTION: JsonDict = {"option": False}
-"""For fields that have no command-line option of their own."""
-
 
 Measured = Literal["homophily", "structure", "utility", "pairs", "queries"]
 """Names of `core.audit.parts.PARTS`."""
@@ -77,16 +75,45 @@ class IdentityChoice(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     overlap: float = Field(
-        0.9, gt=0, le=1, description="Share of the links in the simulated second graph."
+        0.9,
+        gt=0,
+        le=1,
+        title="Links in common",
+        description="Share of the links in the simulated second graph.",
+        json_schema_extra=declare(
+            affects=("identity",), entry="identity", form="second_graph_form"
+        ),
     )
     noise: float = Field(
-        0.0, ge=0, le=1, description="Links added to it at random, as a share of the links."
+        0.0,
+        ge=0,
+        le=1,
+        title="Wrong links",
+        description="Links added to it at random, as a share of the links.",
+        json_schema_extra=declare(
+            affects=("identity",), entry="identity", form="second_graph_form"
+        ),
     )
-    seeds_known: int = Field(20, ge=0, description="People whom the attacker has found already.")
+    seeds_known: int = Field(
+        20,
+        ge=0,
+        title="Nodes already identified",
+        description="People whom the attacker has found already.",
+        json_schema_extra=declare(
+            affects=("identity",), entry="identity", form="second_graph_form"
+        ),
+    )
     auxiliary_graph: str | None = Field(
         None,
+        title="Links of the second graph (same ids)",
         description="SHA-256 of a second graph that is used instead of a simulated one.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(
+            affects=("identity",),
+            entry="identity",
+            option="--auxiliary-graph",
+            is_generated=False,
+            form="second_graph_form",
+        ),
     )
 
 
@@ -96,46 +123,90 @@ class ThreatSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     private: str | None = Field(
-        None, description="Column that must stay private.", json_schema_extra=NO_OPTION
+        None,
+        title="Private column",
+        description="Column that must stay private.",
+        json_schema_extra=declare(
+            affects=PRIVATE_COLUMN,
+            entry="attribute",
+            option="--private",
+            is_generated=False,
+            form="threat_form",
+        ),
     )
     more_private: tuple[str, ...] = Field(
         (),
+        title="Further private columns",
         description="Further private columns, attacked on the same releases.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(
+            affects=("joint",), entry="columns", option=False, form="threat_form"
+        ),
     )
     known: float = Field(
-        0.1, gt=0, lt=1, description="Share of the nodes whose private value the attacker knows."
+        0.1,
+        gt=0,
+        lt=1,
+        title="Share of nodes whose value the attacker knows",
+        description="Share of the nodes whose private value the attacker knows.",
+        json_schema_extra=declare(affects=PRIVATE_COLUMN, entry="attribute", form="threat_form"),
     )
     known_people: tuple[str, ...] | None = Field(
         None,
         description="Ids of the people whose private values the attacker knows, "
         "instead of a share.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(
+            affects=PRIVATE_COLUMN,
+            entry="attribute",
+            option=False,
+            no_control="a list of ids is a file on the command line",
+        ),
     )
     hide_links: float | None = Field(
         None,
         gt=0,
         lt=1,
+        title="Share of the links",
         description="Share of the links drawn as sensitive and withheld.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(
+            entry="links", option="--hide-links", is_generated=False, form="threat_form"
+        ),
     )
     sensitive_links: tuple[tuple[str, str], ...] | None = Field(
         None,
+        title="Sensitive links",
         description="Sensitive links chosen by the analyst, as pairs of node ids.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(entry="links", option=False, form="threat_form"),
     )
     evaluation: Evaluation = Field(
         "uniform",
+        title="Compare withheld links with",
         description="Non-links that attacks on links must tell from withheld links: any, such "
         "whose ends have as many links, or, both sides alike, at distance two.",
+        json_schema_extra=declare(
+            form="attack_form",
+            titles={
+                "uniform": "random pairs without a link",
+                "degree_matched": "pairs with the same degrees",
+                "distance_2": "pairs with a common neighbour",
+            },
+        ),
     )
     released_links: bool = Field(
-        False, description="Attack the released links: which of them are real?"
+        False,
+        title="Released links",
+        description="Attack the released links: which of them are real?",
+        json_schema_extra=declare(affects=(), form="attack_form"),
     )
     identity: IdentityChoice | None = Field(
         None,
         description="What an attacker on identities holds; none: not audited.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(
+            affects=("identity",),
+            entry="identity",
+            option="--identity",
+            is_generated=False,
+            no_control="its own fields have controls",
+        ),
     )
 
     @model_validator(mode="after")
@@ -161,25 +232,47 @@ class DisclosureSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     utility: str | None = Field(
-        None, description="Column that the recipient wants to predict.", json_schema_extra=NO_OPTION
+        None,
+        title="Utility column",
+        description="Column that the recipient wants to predict.",
+        json_schema_extra=declare(
+            affects=("release", "measure"),
+            entry="utility",
+            option="--utility",
+            is_generated=False,
+            form="threat_form",
+        ),
     )
     utility_train: float = Field(
-        0.3, gt=0, lt=1, description="Share of the nodes with a known utility label."
+        0.3,
+        gt=0,
+        lt=1,
+        description="Share of the nodes with a known utility label.",
+        json_schema_extra=declare(
+            affects=("release", "measure"), entry="utility", no_control="a detail of one measure"
+        ),
     )
     publish_columns: tuple[str, ...] | None = Field(
         None,
+        title="Columns to publish",
         description="Columns that leave with the graph, and no others; 'none' for none. Not "
         "named: as each format has it.",
-        json_schema_extra={"metavar": "COLUMN[,…]"},
+        json_schema_extra=declare(entry="graph", metavar="COLUMN[,…]", form="columns_form"),
     )
     generalize: tuple[str, ...] = Field(
         (),
+        title="Generalise column",
         description="How columns are made coarser, such as age:bin=10: bin=WIDTH, cap=VALUE, "
         "round=DIGITS, rare=PEOPLE, year, month.",
-        json_schema_extra={"metavar": "COLUMN:RULE"},
+        json_schema_extra=declare(entry="graph", metavar="COLUMN:RULE", form="columns_form"),
     )
     leave_out: tuple[str, ...] = Field(
-        (), description="Ids of people who are left out.", json_schema_extra=NO_OPTION
+        (),
+        title="Ids of excluded nodes, one per line",
+        description="Ids of people who are left out.",
+        json_schema_extra=declare(
+            entry="graph", option="--leave-out", is_generated=False, form="columns_form"
+        ),
     )
 
     @property
@@ -210,13 +303,36 @@ def nest_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     return nested
 
 
+TitleField = Callable[[str], str]
+"""Path of a field, such as `threats.known`, → how a message names it."""
+
+
+def title_field(path: str) -> str:
+    """A field of a file; options and controls have names of their own."""
+    names = ".".join(name for name in path.split(".") if name not in PARTS)
+    return f"spec field '{names}'"
+
+
+def find_field(path: str) -> tuple[str, FieldInfo] | None:
+    """Name and declaration of the field at a path, of the innermost part; None for no field."""
+    found, known = None, AuditSpec.model_fields
+    for name in path.split("."):
+        if name in PARTS:
+            known = PARTS[name].model_fields
+        elif name in known:
+            found = name, known[name]
+            known = IdentityChoice.model_fields if name == "identity" else {}
+    return found
+
+
 class _PartedSpec(BaseModel):
     """Parts shared by audits and publishing runs."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     graph_hash: str = Field(
-        description="SHA-256 of the graph's content.", json_schema_extra=NO_OPTION
+        description="SHA-256 of the graph's content.",
+        json_schema_extra=declare(entry="graph", option=False, no_control="the open graph"),
     )
     threats: ThreatSpec = Field(default_factory=lambda: ThreatSpec.model_validate({}))
     disclosure: DisclosureSpec = Field(default_factory=lambda: DisclosureSpec.model_validate({}))
@@ -227,14 +343,12 @@ class _PartedSpec(BaseModel):
         return nest_fields(fields) if isinstance(fields, Mapping) else fields
 
     @classmethod
-    def check_fields(cls, fields: Mapping[str, Any]) -> Self:
-        """Spec of nested or flat fields; raises InputError."""
+    def check_fields(cls, fields: Mapping[str, Any], title: TitleField = title_field) -> Self:
+        """Spec of nested or flat fields; raises InputError.
 
-        def write_name(path: str) -> str:
-            names = ".".join(name for name in path.split(".") if name not in PARTS)
-            return f"spec field '{names}'"
-
-        return validate(cls, fields, write_name)
+        title  names the field at a path in the message
+        """
+        return validate(cls, fields, title)
 
     def update(self, **fields: Any) -> Self:
         """The spec with some fields replaced, given flat; validated."""
@@ -248,23 +362,39 @@ class AuditSpec(_PartedSpec):
     """
 
     graph_name: str = Field(
-        "graph", description="How the graph is called in the report.", json_schema_extra=NO_OPTION
+        "graph",
+        description="How the graph is called in the report.",
+        json_schema_extra=declare(affects=(), option=False, no_control="the open graph's"),
     )
     noun: NounKey = Field(
         "people",
         description="What the nodes are called in sentences; by default by the graph's name. It "
         "changes no result.",
+        json_schema_extra=declare(affects=(), no_control="chosen for the graph, not for an audit"),
     )
     knowledge: KnowledgeSpec = Field(default_factory=lambda: KnowledgeSpec.model_validate({}))
     publisher_knows: PublisherKnows = Field(
         "public",
+        title="Private values that a defense uses",
         description="What of the private values a defense uses: none, those that the assumed "
         "attacker knows too (public), or the whole column.",
+        json_schema_extra=declare(
+            affects=("release",),
+            form="threat_form",
+            titles={
+                "public": "the values known to the attacker",
+                "column": "the whole column",
+                "none": "nothing",
+            },
+        ),
     )
     groups: tuple[str, ...] = Field(
         (),
+        title="Compare groups by",
         description="Columns by whose groups the attackers' advantage is compared.",
-        json_schema_extra={"option": "--group", "metavar": "COLUMN"},
+        json_schema_extra=declare(
+            affects=(), option="--group", metavar="COLUMN", form="threat_form"
+        ),
     )
     control: float | None = Field(
         None,
@@ -272,71 +402,114 @@ class AuditSpec(_PartedSpec):
         le=0.5,
         description="Share of the nodes of whom no link and no private value goes into a release; "
         "the same attackers are tried on them, to show what being in it adds.",
-        json_schema_extra={"metavar": "SHARE"},
+        json_schema_extra=declare(
+            metavar="SHARE", no_control="an expert's setting of the command line"
+        ),
     )
     test_links: float = Field(
-        0.1, ge=0, lt=0.5, description="Share of the links held back to measure usefulness."
+        0.1,
+        ge=0,
+        lt=0.5,
+        description="Share of the links held back to measure usefulness.",
+        json_schema_extra=declare(entry="links", no_control="a detail of usefulness"),
     )
     held_back_links: tuple[tuple[str, str], ...] | None = Field(
         None,
         description="Links held back to measure usefulness, as pairs of node ids; instead of a "
         "share.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(
+            entry="held_back",
+            option=False,
+            no_control="a list of pairs is a file on the command line",
+        ),
     )
     external_release: str | None = Field(
         None,
+        title="Links of the anonymised file",
         description="SHA-256 of a release that was made elsewhere, the one that is judged.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(
+            affects=("release",), entry="external", option=False, form="external_form"
+        ),
     )
     held_releases: tuple[str, ...] = Field(
         (),
         description="SHA-256 of further releases of the graph, which the attacker holds beside "
         "that one.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(
+            affects=("release",),
+            entry="external",
+            option=False,
+            no_control="further files on the command line",
+        ),
     )
     external_match: str = Field(
         "",
         max_length=600,
         description="How nodes were matched with it where pseudonyms are unknown.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(
+            affects=(), option=False, no_control="written by the matching of nodes"
+        ),
     )
     measures: tuple[Measured, ...] | None = Field(
         None,
         description="What is measured on releases; none named: all but the queries of PGB.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(
+            affects=(), option=False, no_control="the usual ones are measured"
+        ),
     )
-    attacks: tuple[MethodChoice, ...] = Field((), json_schema_extra=NO_OPTION)
-    defenses: tuple[MethodChoice, ...] = Field((), json_schema_extra=NO_OPTION)
+    attacks: tuple[MethodChoice, ...] = Field(
+        (),
+        json_schema_extra=declare(
+            affects=(), option="--attack", is_generated=False, no_control="forms of the methods"
+        ),
+    )
+    defenses: tuple[MethodChoice, ...] = Field(
+        (),
+        json_schema_extra=declare(
+            affects=(), option="--defense", is_generated=False, no_control="forms of the methods"
+        ),
+    )
     num_repeats: int = Field(
         5,
         ge=1,
         le=100,
+        title="Repeats",
         description="Repeats; each draws new splits and noise.",
-        json_schema_extra={"option": "--repeats"},
+        json_schema_extra=declare(affects=(), option="--repeats", form="run_form"),
     )
     stop_early: bool = Field(
         False,
+        title="Stop early once the decision is clear",
         description="End the audit before its last repeat once more repeats could not change the "
         "policy's decision on any release; the error of stopping too early is at most 5 %.",
+        json_schema_extra=declare(affects=(), form="guide_form"),
     )
     root_seed: int = Field(
-        0, ge=0, description="Seed of the whole audit; repeats with the same one are identical."
+        0,
+        ge=0,
+        description="Seed of the whole audit; repeats with the same one are identical.",
+        json_schema_extra=declare(
+            entry="root_seed", no_control="an expert's setting of the command line"
+        ),
     )
     policy: dict[str, Any] | None = Field(
         None,
         description="Release policy that the decision goes by; it changes no result.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(
+            affects=(), option="--policy", is_generated=False, no_control="chosen as a whole"
+        ),
     )
     purpose: dict[str, str] = Field(
         default_factory=dict,
         description="Answers on the release: recipient, knowledge, use, legal basis.",
-        json_schema_extra=NO_OPTION,
+        json_schema_extra=declare(affects=(), option=False, no_control="answers of the guide"),
     )
 
     note: str = Field(
         "",
         max_length=500,
         description="A note that is kept in audit.json and printed in the report.",
+        json_schema_extra=declare(affects=(), no_control="a text of the command line"),
     )
 
     @model_validator(mode="before")
@@ -347,9 +520,9 @@ class AuditSpec(_PartedSpec):
         return {**fields, "noun": propose_noun(str(fields.get("graph_name", "")))}
 
     @staticmethod
-    def check_spec(fields: Mapping[str, Any]) -> AuditSpec:
+    def check_spec(fields: Mapping[str, Any], title: TitleField = title_field) -> AuditSpec:
         """AuditSpec of a JSON object with all methods validated; raises InputError."""
-        spec = AuditSpec.check_fields(fields)
+        spec = AuditSpec.check_fields(fields, title)
         threats, knowledge = spec.threats, spec.knowledge
         for text in spec.disclosure.generalize:
             Rule.parse(text)
@@ -473,19 +646,18 @@ class PublishSpec(_PartedSpec):
     back for tests, and only sensitive links are withheld.
     """
 
-    defense: MethodChoice = Field(json_schema_extra=NO_OPTION)
+    defense: MethodChoice = Field(json_schema_extra=declare(option=False))
     publisher_knows: PublisherKnows = Field(
         "column",
         description="Access of the defense to the private column: none, or all of it (column).",
         json_schema_extra={"choices": ["none", "column"]},
     )
-    budget: float | None = Field(
+    budget: Annotated[Budget, BeforeValidator(parse_budget)] | None = Field(
         None,
-        gt=0,
-        description="Refuse what would take the sum of ε, for one link or for one node, over all "
-        "publishing runs of the graph's lineage above this, and whatever follows a run without a "
-        "guarantee.",
-        json_schema_extra={"metavar": "EPS"},
+        description="Refuse what would take the sum of ε or of δ, for one link or for one node, "
+        "over all publishing runs of the graph's lineage above this, and whatever follows a run "
+        "without a guarantee for it; DELTA is at most one in the number of nodes, its default.",
+        json_schema_extra={"metavar": "EPS[,DELTA]"},
     )
     lineage: str | None = Field(
         None,
@@ -507,6 +679,6 @@ class PublishSpec(_PartedSpec):
             threats=spec.threats.model_copy(update={"hide_links": None, "identity": None}),
             disclosure=spec.disclosure,
             publisher_knows="none" if spec.publisher_knows == "none" else "column",
-            budget=budget,
+            budget=None if budget is None else Budget(budget),
             lineage=None,
         )

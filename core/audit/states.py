@@ -37,3 +37,9 @@ FINAL = tuple(state for state in State if state.is_final)
 KEPT = tuple(state for state in State if state.is_kept)
 FINISHED = tuple(state for state in FINAL if state is not State.CANCELLED)
 """Ended without being cancelled."""
+
+NOT_FINISHED = (State.FAILED, State.CANCELLED, State.SKIPPED)
+"""Ended without a result, gravest first."""
+
+NOT_TESTED = "not_tested"
+"""Status of a result whose cells finished and measured nothing; no state of a cell."""

@@ -19,6 +19,7 @@ from core.context import Context
 from core.data.text_input import escape_cell
 from core.errors import InputError, validate
 from core.graph import Graph
+from core.privacy.ledger import Budget
 from core.privacy.statistics import LEVEL, Row, Statistic, draw_statistics
 from core.records import format_record, hash_files
 from core.release import Guarantee, Release
@@ -98,7 +99,7 @@ def enter_statistics(
     spec: StatisticsSpec,
     guarantee: Guarantee,
     run: str,
-    budget: float | None = None,
+    budget: Budget | None = None,
     lineage: str | None = None,
 ) -> dict[str, Any]:
     """Enter the run in the graph's ledger before the table is handed out; returns its provenance.

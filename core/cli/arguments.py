@@ -9,12 +9,14 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from core.cli.terminal import say
-from core.errors import InputError
+from core.errors import InputError, propose_nearest
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
+    from core.audit.declared import Declaration
+    from core.audit.spec import TitleField
     from core.data.loaded import LoadedGraph
 
 
@@ -82,8 +84,20 @@ def add_layout(parser: argparse.ArgumentParser) -> None:
         help="marker of an unknown value, such as -1",
     )
     parser.add_argument("--ignore", action="append", default=[], metavar="COLUMN[,…]")
+    for end in ("source", "target"):
+        parser.add_argument(
+            f"--{end}", metavar="COLUMN", help=f"column of a table of links with the {end}"
+        )
     parser.add_argument(
-        "--ignore-weights", action="store_true", help="leave out the links' weights"
+        "--weight", metavar="COLUMN|none", help="column of the links' weights; none leaves them out"
+    )
+    parser.add_argument(
+        "--merge",
+        choices=("sum", "mean", "max", "min", "first", "count"),
+        help="weight of a link that is given several times (max)",
+    )
+    parser.add_argument(
+        "--graph-id", metavar="COLUMN", help="column of a graph file, such as name, with the ids"
     )
     for prefix, table in (("", "links"), ("nodes-", "the node table")):
         for field, choices in LAYOUT.items():
@@ -120,7 +134,8 @@ def find_graph(text: str, must_be_file: bool = False) -> Path | None:
     if text in names and not must_be_file:
         return None
     if not Path(text).exists():
-        rule, remedy = "must be a file or a name of the catalogue", f"names: {', '.join(names)}"
+        rule = "must be a file or a name of the catalogue"
+        remedy = propose_nearest(text, names) or f"names: {', '.join(names)}"
         raise InputError("graph", rule, text, remedy)
     return Path(text)
 
@@ -169,6 +184,7 @@ def load_files(
 
     roles  private and utility column
     """
+    from core.data.loaded import LEFT_OUT
     from core.data.sandbox import load_in_sandbox
 
     loaded = load_in_sandbox(
@@ -178,7 +194,11 @@ def load_files(
         ignore=split_values(options.ignore),
         unknown=split_values(options.unknown),
         missing_nodes="add" if options.add_undeclared_nodes else "error",
-        ignore_weights=options.ignore_weights,
+        source=options.source,
+        target=options.target,
+        weight=options.weight,
+        merge=options.merge,
+        graph_id=options.graph_id,
         layout=read_layout(options),
         nodes_layout=read_layout(options, "nodes_"),
         **roles,
@@ -189,8 +209,13 @@ def load_files(
         f"{report.num_self_loops} self-loops, {report.num_duplicates} duplicates, "
         f"{report.num_reciprocal} reverse directions"
     )
-    for note in report.notes:
+    for note in (*report.notes, *(c for c in report.columns if c.use == LEFT_OUT)):
         notify(f"note: {note}")
+    if report.modes:
+        counts = [f"{count:,} {name}" for name, count in report.modes.items()]
+        notify(f"note: every link joins two modes: {' and '.join(counts)}")
+    for warning in report.id_warnings:
+        notify(f"warning: {warning}")
     return loaded
 
 
@@ -229,33 +254,49 @@ def add_options(
     """Add one option per field of the models, or per named field, with the field's default."""
     from pydantic import BaseModel
 
+    from core.audit.declared import Declaration
+
     for model in models:
         for name, field in model.model_fields.items():
-            extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+            declared = Declaration.of(field)
             is_part = isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-            is_open = extra.get("option") is not False and not is_part
-            if is_open and (not only or name in only):
-                flag = extra.get("option") or f"--{name.replace('_', '-')}"
-                parser.add_argument(str(flag), dest=name, **_describe_option(field, extra))
+            if declared.has_option and not is_part and (not only or name in only):
+                flag = declared.find_option(name)
+                parser.add_argument(flag, dest=name, **_describe_option(field, declared))
 
 
 def read_options(options: argparse.Namespace, *models: type[BaseModel]) -> dict[str, Any]:
     """Fields of the models set by options, flat."""
+    from core.audit.declared import Declaration
+
     fields: dict[str, Any] = {}
     for model in models:
         for name, field in model.model_fields.items():
-            extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-            value = getattr(options, name, None)
-            if value is None or extra.get("option") is False:
+            declared, value = Declaration.of(field), getattr(options, name, None)
+            if value is None or not declared.has_option:
                 continue
-            if isinstance(value, list) and MANY in str(extra.get("metavar", "")):
+            if isinstance(value, list) and MANY in declared.metavar:
                 parts = [part.strip() for text in value for part in text.split(",")]
                 value = [part for part in dict.fromkeys(parts) if part not in ("", "none")]
             fields[name] = value
     return fields
 
 
-def _describe_option(field: FieldInfo, extra: dict[str, Any]) -> dict[str, Any]:
+def title_options(options: argparse.Namespace) -> TitleField:
+    """Names fields in messages by the options that set them, others as fields of a file."""
+    from core.audit.declared import Declaration
+    from core.audit.spec import find_field, title_field
+
+    def title(path: str) -> str:
+        found = find_field(path)
+        if found is None or getattr(options, found[0], None) is None:
+            return title_field(path)
+        return Declaration.of(found[1]).find_option(found[0])
+
+    return title
+
+
+def _describe_option(field: FieldInfo, declared: Declaration) -> dict[str, Any]:
     """Keywords of `add_argument` by the field's type, bounds and default."""
     text = (field.description or "").rstrip(".")
     text = text[:1].lower() + text[1:] if not text[:4].isupper() else text
@@ -267,13 +308,13 @@ def _describe_option(field: FieldInfo, extra: dict[str, Any]) -> dict[str, Any]:
         return {**keywords, "action": "store_true", "default": None}
     if is_many:
         keywords["action"] = "append"
-    choices = extra.get("choices") or (get_args(kind) if get_origin(kind) is Literal else None)
-    if choices and MANY not in str(extra.get("metavar", "")):
+    choices = declared.choices or (get_args(kind) if get_origin(kind) is Literal else None)
+    if choices and MANY not in declared.metavar:
         return {**keywords, "choices": tuple(choices)}
     if kind in (int, float):
         keywords["type"] = kind
     usual = {int: "N", float: "SHARE"}.get(kind, "TEXT")
-    return {**keywords, "metavar": extra.get("metavar", usual)}
+    return {**keywords, "metavar": declared.metavar or usual}
 
 
 def _find_type(annotation: Any) -> tuple[Any, bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from core.cli.arguments import (
     read_options,
     read_secrets,
     split_values,
+    title_options,
 )
 from core.cli.terminal import say
 from core.errors import InputError
@@ -23,13 +24,6 @@ from core.errors import InputError
 if TYPE_CHECKING:
     from core.audit.service import AuditService
     from core.audit.spec import AuditSpec, MethodChoice
-    from core.methods import Method
-
-EVERY = "all"
-"""Value that selects all methods of a kind."""
-
-ROUGH = 0.1
-"""Error rate of attackers with approximate knowledge of a neighbourhood."""
 
 
 def add_spec(parser: argparse.ArgumentParser) -> None:
@@ -147,7 +141,7 @@ def build_spec(
         fields |= {"shadow_graph": service.save_graph(graph), "shadow_columns": None}
     if fields.get("hide_links") is None and _needs_links(options.attack or [], fields):
         fields["hide_links"] = DEFAULT_SHARE
-    fields["attacks"] = choose_attacks(options.attack or [], fields)
+    fields["attacks"] = read_attacks(options.attack or [], fields)
     if options.graph:
         options.private, options.utility = fields.get("private"), fields.get("utility")
         loaded = load_input(options)
@@ -162,7 +156,7 @@ def build_spec(
     elif "graph_hash" not in fields:
         raise InputError("graph", "must be given", remedy="use --graph NAME or --graph FILE")
     fields["policy"] = choose_policy(options.policy, fields.get("policy"))
-    spec = AuditSpec.check_spec(fields)
+    spec = AuditSpec.check_spec(fields, title_options(options))
     if not spec.attacks:
         raise InputError(
             "audit",
@@ -265,11 +259,6 @@ def choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
 # -- methods --------------------------------------------------------------------------------
 
 
-def _has_links(fields: Mapping[str, Any]) -> bool:
-    """Whether links are withheld; a share of 0 is refused with the spec."""
-    return fields.get("hide_links") is not None or bool(fields.get("sensitive_links"))
-
-
 def _needs_links(named: list[str], fields: Mapping[str, Any]) -> bool:
     """Whether links are withheld by default: no other threat is named, or a link attack is."""
     from core.registry import find_method
@@ -287,29 +276,13 @@ def _needs_links(named: list[str], fields: Mapping[str, Any]) -> bool:
     return False
 
 
-def choose_attacks(named: list[str], fields: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Attacks of the options, else of the spec file, plus the baselines and the attacks on
-    identities, released links and by a shadow graph that the threats call for."""
-    from core.audit.presets import list_attacks, list_released_attacks
-    from core.registry import list_methods
+def read_attacks(named: list[str], fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Attacks of the options, else of the spec file, and those that go with them."""
+    from core.audit.presets import Asked, choose_attacks
 
-    attacks = _make_choices(fields.get("attacks", []))
-    several = [fields.get(name) for name in ("released_links", "composition", "hold_every_defense")]
-    if named:
-        named = _expand_presets(named, fields)
-        attacks = _parse_attacks(named, fields, any(several))
-        methods = list_attacks(_has_links(fields), bool(fields.get("private")))
-        attacks = _join(attacks, (m for m in methods if m.info.is_baseline))
-    keys = {choice.key for choice in attacks}
-    if fields.get("identity"):
-        attacks = _add_identity_attacks(attacks)
-    if fields.get("shadow_graph"):
-        able = [m for m in list_methods("attribute_attack") if getattr(m, "transfers", False)]
-        if not keys & {method.info.key for method in able}:
-            attacks = _join(attacks, able)
-    if any(several):
-        attacks = _join(attacks, list_released_attacks())
-    return [choice.model_dump() for choice in attacks]
+    given = _make_choices(fields.get("attacks", []))
+    chosen = choose_attacks(Asked.of_fields(fields), named or given)
+    return [choice.model_dump() for choice in chosen]
 
 
 def _make_choices(given: Any) -> list[MethodChoice]:
@@ -324,74 +297,13 @@ def _make_choices(given: Any) -> list[MethodChoice]:
         raise InputError("spec field 'attacks' or 'defenses'", "must list methods") from None
 
 
-def _join(choices: list[MethodChoice], methods: Iterable[type[Method]]) -> list[MethodChoice]:
-    """The choices, and those of the methods that are missing."""
-    from core.audit.spec import MethodChoice
-
-    keys = {choice.key for choice in choices}
-    return choices + [MethodChoice.of(m()) for m in methods if m.info.key not in keys]
-
-
-def _expand_presets(texts: list[str], fields: Mapping[str, Any]) -> list[str]:
-    """Replace preset names by the keys of their attacks that fit the threats."""
-    from core.audit.presets import PRESETS
-
-    presets = {preset.key: preset for preset in PRESETS}
-    threats = _has_links(fields), bool(fields.get("private")), bool(fields.get("identity"))
-    found: list[str] = []
-    for text in texts:
-        found += presets[text].choose_attacks(*threats) if text in presets else [text]
-    return list(dict.fromkeys(found))
-
-
-def _parse_attacks(
-    texts: list[str], fields: Mapping[str, Any], is_released: bool
-) -> list[MethodChoice]:
-    """'all' skips attacks without their threat; naming one explicitly is an error."""
-    from core.methods import ATTACK_KINDS, LinkAttack
-    from core.registry import find_method
-
-    choices = _parse_choices(texts, *ATTACK_KINDS)
-    kinds = {c.key: find_method(c.key, *ATTACK_KINDS) for c in choices}
-    if EVERY in texts:
-        has_identity = bool(fields.get("identity"))
-        return [c for c in choices if has_identity or kinds[c.key].kind != "identity_attack"]
-    for choice in choices:
-        method = kinds[choice.key]
-        aims = method.threats if issubclass(method, LinkAttack) else ()
-        if method.kind == "attribute_attack" and not fields.get("private"):
-            raise InputError(choice.key, "needs a private column", remedy="use --private COLUMN")
-        if "link" in aims and not _has_links(fields):
-            raise InputError(choice.key, "needs withheld links", remedy="use --hide-links")
-        if aims == ("included",) and not is_released:
-            raise InputError(choice.key, "needs released links", remedy="use --released-links")
-        if method.kind == "identity_attack" and not fields.get("identity"):
-            raise InputError(choice.key, "needs re-identification", remedy="use --identity")
-    return choices
-
-
-def _add_identity_attacks(attacks: list[MethodChoice]) -> list[MethodChoice]:
-    """All re-identification attacks unless some are named; baseline attackers always.
-
-    Attackers by degree and neighbourhood are included with exact and with approximate knowledge.
-    """
-    from core.audit.spec import MethodChoice
-    from core.registry import list_methods
-
-    methods = list_methods("identity_attack")
-    if "identity_attack" in [choice.kind for choice in attacks]:
-        return _join(attacks, (m for m in methods if m.info.is_baseline))
-    rough = [m.model_validate({"error": ROUGH}) for m in methods if "error" in m.model_fields]
-    return [*attacks, *(MethodChoice.of(m) for m in (*(m() for m in methods), *rough))]
-
-
 def _choose_defenses(options: argparse.Namespace, given: Any) -> list[dict[str, Any]]:
     """Defenses of the options, else of the spec file, with their companions."""
     from core.audit.presets import add_data_independent
 
     defenses = _make_choices(given)
     if options.defense:
-        defenses = _parse_choices(options.defense, "defense")
+        defenses = _parse_defenses(options.defense)
         if not options.no_data_independent:
             defenses = add_data_independent(defenses)
     defenses = [identify_command(choice) for choice in defenses]
@@ -427,15 +339,15 @@ def _add_without_columns(defenses: list[MethodChoice]) -> list[MethodChoice]:
     return listed
 
 
-def _parse_choices(texts: list[str], *kinds: Any) -> list[MethodChoice]:
+def _parse_defenses(texts: list[str]) -> list[MethodChoice]:
+    from core.audit.presets import EVERY
     from core.audit.spec import MethodChoice
     from core.registry import list_methods
 
     choices = []
     for text in texts:
         if text == EVERY:
-            methods = [m for kind in kinds for m in list_methods(kind)]
-            choices += [MethodChoice.of(method()) for method in methods]
+            choices += [MethodChoice.of(method()) for method in list_methods("defense")]
         else:
-            choices.append(MethodChoice.parse(text, *kinds))
+            choices.append(MethodChoice.parse(text, "defense"))
     return choices

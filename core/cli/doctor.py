@@ -31,6 +31,7 @@ def add_doctor(doctor: argparse.ArgumentParser) -> None:
 def run_doctor(options: argparse.Namespace) -> int:
     """Print one line per finding, then sizes; 1 if something remains to be done."""
     from core.audit.access.team import Team
+    from core.audit.ledger import list_all_entries
     from core.audit.store.checkup import (
         check_database,
         check_home,
@@ -40,6 +41,7 @@ def run_doctor(options: argparse.Namespace) -> int:
         write_backup,
     )
     from core.audit.store.database import Store
+    from core.findings.ledger import describe_restored
     from core.home import find_home
     from core.words import count_noun
 
@@ -56,6 +58,8 @@ def run_doctor(options: argparse.Namespace) -> int:
         with closing(Store(home)) as store:
             if not open_person(Team(store)).has("administrator"):
                 raise AccessError("doctor is for people with the role administrator only")
+            if options.restore is not None:
+                say(describe_restored(list_all_entries(store)))
             if options.backup is None:
                 findings += check_home(store, options.repair)
     if options.backup is not None:

@@ -6,9 +6,16 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.arguments import add_layout, add_options, load_files, load_input, read_options
+from core.cli.arguments import (
+    add_layout,
+    add_options,
+    load_files,
+    load_input,
+    read_options,
+    title_options,
+)
 from core.cli.audit import add_results, complete_audit, start_results
-from core.cli.audit_spec import add_identity, choose_attacks, choose_policy, read_identity, read_ids
+from core.cli.audit_spec import add_identity, choose_policy, read_attacks, read_identity, read_ids
 from core.cli.team import open_service
 from core.cli.terminal import say
 from core.errors import InputError
@@ -41,6 +48,9 @@ FILES = {
 }
 """Options that name a file of what the attacker lacks or knows."""
 
+RELEASE_OPTIONS = ("source", "target", "weight", "graph-id", "merge")
+"""Options on reading the original that hold for releases too unless given for them."""
+
 LEFT_OUT = "of the original that the release's node table lacks were left out of both graphs"
 
 
@@ -72,6 +82,9 @@ def add_judge(judge: argparse.ArgumentParser) -> None:
     judge.add_argument(
         "--release-nodes", type=Path, metavar="FILE", help="node table of the release"
     )
+    for name in RELEASE_OPTIONS:
+        text = f"--{name} of the release, where it differs from the original's"
+        judge.add_argument(f"--release-{name}", metavar="COLUMN", help=text)
     judge.add_argument(
         "--columns",
         choices=("release", "original"),
@@ -152,9 +165,9 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
     read_identity(options, fields, service)
     if fields["sensitive_links"] is None and not (options.private or options.identity):
         fields["released_links"] = True
-    fields["attacks"] = choose_attacks(options.attack or ["quick"], fields)
+    fields["attacks"] = read_attacks(options.attack or ["quick"], fields)
     fields["policy"] = choose_policy(options.policy, None)
-    return AuditSpec.check_spec(fields)
+    return AuditSpec.check_spec(fields, title_options(options))
 
 
 def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, str, np.ndarray]:
@@ -167,7 +180,10 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
 
     pseudonyms, match = _load_pseudonyms(options, original), ""
     loaded = load_files(
-        options.release, options.release_nodes, options, lambda text: say(f"release: {text}")
+        options.release,
+        options.release_nodes,
+        _read_release_options(options),
+        lambda text: say(f"release: {text}"),
     )
     if options.ids == "unknown":
         pseudonyms, match = _align_pseudonyms(original, loaded.graph)
@@ -189,6 +205,14 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
     return release, match, is_there
 
 
+def _read_release_options(options: argparse.Namespace) -> argparse.Namespace:
+    """The options with those given for the release in place of the original's."""
+    fields = dict(vars(options))
+    for name in (option.replace("-", "_") for option in RELEASE_OPTIONS):
+        fields[name] = fields[f"release_{name}"] or fields[name]
+    return argparse.Namespace(**fields)
+
+
 def _load_held(options: argparse.Namespace, original: Graph, file: Path) -> Graph:
     """Another release on the original's nodes, of which only the links are held."""
     from core.data.external_release import align_release
@@ -196,7 +220,8 @@ def _load_held(options: argparse.Namespace, original: Graph, file: Path) -> Grap
     if options.ids == "unknown":
         remedy = "give the pseudonyms by --ids map:FILE, or leave out --held-release"
         raise InputError("--held-release", "must have known ids", "--ids unknown", remedy)
-    loaded = load_files(file, None, options, lambda text: say(f"held release: {text}"))
+    own = _read_release_options(options)
+    loaded = load_files(file, None, own, lambda text: say(f"held release: {text}"))
     return align_release(original, loaded.graph, (), _load_pseudonyms(options, original))
 
 

@@ -22,9 +22,11 @@ from core.cli.audit import add_audit
 from core.cli.benchmark import add_benchmark
 from core.cli.cluster import add_scheduler, add_worker
 from core.cli.doctor import add_doctor
+from core.cli.inspect import add_inspect
 from core.cli.judge import add_judge
 from core.cli.large import add_large
 from core.cli.listing import add_methods
+from core.cli.mistakes import explain_parsing, explain_unknown, find_first_mistake
 from core.cli.publish import add_ledger, add_publish
 from core.cli.team import add_people, add_share, add_token, add_trail
 from core.cli.terminal import say
@@ -32,6 +34,7 @@ from core.errors import AuditError, InputError, RunCancelled
 
 COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "methods": ("list all attacks and defenses", add_methods),
+    "inspect": ("how a file is read: the use of each column", add_inspect),
     "audit": ("attack a graph and defended releases of it", add_audit),
     "judge": ("attack a release that was made elsewhere", add_judge),
     "audit-large": ("attack links that do not fit one process, on the cluster", add_large),
@@ -71,22 +74,34 @@ class Parser(argparse.ArgumentParser):
             self._add_options = None
 
     def parse_known_args(self, *words: Any, **keywords: Any) -> Any:
-        """As argparse, with all options added."""
+        """As argparse, with all options added; `--out` may be missing, which `main` tells after
+        other mistakes."""
         self.complete()
-        return super().parse_known_args(*words, **keywords)
+        out = next((a for a in self._actions if a.dest == "out" and a.required), None)
+        if out is not None and not {"-h", "--help"} & set(words[0] or ()):
+            out.required = False
+        options, unknown = super().parse_known_args(*words, **keywords)
+        if unknown:
+            raise explain_unknown(unknown, self._option_string_actions, f"{self.prog} --help")
+        if out is not None and options.out is None:
+            options.missing = f"{self.prog} --help"
+        return options, unknown
 
     def error(self, message: str) -> NoReturn:
         """Raise the message as an InputError, for uniform errors."""
         message = message.replace("the following arguments are required:", "needs")
-        raise InputError("command", message, remedy=f"see: {self.prog} --help")
+        raise explain_parsing(message, f"{self.prog} --help")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; exit codes as in the module's docstring."""
+    options = argparse.Namespace()
     try:
         options = build_parser().parse_args(arguments)
         check_texts(options)
         split_private(options)
+        if hasattr(options, "missing"):
+            raise InputError("command", "needs --out", remedy=f"see: {options.missing}")
         code: int = options.run(options)
         sys.stdout.flush()  # a reader that went away is noticed here
         return code
@@ -95,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RunCancelled as error:
         return say(str(error), code=130)
     except AuditError as error:
-        return say(f"error: {error}", code=2)
+        return say(f"error: {find_first_mistake(options, error)}", code=2)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -139,8 +154,16 @@ def accept_terminate() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
+def ensure_utf8() -> None:
+    """Start again in UTF-8 mode where the locale would refuse the names of files in UTF-8."""
+    if sys.getfilesystemencoding() != "utf-8" and os.environ.get("PYTHONUTF8") != "1":
+        os.environ["PYTHONUTF8"] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
 def run() -> NoReturn:
     """The entry point of `python -m core` and `graph-audit`."""
+    ensure_utf8()
     os.umask(0o077)  # what is written is about people
     gc.set_threshold(100_000)  # imports make many objects and hardly any garbage
     accept_terminate()

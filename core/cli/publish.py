@@ -131,6 +131,7 @@ def _publish_statistics(options: argparse.Namespace) -> int:
         write_statistics,
     )
     from core.audit.store.database import Store
+    from core.privacy.ledger import parse_budget
     from core.words import count_noun
 
     _refuse(options, "--defense", *GRAPH_FIELDS)
@@ -140,13 +141,13 @@ def _publish_statistics(options: argparse.Namespace) -> int:
     check_outputs(options, {options.out.with_suffix(".json"): [options.out]})
     graph = load_input(options).graph
     make_folder(options.out.parent)
-    charge = {name: getattr(options, name) for name in ("budget", "lineage")}
+    budget = None if options.budget is None else parse_budget(options.budget)
     private = [name for name in (options.private, *options.more_private) if name]
     with closing(Store()) as store:
         _check_run(store, graph)
         rows, guarantee = publish_statistics(graph, spec, private)
         run = secrets.token_hex(8)
-        provenance = enter_statistics(store, graph, spec, guarantee, run, **charge)
+        provenance = enter_statistics(store, graph, spec, guarantee, run, budget, options.lineage)
         Team(store).record(LOCAL, "publish statistics", run, ", ".join(spec.statistics))
     with stage_outputs(options.out.parent) as folder:
         path = folder / options.out.name

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from core.arrays import pair_codes
 from core.attribute import Attribute
-from core.data.columns import BLANKS, as_numbers, as_text, check_roles, guess_node_roles, why_ignore
-from core.data.loaded import LoadedGraph, LoadReport, count_merged_rows
+from core.data.columns import (
+    BLANKS,
+    as_numbers,
+    as_text,
+    check_roles,
+    guess_node_roles,
+    is_numeric,
+    why_ignore,
+)
+from core.data.id_checks import find_id_warnings
+from core.data.loaded import LEFT_OUT, ColumnUse, LoadedGraph, LoadReport, count_merged_rows
 from core.data.text_input import check_ids
 from core.errors import InputError
 from core.graph import Graph
@@ -21,6 +31,14 @@ from core.words import count_noun
 
 MissingNodes = Literal["error", "drop", "add"]
 """Handling of links to undeclared ids: refuse, drop them, add the nodes."""
+
+
+Merge = Literal["sum", "mean", "max", "min", "first", "count"]
+MERGES: tuple[Merge, ...] = get_args(Merge)
+"""Weights of a link given several times, of its rows in either direction: their sum, mean, largest,
+smallest, the first row's, or the number of rows."""
+MANY_FEATURES = 200
+"""Features of a matrix that are listed one by one; of more, their number is told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +49,8 @@ class RawGraph:
     table     one row per node, columns as given; or None
     features  (n, d) dense or sparse matrix with d names; or None
     default_roles  roles defined by the format, before anything is guessed
+    columns   uses of columns that are decided already: those of the links
+    modes     names of two modes that all links join → nodes; empty: one mode, or not known
     """
 
     pairs: np.ndarray
@@ -44,6 +64,9 @@ class RawGraph:
     num_rows_skipped: int = 0
     format: str = ""
     notes: Sequence[str] = ()
+    columns: Sequence[ColumnUse] = ()
+    modes: Mapping[str, int] = field(default_factory=dict)
+    id_warnings: Sequence[str] = ()
 
 
 def join_node_table(
@@ -136,14 +159,21 @@ def assemble_graph(
     ignore: Collection[str] = (),
     unknown: Sequence[str] = (),
     roles: Mapping[str, str] | None = None,
+    merge: Merge | None = None,
 ) -> LoadedGraph:
-    """Apply the columns' roles; drop direction, self-loops and duplicates, and count them."""
+    """Apply the columns' roles; drop direction, self-loops and duplicates, and count them.
+
+    merge  weight of a link given several times; None keeps the largest and tells of unequal ones
+    """
     file = f"file '{source}'"
     report = LoadReport(
         source=source,
         format=raw.format,
         num_rows_skipped=raw.num_rows_skipped,
         notes=list(raw.notes),
+        columns=list(raw.columns),
+        modes=dict(raw.modes),
+        id_warnings=[*raw.id_warnings, *find_id_warnings(raw.node_ids)],
     )
     n = len(raw.node_ids)
     if n < 2:
@@ -174,17 +204,21 @@ def assemble_graph(
         features = _join_features(features, table_features)
         feature_names += tuple(table_names)
     unused = [c for c in ignore if c in feature_names or c in attributes]
+    report.columns += _list_arrays(raw, known_roles, unused)
     attributes = {k: v for k, v in attributes.items() if k not in unused}
     for what, texts in (("node ids", raw.node_ids), ("columns", [*attributes, *feature_names])):
         _check_text(texts, f"{file}: {what}")
     for attribute in attributes.values():
         _check_text(attribute.classes, f"{file}: column '{attribute.name}'")
-    weights = _check_weights(raw.weights, report)
+    _check_weights(raw.weights, report)
+    pairs, weights = merge_links(raw.pairs, raw.weights, n, merge, report)
+    if weights is not None and (weights == 1).all():
+        report.weights, weights = "all 1: treated as unweighted", None
     loops, duplicates, reciprocal = count_merged_rows(raw.pairs, n)
     report.num_self_loops, report.num_duplicates = loops, duplicates
     report.num_reciprocal = reciprocal
     graph = Graph.from_pairs(
-        raw.pairs,
+        pairs,
         n,
         weights,
         node_ids=raw.node_ids,
@@ -199,6 +233,83 @@ def assemble_graph(
     return LoadedGraph(graph, report)
 
 
+def _list_arrays(
+    raw: RawGraph, roles: Mapping[str, str], unused: Collection[str]
+) -> list[ColumnUse]:
+    """Uses of the columns that the format gives as attributes or as a matrix of features."""
+    found = [(name, "attribute", "class") for name in raw.attributes]
+    if len(raw.feature_names) > MANY_FEATURES:
+        found.append((f"{len(raw.feature_names):,} features", "feature", "number"))
+    else:
+        found += [(name, "feature", "number") for name in raw.feature_names]
+    return [
+        ColumnUse("nodes", name, LEFT_OUT, kind, "chosen")
+        if name in unused
+        else ColumnUse("nodes", name, roles.get(name, use), kind)
+        for name, use, kind in found
+    ]
+
+
+def merge_links(
+    pairs: np.ndarray, weights: np.ndarray | None, n: int, how: Merge | None, report: LoadReport
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Each link once with its merged weight; as given where nothing is to be merged.
+
+    A file that gives each link once each way with equal weights is one without direction: its
+    rows count once. Tells how many links have unequal weights.
+    """
+    if how == "count":
+        weights = np.ones(len(pairs))
+    if weights is None:
+        return pairs, None
+    is_link = pairs[:, 0] != pairs[:, 1]
+    codes, values = np.sort(pair_codes(pairs[is_link], n)), np.asarray(weights, float)[is_link]
+    if len(codes) and not (codes[1:] == codes[:-1]).any():
+        return pairs, weights
+    codes = pair_codes(pairs[is_link], n)
+    order = np.argsort(codes, kind="stable")
+    rows, values = pairs[is_link][order], values[order]
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    sizes = np.diff(starts, append=len(order))
+    low, high = (part.reduceat(values, starts) for part in (np.minimum, np.maximum))
+    is_forward = rows[:, 0] < rows[:, 1]
+    is_mirrored = (sizes == 2).all() and (low == high).all()
+    is_mirrored &= (np.add.reduceat(is_forward.astype(int), starts) == 1).all()
+    unequal = int((low != high).sum())
+    if unequal:
+        links = f"{count_noun(unequal, 'link')} given several times with unequal weights"
+        kept = f"merged by {how}" if how else "the largest stays (--merge sum, mean, min or first)"
+        report.notes.append(f"{links}: {kept}")
+    merged: dict[str, Any] = {
+        "sum": lambda: np.add.reduceat(values, starts) / (2 if is_mirrored else 1),
+        "mean": lambda: np.add.reduceat(values, starts) / sizes,
+        "min": lambda: low,
+        "first": lambda: values[starts],
+        "count": lambda: sizes / (2 if is_mirrored else 1),
+    }
+    return rows[starts], np.asarray(merged.get(str(how), lambda: high)())
+
+
+def take_ids(raw: RawGraph, column: str, file: str) -> RawGraph:
+    """The graph with the ids of a column, which must be distinct and filled in."""
+    what = f"file '{file}': column '{column}' of ids"
+    names = [] if raw.table is None else list(map(str, raw.table.columns))
+    if raw.table is None or column not in names:
+        known = f"columns are: {', '.join(names[:20]) or 'none'}"
+        raise InputError(what, "must be in the graph file", remedy=known)
+    ids = as_text(raw.table[column]).map(lambda node: normalize("NFC", node))
+    if (ids == "").any() or ids.duplicated().any():
+        remedy = "correct it, or take the ids of the nodes: leave out --graph-id"
+        raise InputError(what, "must have a value of its own for every node", remedy=remedy)
+    return replace(
+        raw,
+        node_ids=tuple(ids),
+        table=raw.table.drop(columns=[column]),
+        columns=[*raw.columns, ColumnUse("nodes", column, "id", "id", "instead of its own ids")],
+        notes=[*raw.notes, f"ids were taken from column '{column}' of the graph file"],
+    )
+
+
 def _split_table(
     table: pd.DataFrame, given: Mapping[str, str], unknown: Sequence[str], report: LoadReport
 ) -> tuple[dict[str, Attribute], np.ndarray | None, list[str]]:
@@ -210,6 +321,7 @@ def _split_table(
     names: list[str] = []
     for column in columns:
         role, cells = roles[column], table[column]
+        why = "chosen" if column in given else ""
         if role in ("private", "utility", "attribute"):
             attribute = Attribute.from_values(column, as_text(cells), [*unknown, "NaN"])
             if not attribute.known.all():
@@ -219,8 +331,10 @@ def _split_table(
             values.append(_feature_values(cells, report))
             names.append(column)
         else:
-            reason = "chosen" if column in given else why_ignore(cells) or "not used"
-            report.ignored_columns[column] = reason
+            role, why = LEFT_OUT, why or why_ignore(cells) or "not used"
+        kind = "number" if role == "feature" or is_numeric(cells) else "class"
+        kind = kind if role != LEFT_OUT or kind == "number" else "text"
+        report.columns.append(ColumnUse("nodes", column, role, kind, why))
     return attributes, np.stack(values, axis=1) if values else None, names
 
 
@@ -263,10 +377,10 @@ def _check_text(texts: Sequence[str], what: str) -> None:
         ) from None
 
 
-def _check_weights(weights: np.ndarray | None, report: LoadReport) -> np.ndarray | None:
-    """Informative weights, or None if all are one."""
+def _check_weights(weights: np.ndarray | None, report: LoadReport) -> None:
+    """Raise InputError for weights that are negative or not finite; report their range."""
     if weights is None:
-        return None
+        return
     weights = np.asarray(weights, dtype=float)
     if not np.isfinite(weights).all() or (weights < 0).any():
         bad = weights[~(np.isfinite(weights) & (weights >= 0))][0]
@@ -274,11 +388,6 @@ def _check_weights(weights: np.ndarray | None, report: LoadReport) -> np.ndarray
             f"file '{report.source}': link weights",
             "must be finite and not negative",
             float(bad),
-            "correct or remove them",
+            "correct them, or leave them out: --weight none",
         )
-    if (weights == 1).all():
-        report.weights = "all 1: treated as unweighted"
-        return None
-    span = f"from {weights.min():g} to {weights.max():g}"
-    report.weights = f"{span}; a repeated link keeps the largest"
-    return weights
+    report.weights = f"from {weights.min():g} to {weights.max():g}"

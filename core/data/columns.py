@@ -21,12 +21,6 @@ _ENDS = re.compile(
     r"|von|nach|quelle|ziel|desde|hasta|origen|destino|origine|destination|vers",
     re.IGNORECASE,
 )
-_SOURCE = re.compile(
-    "source|from|sender|caller|follower|citing|von|quelle|desde|ori", re.IGNORECASE
-)
-_TARGET = re.compile(
-    "target|to|recei|recip|callee|followee|cited|nach|ziel|hasta|dest|vers", re.IGNORECASE
-)
 _WEIGHT = re.compile(r"weights?|w|strength|count|gewicht|peso|poids", re.IGNORECASE)
 _ID = re.compile(
     r"(.*[ _-])?(ids?|uuid|guid)|(node|user|person|member|account)s?|[a-z]+I[Dd]|id\d*|key",
@@ -57,19 +51,20 @@ _PRIVATE_WORDS = (
     "sensitive",
 )
 _UTILITY_WORDS = ("label", "class", "target", "interest", "category", "type", "salary", "job")
+MAX_FLAGS = 20
+"""A table of people has a few columns of two values, which are classes. One with more has words or
+codes of a category spread over columns, which are features."""
 BLANKS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>", "?"})
 _MARKERS = ("-1", "-999", "-9", "999", "unknown", "Unknown", "missing", *sorted(BLANKS))
 
 
 def guess_roles(table: pd.DataFrame, link_ids: Collection[str] = ()) -> dict[str, str]:
-    """Proposed role of each column of a table of links or nodes.
+    """Proposed role of each column of a node table.
 
     link_ids  ends of the links, which the id column of a node table should contain
     At most one column is proposed as private and one as utility, by their names.
     """
     names = [str(c) for c in table.columns]
-    if _looks_like_links(table):
-        return guess_link_roles(table, {})
     roles = guess_node_roles(table, guess_id_column(table, link_ids))
     for role, words in (("private", _PRIVATE_WORDS), ("utility", _UTILITY_WORDS)):
         found = next(
@@ -87,7 +82,10 @@ def guess_roles(table: pd.DataFrame, link_ids: Collection[str] = ()) -> dict[str
 
 
 def guess_node_roles(table: pd.DataFrame, id_column: str | None = None) -> dict[str, str]:
-    """id, feature, attribute or ignore for each column of a node table."""
+    """id, feature, attribute or ignore for each column of a node table.
+
+    Numbers are features; those of a few columns with two values are classes, so attributes.
+    """
     if id_column is None:
         id_column = guess_id_column(table)
     roles: dict[str, str] = {}
@@ -96,7 +94,8 @@ def guess_node_roles(table: pd.DataFrame, id_column: str | None = None) -> dict[
             roles[column] = "id"
         else:
             roles[column] = "ignore" if why_ignore(table[column]) else _value_role(table[column])
-    return roles
+    flags = [c for c, role in roles.items() if role == "feature" and _is_flag(table[c])]
+    return roles | dict.fromkeys(flags if len(flags) <= MAX_FLAGS else (), "attribute")
 
 
 def guess_id_column(table: pd.DataFrame, link_ids: Collection[str] = ()) -> str | None:
@@ -116,30 +115,6 @@ def guess_id_column(table: pd.DataFrame, link_ids: Collection[str] = ()) -> str 
             if matches > most and (matches or column in likely):
                 best, most = column, matches
     return best or (exact[0] if exact else None)
-
-
-def guess_link_roles(table: pd.DataFrame, given: Mapping[str, str]) -> dict[str, str]:
-    """source, target, weight or ignore for each column of a table of links."""
-    columns = [str(c) for c in table.columns]
-    roles = {c: given[c] for c in columns if given.get(c) in ("source", "target", "weight")}
-    if given.get("weight") == "ignore":
-        roles["weight"] = "ignore"
-    free = [c for c in columns if c not in roles and given.get(c) != "ignore"]
-    ends = [c for c in free if _ENDS.fullmatch(c)]
-    if len(ends) < 2:
-        ends = [*ends, *(c for c in free if c not in ends and not _WEIGHT.fullmatch(c))]
-    ends.sort(key=columns.index)
-    for end, named in (("source", _SOURCE), ("target", _TARGET)):
-        if end not in roles.values() and ends:
-            chosen = next((c for c in ends if named.match(c)), ends[0])
-            roles[chosen] = end
-            ends.remove(chosen)
-    if "weight" not in roles.values():
-        for column in free:
-            if column not in roles and _WEIGHT.fullmatch(column):
-                roles[column] = "weight"
-                break
-    return {c: roles.get(c, "ignore") for c in columns}
 
 
 def guess_unknown_markers(table: pd.DataFrame) -> dict[str, list[str]]:
@@ -214,9 +189,14 @@ def is_end_name(name: str) -> bool:
     return bool(_ENDS.fullmatch(name) or re.fullmatch(r":(START|END)_ID(\(.*\))?", name))
 
 
+def is_weight_name(name: str) -> bool:
+    """Whether a column of this name holds the weight of a link."""
+    return bool(_WEIGHT.fullmatch(name))
+
+
 def is_link_name(name: str) -> bool:
     """Whether a column of this name holds an end or the weight of a link."""
-    return bool(_ENDS.fullmatch(name) or _WEIGHT.fullmatch(name))
+    return bool(_ENDS.fullmatch(name)) or is_weight_name(name)
 
 
 def as_text(column: pd.Series) -> pd.Series:
@@ -275,9 +255,10 @@ def _value_role(column: pd.Series) -> str:
     return "feature" if is_numeric(column) else "attribute"
 
 
-def _looks_like_links(table: pd.DataFrame) -> bool:
-    names = [str(c) for c in table.columns]
-    return len(names) >= 2 and all(_ENDS.fullmatch(n) for n in names[:2]) and len(names) <= 4
+def _is_flag(column: pd.Series) -> bool:
+    """Whether the values are true and false, 0 and 1 or 1 and 2, each of them present."""
+    values = set(as_numbers(column).dropna().unique())
+    return values in ({0.0, 1.0}, {1.0, 2.0})
 
 
 def _words(name: str) -> set[str]:

@@ -2,39 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.data.assembly import RawGraph, normalize_ids
-from core.data.columns import guess_link_roles
-from core.data.link_text import LinkText, encode_columns, load_link_text, read_columns
+from core.data.id_checks import NULL_WORDS
+from core.data.link_columns import describe_unused, guess_link_roles
+from core.data.link_text import (
+    SAMPLED_ROWS,
+    LinkText,
+    encode_columns,
+    load_link_text,
+    read_columns,
+    warn_of_blanks,
+)
+from core.data.loaded import LEFT_OUT, ColumnUse
+from core.data.modes import name_modes, separate_modes
 from core.data.node_table import is_parquet
 from core.data.sniff import parse_numbers
 from core.data.text_input import MAX_CELLS, check_cells, check_file, unescape_cell
 from core.errors import FormatError, InputError
 
+_BIPARTITE = re.compile(rb"%\s*bip\b")
+"""How KONECT begins a file whose rows link a node of the left to one of the right."""
+TWO_ENDS = "must have two node ids in every row"
+
+Given = Mapping[str, str]
+"""Column → source, target, weight or ignore, as the caller states."""
+
 
 def load_edge_list(
     path: str | Path,
-    roles: Mapping[str, str] | None = None,
-    ignore_weights: bool = False,
+    given: Given | None = None,
+    has_weights: bool = True,
     layout: Mapping[str, str] | None = None,
+    node_ids: Collection[str] = (),
 ) -> RawGraph:
     """Links of a text file; nodes are the ids it contains, in order of appearance.
 
-    layout  given separator, decimal mark and header (`sniff.parse_layout`); raises InputError if
-    the rows leave the rest ambiguous
+    has_weights  False leaves out the weights
+    layout    given separator, decimal mark and header (`sniff.parse_layout`); raises InputError if
+    the rows leave the rest, or the ends, ambiguous
+    node_ids  ids of the node table, by which ends are recognised
 
-    Lines that begin with # or % are comments. Columns named (or assigned the roles) source, target
-    and weight are used, else the first two, and the third as weight if numeric.
+    Lines that begin with # or % are comments. Ends: see `link_columns`. Without a header, the first
+    number beyond them is the weight, unless it is a time.
     """
     text = load_link_text(path, layout)
     text.layout.check_certain(text.file)
-    columns, notes = _choose_columns(text.names, roles, ignore_weights, text.file)
-    codes, ids, weights = read_columns(text, columns) or _parse_columns(text, columns)
+    if text.matrix is not None:
+        raw = text.matrix.to_raw(text.layout.decimal, text.file)
+        raw = replace(raw, num_rows_skipped=text.num_comments)
+        return normalize_ids(raw if has_weights else replace(raw, weights=None))
+    sample = text.parse(SAMPLED_ROWS)
+    given = dict(given or {})
+    if not text.has_header:  # a column may be named by its number, from 1
+        numbers = {str(number): name for number, name in enumerate(text.names, 1)}
+        given = {numbers.get(column, column): role for column, role in given.items()}
+    columns, notes, uses = _choose_columns(sample, given, has_weights, text.file, node_ids)
+    warnings: list[str] = []
+    found = read_columns(text, columns, warnings) or _parse_columns(text, columns, warnings)
+    codes, ids, weights = found
+    _check_null_ends(text, columns, ids, node_ids)
     raw = RawGraph(
         pairs=codes.reshape(-1, 2),
         node_ids=ids,
@@ -42,14 +77,23 @@ def load_edge_list(
         num_rows_skipped=text.num_comments,
         format="edge list",
         notes=notes,
+        columns=uses,
+        id_warnings=warnings,
     )
+    if _BIPARTITE.match(text.first_comment):
+        raw = separate_modes(raw, "left", "right", always=True)
+    else:
+        raw = separate_modes(raw, *name_modes(*columns[:2]))
     return raw if text.data.isascii() else normalize_ids(raw)
 
 
 def load_edge_table(
-    path: str | Path, roles: Mapping[str, str] | None = None, ignore_weights: bool = False
+    path: str | Path,
+    given: Given | None = None,
+    has_weights: bool = True,
+    node_ids: Collection[str] = (),
 ) -> RawGraph:
-    """Links of a Parquet or Arrow file, by the same column names."""
+    """Links of a Parquet or Arrow file, by the same rules."""
     import pyarrow as pa
     from pyarrow import feather, parquet
 
@@ -57,13 +101,25 @@ def load_edge_table(
     file = f"file '{path.name}'"
     try:
         if is_parquet(path):
-            metadata = parquet.read_metadata(path)
+            stored = parquet.ParquetFile(path)
+            metadata = stored.metadata
             check_cells(file, metadata.num_rows, metadata.num_columns, most=MAX_CELLS)
-            schema = metadata.schema.to_arrow_schema()
+            batches = stored.iter_batches(SAMPLED_ROWS, use_threads=False)
+            head, schema = next(batches, None), stored.schema_arrow
         else:
             with pa.OSFile(str(path)) as source:
-                schema = pa.ipc.open_file(source).schema
-        columns, notes = _choose_columns(schema.names, roles, ignore_weights, file)
+                opened = pa.ipc.open_file(source)
+                schema, most = opened.schema, opened.num_record_batches
+                head = opened.get_batch(0).slice(0, SAMPLED_ROWS) if most else None
+        sample = pd.DataFrame(
+            {
+                name: [] if head is None else [*map(_show, head.column(number).to_pylist())]
+                for number, name in enumerate(schema.names)
+            },
+            columns=schema.names,
+            dtype=object,
+        )
+        columns, notes, uses = _choose_columns(sample, given or {}, has_weights, file, node_ids)
         if is_parquet(path):
             table = parquet.read_table(path, columns=columns, use_threads=False)
         else:
@@ -86,54 +142,103 @@ def load_edge_table(
             table = table.set_column(table.column_names.index(column), column, cast)
     except pa.ArrowException as error:
         raise FormatError(file, "must hold single values", str(error)) from None
-    encoded = encode_columns(table, columns, as_numbers)
+    warnings: list[str] = []
+    encoded = encode_columns(table, columns, as_numbers, warnings)
     if encoded is None:
         raise FormatError(file, "must have ids that are not blank and weights of at least 0")
     codes, ids, weights = encoded
-    raw = RawGraph(codes.reshape(-1, 2), ids, weights, format="table", notes=notes)
+    words = NULL_WORDS.intersection(ids) - set(node_ids)
+    if words:
+        remedy = "complete or remove these rows, or declare the node in a node table"
+        raise FormatError(file, TWO_ENDS, f"'{min(words)}'", remedy)
+    raw = RawGraph(
+        codes.reshape(-1, 2),
+        ids,
+        weights,
+        format="table",
+        notes=notes,
+        columns=uses,
+        id_warnings=warnings,
+    )
     return raw if as_numbers else normalize_ids(raw)
 
 
+def _show(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
 def _choose_columns(
-    names: Sequence[str], roles: Mapping[str, str] | None, ignore_weights: bool, file: str
-) -> tuple[list[str], list[str]]:
-    """Columns of source, target and optionally weight; remarks on unused ones."""
-    columns = guess_link_roles(pd.DataFrame(columns=list(names)), roles or {})
-    by_role = {role: column for column, role in columns.items()}
+    sample: pd.DataFrame, given: Given, has_weights: bool, file: str, node_ids: Collection[str]
+) -> tuple[list[str], list[str], list[ColumnUse]]:
+    """Columns of source, target and optionally weight; remarks; the use of each column."""
+    names = [str(column) for column in sample.columns]
+    missing = next((c for c, role in given.items() if role != "ignore" and c not in names), None)
+    if missing is not None:
+        known = f"columns are: {', '.join(names[:20])}"
+        raise InputError(f"{file}: {given[missing]}", "must be a column", missing, known)
+    chosen = guess_link_roles(sample, given, node_ids)
+    by_role = {role: column for column, role in chosen.roles.items()}
     if "source" not in by_role or "target" not in by_role:
         raise FormatError(
             file,
             "must have two columns of node ids",
             f"{len(names)} column(s)",
-            "name the columns source and target",
+            "name the columns source and target, or say --source and --target",
         )
-    notes = [
-        f"column '{column}' of the links was not used"
-        for column, role in columns.items()
-        if role == "ignore"
-    ]
-    used = [by_role["source"], by_role["target"]]
-    if "weight" in by_role and ignore_weights:
-        notes.append(f"weights in column '{by_role['weight']}' were ignored")
-    elif "weight" in by_role:
+    chosen.check_certain(file)
+    used, uses, notes = [by_role["source"], by_role["target"]], [], []
+    if "weight" in by_role and has_weights:
         used.append(by_role["weight"])
         notes.append(f"link weights were read from column '{by_role['weight']}'")
-    return used, notes
+    for column, role in chosen.roles.items():
+        kind, meaning = describe_unused(column, sample[column])
+        if column in used:
+            why = "chosen" if column in given else "by its name and values"
+            kind = "number" if role == "weight" else "id"
+            uses.append(ColumnUse("links", column, role, kind, why))
+        else:
+            why = "chosen" if role == "weight" or column in given else meaning
+            uses.append(ColumnUse("links", column, LEFT_OUT, kind, why))
+    return used, notes, uses
+
+
+def _check_null_ends(
+    text: LinkText, columns: list[str], ids: Sequence[str], node_ids: Collection[str]
+) -> None:
+    """Raise FormatError for an end that is the word for no value, as for an empty one.
+
+    In quotes it is a name, as R and others write it, and so is one that the node table declares.
+    """
+    words = NULL_WORDS.intersection(ids) - set(node_ids)
+    if not words:
+        return
+    table, lines = text.parse(columns=columns[:2]), text.data.split(b"\n")
+    places = [text.names.index(column) for column in columns[:2]]
+    for row in np.flatnonzero(table.isin(words).any(axis=1)).tolist():
+        number = text.line_number(row)
+        line = lines[number - 1].decode().strip()
+        gap = r"\s+" if text.separator == " " else re.escape(text.separator)
+        cells = re.split(rf'\s*{gap}\s*(?=(?:[^"]*"[^"]*")*[^"]*$)', line)
+        bare = next((cells[place] for place in places if cells[place] in words), None)
+        if bare is not None:
+            remedy = "complete or remove the row; put it in quotes if somebody is called so"
+            raise FormatError(text.file, TWO_ENDS, f"'{bare}' in line {number}", remedy)
 
 
 def _parse_columns(
-    text: LinkText, columns: list[str]
+    text: LinkText, columns: list[str], warnings: list[str]
 ) -> tuple[np.ndarray, tuple[str, ...], np.ndarray | None]:
     """Codes (2 k,), ids and weights, row by row: slower than `read_columns`, with row numbers in
     errors."""
     table = text.parse(columns=columns)
     ends = [table[end].str.strip().map(unescape_cell) for end in columns[:2]]
+    warnings += warn_of_blanks([*table[columns[0]], *table[columns[1]]])
     for end in ends:
         blank = np.flatnonzero(end == "")
         if len(blank):
             raise FormatError(
                 text.file,
-                "must have two node ids in every row",
+                TWO_ENDS,
                 f"line {text.line_number(blank[0])}",
                 "complete or remove the row",
             )
@@ -151,7 +256,6 @@ def _parse_weights(column: pd.Series, text: LinkText) -> np.ndarray:
                 f"{text.file}: weights in column '{column.name}'",
                 rule,
                 f"'{column.iloc[row]}' in line {text.line_number(row)}",
-                f"correct it, say --decimal, or ignore the weights (role ignore for column "
-                f"'{column.name}')",
+                "correct it, say --decimal, or leave the weights out: --weight none",
             )
     return values

@@ -1,15 +1,13 @@
-"""GraphML, GEXF and GML: formats that declare attributes per node.
+"""GraphML and GEXF, and nodes with attributes as other formats declare them.
 
 XML is streamed; documents with a DTD, which entity bombs need, are refused.
 """
 
 from __future__ import annotations
 
-import html
 import io
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -19,24 +17,36 @@ import numpy as np
 import pandas as pd
 
 from core.data.assembly import MissingNodes, RawGraph
-from core.data.text_input import check_cells, check_num_columns, load_bytes, load_text
+from core.data.columns import is_weight_name
+from core.data.link_columns import NO_WEIGHT, describe_unused
+from core.data.loaded import LEFT_OUT, ColumnUse
+from core.data.text_input import check_cells, check_num_columns, load_bytes
 from core.errors import FormatError, InputError
 from core.words import count_noun
 
 _MAX_NOTES = 20
+_MAX_VALUES = 1000
+"""Values of a column of the links by which its meaning is guessed."""
 
 
 class AttributedNodes:
-    """Nodes and links in the order of the file; links may precede the nodes they join."""
+    """Nodes and links in the order of the file; links may precede the nodes they join.
 
-    def __init__(self, file: str) -> None:
+    weight  column of the links that is their weight; "none": no weights; None: by the format
+    """
+
+    def __init__(self, file: str, weight: str | None = None) -> None:
         self._file = file
+        self._weight = weight
+        self._unused: dict[str, list[str]] = {}
         self._nodes: dict[str, Mapping[str, str]] = {}
         self._columns: dict[str, str] = {}
         self._ends: list[tuple[str, str]] = []
         self._weights: list[str | None] = []
         self._left_out: Counter[tuple[str, str]] = Counter()
         self._notes: list[str] = []
+        self._weight_names: Counter[str] = Counter()
+        self._link_values: Counter[str] = Counter()
 
     def leave_out(self, what: str, where: str, count: int = 1) -> None:
         """Count content that the graph does not keep."""
@@ -71,20 +81,55 @@ class AttributedNodes:
         if not len(self._nodes) % 1000:
             check_cells(self._file, len(self._nodes), len(self._columns))
 
-    def add_link(self, source: str | None, target: str | None, weight: str | None) -> None:
-        """Add a link between two ids; raises if an end is missing."""
+    def add_link(
+        self,
+        source: str | None,
+        target: str | None,
+        values: Mapping[str, str | None],
+        usual: Sequence[str] = ("weight",),
+    ) -> None:
+        """Add a link between two ids with its values by column; raises if an end is missing.
+
+        usual  columns of which the first filled one is the weight unless the caller states another
+        """
         if source is None or target is None:
             raise FormatError(self._file, "must give every link two ends", (source, target))
         self._ends.append((normalize("NFC", source.strip()), normalize("NFC", target.strip())))
-        self._weights.append(weight)
+        filled = {column: value for column, value in values.items() if value is not None}
+        name = self._weight or next((column for column in usual if column in filled), "")
+        self._weights.append(filled.pop(name, None))
+        if self._weights[-1] is not None:
+            self._weight_names[name] += 1
+        for column, value in filled.items():
+            self._link_values[column] += 1
+            if self._link_values[column] <= _MAX_VALUES:
+                self._unused.setdefault(column, []).append(value)
+                check_num_columns(self._file, len(self._unused))
 
-    def to_raw(
-        self, format: str, missing_nodes: MissingNodes = "error", ignore_weights: bool = False
-    ) -> RawGraph:
+    def _list_link_columns(self) -> list[ColumnUse]:
+        """The use of each column of the links."""
+        ends = [ColumnUse("links", end, end, "id") for end in ("source", "target")]
+        weights = [
+            ColumnUse("links", column, "weight", "number", count_noun(count, "value"))
+            for column, count in self._weight_names.items()
+        ]
+        rest = []
+        for column, values in self._unused.items():
+            kind, meaning = describe_unused(column, pd.Series(values, name=column))
+            if self._weight == NO_WEIGHT and is_weight_name(column):
+                kind, meaning = "number", "chosen"
+            count = count_noun(self._link_values[column], "value")
+            rest.append(ColumnUse("links", column, LEFT_OUT, kind, f"{meaning} ({count})"))
+        return [*ends, *weights, *rest]
+
+    def to_raw(self, format: str, missing_nodes: MissingNodes = "error") -> RawGraph:
         """Columns are the union of all nodes' names; missing cells are empty.
 
         Links to undeclared nodes are refused, dropped, or declare them.
         """
+        if self._weight not in (None, NO_WEIGHT) and not self._weight_names:
+            known = f"columns are: {', '.join(list(self._unused)[:20]) or 'none'}"
+            raise InputError(f"{self._file}: weight", "must be a column", self._weight, known)
         index = {node: position for position, node in enumerate(self._nodes)}
         missing = dict.fromkeys(end for pair in self._ends for end in pair if end not in index)
         ends, weights = self._ends, self._weights
@@ -123,11 +168,12 @@ class AttributedNodes:
         return RawGraph(
             pairs=pairs,
             node_ids=tuple(self._nodes),
-            weights=None if ignore_weights else self._parse_weights(weights),
+            weights=self._parse_weights(weights),
             table=table if len(self._columns) else None,
             num_rows_skipped=skipped,
             format=format,
             notes=notes,
+            columns=self._list_link_columns(),
         )
 
     def _parse_weights(self, weights: list[str | None]) -> np.ndarray | None:
@@ -144,19 +190,22 @@ class AttributedNodes:
                         f"{self._file}: link weights",
                         "must be numbers",
                         weight,
-                        "correct it or ignore the weights",
+                        "correct it or leave the weights out: --weight none",
                     ) from None
         return values
 
 
-def load_graphml(path: str | Path, **options: Any) -> RawGraph:
+def load_graphml(
+    path: str | Path, missing_nodes: MissingNodes = "error", weight: str | None = None
+) -> RawGraph:
     """Nodes, their data by attribute name, links; an edge datum called weight is the weight.
 
-    options  `missing_nodes` and `ignore_weights` of `AttributedNodes.to_raw`
+    weight  see `AttributedNodes`
     """
     file = f"file '{Path(path).name}'"
-    nodes = AttributedNodes(file)
+    nodes = AttributedNodes(file, weight)
     names: dict[str, str] = {}
+    kinds: dict[str, str] = {}
     usual_weight: str | None = None
     num_graphs = 0
     places = {"node": "graph", "edge": "graph"}
@@ -165,6 +214,7 @@ def load_graphml(path: str | Path, **options: Any) -> RawGraph:
         if tag == "key":
             name = get("attr.name", "")
             names[get("id", "")] = name
+            kinds[get("id", "")] = get("attr.type", "")
             check_num_columns(file, len(names))
             default = next((child.text or "" for child in element if _is(child, "default")), None)
             if name and default is not None:
@@ -181,62 +231,96 @@ def load_graphml(path: str | Path, **options: Any) -> RawGraph:
             for child in element:
                 if _is(child, "data"):
                     key = child.attrib.get("key", "")
-                    if names.get(key):
-                        values[names[key]] = child.text or ""
+                    if kinds.get(key, "").startswith("vector"):
+                        nodes.leave_out(
+                            f"value of {tag}s", f"in '{names[key]}', which holds lists,"
+                        )
+                    elif names.get(key):
+                        values[names[key]] = _read_number(child.text or "", kinds.get(key, ""))
                     else:
                         nodes.leave_out(f"value of {tag}s", f"under the undeclared key '{key}'")
             if tag == "node":
                 nodes.add_node(get("id"), values)
             else:
-                nodes.add_link(get("source"), get("target"), values.get("weight", usual_weight))
-                for name in values.keys() - {"weight"}:
-                    nodes.leave_out("value of edges", f"in column '{name}'")
+                if usual_weight is not None:
+                    values.setdefault("weight", usual_weight)
+                nodes.add_link(get("source"), get("target"), values)
     nodes.count_graphs(num_graphs)
-    return nodes.to_raw("GraphML", **options)
+    return nodes.to_raw("GraphML", missing_nodes)
 
 
-def load_gexf(path: str | Path, **options: Any) -> RawGraph:
+def load_gexf(
+    path: str | Path, missing_nodes: MissingNodes = "error", weight: str | None = None
+) -> RawGraph:
     """Nodes, their attvalues by title, links and weights; display labels are `node_label`.
 
-    options  as in `load_graphml`
+    weight  see `AttributedNodes`
     """
     file = f"file '{Path(path).name}'"
-    nodes = AttributedNodes(file)
-    titles: dict[str, str] = {}
+    nodes = AttributedNodes(file, weight)
+    titles: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
     places = {"node": "nodes", "edge": "edges"}
     num_graphs = 0
     for tag, element in _iterate(path, {"attributes", "graph"}, places, nodes):
         get = element.attrib.get
-        if tag == "attributes" and get("class", "node") == "node":
+        if tag == "attributes":
+            kind = "edge" if get("class") == "edge" else "node"
             for attribute in element:
                 key = attribute.attrib.get("id", "")
-                titles[key] = attribute.attrib.get("title", key)
-                check_num_columns(file, len(titles))
+                titles[kind][key] = attribute.attrib.get("title", key)
+                check_num_columns(file, len(titles[kind]))
                 for child in attribute:
-                    if _is(child, "default"):
-                        nodes.set_default(titles[key], child.text or "")
+                    if kind == "node" and _is(child, "default"):
+                        nodes.set_default(titles[kind][key], child.text or "")
         elif tag == "node":
-            values: dict[str, str] = {}
-            for group in element:
-                if _is(group, "attvalues"):
-                    for value in group:
-                        if not _is(value, "attvalue"):
-                            nodes.leave_out("element of nodes", "in attvalues")
-                            continue
-                        key = value.attrib.get("for", value.attrib.get("id", ""))
-                        values[titles.get(key, key)] = value.attrib.get("value", "")
+            values = _read_attvalues(element, titles["node"], nodes, "nodes")
             if get("label") not in (None, get("id")):
                 values.setdefault("node_label", get("label", ""))
             nodes.add_node(get("id"), values)
         elif tag == "edge":
-            nodes.add_link(get("source"), get("target"), get("weight"))
-            values_of_edge = sum(len(group) for group in element if _is(group, "attvalues"))
-            if values_of_edge:
-                nodes.leave_out("value of edges", "in attvalues", values_of_edge)
+            values = _read_attvalues(element, titles["edge"], nodes, "edges")
+            values |= {"weight": get("weight")} if get("weight") is not None else {}
+            values |= {name: element.attrib[name] for name in ("label", "kind") if get(name)}
+            nodes.add_link(get("source"), get("target"), values, ("weight", "Weight"))
         elif tag == "graph":
             num_graphs += 1
     nodes.count_graphs(num_graphs)
-    return nodes.to_raw("GEXF", **options)
+    return nodes.to_raw("GEXF", missing_nodes)
+
+
+def _read_number(text: str, kind: str) -> str:
+    """A value; numbers in hexadecimal, as graph-tool writes them, in decimal."""
+    if kind in ("double", "float", "long_double") and "0x" in text.lower():
+        try:
+            return repr(float.fromhex(text.strip()))
+        except (ValueError, OverflowError):
+            return text
+    return text
+
+
+def _read_attvalues(
+    element: Any, titles: Mapping[str, str], nodes: AttributedNodes, owners: str
+) -> dict[str, str]:
+    """Values by title; of several in time the last in the file, the others and spells counted."""
+    values: dict[str, str] = {}
+    if element.attrib.keys() & {"start", "end", "startopen", "endopen"}:
+        nodes.leave_out(f"spell of {owners}", "(start and end)")
+    for group in element:
+        if _is(group, "spells"):
+            nodes.leave_out(f"spell of {owners}", "(start and end)", len(group))
+        elif _is(group, "attvalues"):
+            for value in group:
+                if not _is(value, "attvalue"):
+                    nodes.leave_out(f"element of {owners}", "in attvalues")
+                    continue
+                key = value.attrib.get("for", value.attrib.get("id", ""))
+                title = titles.get(key, key)
+                if title in values:
+                    nodes.leave_out(
+                        f"value of {owners}", f"in '{title}' before the last, which stays,"
+                    )
+                values[title] = value.attrib.get("value", "")
+    return values
 
 
 def _iterate(
@@ -272,7 +356,7 @@ def _iterate(
                 if places.get(tag, outer) == outer:
                     yield tag, element
                 else:
-                    nodes.leave_out(tag, f"within {_with_article(outer)}")
+                    nodes.leave_out(tag, f"within {with_article(outer)}")
                 element.clear()
                 if opened:  # an emptied element still takes room in its parent
                     del opened[-1][-1]
@@ -295,108 +379,6 @@ def _local(element: Any) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-_TOKEN = re.compile(r'\[|\]|"[^"]*"|[^\s\[\]"]+|"')
-_COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
-_MAX_DEPTH = 100
-
-Entry = tuple[str, Any]
-
-
-def load_gml(path: str | Path, **options: Any) -> RawGraph:
-    """Nodes and links of the first graph; `weight` or `value` of an edge is its weight.
-
-    A node's id is its label if all labels are distinct, else its number.
-    options  `missing_nodes` and `ignore_weights` of `AttributedNodes.to_raw`
-    """
-    file = f"file '{Path(path).name}'"
-    text = _COMMENT.sub("", load_text(path))
-    content = _parse(text, file)
-    graphs = [v for k, v in content if k == "graph" and isinstance(v, list)]
-    if not graphs:
-        raise FormatError(file, "must hold a graph [ … ]", remedy="check that it is GML")
-    graph = graphs[0]
-    rows = [_scalars(v) for k, v in graph if k == "node" and isinstance(v, list)]
-    labels = [row.get("label", "") for row in rows]
-    use_labels = all(labels) and len(set(labels)) == len(labels)
-    nodes = AttributedNodes(file)
-    if len(graphs) > 1:
-        nodes.leave_out("further graph", "", len(graphs) - 1)
-    if any(labels) and not use_labels:
-        nodes.note("nodes are called by their numbers: some labels are missing or repeated")
-    names: dict[str, str] = {}
-    for row, label in zip(rows, labels, strict=True):
-        number = row.pop("id", "")
-        if not number or number in names:
-            raise FormatError(file, "must give every node an id of its own", number or None)
-        names[number] = label if use_labels else number
-        if use_labels:
-            row.pop("label")
-        nodes.add_node(names[number], row)
-    for key, value in graph:
-        if key == "edge" and isinstance(value, list):
-            edge = _scalars(value)
-            ends = [names.get(edge.get(end, ""), edge.get(end)) for end in ("source", "target")]
-            nodes.add_link(ends[0], ends[1], edge.get("weight", edge.get("value")))
-            for name in edge.keys() - {"source", "target", "weight", "value", "id"}:
-                nodes.leave_out("value of edges", f"in '{name}'")
-    for key, outer in _list_nested(graph):
-        nodes.leave_out(key, f"within {outer}")
-    return nodes.to_raw("GML", **options)
-
-
-def _list_nested(graph: list[Entry]) -> Iterator[tuple[str, str]]:
-    """(node or edge, its parent) for those not directly in the graph."""
-    queue = [(value, key) for key, value in graph if isinstance(value, list)]
-    while queue:
-        entries, outer = queue.pop()
-        for key, value in entries:
-            if isinstance(value, list):
-                queue.append((value, key))
-                if key in ("node", "edge"):
-                    yield key, _with_article(outer)
-
-
-def _with_article(word: str) -> str:
+def with_article(word: str) -> str:
+    """a word, an other."""
     return f"{'an' if word[:1] in 'aeiou' else 'a'} {word}"
-
-
-def _scalars(entries: list[Entry]) -> dict[str, str]:
-    return {key: value for key, value in entries if isinstance(value, str)}
-
-
-def _parse(text: str, file: str) -> list[Entry]:
-    """[(key, text or nested list)] of a document; iterative, so depth is unlimited."""
-    stack: list[list[Entry]] = [[]]
-    tokens: Iterator[re.Match[str]] = _TOKEN.finditer(text)
-    for match in tokens:
-        key = match.group()
-        if key == "]":
-            if len(stack) == 1:
-                raise FormatError(file, "must have matching brackets", _place(text, match))
-            stack.pop()
-            continue
-        following = next(tokens, None)
-        value = following.group() if following else None
-        if key[0] in '["' or value is None or value in ("]", '"'):
-            raise FormatError(
-                file,
-                "must hold pairs of a key and a value",
-                _place(text, match),
-                "check that it is GML",
-            )
-        if value == "[":
-            if len(stack) > _MAX_DEPTH:
-                raise FormatError(file, f"must nest at most {_MAX_DEPTH} lists")
-            entries: list[Entry] = []
-            stack[-1].append((key, entries))
-            stack.append(entries)
-        else:
-            is_text = value.startswith('"')
-            stack[-1].append((key, html.unescape(value[1:-1]) if is_text else value))
-    if len(stack) > 1:
-        raise FormatError(file, "must have matching brackets", "one is not closed")
-    return stack[0]
-
-
-def _place(text: str, match: re.Match[str]) -> str:
-    return f"'{match.group()[:40]}' in line {text.count(chr(10), 0, match.start()) + 1}"

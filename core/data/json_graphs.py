@@ -8,6 +8,7 @@ MUSAE      features {node: [word ids]}, and a CSV of targets
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,48 +16,90 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from core.data.assembly import RawGraph, join_node_table
+from core.data.assembly import MissingNodes, RawGraph, join_node_table
 from core.data.columns import guess_id_column
 from core.data.graph_documents import AttributedNodes
 from core.data.node_table import load_node_table
+from core.data.sniff import NEO4J
 from core.data.text_input import MAX_FEATURES, load_json
 from core.errors import FormatError, InputError
 
 _REMEDY = 'write {"nodes": [{"id": …}, …], "links": [{"source": …, "target": …}, …]}'
+_NEO4J = {"type", "labels", "segments", "start", "end", "relationship", "p", "n", "r", "m"}
 _OWN_OBJECTS = ("attributes", "data")
 """Keys of a node's or link's values in graphology and Cytoscape."""
-_OF_LINKS = {"source", "target", "weight", "value", "key", "id", "undirected"}
+_ENDS = (("source", "from"), ("target", "to"))
+"""Keys of a link's ends; vis.js says from and to."""
+_OF_LINKS = {"source", "target", "from", "to", "key", "id", "undirected"}
 
 
-def load_node_link(path: str | Path, **options: Any) -> RawGraph:
+def load_node_link(
+    path: str | Path, missing_nodes: MissingNodes = "error", weight: str | None = None
+) -> RawGraph:
     """Nodes by `id` or `key` with their values; links with `weight` or `value` as weight.
 
-    options  `missing_nodes` and `ignore_weights` of `AttributedNodes.to_raw`
+    weight  see `AttributedNodes`
     """
     file = f"file '{Path(path).name}'"
-    content = load_json(path, _REMEDY)
+    content = load_json(path, f"{_REMEDY}; from Neo4j, {NEO4J}")
     if isinstance(content, dict) and "elements" in content:
         content = content["elements"]
     if not isinstance(content, dict):
-        raise FormatError(file, "must be an object with nodes and links", remedy=_REMEDY)
-    nodes = AttributedNodes(file)
-    for row in _list_rows(content, ("nodes",), file):
-        node = row.pop("id", row.pop("key", None))
-        row.pop("key", None)
-        nodes.add_node(_format_id(node, file), _format_values(row, nodes))
-    for row in _list_rows(content, ("links", "edges"), file):
+        first = content[0] if isinstance(content, list) and content else None
+        is_neo4j = isinstance(first, dict) and first.keys() & _NEO4J
+        remedy = NEO4J if is_neo4j else _REMEDY
+        raise FormatError(file, "must be an object with nodes and links", remedy=remedy)
+    nodes = AttributedNodes(file, weight)
+    rows = _list_rows(content, ("nodes",), file)
+    links = _list_rows(content, ("links", "edges"), file)
+    ends = [tuple(_find_end(row, names) for names in _ENDS) for row in links]
+    names, by_place = _name_nodes(rows, ends, file, nodes)
+    for row, node in zip(rows, names, strict=True):
+        nodes.add_node(node, _format_values(row, nodes))
+    for row, pair in zip(links, ends, strict=True):
         source, target = (
-            None if row.get(end) is None else _format_id(row[end], file)
-            for end in ("source", "target")
+            None if end is None else names[end] if by_place else _format_id(end, file)
+            for end in pair
         )
-        weight = row.get("weight", row.get("value"))
-        is_number = weight is None or isinstance(weight, int | float | str)
-        if not is_number:
-            raise FormatError(f"{file}: link weights", "must be numbers", type(weight).__name__)
-        nodes.add_link(source, target, None if weight is None else str(weight))
-        for name in row.keys() - _OF_LINKS:
-            nodes.leave_out("value of edges", f"in '{name}'")
-    return nodes.to_raw("node-link JSON", **options)
+        values = {k: v for k, v in row.items() if k not in _OF_LINKS and v is not None}
+        for name, value in values.items():
+            is_simple = isinstance(value, int | float | str)
+            if not is_simple and name in (weight or "weight", "value"):
+                raise FormatError(f"{file}: link weights", "must be numbers", type(value).__name__)
+            values[name] = str(value) if is_simple else json.dumps(value)
+        nodes.add_link(source, target, values, ("weight", "value"))
+    return nodes.to_raw("node-link JSON", missing_nodes)
+
+
+def _find_end(row: dict[str, Any], names: tuple[str, ...]) -> Any:
+    """An end of a link; d3 replaces it by its node."""
+    end = next((row[name] for name in names if row.get(name) is not None), None)
+    return end.get("id", end.get("index")) if isinstance(end, dict) else end
+
+
+def _name_nodes(
+    rows: list[dict[str, Any]], ends: list[tuple[Any, ...]], file: str, nodes: AttributedNodes
+) -> tuple[list[str], bool]:
+    """Id of each node, taken out of its row, and whether links name nodes by place.
+
+    d3 and others name the ends of a link by places from 0; nodes are then called by `id`, `name` or
+    `label` if these are distinct, else by their places.
+    """
+    keys = [row.pop("id", row.pop("key", None)) for row in rows]
+    for row in rows:
+        row.pop("key", None)
+    named = {end for pair in ends for end in pair if isinstance(end, int | str)}
+    is_place = all(type(end) is int and 0 <= end < len(rows) for end in named)
+    known = {str(key) for key in keys if key is not None}
+    if not named or not is_place or known & set(map(str, named)):
+        return [_format_id(key, file) for key in keys], False
+    nodes.note("links name their ends by the places of the nodes in the list, from 0")
+    if len(known) == len(rows):
+        return [_format_id(key, file) for key in keys], True
+    for column in ("name", "label"):
+        if len({str(row.get(column, "")) for row in rows} - {""}) == len(rows):
+            return [str(row.pop(column)) for row in rows], True
+    return list(map(str, range(len(rows)))), True
 
 
 def _list_rows(content: dict[str, Any], names: tuple[str, ...], file: str) -> list[dict[str, Any]]:

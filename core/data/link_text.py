@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.data.columns import check_distinct_names, guess_link_roles, is_link_name, plain_names
+from core.data.columns import check_distinct_names, is_link_name, plain_names
+from core.data.link_columns import find_kind, guess_link_roles
+from core.data.matrix_text import MatrixText, find_matrix
 from core.data.sniff import (
     LayoutSearch,
     TableLayout,
@@ -32,9 +34,11 @@ from core.data.sniff import (
 )
 from core.data.text_input import MAX_CELLS, check_cells, load_utf8, unescape_cell
 from core.errors import FormatError
+from core.words import count_noun
 
 _COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
 _MAX_HEADERS = 1000
+MAX_BLANK_LINES = 20
 _BLANKS = re.compile(rb"\s*+")
 SAMPLED_ROWS = 1000
 _SAMPLE = 4 << 20
@@ -49,6 +53,8 @@ class LinkText:
     num_comments: int
     layout: TableLayout
     names: tuple[str, ...]
+    matrix: MatrixText | None = None
+    first_comment: bytes = b""
 
     @property
     def separator(self) -> str:
@@ -103,6 +109,13 @@ def load_link_text(path: str | Path, given: Mapping[str, str] | None = None) -> 
     width = len(_split(first_line, separator))
     check_cells(file, data.count(b"\n"), width, most=MAX_CELLS)
     _check_comments(b"\n".join(comments), separator, width, file)
+    if data.count(b"\n") <= width + MAX_BLANK_LINES or _has_corner(first_line, separator):
+        matrix = find_matrix(data.decode(), separator)
+        if matrix is not None:
+            search.find("header", lambda: (matrix.has_header, None))
+            search.find("decimal", lambda: detect_decimal(matrix.cells, separator))
+            heads = tuple(map(str, matrix.columns))
+            return LinkText(file, data, len(comments), search.layout, heads, matrix)
     head = _parse(file, data, separator, SAMPLED_ROWS)
     first = [str(value).strip() for value in head.iloc[0]]
     has_header = search.find(
@@ -116,15 +129,34 @@ def load_link_text(path: str | Path, given: Mapping[str, str] | None = None) -> 
         names = [name or f"column {i}" for i, name in enumerate(plain_names(first), 1)]
         names = [f"{n} ({i})" if n in names[:i] else n for i, n in enumerate(names)]
     else:
-        names = ["source", "target", *(f"column {i}" for i in range(3, len(first) + 1))]
-        names = names[: len(first)]
-        if len(first) > 2 and find_decimals(first[2:3]):
-            names[2] = "weight"
-    roles = guess_link_roles(pd.DataFrame(columns=names), {})
+        names = _name_columns(head)
+    roles = guess_link_roles(pd.DataFrame(columns=names)).roles
     rows = head.iloc[int(has_header) :]
     numbers = [rows.iloc[:, i] for i, name in enumerate(names) if roles[name] == "weight"]
     search.find("decimal", lambda: detect_decimal(numbers, separator))
-    return LinkText(file, data, len(comments), search.layout, tuple(names))
+    begin = comments[0].lstrip() if comments else b""
+    return LinkText(file, data, len(comments), search.layout, tuple(names), first_comment=begin)
+
+
+def _has_corner(first_line: str, separator: str) -> bool:
+    return separator != " " and first_line.lstrip(" ")[:1] in (separator, '"')
+
+
+def _name_columns(head: pd.DataFrame) -> list[str]:
+    """Names of columns without a header: both ends, times, and the first other number beyond the
+    ends as weight."""
+    table = head.set_axis([f"column {i}" for i in range(1, head.shape[1] + 1)], axis=1)
+    roles = guess_link_roles(table, has_header=False).roles
+    names = [roles[name] if roles[name] != "ignore" else name for name in table]
+    kinds = [find_kind(set(table[name])) for name in table]
+    for number, name in enumerate(names):
+        if name.startswith("column") and kinds[number] == "time":
+            names[number] = "time" if "time" not in names else name
+    following = names.index("target") + 1 if "target" in names else len(names)
+    if following < len(names) and kinds[following] != "time":
+        first = head.iloc[0, following]  # a later cell that is no number is an error to be told
+        names[following] = "weight" if find_decimals([first]) else names[following]
+    return names
 
 
 def _occurs_again(cell: str, data: bytes, start: int, separator: str) -> bool:
@@ -191,11 +223,12 @@ _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})")
 
 
 def read_columns(
-    text: LinkText, columns: list[str]
+    text: LinkText, columns: list[str], warnings: list[str] | None = None
 ) -> tuple[np.ndarray, tuple[str, ...], np.ndarray | None] | None:
     """(codes (2 k,) int64, ids in order of appearance, weights (k,) or None), or None.
 
-    columns  source, target and, if wanted, weight
+    columns   source, target and, if wanted, weight
+    warnings  takes what is to be said about ids
     """
     import pyarrow as pa
 
@@ -211,7 +244,7 @@ def read_columns(
             table = _read(text, data, separator, columns, as_numbers)
         except (pa.ArrowException, UnicodeDecodeError):
             continue
-        return encode_columns(table, columns, as_numbers)
+        return encode_columns(table, columns, as_numbers, warnings)
     return None
 
 
@@ -244,7 +277,7 @@ def _read(text: LinkText, data: bytes, separator: str, columns: list[str], as_nu
 
 
 def encode_columns(
-    table: Any, columns: list[str], as_numbers: bool
+    table: Any, columns: list[str], as_numbers: bool, warnings: list[str] | None = None
 ) -> tuple[np.ndarray, tuple[str, ...], np.ndarray | None] | None:
     """Codes, ids and weights as `read_columns` gives them, of an Arrow table.
 
@@ -269,9 +302,21 @@ def encode_columns(
     cleaned = [unescape_cell(name.strip()) for name in names]
     if "" in cleaned:
         return None
+    if warnings is not None:
+        warnings += warn_of_blanks(names)
     same, texts = pd.factorize(np.array(cleaned, object))
     codes, order = pd.factorize(same[ends.ravel()])
     return codes, tuple(map(str, texts[order])), weights
+
+
+def warn_of_blanks(names: Iterable[str]) -> list[str]:
+    """Warning on ids that are one without the blanks around them, with an example."""
+    distinct = set(names)
+    united = sorted(name for name in distinct if name != name.strip() and name.strip() in distinct)
+    if not united:
+        return []
+    count = count_noun(len(united), "id")
+    return [f"{count} with blanks around were read without, such as '{united[0]}', and made one."]
 
 
 def _are_plain(data: bytes) -> bool:

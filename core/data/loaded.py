@@ -9,6 +9,29 @@ import numpy as np
 from core.arrays import pair_codes
 from core.graph import Graph
 
+LEFT_OUT = "left out"
+
+
+@dataclass(frozen=True)
+class ColumnUse:
+    """What a column of an input is used for.
+
+    table  links or nodes
+    use    source, target, weight, id, private, utility, attribute, feature or left out
+    kind   number, class, time, text or id
+    why    how it was found, or why it was left out and what it would have meant
+    """
+
+    table: str
+    name: str
+    use: str
+    kind: str
+    why: str = ""
+
+    def __str__(self) -> str:
+        place = "of the links " if self.table == "links" else ""
+        return f"column '{self.name}' {place}is {self.use}: {self.why}"
+
 
 @dataclass
 class LoadReport:
@@ -22,7 +45,9 @@ class LoadReport:
     num_unknown       values replaced by "unknown", per column
     num_filled        missing feature cells set to the column's median, per column
     weights           treatment of the weights, in words
-    ignored_columns   columns used neither as feature nor as attribute → reason
+    columns           every column of the input and its use
+    modes             names of the two modes that all links join → nodes; empty: one mode
+    id_warnings       ids that may be wrong, with examples: for the screen, never for results
     """
 
     source: str = ""
@@ -35,8 +60,15 @@ class LoadReport:
     num_unknown: dict[str, int] = field(default_factory=dict)
     num_filled: dict[str, int] = field(default_factory=dict)
     weights: str = "none"
-    ignored_columns: dict[str, str] = field(default_factory=dict)
+    columns: list[ColumnUse] = field(default_factory=list)
+    modes: dict[str, int] = field(default_factory=dict)
+    id_warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def ignored_columns(self) -> dict[str, str]:
+        """Columns that are left out → reason."""
+        return {column.name: column.why for column in self.columns if column.use == LEFT_OUT}
 
 
 @dataclass(frozen=True)

@@ -1,45 +1,56 @@
-"""Links by node numbers as text: Pajek's networks and Matrix Market's sparse matrices."""
+"""Networks as text: Pajek, Matrix Market's sparse matrices, Cytoscape's SIF, UCINET's DL."""
 
 from __future__ import annotations
 
-import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from core.data.assembly import RawGraph, normalize_ids
+from core.data.link_columns import describe_unused
+from core.data.loaded import LEFT_OUT, ColumnUse
 from core.data.text_input import check_num_nodes, load_text, load_utf8
 from core.errors import FormatError
+from core.words import count_noun
 
+_CELL = re.compile(r'"[^"]*"|\S+')
+_SHAPE_WORDS = "l c p w s a ap lp lr lphi lc la fos font h1 h2 k1 k2 a1 a2 b q x_fact y_fact phi r"
+_SHAPES = frozenset(_SHAPE_WORDS.split())
+"""Names of what a line of Pajek says of how a link is drawn."""
 _PAJEK = ("*arcs", "*edges", "*arcslist", "*edgeslist")
 
 
 def load_pajek(path: str | Path) -> RawGraph:
     """Vertices by label if all labels are distinct, else by number; arcs are read as edges.
 
-    Coordinates, shapes, and anything after a link's weight are counted and dropped.
+    Places and shapes are counted and dropped, labels of links left out.
     """
     file = f"file '{Path(path).name}'"
     labels: dict[int, str] = {}
     pairs: list[tuple[int, int]] = []
     weights: list[float] = []
+    kinds: list[str] = []
+    modes: dict[str, int] = {}
     size, section, further = 0, "", 0
     for number, line in enumerate(load_text(path).splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("%"):
             continue
-        cells = next(csv.reader([line.strip()], delimiter=" ", skipinitialspace=True))
-        cells = [cell for part in cells for cell in (part.split("\t") if "\t" in part else [part])]
+        cells = [cell.strip('"') if cell[-1:] == '"' else cell for cell in _CELL.findall(line)]
         place = f"line {number}"
         if cells[0].startswith("*"):
             section = cells[0].lower()
             if section == "*vertices":
                 size = _parse_whole(cells[1:2], file, place)
+                if len(cells) > 2:
+                    first = _parse_whole(cells[2:], file, place)
+                    modes = {"mode 1": first, "mode 2": size - first}
             elif section not in (*_PAJEK, "*network"):
-                raise FormatError(file, "must hold vertices, arcs and edges", cells[0])
+                remedy = "save the network alone, with *Arcs or *Edges"
+                raise FormatError(file, "must hold vertices, arcs and edges", cells[0], remedy)
             continue
         if section == "*vertices":
             vertex = _parse_whole(cells, file, place)
@@ -53,7 +64,9 @@ def load_pajek(path: str | Path) -> RawGraph:
             if len(ends) < 2 or not all(1 <= end <= size for end in ends):
                 raise FormatError(file, f"must link vertices from 1 to {size}", place)
             pairs += [(ends[0] - 1, end - 1) for end in ends[1:]]
-            has_weight = not is_list and len(cells) > 2
+            has_weight = not is_list and len(cells) > 2 and cells[2].lower() not in _SHAPES
+            if not is_list and "l" in cells[2:-1]:
+                kinds.append(cells[cells.index("l", 2) + 1])
             weights += [_parse_weight(cells[2], file, place) if has_weight else 1.0] * (
                 len(ends) - 1
             )
@@ -72,8 +85,131 @@ def load_pajek(path: str | Path) -> RawGraph:
             weights=np.array(weights),
             format="Pajek",
             notes=notes,
+            columns=_list_link_columns({"label": kinds} if kinds else {}, "weight"),
+            modes=modes,
         )
     )
+
+
+def _list_link_columns(left_out: Mapping[str, list[str]], *used: str) -> list[ColumnUse]:
+    uses = [ColumnUse("links", name, name, "id") for name in ("source", "target")]
+    uses += [ColumnUse("links", name, name, "number") for name in used]
+    for name, values in left_out.items():
+        kind, why = describe_unused(name, pd.Series(values, dtype=object))
+        why += f" ({count_noun(len(values), 'value')})"
+        uses.append(ColumnUse("links", name, LEFT_OUT, kind, why))
+    return uses
+
+
+def load_sif(path: str | Path) -> RawGraph:
+    """Cytoscape's lines of a node, the kind of its links, and further nodes; or of one node.
+
+    Tabs separate cells if there are any, else blanks.
+    """
+    file = f"file '{Path(path).name}'"
+    text = load_text(path)
+    gap = "\t" if "\t" in text else None
+    nodes: dict[str, int] = {}
+    pairs: list[tuple[int, int]] = []
+    kinds: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        cells = [cell.strip() for cell in line.strip().split(gap)]
+        if cells == [""]:
+            continue
+        if len(cells) == 2 or not all(cells):
+            rule = "must have a node, a kind of link and a node in every line"
+            raise FormatError(file, rule, f"line {number}", "call it .csv if it has two columns")
+        ends = [nodes.setdefault(cell, len(nodes)) for cell in (cells[0], *cells[2:])]
+        pairs += [(ends[0], end) for end in ends[1:]]
+        kinds += cells[1:2] * (len(ends) - 1)
+    return normalize_ids(
+        RawGraph(
+            np.array(pairs, np.int64).reshape(-1, 2),
+            tuple(nodes),
+            format="SIF",
+            columns=_list_link_columns({"kind": kinds}),
+        )
+    )
+
+
+_DL_REMEDY = "write format = fullmatrix, edgelist1 or nodelist1, or export GraphML or CSV"
+
+
+def load_dl(path: str | Path) -> RawGraph:
+    """UCINET's DL of one square network: fullmatrix, edgelist1 or nodelist1, with or without
+    labels, apart or embedded."""
+    file = f"file '{Path(path).name}'"
+    text = load_text(path)
+    parts = re.split(r"(?i)(\bdata\s*:)", text, maxsplit=1)
+    head, mark, body = parts if len(parts) == 3 else (text, "", "")
+    fields = {k.lower(): v.lower() for k, v in re.findall(r"(\w+)\s*=\s*(\w+)", head)}
+    kind = fields.get("format", "fullmatrix")
+    known = ("fullmatrix", "edgelist1", "nodelist1")
+    if (
+        not mark
+        or kind not in known
+        or fields.keys() & {"nr", "nc"}
+        or fields.get("nm", "1") != "1"
+    ):
+        shown = ", ".join(f"{k}={v}" for k, v in fields.items())
+        raise FormatError(file, "must hold one square network after DATA:", shown, _DL_REMEDY)
+    size = _parse_whole([fields.get("n", "")], file, "N=")
+    check_num_nodes(file, size, len(body.split()))
+    is_embedded = re.search(r"(?i)labels\s+embedded", head) is not None
+    found = re.search(r"(?i)\blabels\s*:(.*)", head, re.DOTALL)
+    labels = _split_labels(found[1]) if found else []
+    rows = [cells for line in body.splitlines() if (cells := _split_labels(line))]
+    if kind == "fullmatrix" and is_embedded:
+        labels, rows = rows[0], [row[1:] for row in rows[1:]]
+    numbers: dict[str, int] = {}
+    if not is_embedded or labels:
+        names = labels or list(map(str, range(1, size + 1)))
+        numbers = {name: i for i, name in enumerate(names)}
+        if len(numbers) != size or len(names) != size:
+            raise FormatError(file, f"must have {size} distinct labels", len(names))
+    pairs: list[tuple[int, int]] = []
+    weights: list[float] = []
+
+    def find(cell: str) -> int:
+        if is_embedded:
+            return numbers.setdefault(cell, len(numbers))
+        node = _parse_whole([cell], file, "DATA") - 1
+        if not 0 <= node < size:
+            raise FormatError(file, f"must number its nodes from 1 to {size}", cell)
+        return node
+
+    if kind == "fullmatrix":
+        cells = [cell for row in rows for cell in row]
+        if len(cells) != size * size:
+            raise FormatError(file, f"must have {size} × {size} cells", len(cells), _DL_REMEDY)
+        values = np.array([_parse_weight(c, file, "DATA") for c in cells]).reshape(size, size)
+        values = np.triu(values) if (values == values.T).all() else values
+        pairs = [(int(a), int(b)) for a, b in np.argwhere(values != 0)]
+        weights = values[values != 0].tolist()
+    for row in rows if kind != "fullmatrix" else []:
+        ends = row[:2] if kind == "edgelist1" else row
+        if len(ends) < 2 and kind == "edgelist1":
+            raise FormatError(file, "must have two nodes in every row", " ".join(row)[:40])
+        nodes = [find(cell) for cell in ends]
+        pairs += [(nodes[0], node) for node in nodes[1:]]
+        weight = row[2] if kind == "edgelist1" and len(row) > 2 else "1"
+        weights += [_parse_weight(weight, file, "DATA")] * (len(nodes) - 1)
+    names = [*numbers, *(f"{i}" for i in range(len(numbers) + 1, size + 1))]
+    if len(set(names)) != len(names) or len(names) != size:
+        raise FormatError(file, f"must have {size} distinct nodes", len(names))
+    return normalize_ids(
+        RawGraph(
+            np.array(pairs, np.int64).reshape(-1, 2),
+            tuple(names),
+            np.array(weights),
+            format="UCINET DL",
+            columns=_list_link_columns({}, "weight"),
+        )
+    )
+
+
+def _split_labels(text: str) -> list[str]:
+    return [cell.strip('"') for cell in re.findall(r'"[^"]*"|[^\s,]+', text)]
 
 
 def load_matrix_market(path: str | Path) -> RawGraph:

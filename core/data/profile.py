@@ -20,7 +20,9 @@ class GraphProfile:
     average_clustering  mean local clustering; nodes with fewer than two links count as 0
     attribute_table     column, classes, missing_share, largest_class, largest_share
     dropped             what loading dropped or merged → how many
-    warnings            sentences for the analyst, most important first
+    warnings            sentences for the screen, most important first
+    column_table        table, column, use, kind, why of each column of the input
+    modes               names of two modes that every link joins → nodes, or empty
     """
 
     num_nodes: int
@@ -36,6 +38,8 @@ class GraphProfile:
     attribute_table: pd.DataFrame
     dropped: dict[str, int]
     warnings: list[str]
+    column_table: pd.DataFrame
+    modes: dict[str, int]
 
 
 def compute_profile(
@@ -49,8 +53,7 @@ def compute_profile(
     Features of these names count as attributes.
     """
     counts, degrees = count_links(graph), graph.degrees
-    for column in (private, utility):
-        graph = graph if column is None else graph.with_private(column)
+    graph = graph.with_attributes((private, utility))
     return GraphProfile(
         num_nodes=graph.num_nodes,
         num_edges=graph.num_edges,
@@ -65,6 +68,8 @@ def compute_profile(
         attribute_table=_attribute_table(graph),
         dropped=_count_dropped(report),
         warnings=list(find_warnings(graph, report, private, utility)),
+        column_table=_column_table(report),
+        modes={} if report is None else dict(report.modes),
     )
 
 
@@ -81,6 +86,11 @@ def _attribute_table(graph: Graph) -> pd.DataFrame:
             "largest_share": [float(a.shares.max(initial=0.0)) for a in attributes],
         }
     )
+
+
+def _column_table(report: LoadReport | None) -> pd.DataFrame:
+    rows = [] if report is None else [vars(column) for column in report.columns]
+    return pd.DataFrame(rows, columns=["table", "name", "use", "kind", "why"])
 
 
 def _count_dropped(report: LoadReport | None) -> dict[str, int]:

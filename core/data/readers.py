@@ -6,21 +6,32 @@ limits apply before memory is allocated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
-from core.data.assembly import MissingNodes, RawGraph, assemble_graph, join_node_table
-from core.data.columns import guess_id_column, guess_roles, guess_unknown_markers
+from core.data.assembly import (
+    Merge,
+    MissingNodes,
+    RawGraph,
+    assemble_graph,
+    join_node_table,
+    take_ids,
+)
+from core.data.columns import as_text, guess_id_column, guess_roles, guess_unknown_markers
 from core.data.dataset_folders import find_dataset, load_ogb
 from core.data.edge_list import load_edge_list, load_edge_table
-from core.data.graph_documents import load_gexf, load_gml, load_graphml
+from core.data.gml import load_gml
+from core.data.graph_documents import load_gexf, load_graphml
 from core.data.json_graphs import join_musae, load_node_link
+from core.data.link_columns import MATCH, NO_WEIGHT, describe_unused, guess_link_roles, holds_links
 from core.data.link_text import load_link_text
-from core.data.loaded import LoadedGraph
-from core.data.network_text import load_matrix_market, load_pajek
+from core.data.loaded import LEFT_OUT, ColumnUse, LoadedGraph
+from core.data.modes import find_modes
+from core.data.network_text import load_dl, load_matrix_market, load_pajek, load_sif
 from core.data.node_table import load_node_table, sniff_nodes
 from core.data.npz import load_npz
 from core.data.pyg import load_pyg
@@ -30,13 +41,18 @@ from core.errors import FormatError, InputError
 
 __all__ = [
     "SUFFIXES",
+    "describe_unused",
     "detect_format",
+    "guess_link_roles",
     "guess_roles",
     "guess_unknown_markers",
+    "holds_links",
     "load_graph",
     "read_preview",
     "sniff_table",
 ]
+
+LINK_ROLES = ("source", "target", "weight")
 
 _FORMATS = {
     "text": (".csv", ".tsv", ".txt", ".edges", ".edgelist", ".cites", ".tab", ""),
@@ -48,6 +64,8 @@ _FORMATS = {
     "json": (".json",),
     "pajek": (".net", ".paj"),
     "mtx": (".mtx",),
+    "sif": (".sif",),
+    "dl": (".dl",),
     "npz": (".npz",),
     "pt": (".pt", ".pth"),
 }
@@ -70,21 +88,29 @@ def load_graph(
     name: str | None = None,
     target_path: str | Path | None = None,
     missing_nodes: MissingNodes = "error",
-    ignore_weights: bool = False,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    merge: Merge | None = None,
+    graph_id: str | None = None,
     layout: Mapping[str, str] | None = None,
     nodes_layout: Mapping[str, str] | None = None,
 ) -> LoadedGraph:
     """Read a graph; direction, self-loops and duplicates are dropped and counted.
 
-    path         edge list (CSV, TSV, TXT, .gz, Neo4j's, Parquet, Arrow), GraphML, GEXF, GML,
-                 node-link JSON, Pajek, Matrix Market, NPZ, .pt, or a folder of OGB or PyG
+    path         edge list (CSV, TSV, TXT, .gz, Neo4j's, Parquet, Arrow), matrix, GraphML, GEXF,
+                 GML, JSON of nodes and links, Pajek, Matrix Market, UCINET DL, SIF, NPZ, .pt, or a
+                 folder of OGB or PyG
     nodes_path   node table (CSV, Parquet), joined by `id_column`, or MUSAE features (JSON)
     target_path  MUSAE targets (CSV)
     private, utility  columns that become attributes instead of features
     unknown      markers of missing values in attribute columns
     roles        column → role, overriding guesses; see `columns.ROLES`
     missing_nodes  links to undeclared ids are an error, dropped, or add nodes without data
-    ignore_weights  drop the links' weights
+    source, target  columns of the links' ends in a table, else by `link_columns`
+    weight       column of the links' weights; "none" leaves them out
+    merge        weight of a link given several times: see `assembly.MERGES`; None is max, told
+    graph_id     column of a graph file, such as `name`, that has the ids
     layout, nodes_layout  separator, decimal mark and header of text tables, if not to be detected:
                  see `sniff.parse_layout`; ambiguities raise InputError
 
@@ -93,31 +119,43 @@ def load_graph(
     FormatError) names the file, the rule, the value and a remedy.
     """
     path = Path(path)
-    source = path.name  # of a dataset's folder, not of the file inside
+    file_name = path.name  # of a dataset's folder, not of the file inside
     path = find_dataset(path) if path.is_dir() else check_file(path)
     roles = dict(roles or {})
-    raw = _load_raw(path, roles, missing_nodes, ignore_weights, layout)
-    if nodes_path is not None:
-        nodes_path = check_file(nodes_path)
     chosen = {role: column for column, role in roles.items()}
     private, utility = private or chosen.get("private"), utility or chosen.get("utility")
     id_column = id_column or chosen.get("id")
-    is_musae = nodes_path is not None and ".json" in nodes_path.suffixes
-    if is_musae or target_path is not None:
+    given = {c: r for c, r in roles.items() if r in (*LINK_ROLES, "ignore")}
+    given |= dict.fromkeys(ignore, "ignore")
+    stated = zip((source, target, weight), LINK_ROLES, strict=True)
+    given |= {c: role for c, role in stated if c is not None and c != NO_WEIGHT}
+    table, is_musae = None, target_path is not None
+    if nodes_path is not None:
+        nodes_path = check_file(nodes_path)
+        is_musae |= ".json" in nodes_path.suffixes
+        table = None if is_musae else load_node_table(nodes_path, layout=nodes_layout)
+    raw = _load_raw(path, given, weight, missing_nodes, layout, list_ids(table, id_column))
+    if graph_id is None and table is not None:
+        graph_id = _find_graph_id(raw, table, id_column)
+    if graph_id is not None:
+        raw = take_ids(raw, graph_id, file_name)
+    if is_musae:
         raw = join_musae(raw, nodes_path, target_path, id_column)
-    elif nodes_path is not None:
-        table = load_node_table(nodes_path, layout=nodes_layout)
+    elif table is not None and nodes_path is not None:
         raw = _join_nodes(raw, table, nodes_path.name, id_column, missing_nodes)
-    node_roles = {c: r for c, r in roles.items() if r not in ("id", "source", "target", "weight")}
+    if not raw.modes:
+        raw = replace(raw, modes=find_modes(raw))
+    node_roles = {c: r for c, r in roles.items() if r not in ("id", *LINK_ROLES)}
     return assemble_graph(
         raw,
-        source=source,
-        name=name or source.split(".")[0],
+        source=file_name,
+        name=name or file_name.split(".")[0],
         private=private,
         utility=utility,
         ignore=ignore,
         unknown=unknown,
         roles=node_roles,
+        merge=merge,
     )
 
 
@@ -127,7 +165,8 @@ def read_preview(
     """First rows of a table of nodes or links as text, for choosing the columns' roles.
 
     Node tables always have a header; for others it is guessed. Columns of an edge list without
-    header are called source, target, weight. Other formats give an empty table.
+    header are called source, target, weight. Matrices and other formats give an empty
+    table.
     """
     path = check_file(path)
     kind = detect_format(path)
@@ -135,7 +174,16 @@ def read_preview(
         return load_node_table(path, rows, layout, asks=False)
     if kind != "text":
         return pd.DataFrame()
-    return load_link_text(path, layout).parse(rows)
+    text = load_link_text(path, layout)
+    return pd.DataFrame() if text.matrix is not None else text.parse(rows)
+
+
+def list_ids(table: pd.DataFrame | None, id_column: str | None = None) -> frozenset[str]:
+    """Ids of a node table, by the column given or the likeliest; none without a table."""
+    if table is None:
+        return frozenset()
+    column = id_column or guess_id_column(table)
+    return frozenset(as_text(table[column])) if column in table.columns else frozenset()
 
 
 def sniff_table(
@@ -151,10 +199,12 @@ def sniff_table(
 def detect_format(path: Path) -> str:
     """A key of _FORMATS, by magic number, then by suffix."""
     with path.open("rb") as file:
-        magic = file.read(14)
+        magic = file.read(64)
     for start, kind in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"%%MatrixMarket", "mtx")):
         if magic.startswith(start):
             return kind
+    if re.match(rb"(\xef\xbb\xbf)?\s*dl\b[\s,]*n[rcm]?\s*=", magic, re.IGNORECASE):
+        return "dl"
     suffix = path.suffix.lower()
     if suffix == ".gz":
         suffix = Path(path.stem).suffix.lower()
@@ -165,26 +215,29 @@ def detect_format(path: Path) -> str:
             "must be of a supported format",
             suffix,
             "use CSV, TSV, TXT, Parquet, Arrow, GraphML, GEXF, GML, Pajek (.net), Matrix Market "
-            "(.mtx), node-link JSON, NPZ or PT",
+            "(.mtx), UCINET (.dl), Cytoscape (.sif), node-link JSON, NPZ or PT",
         )
     return found
 
 
 def _load_raw(
     path: Path,
-    roles: Mapping[str, str],
+    given: Mapping[str, str],
+    weight: str | None,
     missing_nodes: MissingNodes,
-    ignore_weights: bool,
     layout: Mapping[str, str] | None,
+    node_ids: Collection[str],
 ) -> RawGraph:
-    if path.is_dir():
-        raw = load_ogb(path)
-        return replace(raw, weights=None) if ignore_weights else raw
-    kind = detect_format(path)
+    kind = "folder" if path.is_dir() else detect_format(path)
+    has_weights = weight != NO_WEIGHT
     if kind == "text":
-        return load_edge_list(path, roles, ignore_weights, layout)
+        return load_edge_list(path, given, has_weights, layout, node_ids)
     if kind in ("parquet", "arrow"):
-        return load_edge_table(path, roles, ignore_weights)
+        return load_edge_table(path, given, has_weights, node_ids)
+    for column, role in given.items():
+        if role in ("source", "target"):
+            rule = "must be left out for a format that declares both ends of a link"
+            raise InputError(f"--{role}", rule, column)
     attributed = {
         "graphml": load_graphml,
         "gexf": load_gexf,
@@ -192,10 +245,40 @@ def _load_raw(
         "json": load_node_link,
     }
     if kind in attributed:
-        return attributed[kind](path, missing_nodes=missing_nodes, ignore_weights=ignore_weights)
-    arrays = {"npz": load_npz, "pt": load_pyg, "pajek": load_pajek, "mtx": load_matrix_market}
+        chosen = next((c for c, role in given.items() if role == "weight"), weight)
+        return attributed[kind](path, missing_nodes=missing_nodes, weight=chosen)
+    if "weight" in given.values():
+        rule = "must be none, or left out, for a format with one weight a link"
+        raise InputError("--weight", rule, weight)
+    arrays = {
+        "folder": load_ogb,
+        "npz": load_npz,
+        "pt": load_pyg,
+        "pajek": load_pajek,
+        "mtx": load_matrix_market,
+        "sif": load_sif,
+        "dl": load_dl,
+    }
     raw = arrays[kind](path)
-    return replace(raw, weights=None) if ignore_weights else raw
+    return raw if has_weights else replace(raw, weights=None)
+
+
+def _find_graph_id(raw: RawGraph, table: pd.DataFrame, id_column: str | None) -> str | None:
+    """The column of a graph file with the ids of the node table, where its own ids are others."""
+    best, most = None, _count_ids(raw.node_ids, table, id_column)
+    for column, cells in [] if raw.table is None else raw.table.items():
+        values = as_text(cells)
+        if values.is_unique and (values != "").all():
+            count = _count_ids(values, table, id_column)
+            if count > max(most, MATCH * len(values) - 1):
+                best, most = str(column), count
+    return best
+
+
+def _count_ids(ids: Iterable[str], table: pd.DataFrame, id_column: str | None) -> int:
+    ids = frozenset(ids)
+    column = id_column or guess_id_column(table, ids)
+    return 0 if column not in table.columns else len(ids & frozenset(as_text(table[column])))
 
 
 def _join_nodes(
@@ -214,4 +297,8 @@ def _join_nodes(
             "columns are: " + ", ".join(table.columns[:20]),
         )
     joined = join_node_table(raw, table, column, file, missing_nodes)
-    return replace(joined, format=f"{raw.format} with node table")
+    uses = [ColumnUse("nodes", column, "id", "id", "chosen" if id_column else "matches the links")]
+    why = "a column of the graph file: those of the node table are used instead"
+    own = [] if raw.table is None else list(map(str, raw.table.columns))
+    uses += [ColumnUse("nodes", name, LEFT_OUT, "text", why) for name in own]
+    return replace(joined, format=f"{raw.format} with node table", columns=[*joined.columns, *uses])

@@ -24,7 +24,7 @@ import pandas as pd
 
 import core
 from core.data.assembly import RawGraph
-from core.data.loaded import LoadedGraph, LoadReport
+from core.data.loaded import ColumnUse, LoadedGraph, LoadReport
 from core.data.packing import unpack_graph, unpack_texts
 from core.data.sniff import LayoutQuestion, TableLayout
 from core.data.text_input import check_file
@@ -41,7 +41,8 @@ def load_in_sandbox(path: str | Path, **options: Any) -> LoadedGraph:
     Raises ResourceError if reading exceeds its limits.
     """
     arrays, answer = _read("graph", path, options)
-    return LoadedGraph(unpack_graph(arrays), LoadReport(**answer["report"]))
+    columns = [ColumnUse(**column) for column in answer["report"].pop("columns")]
+    return LoadedGraph(unpack_graph(arrays), LoadReport(**answer["report"], columns=columns))
 
 
 def preview_in_sandbox(

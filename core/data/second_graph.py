@@ -61,13 +61,20 @@ def draw_identity_threat(
 
 
 def sample_second_graph(original: Graph, seed: Seed, overlap: float, noise: float) -> Graph:
-    """The original's nodes in random order, with a sample of their links and random others."""
+    """The original's nodes in random order, with a sample of their links and random others.
+
+    A link keeps its weight; an added one has that of another link.
+    """
     rng = seed.rng("second graph")
-    kept = original.edges[rng.random(original.num_edges) < overlap]
+    is_kept = rng.random(original.num_edges) < overlap
+    kept = original.edges[is_kept]
     wanted = round(noise * original.num_edges)
     free = original.num_pairs - original.num_edges
     added = sample_non_links(original, min(wanted, free), rng)
-    second = Graph.from_pairs(
-        np.concatenate([kept, added]), original.num_nodes, node_ids=original.node_ids
-    )
+    weights = original.weights
+    if weights is not None:
+        others = seed.rng("values of added links").choice(weights, len(added))
+        weights = np.concatenate([weights[is_kept], others])
+    pairs = np.concatenate([kept, added])
+    second = Graph.from_pairs(pairs, original.num_nodes, weights, node_ids=original.node_ids)
     return second.subgraph(rng.permutation(original.num_nodes))

@@ -21,6 +21,8 @@ from core.errors import FormatError, InputError
 _HEAD = 1 << 12
 _SAMPLE = 4 << 20
 csv.field_size_limit(MAX_LINE_BYTES)  # cells are limited by their line
+NEO4J = "export GraphML (apoc.export.graphml.all), or a CSV with :START_ID and :END_ID"
+"""Remedy for exports of Neo4j that hold nodes and relationships in rows of their own."""
 _STARTS = (
     (rb"%PDF-", "a PDF document", "export the table as CSV"),
     (rb"PK\x03\x04", "a zip archive or a spreadsheet", "export the table as CSV"),
@@ -34,7 +36,8 @@ _STARTS = (
     (rb"\s*(creator[^\n]*\s+)?(version[^\n]*\s+)?graph\s*\[", "GML", "call it .gml"),
     (rb"%%MatrixMarket", "a Matrix Market file", "call it .mtx"),
     (rb"\s*\*(vertices|network)\b", "a Pajek file", "call it .net"),
-    (rb"\s*dl\s+n\s*=", "a UCINET file", "convert it to GraphML"),
+    (rb'\s*"?_id"?[,;\t]"?_labels"?', "nodes and relationships of Neo4j in one table", NEO4J),
+    (rb'\s*\{"type":\s*"(node|relationship)"', "JSON lines of Neo4j", NEO4J),
 )
 _KNOWN = [(re.compile(start, re.I | re.S), what, remedy) for start, what, remedy in _STARTS]
 _JSON = re.compile(rb"\s*(\{\s*(\"|\}|$)|\[\s*([\[{\"\]\d-]|$))")

@@ -259,7 +259,9 @@ UNIQUE_WEIGHTS = 0.1
 def find_warnings(
     graph: Graph, report: LoadReport | None, private: str | None, utility: str | None
 ) -> Iterator[str]:
-    """Sentences for the analyst, most important first, on the named columns or all."""
+    """Sentences for the screen, most important first, on the named columns or all; those on ids
+    have examples."""
+    yield from () if report is None else report.id_warnings
     chosen = [c for c in (private, utility) if c is not None]
     for name in chosen or graph.attributes:
         attribute = graph.attribute(name)

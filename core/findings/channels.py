@@ -6,8 +6,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from core.attacks.identity.value_join import ValueJoin
+from core.audit.states import State
 from core.audit.view import AuditView
 from core.defenses.external import EXTERNAL
+from core.methods import IdentityAttack
 from core.release import ORIGINAL
 
 Treatment = Literal["attacked", "coarsened", "left out", "not attacked"]
@@ -35,13 +38,24 @@ class Channel(BaseModel):
 
 
 def list_channels(view: AuditView, release: str) -> tuple[Channel, ...]:
-    """Channels of a release. Attacks on links read weights as strengths; none finds people by
-    them, whoever made them."""
-    treatment: Treatment = "not attacked" if view.has_weights(release) else "left out"
+    """Channels of a release. Attacks on links, which read weights as strengths, do not count."""
+    treatment: Treatment = "left out"
+    if view.has_weights(release):
+        treatment = "attacked" if _is_attacked(view, release) else "not attacked"
     if release == EXTERNAL:
         remedy = "write the release without them"
     elif view.has_weights(ORIGINAL):
-        remedy = "load the graph without them (“Ignore link weights” or --ignore-weights)"
+        remedy = (
+            f"audit re-identification with {ValueJoin.info.title}, or load the graph without them "
+            "(“Column of the weight”, or --weight none)"
+        )
     else:
         remedy = "choose a defense or setting that publishes links without them"
     return (Channel(name="link weights", treatment=treatment, remedy=remedy),)
+
+
+def _is_attacked(view: AuditView, release: str) -> bool:
+    """Whether an attack that finds people by the values of links was measured on the release."""
+    rows = view.results[(view.results.release == release) & (view.results.status == State.DONE)]
+    methods = [attack.method for attack in rows.attack.unique() if attack is not None]
+    return any(isinstance(m, IdentityAttack) and m.finds_by == "values" for m in methods)

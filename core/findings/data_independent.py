@@ -33,6 +33,7 @@ def compute_data_independent_table(results: pd.DataFrame, pairs: Mapping[str, st
                 sign = 1.0 if is_higher_useful(metric) else -1.0
                 rows.append(
                     {
+                        "release": release,
                         "made": mine.made,
                         "metric": metric,
                         "value": format_row(mine),

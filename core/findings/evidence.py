@@ -9,7 +9,7 @@ import pandas as pd
 from core.audit.attack import Attack
 from core.audit.scenarios import list_scenarios
 from core.audit.spec import AuditSpec
-from core.audit.states import State
+from core.audit.states import NOT_TESTED, State
 from core.audit.view import AuditView
 from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
 from core.findings.inverted_scores import invert_scores
@@ -76,9 +76,9 @@ def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
 
 
 def _is_unresolved(results: pd.DataFrame, release: str, limit: Limit) -> bool:
-    """Whether an attack was skipped on this measure although it had cases to be measured on."""
+    """Whether an attack finished on too few cases for this measure."""
     rows = results[(results.metric == limit.metric) & (results.release == release)]
-    rows = rows[(rows.status == State.SKIPPED) & (rows.n > 0)]
+    rows = rows[(rows.status == NOT_TESTED) & (rows.n > 0)]
     return bool((find_threats(rows) == limit.threat).any())
 
 
@@ -150,9 +150,9 @@ def find_obstacle(view: AuditView, release: str) -> str:
 def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     """Tests still missing before a release may be cleared, one sentence each.
 
-    Planned attacks that did not finish, attacks required by the policy but not planned, too few
-    repeats, and what cannot be tested on a release made elsewhere. Attacks that do not apply to a
-    release are not required.
+    Planned attacks that did not finish or measured nothing, attacks required by the policy but not
+    planned, too few repeats, and what cannot be tested on a release made elsewhere. Attacks that do
+    not apply to a release are not required.
     """
     asked = list_asked(view.spec)
     planned = [
@@ -173,7 +173,9 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
         if known is None or done is None:
             found.append(f"{attack.title} has no result yet")
         elif done.empty and not (known.status == State.SKIPPED).all():
-            found.append(f"{attack.title} did not finish: {known.reason.iloc[0]}")
+            is_empty = (known.status == NOT_TESTED).any()
+            what = "measured nothing" if is_empty else "did not finish"
+            found.append(f"{attack.title} {what}: {known.reason.iloc[0]}")
         elif judged is None and len(done) and int(done.seeds.max()) < policy.repeats:
             few.setdefault(int(done.seeds.max()), []).append(attack.title)
     for repeats, titles in few.items():
@@ -182,11 +184,14 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
             f"{who} ran on {count_noun(repeats, 'split')}; the policy requires {policy.repeats}"
         )
     keys = {key for key, _ in planned}
+    is_weighted = view.has_weights(release)
     for threat in sorted(asked - {"release"}):
         missing = [
             method.info.title
             for method in _list_attacks(threat)
-            if method.info.cost in policy.allowed_costs and method.info.key not in keys
+            if method.info.cost in policy.allowed_costs
+            and method.info.key not in keys
+            and (is_weighted or getattr(method, "finds_by", "") != "values")
         ]
         if missing:
             count = count_noun(len(missing), "required attack")

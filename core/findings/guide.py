@@ -1,4 +1,4 @@
-"""Answers of the guide → an audit: threats, attackers' knowledge, preset, defenses, policy."""
+"""What the answers in the guide mean: defenses worth trying, policy, purpose, and their words."""
 
 from __future__ import annotations
 
@@ -8,23 +8,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from core.attribute import Attribute
+from core.audit.answers import Answers, Knowledge, Recipient, Secret, Use
 from core.audit.estimate import TimeModel, make_task
-from core.audit.presets import PRESETS, Preset, add_data_independent, list_released_attacks
-from core.audit.spec import AuditSpec, IdentityChoice, MethodChoice
+from core.audit.presets import PRESETS, Preset
+from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import AuditView
 from core.findings.policy import Policy, find_policy
 from core.findings.verdict import Verdict
 from core.graph import Graph
 from core.methods import Defense
-from core.registry import find_method, list_methods
+from core.registry import find_method
 from core.threats import AttributeThreat, LinkThreat, Threats
 from core.words import begin_sentence
-
-Recipient = Literal["public", "partner", "internal"]
-Secret = Literal["links", "attribute", "identity"]
-Knowledge = Literal["values", "method", "links", "network"]
-Use = Literal["links", "column", "statistics"]
 
 RECIPIENTS: dict[Recipient, str] = {
     "public": "Anybody: it is published",
@@ -136,55 +131,6 @@ CANDIDATES = (
 """In order of preference among equally suitable ones."""
 
 
-SEEDS_KNOWN: int = IdentityChoice.model_fields["seeds_known"].default
-
-
-@dataclass(frozen=True)
-class Answers:
-    """The analyst's answers in the guide.
-
-    named_links  pairs of ids named on Data
-    seeds_known  people whom a re-identification attacker has found already, by `choose_seeds`
-    """
-
-    recipient: Recipient = "public"
-    secrets: tuple[Secret, ...] = ("links",)
-    knowledge: tuple[Knowledge, ...] = ()
-    uses: tuple[Use, ...] = ("statistics",)
-    private: str | None = None
-    utility: str | None = None
-    legal_basis: str = ""
-    named_links: tuple[tuple[str, str], ...] = ()
-    seeds_known: int = SEEDS_KNOWN
-
-
-def choose_seeds(graph: Graph) -> int:
-    """The usual number, and on a small graph at most half of the nodes with links."""
-    return min(SEEDS_KNOWN, int((graph.degrees > 0).sum()) // 2)
-
-
-HIDDEN_SHARE = 0.1
-"""Share of the links that an audit withholds if none are named."""
-
-
-def find_obstacle(answers: Answers, graph: Graph) -> str:
-    """Why no audit of these answers can start on this graph; "" if one can."""
-    if not answers.secrets:
-        return "Choose what must not be learned."
-    is_drawn = "links" in answers.secrets and not answers.named_links
-    if is_drawn and not round(HIDDEN_SHARE * graph.num_edges):
-        return "The graph has too few links to withhold some."
-    if "identity" in answers.secrets and not graph.num_edges:
-        return "The graph has no links by which anybody could be recognised."
-    if "attribute" in answers.secrets:
-        if answers.private is None or answers.private not in graph.attributes:
-            return "Choose the private column."
-        counts = graph.attributes[answers.private].counts
-        if (counts > 0).sum() < 2 or counts.max() < 2:
-            return "The private column needs two values, one of them shared by two nodes."
-    return ""
-
-
 def choose_defenses(
     answers: Answers,
     graph: Graph,
@@ -217,14 +163,13 @@ def choose_defenses(
         if choice.id in tried or seconds > MAX_PUBLISH_S:
             continue
         is_noise = defense.expect_links(*size) > MAX_RATIO * graph.num_edges
-        if is_noise or defense.supports(graph, threats) is not None:
+        if is_noise or defense.supports(threats.visible, threats) is not None:
             continue
         reason = candidate.reason
         if defense.needs_links and not answers.named_links:
             reason += ". Before publishing, name the sensitive links on the Data page"
         advice = Advice(text, candidate.secrets, reason, seconds)
         found.append((candidate, advice))
-
     found.sort(
         key=lambda item: (
             answers.recipient not in item[0].recipients,
@@ -242,7 +187,8 @@ def choose_defenses(
 
 def explain_obstacle(choice: MethodChoice, graph: Graph, answers: Answers) -> str:
     """Why a defense cannot run on this graph with these secrets; "" if it can."""
-    return choice.make_defense().supports(graph, _build_threats(answers, graph)) or ""
+    threats = _build_threats(answers, graph)
+    return choice.make_defense().supports(threats.visible, threats) or ""
 
 
 def propose_changes(
@@ -281,17 +227,18 @@ def _write_defense(candidate: Candidate, policy: Policy) -> str:
 
 def _build_threats(answers: Answers, graph: Graph) -> Threats:
     """Minimal threats of the requested kinds, for calling `supports`."""
-    link = attribute = utility = None
+    graph, link = graph.with_attributes((answers.private, answers.utility)), None
     if "links" in answers.secrets and graph.num_edges:
         link = LinkThreat(graph.edges[:1], graph.edges[:0], 0.0)
-    if "attribute" in answers.secrets and answers.private in graph.attributes:
-        attribute = _split_values(graph.attributes[str(answers.private)])
-    if answers.utility in graph.attributes:
-        utility = _split_values(graph.attributes[str(answers.utility)])
+    private = answers.private if "attribute" in answers.secrets else None
+    attribute, utility = (_split_values(graph, name) for name in (private, answers.utility))
     return Threats(graph, link, attribute, utility=utility)
 
 
-def _split_values(values: Attribute) -> AttributeThreat:
+def _split_values(graph: Graph, column: str | None) -> AttributeThreat | None:
+    if column is None:
+        return None
+    values = graph.attribute(column)
     is_even = np.arange(len(values.codes)) % 2 == 0
     return AttributeThreat(values, values.known & is_even, values.known & ~is_even)
 
@@ -314,37 +261,10 @@ def _read_answers(spec: AuditSpec, policy: Policy) -> Answers:
     )
 
 
-def make_fields(answers: Answers, preset: Preset, defenses: Sequence[str]) -> dict[str, Any]:
-    """Fields of an AuditSpec; defenses: the selected ones of `choose_defenses`."""
-    has_links = "links" in answers.secrets
-    has_column = "attribute" in answers.secrets and answers.private is not None
-    keys = preset.choose_attacks(has_links, has_column)
-    included = "links" in answers.knowledge and has_links
-    if included:
-        keys += [method.info.key for method in list_released_attacks()]
-    identity = "identity" in answers.secrets
-    if identity:
-        keys += [
-            method.info.key
-            for method in list_methods("identity_attack")
-            if method.info.is_baseline or method.info.cost in preset.costs
-        ]
-    return {
-        "private": answers.private if has_column else None,
-        "utility": answers.utility,
-        "hide_links": HIDDEN_SHARE if has_links and not answers.named_links else None,
-        "sensitive_links": (answers.named_links or None) if has_links else None,
-        "adaptive": "method" in answers.knowledge or preset.adaptive,
-        "released_links": included,
-        "identity": {"seeds_known": answers.seeds_known} if identity else None,
-        "attacks": [MethodChoice(key=key) for key in keys],
-        "defenses": add_data_independent(
-            [MethodChoice.parse(text, "defense") for text in defenses]
-        ),
-        "num_repeats": preset.num_repeats,
-        "policy": find_policy(answers.recipient).model_dump(mode="json"),
-        "purpose": describe_answers(answers),
-    }
+def describe_recipient(answers: Answers) -> dict[str, Any]:
+    """Fields of an AuditSpec on who receives the release: policy and purpose."""
+    policy = find_policy(answers.recipient).model_dump(mode="json")
+    return {"policy": policy, "purpose": describe_answers(answers)}
 
 
 def describe_answers(answers: Answers) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from core.audit.ledger import Relative, get_released
 from core.privacy.ledger import NOT_COVERED, Entry, Total, compute_totals
@@ -13,6 +13,8 @@ COLUMNS = ("Published", "Release", "Protects", "ε of the recipient", "δ")
 UNITS = {"edge": "one link", "link": "one link, reported by its ends", "node": "one node"}
 
 PARTS = {
+    "people": "people",
+    "pairs": "links",
     "nodes": "people",
     "links": "links",
     "values": "rare combinations of values",
@@ -52,6 +54,22 @@ def describe_relative(relative: Relative) -> str:
         f"This graph shares {format_percent(relative.overlap)} of its {PARTS[relative.part]} with "
         f"a graph of {runs}. Both count together, as the lineage “{relative.lineage}”, unless an "
         "approver sets them apart."
+    )
+
+
+def describe_restored(entries: Sequence[Entry]) -> str:
+    """What a restored ledger knows last, and what is to be done about later runs."""
+    if not entries:
+        known = "The restored ledger has no publishing run."
+    else:
+        last, runs = entries[-1], count_noun(len(entries), "publishing run")
+        day, name = last.made[:16].replace("T", " "), get_released(last).title
+        known = (
+            f"The restored ledger ends with run {last.run} of {day} ({name}), the last of {runs}."
+        )
+    return (
+        f"{known} It does not know what was published later: look for releases whose provenance "
+        "has a later date, and lower every budget of their graphs by their ε and δ."
     )
 
 

@@ -146,9 +146,9 @@ def find_level(results: pd.DataFrame, threat: Threat | None) -> float:
 
 
 def describe_missing(results: pd.DataFrame, releases: Sequence[str] | None = None) -> pd.DataFrame:
-    """Failed, skipped and cancelled results: release, method, attack, made, metrics, status,
-    reason."""
+    """Results without a value: release, method, attack, made, metrics, status in words, reason."""
     rows = results[results.status != State.DONE]
+    rows = rows.assign(status=rows.status.str.replace("_", " "))
     if releases is not None:
         rows = rows[rows.release.isin(list(releases))]
     columns = ["release", "method", "status", "reason"]

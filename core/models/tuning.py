@@ -14,7 +14,7 @@ from core.context import Context
 from core.graph import Graph
 
 PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0)
-"""Inverse penalties tried by `fit_logistic`, strongest penalty first."""
+"""Inverse penalties that `fit_logistic` tries if none are given, strongest penalty first."""
 
 NUM_FOLDS = 5
 """Folds of its cross-validation."""
@@ -65,23 +65,26 @@ def fit_logistic(
     observed: np.ndarray,
     num_classes: int,
     context: Context,
+    penalties: Sequence[float] = PENALTIES,
 ) -> tuple[np.ndarray, float, np.ndarray]:
     """Class probabilities (n, C) of a logistic regression with a cross-validated penalty, and (n,
     C) out-of-fold predictions of known nodes, NaN in other rows.
+
+    penalties  inverse penalties that are tried
 
     The penalty with the lowest cross-validated log-loss among the known nodes is used.
     """
     known = observed != MISSING
     folds = draw_folds(observed, NUM_FOLDS, context.rng("folds"))
     scores, held_out = {}, {}
-    for index, penalty in enumerate(PENALTIES):
+    for index, penalty in enumerate(penalties):
         predictions = np.full((len(observed), num_classes), np.nan)
         losses = []
         for visible, fold in hold_out(observed, folds):
             predictions[fold] = _predict(features, visible, num_classes, penalty)[fold]
             losses.append(compute_log_loss(predictions, observed, fold) * len(fold))
         scores[penalty], held_out[penalty] = sum(losses) / max(int(known.sum()), 1), predictions
-        context.progress.update(index + 1, len(PENALTIES) + 1, "choosing the penalty")
+        context.progress.update(index + 1, len(penalties) + 1, "choosing the penalty")
     best = min(scores, key=lambda penalty: scores[penalty])
     return _predict(features, observed, num_classes, best), best, held_out[best]
 

@@ -4,7 +4,7 @@ Whoever collects every release gets the sum of their budgets (basic composition,
 Theorem 1). Units imply one another: ε-node DP is ε-edge DP; and link-local DP protects a link from
 a reader of all reports by ε, or by 2ε if both ends report it (`Guarantee.epsilon_received`). So
 every guarantee counts for one link, node guarantees also for one node; a run without a guarantee
-for a unit makes its sum unbounded.
+for a unit makes its sum unbounded. The δ are added up as the ε are.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ Protected = Literal["edge", "node"]
 
 COUNTED: dict[Protected, tuple[Unit, ...]] = {"edge": ("edge", "link", "node"), "node": ("node",)}
 """Unit, one link or one node → units whose guarantees cover it."""
+
+PROTECTED: dict[Protected, str] = {"edge": "one link", "node": "one node"}
 
 NOT_COVERED = (
     "Settings that were chosen by auditing this graph are not covered by these sums: the choice "
@@ -95,11 +97,49 @@ def compute_totals(entries: Iterable[Entry]) -> tuple[Total, ...]:
     return tuple(totals)
 
 
-def check_budget(entries: Iterable[Entry], new: Entry, budget: float) -> None:
-    """Raise InputError if `new` would take a sum above `budget`, or if an earlier run without any
-    guarantee makes the sums unbounded."""
-    if not budget > 0:
-        raise InputError("budget", "must be above 0", budget)
+@dataclass(frozen=True)
+class Budget:
+    """Largest sums of ε and δ over all publishing runs.
+
+    delta  None: one in the number of nodes. A larger one promises nothing, since whoever publishes
+    one node at random, with all that is known of it, keeps to δ = 1/n
+    """
+
+    epsilon: float
+    delta: float | None = None
+
+    def compute_delta(self, num_nodes: int) -> float:
+        """Largest sum of δ on a graph of that size; InputError if it would promise nothing."""
+        limit = 1 / max(num_nodes, 1)
+        if self.delta is not None and self.delta > limit:
+            rule = f"must be at most 1/{num_nodes:,} = {limit:.2g}, one in the number of nodes"
+            raise InputError("δ of the budget", rule, self.delta, "above it δ promises nothing")
+        return limit if self.delta is None else self.delta
+
+
+def parse_budget(value: object) -> Budget:
+    """The budget of `EPS[,DELTA]`, of a number or of stored fields; raises InputError."""
+    if isinstance(value, Budget):
+        return value
+    parts = list(value.values()) if isinstance(value, dict) else str(value).split(",")
+    try:
+        epsilon, *more = [None if part is None else float(part) for part in parts]
+        delta = more[0] if more else None
+        is_right = len(parts) <= 2 and epsilon is not None and 0 < epsilon < math.inf
+        if is_right and epsilon is not None and (delta is None or 0 <= delta < 1):
+            return Budget(epsilon, delta)
+    except (TypeError, ValueError):
+        pass
+    rule = "must be EPS or EPS,DELTA: numbers, ε above 0 and δ from 0 to below 1"
+    raise InputError("budget", rule, value, "such as --budget 10 or --budget 10,1e-6")
+
+
+def check_budget(entries: Iterable[Entry], new: Entry, budget: Budget, num_nodes: int) -> None:
+    """Raise InputError if `new` would take a sum above `budget`, or if earlier runs make unbounded
+    the sum of a unit that `new` covers.
+
+    num_nodes  of the graph, which bounds a δ that promises something
+    """
     if new.epsilon is None:
         raise InputError(
             "release",
@@ -107,20 +147,25 @@ def check_budget(entries: Iterable[Entry], new: Entry, budget: float) -> None:
             new.release,
             "choose a private defense, or publish without --budget",
         )
+    delta = budget.compute_delta(num_nodes)
     earlier = [entry for entry in entries if entry.run != new.run]
-    unbounded = len({entry.run for entry in earlier if entry.epsilon is None})
-    if unbounded:
-        raise InputError(
-            "budget",
-            f"of ε = {budget:g} cannot hold",
-            f"{count_noun(unbounded, 'earlier run')} without a guarantee",
-            "publish without a budget",
-        )
     for total in compute_totals([*earlier, new]):
-        if new.covers(total.unit) and total.epsilon > budget * (1 + _ROUNDING):
+        if not new.covers(total.unit):
+            continue
+        sums = (("ε", total.epsilon, budget.epsilon, new.epsilon),)
+        for name, spent, limit, added in (*sums, ("δ", total.delta, delta, new.delta)):
+            if spent > limit * (1 + _ROUNDING):
+                raise InputError(
+                    "budget",
+                    f"of {name} = {limit:.6g} would be exceeded",
+                    f"{name} = {spent:g} after this run",
+                    f"{spent - added:g} is spent by {count_noun(total.runs - 1, 'publishing run')}",
+                )
+        if total.unbounded:
+            unit, runs = PROTECTED[total.unit], count_noun(total.unbounded, "earlier run")
             raise InputError(
                 "budget",
-                f"of ε = {budget:g} would be exceeded",
-                f"ε = {total.epsilon:g} after this run",
-                f"{total.epsilon - new.epsilon:g} is spent by {total.runs - 1} publishing runs",
+                f"of ε = {budget.epsilon:g} cannot hold for {unit}",
+                f"{runs} without a guarantee for {unit}",
+                "publish without a budget, or with a defense that protects what those runs protect",
             )

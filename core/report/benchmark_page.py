@@ -13,7 +13,7 @@ import pandas as pd
 from core.audit.benchmark import TABLE_COLUMNS
 from core.audit.provenance import describe_packages
 from core.audit.scenarios import THREAT_TITLES
-from core.audit.states import State
+from core.audit.states import NOT_TESTED, State
 from core.findings.benchmark import (
     SUMMARY_COLUMNS,
     choose_defense,
@@ -124,9 +124,8 @@ def _describe_scope(table: pd.DataFrame) -> str:
 
 
 def _describe_missing(table: pd.DataFrame) -> str:
-    states = table[table.status.isin([State.FAILED, State.SKIPPED])]
-    counts = states.groupby("status").size()
-    failed, skipped = (int(counts.get(state, 0)) for state in (State.FAILED, State.SKIPPED))
+    failed = int((table.status == State.FAILED).sum())
+    skipped = int(table.status.isin([State.SKIPPED, NOT_TESTED]).sum())
     return (
         f"{count_noun(failed, 'figure')} failed and {count_noun(skipped, 'figure')} could not be "
         "computed, with the reason in the column reason."

@@ -7,10 +7,16 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.presets import PRESETS, Preset, list_released_attacks
+from core.audit.presets import (
+    PRESETS,
+    Asked,
+    Preset,
+    add_released,
+    choose_attacks,
+    list_released_attacks,
+)
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
-from core.data.splits import Evaluation
 from core.findings.glossary import explain_term
 from core.findings.labels import is_baseline
 from core.methods import Method
@@ -19,6 +25,7 @@ from core.words import begin_sentence, count_noun
 from pages.ui import page, service, session
 from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.method_form import list_fields, show_settings
+from pages.ui.spec_form import read_help, read_label, show_form
 
 GROUPS = (
     (
@@ -41,11 +48,6 @@ GROUPS = (
         "",
     ),
 )
-EVALUATIONS: dict[Evaluation, str] = {
-    "uniform": "random pairs without a link",
-    "degree_matched": "pairs with the same degrees",
-    "distance_2": "pairs with a common neighbour",
-}
 START_REPEATS = 5
 
 
@@ -74,15 +76,17 @@ def show_attack_form(view: AuditView | None) -> None:
 def _show_presets(usable: Mapping[str, bool]) -> None:
     """One card per preset: its attacks, its time and whether it is selected."""
     for preset, column in zip(PRESETS, st.columns(len(PRESETS), gap="small"), strict=True):
-        keys = preset.choose_attacks(usable["link_attack"], usable["attribute_attack"])
+        asked = Asked(usable["link_attack"], usable["attribute_attack"])
+        attacks = choose_attacks(asked, [preset.key])
+        keys = list(dict.fromkeys(choice.key for choice in attacks))
         is_chosen = _is_chosen(preset, keys)
         with column.container(border=True, height="stretch", key=f"card-{preset.key}"):
             st.markdown(f"**{preset.title}**" + (" :material/check: selected" if is_chosen else ""))
-            count = count_noun(len(keys), "attack")
+            count = count_noun(len(attacks), "attack")
             st.caption(f"{begin_sentence(preset.summary)}. {count} in all.")
             time = estimate_audit(
                 {
-                    "attacks": [MethodChoice(key=key) for key in keys],
+                    "attacks": attacks,
                     "num_repeats": preset.num_repeats,
                     "adaptive": preset.adaptive,
                     "identity": None,
@@ -121,12 +125,12 @@ def _show_run(
 ) -> None:
     run, left, right = st.columns([2, 1.2, 2.4], vertical_alignment="bottom")
     repeats = left.number_input(
-        "Repeats",
+        read_label("num_repeats"),
         1,
         100,
         key="num_repeats",
         persist_state="session",
-        help="Each repeat draws new splits and new noise. Intervals use all repeats.",
+        help=read_help("num_repeats"),
     )
     defenses: tuple[MethodChoice, ...] = ()
     if view is not None and view.spec.defenses:
@@ -181,8 +185,7 @@ def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[
     knowledge = _show_knowledge()
     asked = ("released_links", "composition", "hold_every_defense")
     if choices and any(knowledge[name] for name in asked):
-        chosen = {choice.key for choice in choices}
-        choices += [MethodChoice(key=m.info.key) for m in inside if m.info.key not in chosen]
+        choices = add_released(choices)
     return choices, knowledge
 
 
@@ -190,51 +193,7 @@ def _show_knowledge() -> dict[str, Any]:
     """Ask for auxiliary knowledge of attackers, as fields of the spec."""
     st.header("Auxiliary knowledge", anchor=False, help=explain_term("Auxiliary knowledge"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        adaptive = st.checkbox(
-            "Adaptive attackers",
-            key="adaptive",
-            persist_state="session",
-            help="Each attack also runs as an adaptive attack. It applies the known defense to the "
-            "release with secrets of its own, and is trained on the result.",
-        )
-        inside = st.checkbox(
-            "Released links",
-            key="released_links",
-            persist_state="session",
-            help="Infer which links of a release are real, and which real links it was made from.",
-        )
-        held = st.number_input(
-            "Composition",
-            1,
-            100,
-            1,
-            key="composition",
-            persist_state="session",
-            help="Number of releases of the same graph that the attacker of released links holds.",
-        )
-        every = st.checkbox(
-            "One release of every defense",
-            key="hold_every_defense",
-            persist_state="session",
-            help="The attacker of released links holds one release of each defense of the audit.",
-        )
-        evaluation = st.selectbox(
-            "Compare withheld links with",
-            list(EVALUATIONS),
-            format_func=EVALUATIONS.__getitem__,
-            key="evaluation",
-            persist_state="session",
-            help="Random pairs are easy to distinguish from links. Pairs with the same degrees or "
-            "a common neighbour are harder. With common neighbours, only withheld links whose "
-            "endpoints have one are tested.",
-        )
-    return {
-        "adaptive": adaptive,
-        "released_links": inside,
-        "composition": int(held) if held > 1 else None,
-        "hold_every_defense": every,
-        "evaluation": evaluation,
-    }
+        return show_form("attack_form")
 
 
 def _show_attack(method: type[Method], usable: bool) -> list[MethodChoice]:

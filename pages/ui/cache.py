@@ -30,6 +30,12 @@ def load_graph(graph_hash: str) -> Graph:
     return service.open_service().load_graph(graph_hash)
 
 
+@st.cache_resource(max_entries=4, show_spinner=False)
+def load_chosen(graph_hash: str, columns: tuple[str | None, ...]) -> Graph:
+    """A stored graph with the chosen columns as attributes."""
+    return load_graph(graph_hash).with_attributes(columns)
+
+
 def load_view(audit_id: str) -> AuditView:
     """Current state of an audit; the service rebuilds it only when a cell has finished."""
     return service.open_service().get_view(audit_id)
@@ -46,10 +52,7 @@ def load_audit_graph(view: AuditView) -> Graph:
 def _load_audit_graph(
     graph_hash: str, leave_out: tuple[str, ...], columns: tuple[str | None, ...], _view: AuditView
 ) -> Graph:
-    graph = _view.load_graph()
-    for column in columns:
-        graph = graph if column is None else graph.with_private(column)
-    return graph
+    return _view.load_graph().with_attributes(columns)
 
 
 def load_release(view: AuditView, release: str) -> Graph:
@@ -64,9 +67,14 @@ def _load_release(audit_id: str, release: str, _view: AuditView) -> Graph:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def compute_profile(
-    graph_hash: str, private: str | None, utility: str | None, _report: LoadReport | None
+    graph_hash: str,
+    columns: tuple[str | None, ...],
+    private: str | None,
+    utility: str | None,
+    _report: LoadReport | None,
 ) -> GraphProfile:
-    return profile.compute_profile(load_graph(graph_hash), _report, private, utility)
+    graph = load_chosen(graph_hash, columns)
+    return profile.compute_profile(graph, _report, private, utility)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -13,6 +13,7 @@ from core.findings import leaving
 from core.graph import Graph
 from core.words import count_noun, format_percent
 from pages.ui import cache, page, session
+from pages.ui.spec_form import read_label
 from pages.ui.text import escape
 from pages.ui.threat_form import form_key
 from pages.ui.upload import store_upload
@@ -53,7 +54,7 @@ def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
     if chosen is None:
         start = "formats"
     way = st.segmented_control(
-        "Columns to publish",
+        read_label("publish_columns"),
         list(WAYS),
         default=start,
         format_func=WAYS.__getitem__,
@@ -91,7 +92,7 @@ def _choose_rules(names: list[str], publish: tuple[str, ...] | None) -> tuple[st
     known = session.current_threats().disclosure.generalize
     rules = tuple(rule for rule in known if rule.rpartition(":")[0] in names)
     first, second, third, last = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
-    column = first.selectbox("Generalise column", names[:MAX_NAMES], key=f"rule-column-{key}")
+    column = first.selectbox(read_label("generalize"), names[:MAX_NAMES], key=f"rule-column-{key}")
     kind = second.selectbox(
         "Rule",
         list(leaving.RULES),
@@ -131,7 +132,7 @@ def _choose_people() -> tuple[str, ...]:
     num_out = len(choice.disclosure.leave_out)
     with st.expander("Exclude nodes" + (f" ({num_out:,})" if num_out else "")):
         text = st.text_area(
-            "Ids of excluded nodes, one per line",
+            read_label("leave_out"),
             "\n".join(choice.disclosure.leave_out),
             key=f"left-out-{key}",
             help="For example of people who objected. No release and no attack includes them.",

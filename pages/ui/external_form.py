@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit.presets import PRESETS
-from core.audit.spec import MethodChoice
+from core.audit.presets import PRESETS, Asked, choose_attacks
 from core.data import sandbox
 from core.data.external_release import align_release, lacks_columns
 from core.defenses.external import EXTERNAL_FIELDS
@@ -13,6 +12,7 @@ from core.graph import Graph
 from core.words import count_noun
 from pages.ui import cache, page, session
 from pages.ui.second_graph_form import store_once
+from pages.ui.spec_form import read_label
 from pages.ui.upload import FORMATS, ask_layout, store_upload
 
 
@@ -23,7 +23,7 @@ def show_external_form(graph: Graph) -> None:
             "The file needs the same ids. Links of the open graph that it lacks count as withheld "
             "links. Set the private column on the Data page."
         )
-        file = st.file_uploader("Links of the anonymised file", type=FORMATS, key="external-file")
+        file = st.file_uploader(read_label("external_release"), type=FORMATS, key="external-file")
         if file is None:
             return
         path = store_upload(file)
@@ -55,15 +55,16 @@ def show_external_form(graph: Graph) -> None:
 
 def _start(release: str, withheld: list[tuple[str, str]]) -> None:
     threats = session.current_threats().threats
-    quick, has_column = PRESETS[0], threats.private is not None
-    keys = quick.choose_attacks(bool(withheld), has_column)
+    has_column = threats.private is not None
+    is_released = not withheld and not has_column
+    asked = Asked(bool(withheld), has_column, released=is_released)
     page.start_audit(
         {
             **EXTERNAL_FIELDS,
             "external_release": release,
             "hide_links": None,
             "sensitive_links": withheld or None,
-            "released_links": not withheld and not has_column,
-            "attacks": [MethodChoice(key=key) for key in keys],
+            "released_links": is_released,
+            "attacks": choose_attacks(asked, [PRESETS[0].key]),
         }
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.audit.answers import Answers, choose_seeds, find_obstacle, make_fields
 from core.audit.presets import PRESETS, Preset
 from core.audit.spec import MethodChoice
 from core.findings.guide import (
@@ -12,12 +13,9 @@ from core.findings.guide import (
     RECIPIENTS,
     SECRETS,
     USES,
-    Answers,
     choose_defenses,
-    choose_seeds,
+    describe_recipient,
     explain_preset,
-    find_obstacle,
-    make_fields,
 )
 from core.findings.labels import release_title
 from core.findings.policy import find_policy
@@ -26,6 +24,7 @@ from core.registry import find_method
 from core.words import begin_sentence
 from pages.ui import page, service, session
 from pages.ui.estimate import estimate_audit, estimate_method, load_time_model
+from pages.ui.spec_form import read_label
 from pages.ui.text import escape
 
 START_PRESET = "quick"
@@ -41,24 +40,25 @@ def show_guide() -> None:
 
 
 def _ask(graph: Graph) -> Answers:
-    choice = session.current_threats()
+    choice, columns = session.current_threats(), session.list_columns(graph)
+    columns = list(dict.fromkeys([*columns, *filter(None, choice.columns)]))
     with st.container(key="wide-guide"):
         left, right = st.columns(2, gap="large")
     recipient = left.radio(
         "Who receives it?", list(RECIPIENTS), format_func=RECIPIENTS.__getitem__,
         key="guide-recipient", persist_state="session",
     )  # fmt: skip
-    offered = [key for key in SECRETS if key != "attribute" or graph.attributes]
+    offered = [key for key in SECRETS if key != "attribute" or columns]
     offered = [key for key in offered if key != "links" or graph.num_edges]
     start = [key for key in ("links", "attribute") if key in offered]
     if choice.threats.private is None:
         start = [key for key in start if key != "attribute"] or start
     elif not choice.has_links:
         start = ["attribute"]
+    key = f"{graph.content_hash[:8]}-{choice.threats.private}"
     secrets = right.multiselect(
         "What must not be learned?", offered, start,
-        format_func=SECRETS.__getitem__, key=f"guide-secrets-{graph.content_hash[:8]}",
-        persist_state="session",
+        format_func=SECRETS.__getitem__, key=f"guide-secrets-{key}", persist_state="session",
     )  # fmt: skip
     known = [key for key in KNOWLEDGE if ABOUT.get(key, "") in ("", *secrets)]
     knowledge = left.multiselect(
@@ -68,16 +68,16 @@ def _ask(graph: Graph) -> Answers:
     )  # fmt: skip
     with right:
         private = _ask_column(
-            "Which column is private?", graph, choice.threats.private, "attribute" in secrets
+            "Which column is private?", columns, choice.threats.private, "attribute" in secrets
         )
-    fits = [key for key in USES if key != "column" or len(graph.attributes) > (private is not None)]
+    fits = [key for key in USES if key != "column" or len(columns) > (private is not None)]
     uses = right.multiselect(
         "What do they need it for?", fits, ["statistics"], format_func=USES.__getitem__,
         key=f"guide-uses-{len(fits)}", persist_state="session",
     )  # fmt: skip
     with right:
         utility = _ask_column(
-            "Which column do they predict?", graph, choice.disclosure.utility, "column" in uses,
+            "Which column do they predict?", columns, choice.disclosure.utility, "column" in uses,
             private,
         )  # fmt: skip
     basis = right.text_input(
@@ -90,14 +90,15 @@ def _ask(graph: Graph) -> Answers:
 
 
 def _ask_column(
-    label: str, graph: Graph, start: str | None, is_asked: bool, other: str | None = None
+    label: str, columns: list[str], start: str | None, is_asked: bool, other: str | None = None
 ) -> str | None:
-    names = [name for name in graph.attributes if name != other]
+    """The chosen column; a new choice on Data, `start`, takes the place of an earlier answer."""
+    names = [name for name in columns if name != other]
     if not is_asked:
         return start if start in names else None
     return st.selectbox(
         label, names, names.index(start) if start in names else 0,
-        key=f"guide-{label}-{graph.content_hash[:8]}", persist_state="session",
+        key=f"guide-{label}-{st.session_state['graph'][:8]}-{start}", persist_state="session",
     )  # fmt: skip
 
 
@@ -137,7 +138,7 @@ def _show_presets(answers: Answers, defenses: list[str], obstacle: str) -> None:
         persist_state="session",
     )
     stop_early = _saves_repeats(presets[key], answers) and st.checkbox(
-        "Stop early once the decision is clear",
+        read_label("stop_early"),
         True,
         key=f"guide-stop-early-{key}",
         persist_state="session",
@@ -168,7 +169,8 @@ def _explain(preset: Preset, answers: Answers, defenses: list[str]) -> str:
 
 
 def _start(answers: Answers, preset: Preset, defenses: list[str], stop_early: bool) -> None:
-    fields = {**make_fields(answers, preset, defenses), "stop_early": stop_early}
+    fields = make_fields(answers, preset, defenses) | describe_recipient(answers)
+    fields["stop_early"] = stop_early
     way = session.current_threats().way if fields["sensitive_links"] else ""
     session.set_threats(
         **{name: fields[name] for name in ("private", "utility", "hide_links", "sensitive_links")},

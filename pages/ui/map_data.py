@@ -36,27 +36,24 @@ def load_layout(graph_hash: str) -> Layout:
 
 def load_everybody(view: AuditView | None) -> Graph:
     """The stored graph with all nodes, including those left out of the audit."""
-    private = None if view is None else view.spec.threats.private
-    return _load_everybody(st.session_state["graph"], private)
+    return cache.load_chosen(st.session_state["graph"], (_find_private(view),))
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _load_everybody(graph_hash: str, private: str | None) -> Graph:
-    graph = cache.load_graph(graph_hash)
-    return graph if private is None else graph.with_private(private)
+def _find_private(view: AuditView | None) -> str | None:
+    """The private column of the audit, or the chosen one if there is no audit."""
+    return (session.current_threats() if view is None else view.spec).threats.private
 
 
 def load_people(view: AuditView | None, release: str) -> pd.DataFrame:
     """One row per node of a release, or of the open graph if there is no audit."""
-    graph_hash = st.session_state["graph"]
+    graph_hash, private = st.session_state["graph"], _find_private(view)
 
     def compute() -> pd.DataFrame:
         graph, communities = load_everybody(view), load_layout(graph_hash).communities
-        attribute = next(iter(graph.attributes.values()), None)
+        first = next(iter(graph.attributes.values()), None)
+        attribute = first if private is None else graph.attribute(private)
         if view is None:
             return compute_people(graph, communities, attribute=attribute)
-        private = view.spec.threats.private
-        attribute = (graph.attributes.get(private) if private else None) or attribute
         released = None if release == ORIGINAL else cache.load_release(view, release)
         nodes = view.nodes[view.nodes.release == release]
         return compute_people(graph, communities, nodes, attribute, released)

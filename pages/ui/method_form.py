@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import streamlit as st
+from pydantic import BaseModel
 
 from core.audit.spec import MethodChoice
 from core.errors import InputError
@@ -42,8 +44,8 @@ class FieldForm:
 
 
 @cache
-def list_fields(method: type[Method]) -> tuple[FieldForm, ...]:
-    """Settings of a method in declaration order."""
+def list_fields(method: type[BaseModel]) -> tuple[FieldForm, ...]:
+    """Settings of a method, or fields of a spec, in declaration order."""
     schema = method.model_json_schema()
     shared = schema.get("$defs", {})
     parts = schema.get("properties", {})
@@ -95,7 +97,7 @@ def show_settings(method: type[Method], key: str, sweep: bool = False) -> list[M
     An invalid value is reported in place, and no choice is returned.
     """
     fields = list_fields(method)
-    config = {field.name: _show_field(field, f"{key}.{field.name}") for field in fields}
+    config = {field.name: show_field(field, f"{key}.{field.name}") for field in fields}
     configs = [config]
     numbers = [field for field in fields if field.is_number]
     if sweep and numbers:
@@ -107,7 +109,11 @@ def show_settings(method: type[Method], key: str, sweep: bool = False) -> list[M
         return []
 
 
-def _show_field(field: FieldForm, key: str) -> Any:
+def show_field(field: FieldForm, key: str, titles: Mapping[str, str] | None = None) -> Any:
+    """Control of one field, kept in the session; its value.
+
+    titles  value → how a choice shows it
+    """
     keep: dict[str, Any] = {"key": key, "help": field.help or None, "persist_state": "session"}
     if field.kind == "boolean":
         return st.checkbox(field.title, bool(field.default), **keep)
@@ -117,7 +123,7 @@ def _show_field(field: FieldForm, key: str) -> Any:
             field.title,
             field.choices,
             index,
-            format_func=lambda value: str(value).replace("_", " "),
+            format_func=lambda value: (titles or {}).get(value, str(value).replace("_", " ")),
             **keep,
         )
     if field.is_number:

@@ -26,6 +26,7 @@ from core.methods import ATTACK_KINDS
 from core.registry import find_method
 from core.words import begin_sentence, count_noun
 from pages.ui import cache, service, session
+from pages.ui.spec_form import title_control
 from pages.ui.text import escape
 
 PAGES = Path(__file__).parents[1]
@@ -249,6 +250,7 @@ def find_profile() -> GraphProfile:
     choice, graph_hash = session.current_threats(), st.session_state["graph"]
     return cache.compute_profile(
         graph_hash,
+        choice.columns,
         choice.threats.private,
         choice.disclosure.utility,
         st.session_state.get("load_reports", {}).get(graph_hash),
@@ -333,7 +335,8 @@ def make_spec(fields: dict[str, Any]) -> AuditSpec:
             "graph_hash": st.session_state["graph"],
             **choice.spec_fields,
             **fields,
-        }
+        },
+        title_control,
     )
 
 

@@ -56,7 +56,8 @@ def _show_form(view: AuditView) -> None:
         value=None,
         placeholder="no limit",
         key="publish-budget",
-        help="Largest sum of ε over all publishing runs of the graph. A run above it is refused.",
+        help="Largest sum of ε over all publishing runs of the graph. A run above it is refused, "
+        "and one that takes the sum of δ above one in the number of nodes.",
     )
     publishable = show_obstacles(judge_view(view))
     offered = [choice for choice in view.spec.defenses if choice.id in publishable]

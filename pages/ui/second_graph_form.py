@@ -17,6 +17,7 @@ from core.seeding import Seed
 from core.words import count_noun
 from pages.ui import cache, page, service, session
 from pages.ui.shares import ask_share
+from pages.ui.spec_form import read_label
 from pages.ui.text import escape
 from pages.ui.threat_form import form_key
 from pages.ui.upload import FORMATS, ask_layout, store_upload
@@ -33,12 +34,12 @@ def show_second_graph(graph: Graph) -> None:
         given = _choose_graph(choice.auxiliary_graph)
         left, middle, right = st.columns(3)
         seeds = left.number_input(
-            "Nodes already identified", 0, value=choice.seeds_known, key=f"seeds-known-{key}"
+            read_label("seeds_known"), 0, value=choice.seeds_known, key=f"seeds-known-{key}"
         )
         simulated = given is None
         reason = None if simulated else "Not used: a second graph was uploaded."
         overlap = ask_share(
-            "Links in common",
+            read_label("overlap"),
             0.05,
             1.0,
             choice.overlap,
@@ -49,7 +50,7 @@ def show_second_graph(graph: Graph) -> None:
             key=f"overlap-{key}",
         )
         noise = ask_share(
-            "Wrong links",
+            read_label("noise"),
             0.0,
             1.0,
             choice.noise,
@@ -85,7 +86,7 @@ def show_shadow_graph(graph: Graph) -> None:
             "known. The attack Neighbourhood classifier is trained on it."
         )
         files = st.file_uploader(
-            "Links of the shadow graph and, if separate, its node table",
+            read_label("shadow_graph"),
             type=FORMATS,
             accept_multiple_files=True,
             key=f"other-graph-{key}",
@@ -147,7 +148,7 @@ def _load_other(files: Sequence[Any], private: tuple[str, ...]) -> Graph:
 def _choose_graph(stored: str | None) -> str | None:
     """Ask for the second graph; return its hash, or None to simulate it."""
     file = st.file_uploader(
-        "Links of the second graph (same ids)", type=FORMATS, key=f"second-graph-{form_key()}"
+        read_label("auxiliary_graph"), type=FORMATS, key=f"second-graph-{form_key()}"
     )
     if file is None:
         if stored is None or not st.checkbox(

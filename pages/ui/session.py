@@ -31,6 +31,8 @@ from pages.ui import cache
 
 DEFAULT_SHARE = 0.1
 """Default share of withheld links."""
+MAX_FEATURES = 200
+"""Above this number, features are not offered as columns to choose."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +69,12 @@ class ThreatChoice:
     def identity(self) -> IdentityChoice:
         """Auxiliary knowledge of re-identification attacks."""
         return self.threats.identity or IdentityChoice.model_validate({})
+
+    @property
+    def columns(self) -> tuple[str | None, ...]:
+        """Private and utility columns and those of groups, None for one that is not chosen."""
+        threats = self.threats
+        return (threats.private, *threats.more_private, self.disclosure.utility, *self.groups)
 
     @property
     def is_empty(self) -> bool:
@@ -174,6 +182,17 @@ def current_audit() -> str | None:
 
 def current_graph() -> Graph:
     return cache.load_graph(st.session_state["graph"])
+
+
+def chosen_graph() -> Graph:
+    """The open graph with the chosen columns as attributes, as an audit has them."""
+    return cache.load_chosen(st.session_state["graph"], current_threats().columns)
+
+
+def list_columns(graph: Graph) -> list[str]:
+    """Columns that can be chosen: attributes, and features unless there are very many."""
+    features = [name for name in graph.feature_names if name not in graph.attributes]
+    return [*graph.attributes, *(features if len(features) <= MAX_FEATURES else ())]
 
 
 def current_threats() -> ThreatChoice:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.audit.knowledge import JointHow, PublisherKnows
 from core.data import node_pairs
 from core.errors import AuditError
 from core.graph import Graph
 from core.words import count_noun, format_percent
 from pages.ui import page, session, upload
 from pages.ui.shares import ask_share
+from pages.ui.spec_form import read_help, read_label, read_titles
 from pages.ui.text import escape
 
 WAYS = {
@@ -25,18 +25,7 @@ WAYS = {
 }
 Pair = tuple[str, str]
 OTHERS = (0.01, 0.1, 0.3, 0.5)
-PUBLISHER: dict[PublisherKnows, str] = {
-    "public": "the values known to the attacker",
-    "column": "the whole column",
-    "none": "nothing",
-}
 PLACES = ("degree:0.1", "community:0.1", "degree:0.3", "community:0.3")
-JOINT: dict[JointHow, str] = {
-    "inferred": "infer all columns together",
-    "known": "know the other columns of all nodes",
-}
-MAX_FEATURES = 200
-"""Above this number, features are not offered as private columns."""
 
 
 def show_threats(graph: Graph) -> None:
@@ -54,18 +43,18 @@ def show_threats(graph: Graph) -> None:
 def _show_attribute_threat(graph: Graph) -> None:
     st.markdown("**Attribute inference:** whose private value can be guessed")
     choice, key = session.current_threats(), form_key()
-    columns = [None, *graph.attributes, *_list_feature_names(graph)]
+    columns = [None, *session.list_columns(graph)]
     titles = {None: "none"}
     private = st.selectbox(
-        "Private column",
+        read_label("private"),
         columns,
         _index(columns, choice.threats.private),
         key=f"private-{key}",
         format_func=lambda c: titles.get(c, c),
-        help="The attacker wants to infer this column and does not see it.",
+        help=read_help("private"),
     )
     known = ask_share(
-        "Share of nodes whose value the attacker knows",
+        read_label("known"),
         0.01,
         0.9,
         choice.threats.known,
@@ -75,12 +64,12 @@ def _show_attribute_threat(graph: Graph) -> None:
     )
     rest = [c for c in columns if c is None or c != private]
     utility = st.selectbox(
-        "Utility column",
+        read_label("utility"),
         rest,
         _index(rest, choice.disclosure.utility),
         key=f"utility-{key}",
         format_func=lambda c: titles.get(c, c),
-        help="The column that the recipient wants to predict. It measures usefulness.",
+        help=read_help("utility"),
     )
     session.set_threats(private=private, known=known, utility=utility)
     if private is not None:
@@ -93,19 +82,20 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
     known = choice.knowledge.auxiliary
     shares = [k.share for k in known if k.spread == "stratified"]
     other_places = [k.place for k in known if k.spread != "stratified"]
+    joint_ways = read_titles("joint")
     with st.expander("More private columns and auxiliary knowledge"):
         more = st.multiselect(
-            "Further private columns",
+            read_label("more_private"),
             columns,
             [c for c in choice.threats.more_private if c in columns],
             key=f"more-private-{key}",
-            help="They are attacked on the same releases.",
+            help=read_help("more_private"),
         )
         joint = st.multiselect(
-            "Attackers who combine the private columns",
-            list(JOINT),
+            read_label("joint"),
+            list(joint_ways),
             [way for way in choice.knowledge.joint if more],
-            format_func=JOINT.__getitem__,
+            format_func=joint_ways.__getitem__,
             key=f"joint-{key}",
             disabled=not more,
             help="The value of one column may help to infer another."
@@ -113,19 +103,19 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
         )
         rest = [c for c in columns if c not in more]
         groups = st.multiselect(
-            "Compare groups by",
+            read_label("groups"),
             rest,
             [c for c in choice.groups if c in rest],
             key=f"groups-{key}",
-            help="Compares the exposure of groups, such as age classes.",
+            help=read_help("groups"),
         )
         others = st.multiselect(
-            "Further attackers: share of nodes they know",
+            read_label("auxiliary_known"),
             sorted({*OTHERS, *shares}),
             shares,
             format_func=format_percent,
             key=f"others-{key}",
-            help="A defense may not protect against attackers who know other values than it used.",
+            help=read_help("auxiliary_known"),
         )
         places = st.multiselect(
             "Further attackers: kind of nodes they know",
@@ -136,15 +126,14 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
             help="Attackers who know nodes with high degree, or whole communities, instead of a "
             "random sample of the same size.",
         )
-        ways = list(PUBLISHER)
+        ways = list(read_titles("publisher_knows"))
         knows = st.selectbox(
-            "Private values that a defense uses",
+            read_label("publisher_knows"),
             ways,
             ways.index(choice.publisher_knows),
-            format_func=lambda way: PUBLISHER[way],
+            format_func=read_titles("publisher_knows").__getitem__,
             key=f"publisher-{key}",
-            help="A defense with part of the values predicts the rest. Attackers who know other "
-            "nodes may exploit its wrong predictions.",
+            help=read_help("publisher_knows"),
         )
     session.set_threats(
         more_private=tuple(more),
@@ -166,20 +155,19 @@ def _show_link_threat(graph: Graph) -> None:
     choice, key = session.current_threats(), form_key()
     ways = [way for way in WAYS if way != "given" or choice.way == "given"]
     way = st.selectbox(
-        "Sensitive links",
+        read_label("sensitive_links"),
         ways,
         ways.index(choice.way),
         format_func=WAYS.__getitem__,
         key=f"way-{key}",
-        help="They are removed from the graph before any defense is applied. The attacker tries to "
-        "find them.",
+        help=read_help("sensitive_links"),
     )
     if way == "none":
         session.set_threats(way=way, hide_links=None, sensitive_links=None)
         return
     if way == "share":
         share = ask_share(
-            "Share of the links",
+            read_label("hide_links"),
             0.01,
             0.5,
             choice.threats.hide_links or session.DEFAULT_SHARE,
@@ -189,7 +177,8 @@ def _show_link_threat(graph: Graph) -> None:
         return
     ask = {"file": _ask_file, "nodes": _ask_nodes, "classes": _ask_classes}.get(way)
     try:
-        pairs = choice.threats.sensitive_links or () if ask is None else ask(graph, key)
+        given = choice.threats.sensitive_links or ()
+        pairs = given if ask is None else ask(session.chosen_graph(), key)
     except AuditError as error:
         page.show_error(error)
         pairs = ()
@@ -240,12 +229,6 @@ def _ask_classes(graph: Graph, key: str) -> Sequence[Pair]:
         persist_state="session",
     )
     return node_pairs.find_links_between(graph, column, first, second)
-
-
-def _list_feature_names(graph: Graph) -> list[str]:
-    """Features that can be private; none for graphs with very many features."""
-    names = [name for name in graph.feature_names if name not in graph.attributes]
-    return names if len(names) <= MAX_FEATURES else []
 
 
 def _index(options: list[str | None], value: str | None) -> int:

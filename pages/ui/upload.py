@@ -9,6 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from core.data import readers, sandbox
+from core.data.assembly import MERGES
+from core.data.link_columns import NO_WEIGHT
 from core.data.sandbox import make_folder
 from core.data.sniff import DECIMALS, HEADERS, SEPARATORS, Field, TableLayout
 from core.errors import AuditError, ResourceError
@@ -53,8 +55,8 @@ def show_upload() -> None:
         accept_multiple_files=True,
         key="upload",
         help="Edge lists (CSV, TSV, TXT, also .gz, Parquet, Arrow), node tables (CSV, Parquet), "
-        "GraphML, GEXF, GML, node-link JSON, Pajek, Matrix Market, NPZ, PyTorch Geometric .pt, "
-        "MUSAE folders. Files stay on this machine.",
+        "matrices, GraphML, GEXF, GML, JSON of nodes and links, Pajek, Matrix Market, UCINET DL, "
+        "SIF, NPZ, PyTorch Geometric .pt, MUSAE folders. Files stay on this machine.",
     )
     if not uploads:
         st.caption("Links: two columns of ids. Node table: one row per node, with an id column.")
@@ -73,6 +75,7 @@ def show_upload() -> None:
         stem = (parts.get(NODES) or parts[LINKS]).name.split(".")[0]
         name = st.text_input("Name of the graph", stem, key=f"name-{stem}", width=280)
         is_open = any(None in layout.values() for layout in layouts.values())
+        is_open |= None in (options.get("source", ""), options.get("target", ""))
         if is_open:
             st.caption("Choose above how the files are read. Then load the graph.")
         if st.button("Load the graph", type="primary", key="load-upload", disabled=is_open):
@@ -183,7 +186,7 @@ def _find_links(paths: list[Path]) -> Path | None:
         likely += [p for p in paths if p in texts or readers.detect_format(p) != "text"]
     for path in [] if likely else texts:
         table = _preview(path, SCAN_ROWS, False)
-        if "source" in readers.guess_roles(table).values():
+        if readers.holds_links(table):
             likely.insert(0 if not table.iloc[:, 0].is_unique else len(likely), path)
     return likely[0] if likely else None
 
@@ -209,7 +212,7 @@ def _ask(parts: dict[str, Path], layouts: Layouts) -> dict[str, Any]:
         "target_path": parts.get(TARGETS),
         "private": None,
         "utility": None,
-        **_ask_links(),
+        **_ask_links(parts.get(LINKS), layouts.get(parts.get(LINKS, Path()), {})),
     }
     links, table_path = parts.get(LINKS), parts.get(NODES) or parts.get(TARGETS)
     if links is not None:
@@ -221,7 +224,9 @@ def _ask(parts: dict[str, Path], layouts: Layouts) -> dict[str, Any]:
     ends: set[str] = set()
     if links is not None:
         pairs = _preview(links, SCAN_ROWS, False, layouts.get(links))
-        ends = set(pairs.iloc[:, :2].to_numpy(object).ravel()) if pairs.shape[1] > 1 else set()
+        named = [options.get(end) for end in ("source", "target")]
+        columns_of_ends = [c for c in named if c is not None] or list(pairs.columns[:2])
+        ends = set(pairs[columns_of_ends].to_numpy(object).ravel())
     roles = readers.guess_roles(table, ends)
     columns = [str(column) for column in table.columns]
     with st.container(horizontal=True):
@@ -234,10 +239,46 @@ def _ask(parts: dict[str, Path], layouts: Layouts) -> dict[str, Any]:
     return options
 
 
-def _ask_links() -> dict[str, Any]:
-    """Ask how to treat undeclared nodes and invalid weights; both are errors by default."""
+def _ask_links(path: Path | None, layout: dict[str, str | None]) -> dict[str, Any]:
+    """Ask for the columns of both ends and of the weight, how repeated links are merged, and how
+    undeclared nodes are treated."""
+    table = pd.DataFrame() if path is None else _preview(path, SCAN_ROWS, False, layout)
+    options: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        missing = st.selectbox(
+        if table.shape[1] > 2:
+            found = readers.guess_link_roles(table)
+            roles = {role: column for column, role in found.roles.items()}
+            columns = list(found.roles)
+            for end in ("source", "target"):
+                proposal = None if found.question else columns.index(roles[end])
+                options[end] = st.selectbox(
+                    f"Column of the {end}",
+                    columns,
+                    proposal,
+                    key=f"{end}-{path}",
+                    placeholder="choose",
+                    width=200,
+                )
+            weights = [NO_WEIGHT, *columns]
+            options["weight"] = st.selectbox(
+                "Column of the weight",
+                weights,
+                weights.index(roles.get("weight", NO_WEIGHT)),
+                key=f"weight-{path}",
+                width=200,
+            )
+        else:
+            ignore = st.checkbox("Ignore link weights", key="ignore-weights")
+            options["weight"] = NO_WEIGHT if ignore else None
+        options["merge"] = st.selectbox(
+            "Weight of a repeated link",
+            list(MERGES),
+            list(MERGES).index("max"),
+            key="merge",
+            width=200,
+            help="Of the rows that give one link, in either direction.",
+        )
+        options["missing_nodes"] = st.selectbox(
             "Links to undeclared nodes",
             list(MISSING_NODES),
             format_func=MISSING_NODES.__getitem__,
@@ -245,12 +286,12 @@ def _ask_links() -> dict[str, Any]:
             width=280,
             help="Nodes are declared by the node table, or by formats that list nodes.",
         )
-        ignore = st.checkbox(
-            "Ignore link weights",
-            key="ignore-weights",
-            help="Otherwise, weights that are not numbers are an error.",
-        )
-    return {"missing_nodes": missing, "ignore_weights": ignore}
+    chosen = [column for column in options.values() if column is not None]
+    for column in table if table.shape[1] > 2 else ():
+        if column not in chosen:
+            why = readers.describe_unused(str(column), table[column])[1]
+            st.caption(f"Column {escape(str(column))} is left out: {escape(why, 200)}.")
+    return options
 
 
 def _preview(

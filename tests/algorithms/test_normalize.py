@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.algorithms.normalize import normalize_adjacency
+from core.algorithms.normalize import normalize_adjacency, normalize_rows
 
 
 def normalize_naively(dense, norm, self_loops):
@@ -35,3 +35,11 @@ def test_matches_a_naive_loop(norm, self_loops, dtype):
         found.toarray(), normalize_naively(dense, norm, self_loops), rtol=1e-6
     )
     np.testing.assert_array_equal(matrix.toarray(), dense)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_rows_get_unit_length_and_zeros_stay(make):
+    rows = np.array([[3.0, -4.0], [0.0, 0.0], [0.0, 0.5]])
+    found = normalize_rows(make(rows))
+    found = found if isinstance(found, np.ndarray) else found.toarray()
+    np.testing.assert_allclose(found, [[0.6, -0.8], [0.0, 0.0], [0.0, 1.0]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from core.attacks.adaptive import (
     fit_calibration,
     fit_correction,
     infer_adaptive,
+    is_corrected_better,
     score_adaptive,
 )
 from core.attacks.link import denoising
@@ -360,3 +362,43 @@ def test_secrets_of_a_release_too_large_to_denoise_have_the_chances_of_the_flips
     assert len(played.hidden) > 0
     assert (played.probabilities < 1).all()
     np.testing.assert_array_equal(played.probabilities, [by_link[tuple(p)] for p in played.hidden])
+
+
+def test_odds_of_unreleased_pairs_do_not_depend_on_how_many_are_drawn(monkeypatch):
+    """A classifier that saw one of 20 pairs without a link finds each 20 times as likely one."""
+    threats, odds = make_audit(50), {}
+    release = Release(threats.visible.with_edges(threats.visible.edges[10:]))
+    asked = draw_released_threat(threats.visible, release.graph, np.random.default_rng(0))
+    attack = make_method("common_neighbors")
+
+    def fit(attack, release, shadow, threat, context):
+        """Log odds of a pair that is not released, as counted in the training sample."""
+        is_link = threat.truth[~threat.released]
+        counted = np.log((is_link.sum() + 1) / (~is_link).sum())
+        classifier = SimpleNamespace(
+            name="counts", loss=0.0, compute_logits=lambda columns: np.full(len(columns), counted)
+        )
+        return adaptive.AdaptiveForm(classifier, 1.0, lambda scores: scores)
+
+    monkeypatch.setattr(adaptive, "_fit_form", fit)
+    for drawn in (60, 2000):
+        monkeypatch.setattr("core.data.splits.NUM_OTHERS", drawn)
+        found = score_adaptive(attack, Overdone(), release, asked, threats, Context(Seed(0)))
+        odds[drawn] = found.scores[~asked.released]
+    np.testing.assert_allclose(odds[60], odds[2000], atol=0.05)
+
+
+def test_a_correction_is_kept_only_where_it_predicts_better():
+    """Swapped classes need the map; noise, few cases and mere lack of confidence do not."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 4, 400)
+    sure = 0.05 + 0.8 * np.eye(4)[codes]
+    swapped = sure[:, [1, 2, 3, 0]]
+    assert is_corrected_better(swapped, codes, np.random.default_rng(1))
+    assert not is_corrected_better(swapped[:15], codes[:15], np.random.default_rng(1))
+    noise = rng.dirichlet(np.ones(4), 400)
+    assert not is_corrected_better(noise, codes, np.random.default_rng(1))
+    right = rng.random(400) < 0.7
+    shown = np.where(right, codes, rng.integers(0, 4, 400))
+    timid = 0.24 + 0.04 * np.eye(4)[shown]
+    assert not is_corrected_better(timid, codes, np.random.default_rng(1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from core.defenses.external import EXTERNAL
 from core.findings.channels import Channel, list_channels
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
+from core.registry import list_methods
 from core.release import ORIGINAL
 from core.report import ReportOptions
 from core.report.data import ReportData
@@ -34,7 +36,7 @@ def audit(folder, capsys, *more):
     (folder / "policy.json").write_text(json.dumps({**fields, "limits": limits}))
     path, out = str(folder / "links.csv"), folder / "out"
     parts = ["audit", "--graph", path, "--identity", "--auxiliary-graph", path, "--repeats", "1"]
-    parts += ["--seeds-known", "0", "--attack", "quick", "--policy", str(folder / "policy.json")]
+    parts += ["--seeds-known", "0", "--policy", str(folder / "policy.json")]
     code = command.main([*parts, *more, "--format", "json", "--out", str(out)])
     releases = json.loads((out / "audit.json").read_text())["verdict"]["releases"]
     said = "".join(capsys.readouterr())
@@ -47,24 +49,62 @@ def audit(folder, capsys, *more):
     [(1083000000, ()), (1000, ("--defense", "random_deletion:strength=0.8"))],
     ids=["times of calls", "amounts on a social graph, deletion"],
 )
-def test_a_release_with_weights_is_cleared_only_without_them(
+def test_a_release_with_weights_is_cleared_if_they_are_attacked_or_left_out(
     tmp_path, audit_home, capsys, first, defense
 ):
     graph = two_communities(40, seed=5)
     weights = first + np.random.default_rng(1).choice(10**6, graph.num_edges, replace=False)
     rows = [f"u{i},u{j},{w}" for (i, j), w in zip(graph.edges, weights, strict=True)]
     (tmp_path / "links.csv").write_text("\n".join(["source,target,weight", *rows]) + "\n")
-    code, said, decisions, gate = audit(tmp_path, capsys, *defense)
+    others = [m.info.key for m in list_methods("identity_attack") if m.info.cost == "instant"]
+    blind = [part for key in others if key != "value_join" for part in ("--attack", key)]
+    code, said, decisions, gate = audit(tmp_path, capsys, *defense, *blind)
     assert code == NOTHING_MAY_LEAVE
     assert set(decisions.values()) == {"review"}
-    assert said.count(f"{SAID}load the graph without them") == len(decisions)
+    assert said.count(f"{SAID}audit re-identification with Value join") == len(decisions)
     assert not gate["passed"]
     cases = [case for case in gate["cases"] if case["rule"] == "decision"]
     assert all(case["outcome"] == "error" and SAID in case["message"] for case in cases)
-    code, said, decisions, gate = audit(tmp_path, capsys, *defense, "--ignore-weights")
-    assert code == 0, said
-    assert set(decisions.values()) == {"publish"}
-    assert gate["passed"]
+    for cleared in (("--weight", "none", *blind), ("--attack", "quick")):
+        code, said, decisions, gate = audit(tmp_path, capsys, *defense, *cleared)
+        assert code == 0, said
+        assert set(decisions.values()) == {"publish"}
+        assert gate["passed"]
+
+
+CASES = Path(__file__).parents[3] / "shared" / "cases"
+FOUND = {
+    "k02_times": ((), {"original": 200}),
+    "k01_links_weighted": (
+        ("--defense", "random_deletion:strength=0.8"),
+        {"original": 120, "random_deletion:strength=0.8": 63 - 4},
+    ),
+}
+"""Case → options, and at least so many people found on each release: what a plain join finds."""
+
+
+@pytest.mark.parametrize("case", FOUND)
+def test_people_found_by_values_are_found_here(tmp_path, audit_home, capsys, case):
+    path = CASES / f"{case}.csv"
+    if not path.exists():
+        pytest.skip("needs the folder of cases")
+    options, least = FOUND[case]
+    parts = ["audit", "--graph", str(path), "--identity", "--auxiliary-graph", str(path)]
+    parts += ["--seeds-known", "0", "--attack", "quick", "--repeats", "3", *options]
+    parts += ["--policy", "internal", "--out", str(tmp_path)]
+    assert command.main(parts) == NOTHING_MAY_LEAVE
+    result = json.loads((tmp_path / "audit.json").read_text())
+    for release, most in least.items():
+        assert result["verdict"]["releases"][release]["decision"] == "do_not_publish"
+        rows = [r for r in result["results"] if r["release"] == release]
+        rows = {(r["method"], r["metric"]): r for r in rows}
+        found = rows["value_join", "expected_found"]
+        assert found["value"] * len_people(path) >= most
+
+
+def len_people(path):
+    """Number of people in a table of links."""
+    return len({end for line in path.read_text().splitlines()[1:] for end in line.split(",")[:2]})
 
 
 def test_whoever_makes_the_weights_and_whoever_drops_them():
@@ -74,7 +114,7 @@ def test_whoever_makes_the_weights_and_whoever_drops_them():
         (): ("publish", "publish", ""),
         (ORIGINAL,): ("review", "publish", ""),
         (RELEASE,): ("publish", "review", "choose a defense or setting"),
-        (ORIGINAL, RELEASE): ("review", "review", "load the graph without them"),
+        (ORIGINAL, RELEASE): ("review", "review", "or load the graph without them"),
     }
     for weighted, (first, second, remedy) in cases.items():
         found = replace(view, has_weights=lambda release, names=weighted: release in names)
@@ -84,7 +124,7 @@ def test_whoever_makes_the_weights_and_whoever_drops_them():
         assert (verdict.recommended == RELEASE) == (second == "publish")
         page = json.dumps(build_decision(ReportData(found, ReportOptions(policy=policy))))
         # Page 1 is about the release nearest to clearance.
-        assert (f"{SAID}load" in page) == ("publish" not in (first, second))
+        assert (f"{SAID}audit" in page) == ("publish" not in (first, second))
     judged = list_channels(replace(view, has_weights=lambda _release: True), EXTERNAL)
     assert judged[0].open_point.endswith("so write the release without them")
 

@@ -30,7 +30,9 @@ from core.audit.view import (
     REPR_ROWS,
     RESULT_COLUMNS,
 )
-from core.errors import RunCancelled
+from core.errors import RunCancelled, UnsupportedError
+from core.findings.policy import find_policy
+from core.findings.verdict import judge
 from core.methods import LinkAttack, MethodInfo
 from core.results import PairScores
 from tests.inline import run_inline
@@ -201,6 +203,28 @@ def test_a_failed_cell_is_a_result_and_the_others_go_on(graph, make_spec, add_at
     assert table.loc[("common_neighbors", "auc"), "status"] == "done"
     assert view.summary.cells_failed == 2
     assert not view.estimate("original", "fails", "auc").is_known
+
+
+def test_a_crash_after_a_decline_is_what_is_told(graph, make_spec, add_attack, tmp_path):
+    """An attack that declined in repeat 0 and crashed in the others did "not apply"."""
+    tries = []
+
+    def behave(context):
+        tries.append(1)
+        if len(tries) == 1:
+            raise UnsupportedError("not here", "needs more")
+        raise ValueError("crashed")
+
+    attacks = [add_attack("both", behave), {"key": "common_neighbors"}]
+    spec = make_spec(attacks=attacks, defenses=[], num_repeats=3)
+    view = run_inline(spec, graph, tmp_path)
+    states = view.cells[view.cells.method == "both"].sort_values("seed").state
+    assert states.tolist() == ["skipped", "failed", "failed"]
+    row = view.results[view.results.method == "both"].iloc[0]
+    assert (row.status, row.reason) == ("failed", "ValueError: crashed")
+    release = judge(view, find_policy("internal")).find("original")
+    assert any("did not finish: ValueError: crashed" in text for text in release.untried)
+    assert release.decision != "publish"
 
 
 def test_what_needs_a_failed_release_names_its_reason(graph, make_spec, monkeypatch, tmp_path):

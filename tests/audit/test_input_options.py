@@ -27,9 +27,9 @@ def test_undeclared_nodes_and_text_weights(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match="such as 'z'"):
         load(path)
-    with pytest.raises(InputError, match=r"strong.*ignore the weights"):
+    with pytest.raises(InputError, match=r"strong.*leave the weights out"):
         load(path, "--add-undeclared-nodes")
-    loaded, said = load(path, "--add-undeclared-nodes", "--ignore-weights")
+    loaded, said = load(path, "--add-undeclared-nodes", "--weight", "none")
     assert loaded.graph.node_ids == ("a", "z")
     assert loaded.graph.weights is None
     assert any("1 nodes that were not declared were added" in line for line in said)

@@ -24,14 +24,14 @@ from core.audit.ledger import (
 )
 from core.audit.spec import MethodChoice, PublishSpec
 from core.audit.store.database import Store
-from core.audit.store.schema import LedgerRow
-from core.data.lineage import GraphSketch
+from core.audit.store.schema import LedgerRow, LineageRow
+from core.data.lineage import GraphSketch, sketch_graph
 from core.defenses.edge_rand import EdgeRand
 from core.errors import InputError
 from core.findings.ledger import PARTS, describe_relative
 from core.graph import Graph
 from core.privacy.guarantees import EDGE
-from core.privacy.ledger import check_budget, compute_totals
+from core.privacy.ledger import Budget, check_budget, compute_totals
 from core.release import Release
 from tests.audit.test_service import wait_for
 
@@ -152,7 +152,7 @@ def test_a_run_is_entered_once_and_runs_at_the_same_time_see_each_other(store, g
         enter_release(store, graph, "run", "2026", release, None)
     (total,) = compute_totals(list_entries(store, graph))
     assert (total.epsilon, total.runs) == (3.0, 1)
-    limited, refused = spec.model_copy(update={"budget": 12.0}), []
+    limited, refused = spec.model_copy(update={"budget": Budget(12.0)}), []
 
     def enter():
         try:
@@ -175,14 +175,14 @@ def test_no_run_is_entered_between_a_check_and_its_entry(store, graph, monkeypat
     enough that all the others look meanwhile."""
     graph = format_nodes(graph)
 
-    def check(known, new, budget):
-        check_budget(known, new, budget)
+    def check(*given):
+        check_budget(*given)
         time.sleep(0.1)
 
     def enter(number):
         try:
             edited = graph.without_edges(graph.edges[number : number + 1])
-            enter_release(store, edited, f"r{number}", "2026", RELEASE, 4.0)
+            enter_release(store, edited, f"r{number}", "2026", RELEASE, Budget(4.0))
         except InputError:
             return False
         return True
@@ -218,7 +218,7 @@ def test_a_run_counts_whether_or_not_anybody_signed_it(store, graph):
     (total,) = compute_totals(list_entries(store, graph))
     assert (total.epsilon, total.runs) == (9.0, 3)
     with pytest.raises(InputError, match="9 is spent by 3"):
-        enter_release(store, graph, "r3", "2026", RELEASE, 10.0, "i ada", "")
+        enter_release(store, graph, "r3", "2026", RELEASE, Budget(10.0), "i ada", "")
 
 
 def test_an_assignment_is_seen_though_the_clock_went_back(store, graph, monkeypatch):
@@ -246,19 +246,19 @@ def test_the_same_data_in_another_guise_is_the_same_lineage(store, graph, name):
     graph = format_nodes(graph)
     variant = VARIANTS[name](graph)
     assert variant.content_hash != graph.content_hash
-    enter_release(store, graph, "first", "2026", RELEASE, 4.0)
+    enter_release(store, graph, "first", "2026", RELEASE, Budget(4.0))
     if name not in ("reordered", "other columns"):
         assert find_relative(store, variant).runs == 1
     with pytest.raises(InputError, match="budget"):
-        enter_release(store, variant, "second", "2026", RELEASE, 4.0)
+        enter_release(store, variant, "second", "2026", RELEASE, Budget(4.0))
     assert len(list_entries(store, variant)) == 1
-    enter_release(store, variant, "second", "2026", RELEASE, 6.0)
+    enter_release(store, variant, "second", "2026", RELEASE, Budget(6.0))
     assert list_entries(store, graph) == list_entries(store, variant)
     assert find_relative(store, variant) is None
 
 
 def test_new_ids_and_a_changed_link_are_the_same_lineage_for_one_reason_in_words(store, graph):
-    enter_release(store, graph, "first", "2026", RELEASE, 4.0)
+    enter_release(store, graph, "first", "2026", RELEASE, Budget(4.0))
     ids = tuple(f"x{i}" for i in range(graph.num_nodes))
     copy = replace(graph.without_edges(graph.edges[:1]), node_ids=ids)
     relative = find_relative(store, copy)
@@ -269,12 +269,80 @@ def test_new_ids_and_a_changed_link_are_the_same_lineage_for_one_reason_in_words
     )
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_part_with_the_same_ids_spends_the_budget_of_the_whole(store, is_named):
+    """The whole spent 10; a part of 142, 268 or 1,069 of 200,000 people spent 10 more."""
+    pairs = np.random.default_rng(0).integers(0, 200_000, (1_000_000, 2))
+    pairs[:, 1] = (pairs[:, 0] + 1 + pairs[:, 1] % 40) % 200_000  # neighbours are near
+    whole = Graph.from_pairs(pairs, 200_000)
+    if is_named:
+        whole = format_nodes(whole)
+    enter_release(store, whole, "whole", "2026", RELEASE, Budget(4.0))
+    for size in (142, 268, 1069):
+        part = whole.subgraph(np.arange(5000, 5000 + size))
+        assert find_relative(store, part).overlap == 1.0
+        with pytest.raises(InputError, match="budget"):
+            enter_release(store, part, f"part of {size}", "2026", RELEASE, Budget(4.0))
+
+
+RESPELLED = {
+    "another case": lambda text: text.upper(),
+    "a blank": lambda text: f"{text[:6]} {text[6:]}",
+    "zeros in front": lambda text: f"00{text}",
+}
+
+
+@pytest.mark.parametrize("name", RESPELLED)
+def test_ids_spelled_otherwise_and_fewer_links_are_the_same_lineage(store, graph, name):
+    kind = (lambda node: node) if name == "zeros in front" else (lambda node: f"person{node}")
+    first = replace(graph, node_ids=tuple(map(kind, graph.node_ids)))
+    kept = first.edges[np.random.default_rng(0).random(first.num_edges) > 0.05]
+    ids = tuple(map(RESPELLED[name], first.node_ids))
+    bare = replace(first.with_edges(kept), node_ids=ids, attributes={}, features=None)
+    copy = replace(bare, feature_names=())
+    enter_release(store, first, "first", "2026", RELEASE, Budget(4.0))
+    assert find_relative(store, copy).overlap == 1.0
+    with pytest.raises(InputError, match="budget"):
+        enter_release(store, copy, "second", "2026", RELEASE, Budget(4.0))
+
+
+@pytest.mark.parametrize(("links", "is_known"), [(8, True), (7, False)])
+def test_eight_links_by_numbers_are_no_chance_in_a_sparse_graph(store, links, is_known):
+    pairs = np.random.default_rng(0).integers(0, 3000, (6000, 2))
+    enter_release(store, Graph.from_pairs(pairs, 3000), "whole", "2026", RELEASE, None)
+    part = Graph.from_pairs(pairs[:links], 3000)
+    part = part.subgraph(np.flatnonzero(part.degrees))
+    assert (find_relative(store, part) is not None) == is_known
+
+
+def test_eight_links_by_numbers_may_be_chance_in_a_dense_graph(store):
+    pairs = np.stack(np.triu_indices(20, 1), axis=1)
+    dense = Graph.from_pairs(pairs[np.random.default_rng(0).permutation(190)[:120]], 20)
+    enter_release(store, dense, "whole", "2026", RELEASE, None)
+    part = Graph.from_pairs(dense.edges[:8], 20)
+    assert find_relative(store, part.subgraph(np.flatnonzero(part.degrees))) is None
+
+
+def test_a_lineage_of_an_older_ledger_is_joined(store, graph):
+    graph = format_nodes(graph)
+    enter_release(store, graph, "first", "2026", RELEASE, Budget(4.0))
+    kept = sketch_graph(graph)
+    old = {
+        part: {"count": found.count, "hashes": found.hashes.astype("<u8").tobytes().hex()}
+        for part in ("nodes", "links")
+        for found in [getattr(kept, part)]
+    }
+    with store.write() as connection:
+        connection.execute(sa.update(LineageRow).values(sketch={"is_named": True, **old}))
+    assert find_relative(store, VARIANTS["a link more"](graph)).part in ("nodes", "links")
+
+
 def test_other_data_with_the_same_numbers_for_people_is_counted_apart(store, graph):
     enter_release(store, graph, "first", "2026", RELEASE, None)
     other = planted_partition(7)
     assert set(other.node_ids) == set(graph.node_ids)
     assert find_relative(store, other) is None
-    enter_release(store, other, "second", "2026", RELEASE, 4.0)
+    enter_release(store, other, "second", "2026", RELEASE, Budget(4.0))
     assert len(list_entries(store, other)) == len(list_entries(store, graph)) == 1
 
 
@@ -282,10 +350,10 @@ def test_a_graph_that_two_lineages_share_makes_them_one(store, graph):
     graph = format_nodes(graph)
     halves = [graph.subgraph(np.arange(20)), graph.subgraph(np.arange(20, 40))]
     for number, half in enumerate(halves):
-        enter_release(store, half, f"half {number}", "2026", RELEASE, 4.0)
+        enter_release(store, half, f"half {number}", "2026", RELEASE, Budget(4.0))
     with pytest.raises(InputError, match="ε = 9 after this run"):
-        enter_release(store, graph, "whole", "2026", RELEASE, 8.0)
-    enter_release(store, graph, "whole", "2026", RELEASE, 9.0)
+        enter_release(store, graph, "whole", "2026", RELEASE, Budget(8.0))
+    enter_release(store, graph, "whole", "2026", RELEASE, Budget(9.0))
     assert len(list_entries(store, halves[0])) == 3
 
 
@@ -293,7 +361,7 @@ def test_only_a_named_lineage_joins_what_no_likeness_does_and_naming_splits_noth
     other = planted_partition(7)
     enter_release(store, graph, "a", "2026", RELEASE, None, lineage="survey")
     with pytest.raises(InputError, match="budget"):
-        enter_release(store, other, "b", "2026", RELEASE, 4.0, lineage="survey")
+        enter_release(store, other, "b", "2026", RELEASE, Budget(4.0), lineage="survey")
     enter_release(store, other, "b", "2026", RELEASE, None, lineage="survey")
     enter_release(store, graph, "c", "2026", RELEASE, None, lineage="a fresh name")
     assert len(list_entries(store, other)) == len(list_entries(store, graph)) == 3
@@ -306,7 +374,7 @@ def test_an_approver_sets_a_graph_apart_on_the_record(store, graph):
     with pytest.raises(InputError, match="say why"):
         assign_lineage(store, edited, "apart", "i eve", " ")
     assign_lineage(store, edited, "apart", "i eve", "it is synthetic")
-    enter_release(store, edited, "b", "2026", RELEASE, 4.0)
+    enter_release(store, edited, "b", "2026", RELEASE, Budget(4.0))
     assert len(list_entries(store, edited)) == 1
     with store.read() as connection:
         rows = connection.exec_driver_sql("SELECT person, reason FROM lineages").all()
@@ -363,6 +431,18 @@ def test_runs_of_the_app_share_the_ledger_and_obey_its_budget(service, graph):
     service.get_publish(runs[0].id)  # a second download
     entries = list_entries(service._store, graph)
     assert [entry.run for entry in entries] == [runs[0].id]
+
+
+def test_fifteen_runs_with_a_large_delta_do_not_fit_a_budget(audit_home, tmp_path, capsys):
+    defense = "gap:epsilon=1,delta=0.01,dimensions=8"
+    budget = ["--budget", "99"]
+    codes = [publish(tmp_path / f"r{n}.csv", *budget, defense=defense) for n in range(3)]
+    assert codes == [0, 0, 2]
+    assert (
+        "budget of δ = 0.0294118 would be exceeded; got δ = 0.03 after" in capsys.readouterr().err
+    )
+    assert publish(tmp_path / "r.csv", "--budget", "99,0.5", defense=defense) == 2
+    assert "δ of the budget must be at most 1/34" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("budget", ["0", "-1", "x"])

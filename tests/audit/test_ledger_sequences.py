@@ -15,7 +15,7 @@ from core.audit.store.database import Store
 from core.errors import InputError
 from core.graph import Graph
 from core.privacy.guarantees import EDGE, LINK_ONCE, LINK_TWICE, NODE
-from core.privacy.ledger import compute_totals
+from core.privacy.ledger import Budget, compute_totals
 from core.release import EMPIRICAL, Guarantee, Release
 
 KINDS = {"edge": EDGE, "reported once": LINK_ONCE, "reported twice": LINK_TWICE, "node": NODE}
@@ -37,7 +37,8 @@ def fits(kept: Kept, run: tuple[str, float], budget: float | None) -> bool:
         return True
     after = sum_by_hand([*kept, run])
     counted = ["edge", "node"] if run[0] == "node" else ["edge"]
-    is_bounded = all(kind != "none" for kind, _ in [*kept, run])
+    bounded = {"node"} if run[0] == "node" else KINDS.keys()
+    is_bounded = all(kind in bounded for kind, _ in [*kept, run])
     return is_bounded and all(after[unit] <= budget for unit in counted)
 
 
@@ -78,7 +79,7 @@ def run_sequence(store: Store, seed: int) -> None:
     def enter(graph: Graph, run: str, guarantee: Guarantee, budget: float | None) -> bool:
         release = Release(graph, "edge_rand", guarantee=guarantee)
         try:
-            enter_release(store, graph, run, "2026", release, budget)
+            enter_release(store, graph, run, "2026", release, budget and Budget(budget))
         except InputError:
             return False
         return True

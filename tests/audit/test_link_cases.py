@@ -10,7 +10,7 @@ from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
 from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.spec import AuditSpec, MethodChoice
-from core.cli.audit_spec import choose_attacks
+from core.cli.audit_spec import read_attacks
 from core.errors import InputError
 from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
@@ -133,7 +133,7 @@ def test_an_attack_on_links_inside_is_no_case_where_they_are_not_attacked():
     assert [scenario.id for _, _, scenario in list_scenarios(spec)] == ["adamic_adar"]
     fields = {"hide_links": 0.1}
     with pytest.raises(InputError, match="--released-links"):
-        choose_attacks(["mechanism_posterior"], fields)
-    keys = [choice["key"] for choice in choose_attacks(["mechanism_posterior"], {"composition": 3})]
+        read_attacks(["mechanism_posterior"], fields)
+    keys = [choice["key"] for choice in read_attacks(["mechanism_posterior"], {"composition": 3})]
     assert "mechanism_posterior" in keys
-    choose_attacks(["all"], fields)
+    read_attacks(["all"], fields)

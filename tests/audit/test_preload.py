@@ -9,7 +9,7 @@ from dataclasses import replace
 import numba
 from scipy import sparse
 
-from core.audit.presets import PRESETS
+from core.audit.presets import PRESETS, Asked, choose_attacks
 from tests.oracles.graphs import two_communities
 
 LOOPS = {
@@ -34,7 +34,7 @@ def audit_quickly(home: str) -> tuple[dict[str, str], dict[str, list[str]]]:
     loaded = list_types()
     graph = two_communities()
     graph = replace(graph, features=sparse.csr_array(graph.features > 0, dtype=float))
-    attacks = [{"key": key} for key in PRESETS[0].choose_attacks(True, False)]
+    attacks = choose_attacks(Asked(links=True), [PRESETS[0].key])
     fields = {"graph_hash": graph.content_hash, "hide_links": 0.1, "num_repeats": 1}
     view = run_inline(AuditSpec.check_spec({**fields, "attacks": attacks}), graph, home)
     assert set(view.cells.state) == {"done"}, view.cells

@@ -22,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from core.audit.presets import PRESETS
+from core.audit.presets import PRESETS, Asked
 from core.context import Context, SharedWork
 from core.data.catalogue import load_dataset
 from core.data.splits import draw_attribute_threat, draw_threats
@@ -115,7 +115,11 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     standard = next(preset for preset in PRESETS if preset.key == "standard")
-    keys = options.attacks.split(",") if options.attacks else standard.choose_attacks(False, True)
+    keys = (
+        options.attacks.split(",")
+        if options.attacks
+        else [choice.key for choice in standard.list_attacks(Asked(column=True))]
+    )
     for text in options.graphs.split(","):
         for split in map(int, options.splits.split(",")):
             seed, known, own = Seed(split), options.known, options.own

@@ -16,7 +16,7 @@ import time
 from typing import Any
 
 from core.audit.estimate import TimeRange
-from core.audit.presets import PRESETS
+from core.audit.presets import PRESETS, Asked, choose_attacks
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
@@ -43,7 +43,8 @@ def make_spec(service: AuditService, name: str, preset_key: str, defenses: tuple
     graph = load_dataset(name).graph
     preset = next(preset for preset in PRESETS if preset.key == preset_key)
     private = next(iter(graph.attributes), None)
-    keys = preset.choose_attacks(True, private is not None)
+    asked = Asked(True, private is not None)
+    keys = [choice.key for choice in choose_attacks(asked, [preset.key])]
     return AuditSpec.check_spec(
         {
             "graph_name": name,

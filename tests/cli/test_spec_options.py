@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
+
+import pytest
 
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
 from core.audit.spec import PARTS, AuditSpec
-from core.cli.arguments import add_options, read_options
+from core.cli.arguments import add_options, read_options, title_options
+from core.errors import InputError
 from tests.oracles.graphs import two_communities
 
 
@@ -33,3 +37,30 @@ def test_a_note_is_kept_and_renews_no_cell() -> None:
     assert noted.model_dump()["note"] == "of May"
     cells = [plan_audit(PreparedAudit.build(spec, graph)) for spec in (plain, noted)]
     assert cells[0] == cells[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        (("--repeats", "0"), "--repeats must be greater than or equal to 1; got 0"),
+        (("--known", "1"), "--known must be less than 1"),
+        (("--auxiliary-known", "3"), "--auxiliary-known must be shares between 0 and 1"),
+    ],
+)
+def test_a_message_names_the_option(words: tuple[str, ...], rule: str) -> None:
+    """`--repeats 0` was answered about the spec field 'num_repeats'."""
+    parser = argparse.ArgumentParser()
+    add_options(parser, *PARTS.values(), AuditSpec)
+    options = parser.parse_args(words)
+    fields = {"graph_hash": "x", **read_options(options, *PARTS.values(), AuditSpec)}
+    with pytest.raises(InputError, match=f"^{re.escape(rule)}"):
+        AuditSpec.check_spec(fields, title_options(options))
+
+
+def test_a_message_on_a_file_names_its_field() -> None:
+    options = argparse.Namespace(num_repeats=None, seeds_known=-1)
+    with pytest.raises(InputError, match=r"^spec field 'num_repeats' must be"):
+        AuditSpec.check_spec({"graph_hash": "x", "num_repeats": 0}, title_options(options))
+    fields = {"graph_hash": "x", "identity": {"seeds_known": -1}}
+    with pytest.raises(InputError, match=r"^--seeds-known must be"):
+        AuditSpec.check_spec(fields, title_options(options))

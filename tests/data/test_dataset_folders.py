@@ -52,7 +52,7 @@ def test_a_folder_of_ogb(tmp_path):
     assert (report.num_self_loops, report.num_reciprocal) == (1, 1)
     assert report.num_nodes_without_links == 1
     assert report.notes == ["1 file not used: edge-feat.csv.gz"]
-    assert load_graph(folder, ignore_weights=True).graph.weights is None
+    assert load_graph(folder, weight="none").graph.weights is None
 
 
 def test_what_the_home_library_reads_is_the_same(tmp_path):

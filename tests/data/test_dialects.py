@@ -75,9 +75,9 @@ def test_what_networkx_writes(tmp_path, name, kind):
 def test_text_as_weight_is_asked_about_and_can_be_ignored(tmp_path, name):
     file, write = WRITERS[name]
     write(make_graph(weight="close"), tmp_path / file)
-    with pytest.raises(InputError, match=r"must be numbers.*close.*ignore the weights"):
+    with pytest.raises(InputError, match=r"must be numbers.*close.*leave the weights out"):
         load_graph(tmp_path / file)
-    assert read_links(tmp_path / file, ignore_weights=True) == LINKS
+    assert read_links(tmp_path / file, weight="none") == LINKS
 
 
 SAMPLES = {

@@ -352,9 +352,9 @@ def test_node_table_without_rows_for_all_can_be_extended(tmp_path):
 )
 def test_text_weights_can_be_ignored(tmp_path, name, text):
     path = write(tmp_path, name, text)
-    with pytest.raises(InputError, match=r"must be numbers.*strong.*ignore the weights"):
+    with pytest.raises(InputError, match=r"must be numbers.*strong.*leave the weights out"):
         load_graph(path)
-    assert load_graph(path, ignore_weights=True).graph.weights is None
+    assert load_graph(path, weight="none").graph.weights is None
 
 
 # -- the child process ------------------------------------------------------------------------

@@ -39,10 +39,10 @@ def test_further_graphs_and_unused_values_of_gml_are_told(tmp_path):
     edge = "edge [ source 1 target 2 kind 3 ]"
     text = f"graph [ node [ id 1 ] node [ id 2 ] {edge} ]\n"
     loaded = load_graph(write(tmp_path, "g.gml", text * 3))
-    assert sorted(loaded.report.notes) == [
-        "1 value of edges in 'kind' not used",
-        "2 further graphs not used",
-    ]
+    assert loaded.report.notes == ["2 further graphs not used"]
+    (kind,) = (column for column in loaded.report.columns if column.use == "left out")
+    assert (kind.table, kind.name) == ("links", "kind")
+    assert kind.why.endswith("(1 value)")
 
 
 GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -59,11 +59,11 @@ def test_undeclared_keys_and_joined_graphs_of_graphml_are_told(tmp_path):
     assert loaded.graph.num_edges == 2
     assert loaded.graph.weights is None
     assert sorted(loaded.report.notes) == [
-        "1 value of edges in column 'kind' not used",
         "1 value of nodes under the undeclared key 'x' not used",
         "2 graphs of the file were read as one",
         "2 values of edges under the undeclared key 'nobody' not used",
     ]
+    assert "kind of a link" in loaded.report.ignored_columns["kind"]
 
 
 @pytest.mark.parametrize("kind", ["graphml", "gexf"])
@@ -110,7 +110,8 @@ def test_values_of_edges_of_gexf_are_told(tmp_path):
     nx.set_edge_attributes(graph, "friend", "kind")
     path = tmp_path / "g.gexf"
     nx.write_gexf(graph, path)
-    assert load_graph(path).report.notes == ["2 values of edges in attvalues not used"]
+    why = load_graph(path).report.ignored_columns["kind"]
+    assert why == "the kind of a link (1 kind): the graph keeps none (2 values)"
 
 
 def test_limits_name_the_true_number(tmp_path):

@@ -15,8 +15,9 @@ from scipy import sparse
 from core.attribute import Attribute
 from core.audit.ledger import MIN_ELEMENTS, MIN_OVERLAP
 from core.data.catalogue import load_dataset
-from core.data.lineage import SIZE, GraphSketch, Sketch, sketch_graph
+from core.data.lineage import MAX_EXACT, SIZE, GraphSketch, Sketch, normalize_id, sketch_graph
 from core.graph import Graph
+from core.seeding import mix_bits
 
 
 def make_graph(num_nodes: int, num_links: int, seed: int = 0, prefix: str = "p") -> Graph:
@@ -37,10 +38,11 @@ def test_the_estimated_overlap_of_links_is_that_of_the_sets(kept):
     second = first.with_edges(np.concatenate([mine, rng.integers(0, 3000, (15_000, 2))]))
     a, b = named_links(first), named_links(second)
     found = sketch_graph(first).links, sketch_graph(second).links
-    # four standard errors of a share of SIZE
-    assert found[0].estimate_jaccard(found[1]) == pytest.approx(len(a & b) / len(a | b), abs=0.06)
     overlap = len(a & b) / min(len(a), len(b))
-    assert found[0].estimate_overlap(found[1]) == pytest.approx(overlap, abs=0.1)
+    estimated = found[0].estimate_overlap(found[1])
+    # four standard errors of a share of the compared
+    assert estimated.share == pytest.approx(overlap, abs=2 / estimated.compared**0.5)
+    assert estimated.compared > SIZE / 2
     assert (found[0].count, found[1].count) == (len(a), len(b))
 
 
@@ -50,10 +52,9 @@ def test_small_sets_are_compared_exactly():
     a, b = named_links(first), named_links(second)
     assert max(len(a), len(b)) <= SIZE
     found = sketch_graph(first).links, sketch_graph(second).links
-    assert found[0].estimate_jaccard(found[1]) == len(b) / len(a)
-    assert found[0].estimate_overlap(found[1]) == 1.0
+    assert found[0].estimate_overlap(found[1]) == (1.0, len(b))
     empty = Sketch.of(np.empty(0, np.uint64))
-    assert empty.estimate_overlap(empty) == empty.estimate_overlap(found[0]) == 0.0
+    assert empty.estimate_overlap(empty) == empty.estimate_overlap(found[0]) == (0.0, 0)
 
 
 def test_another_order_is_the_same_and_a_part_is_within_the_whole():
@@ -63,8 +64,61 @@ def test_another_order_is_the_same_and_a_part_is_within_the_whole():
     assert json.dumps(inverted.to_json()) == json.dumps(whole.to_json())
     part = sketch_graph(graph.subgraph(np.arange(1000)))
     assert part.nodes.count == 1000
-    assert whole.estimate_overlaps(part)["nodes"] > 0.8
-    assert whole.estimate_overlaps(part)["links"] > 0.6
+    for kind in ("people", "pairs", "nodes", "links"):
+        assert whole.estimate_overlaps(part)[kind].share == 1.0, kind
+    assert whole.estimate_overlaps(part)["people"].compared == 1000
+
+
+@pytest.mark.parametrize("kept", [1.0, 0.7])
+@pytest.mark.parametrize("size", [40, 142, 1069, 20_000])
+def test_a_part_of_any_size_is_estimated_within_the_stated_error(size, kept):
+    """Of a set as large as three times what is kept; 200 parts each, drawn at random."""
+    rng = np.random.default_rng(size)
+    elements = mix_bits(rng.integers(1 << 62, size=3 << 14))
+    whole = Sketch.of(elements, 1 << 14)
+    shares, compared = [], []
+    for _ in range(200):
+        mine = rng.choice(elements, round(kept * size), replace=False)
+        strange = mix_bits(rng.integers(1 << 62, size=size - len(mine)))
+        overlap = Sketch.of(np.concatenate([mine, strange]), 1 << 14).estimate_overlap(whole)
+        shares.append(overlap.share)
+        compared.append(overlap.compared)
+    error = np.sqrt(kept * (1 - kept) * 3 / size)
+    assert np.mean(shares) == pytest.approx(kept, abs=4 * error / 200**0.5 + 1e-12)
+    assert np.std(shares) == pytest.approx(error, rel=0.25, abs=1e-12)
+    assert np.mean(compared) == pytest.approx(size / 3, rel=0.1)
+
+
+def test_a_part_of_a_large_graph_is_contained_in_what_the_ledger_keeps():
+    """Of 200,000 nodes a third is kept; 142 with their links are known by what is."""
+    graph = make_graph(200_000, 300_000)
+    whole = GraphSketch.from_json(sketch_graph(graph).to_json())
+    assert len(whole.people.hashes) == len(whole.pairs.hashes) == MAX_EXACT < 200_000
+    for size in (12, 142, 1069):
+        nodes = np.random.default_rng(size).choice(200_000, size, replace=False)
+        overlap = whole.estimate_overlaps(sketch_graph(graph.subgraph(nodes)))["people"]
+        assert overlap.share == 1.0
+        assert overlap.compared == pytest.approx(size * MAX_EXACT / 200_000, abs=2 * size**0.5)
+
+
+@pytest.mark.parametrize(
+    ("written", "normal"),
+    [
+        (" Ann  Lee\u00a0", "annlee"),
+        ("\uff21NN", "ann"),
+        ("Straße", "strasse"),
+        ("007", "7"),
+        ("7.0", "7"),
+        ("0", "0"),
+        ("000", "0"),
+        ("7.5", "7.5"),
+        ("-7", "-7"),
+        ("7a", "7a"),
+        ("٧", "٧"),
+    ],
+)
+def test_ids_are_compared_in_one_form(written, normal):
+    assert normalize_id(written) == normal
 
 
 def rename_and_edit(graph: Graph, share: float, rng: np.random.Generator) -> Graph:
@@ -81,14 +135,8 @@ def rename_and_edit(graph: Graph, share: float, rng: np.random.Generator) -> Gra
 
 def find_likest(first: Graph, second: Graph) -> float:
     """Largest overlap of a part with enough elements, as the ledger asks."""
-    a, b = sketch_graph(first), sketch_graph(second)
-    enough = [
-        part
-        for part in GraphSketch.parts
-        if min(getattr(a, part).count, getattr(b, part).count) >= MIN_ELEMENTS
-    ]
-    overlaps = a.estimate_overlaps(b)
-    return max(overlaps[part] for part in enough)
+    overlaps = sketch_graph(first).estimate_overlaps(sketch_graph(second))
+    return max(found.share for found in overlaps.values() if found.compared >= MIN_ELEMENTS)
 
 
 KINDS = {
@@ -148,26 +196,31 @@ def test_values_identify_nodes_whatever_happened_to_ids_and_links():
         feature_names=names[::-1],
     )
     overlaps = sketch_graph(graph).estimate_overlaps(sketch_graph(copy))
-    assert overlaps["values"] == 1.0
-    assert overlaps["nodes"] == overlaps["links"] == 0.0
+    assert overlaps["values"].share == 1.0
+    assert not any(overlaps[part].share for part in ("people", "pairs", "nodes", "links"))
     moved = replace(copy, attributes={**copy.attributes, "age": ages})  # another person's age
-    assert sketch_graph(graph).estimate_overlaps(sketch_graph(moved))["values"] < 0.1
+    assert sketch_graph(graph).estimate_overlaps(sketch_graph(moved))["values"].share < 0.1
     exchanged = replace(copy, attributes={"age": city.take(order), "city": ages.take(order)})
-    assert sketch_graph(graph).estimate_overlaps(sketch_graph(exchanged))["values"] < 0.1
+    assert sketch_graph(graph).estimate_overlaps(sketch_graph(exchanged))["values"].share < 0.1
 
 
-def test_a_ledger_of_sketches_with_fewer_parts_is_read():
+def test_a_ledger_of_older_sketches_is_read():
+    """Which hold ids as they are written alone, in hexadecimal digits."""
     sketch = sketch_graph(make_graph(300, 2000))
-    stored = {part: sketch.to_json()[part] for part in ("nodes", "links")} | {"shape": "?"}
-    overlaps = GraphSketch.from_json(stored).estimate_overlaps(sketch)
-    assert [part for part in overlaps if overlaps[part]] == ["nodes", "links"]
+    stored = {
+        part: {"count": kept.count, "hashes": kept.hashes.astype("<u8").tobytes().hex()}
+        for part, kept in (("nodes", sketch.nodes), ("links", sketch.links))
+    }
+    overlaps = GraphSketch.from_json(stored | {"shape": "?"}).estimate_overlaps(sketch)
+    assert [part for part in overlaps if overlaps[part].share] == ["nodes", "links"]
 
 
 def test_a_sketch_survives_json():
     sketch = sketch_graph(make_graph(2000, 5000))
     stored = GraphSketch.from_json(json.loads(json.dumps(sketch.to_json())))
     assert stored.to_json() == sketch.to_json()
-    assert set(stored.estimate_overlaps(sketch).values()) == {1.0, 0.0}  # without values
+    shares = {overlap.share for overlap in stored.estimate_overlaps(sketch).values()}
+    assert shares == {1.0, 0.0}  # without values
 
 
 def test_a_million_links_take_seconds():

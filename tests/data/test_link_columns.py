@@ -18,7 +18,7 @@ GAPS = st.sampled_from([",", ";", "\t", " ", "  ", ", "])
 
 def read_slowly(path):
     text = load_link_text(path)
-    return edge_list._parse_columns(text, list(text.names[:2]))
+    return edge_list._parse_columns(text, list(text.names[:2]), [])
 
 
 @settings(max_examples=300)
@@ -37,7 +37,7 @@ def test_fast_reader_reads_what_the_slow_one_reads(tmp_path_factory, rows, gap, 
     except InputError:
         return
     if fast is not None:
-        slow = edge_list._parse_columns(text, columns)
+        slow = edge_list._parse_columns(text, columns, [])
         assert fast[1] == slow[1]
         assert fast[0].tolist() == slow[0].tolist()
 

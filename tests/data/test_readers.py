@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from core.data.columns import guess_roles, guess_unknown_markers
+from core.data.link_columns import guess_link_roles
 from core.data.readers import load_graph, read_preview
 from core.errors import InputError
 from tests.oracles.graphs import two_communities
@@ -95,7 +96,7 @@ def test_weights_are_read_and_ones_mean_unweighted(tmp_path):
 
 def test_weight_column_can_be_ignored(tmp_path):
     path = write(tmp_path, "w.csv", "source,target,weight\na,b,-1\nb,c,3\n")
-    with pytest.raises(InputError, match=r"weight.*≥ 0.*'-1' in line 2.*ignore"):
+    with pytest.raises(InputError, match=r"weight.*≥ 0.*'-1' in line 2.*--weight none"):
         load_graph(path)
     assert load_graph(path, roles={"weight": "ignore"}).graph.weights is None
 
@@ -103,15 +104,15 @@ def test_weight_column_can_be_ignored(tmp_path):
 def test_further_columns_of_links_are_reported(tmp_path):
     loaded = load_graph(write(tmp_path, "t.csv", "from,to,since\na,b,2001\nb,c,2002\n"))
     assert loaded.graph.weights is None
-    assert any("since" in note for note in loaded.report.notes)
+    assert "time of a link" in loaded.report.ignored_columns["since"]
 
 
 NODES = """user_id,age,city,member,nickname
-d,31,rome,true,dd
-a,25.5,oslo,false,aa
-b,,rome,true,bb
-c,40,-1,true,cc
-e,50,oslo,true,ee
+d,31,rome,True,dd
+a,25.5,oslo,False,aa
+b,,rome,True,bb
+c,40,-1,True,cc
+e,50,oslo,True,ee
 """
 
 
@@ -121,11 +122,12 @@ def test_node_table_gives_nodes_features_and_attributes(tmp_path):
     graph = loaded.graph
     assert graph.node_ids == ("d", "a", "b", "c", "e")
     assert links_of(graph) == LINKS
-    assert graph.feature_names == ("age", "member")
+    assert graph.feature_names == ("age",)
     # The median of 31, 25.5, 40, 50 stands in for the blank.
-    assert graph.features.tolist() == [[31, 1], [25.5, 0], [35.5, 1], [40, 1], [50, 1]]
+    assert graph.features.tolist() == [[31], [25.5], [35.5], [40], [50]]
     assert graph.attribute("city").classes == ("oslo", "rome")
     assert graph.attribute("city").codes.tolist() == [1, 0, 1, -1, 0]
+    assert graph.attribute("member").codes.tolist() == [1, 0, 1, 1, 1]
     assert loaded.report.num_filled == {"age": 1}
     assert loaded.report.num_unknown == {"city": 1}
     assert loaded.report.num_nodes_without_links == 1
@@ -175,8 +177,8 @@ def test_private_and_utility_become_attributes_and_unknown_applies_to_them_only(
 
 def test_ignored_columns_are_neither_feature_nor_attribute(tmp_path):
     path, nodes = write(tmp_path, "l.csv", PATH), write(tmp_path, "n.csv", NODES)
-    graph = load_graph(path, nodes_path=nodes, ignore=["age", "city"]).graph
-    assert graph.feature_names == ("member",)
+    graph = load_graph(path, nodes_path=nodes, ignore=["age", "city", "member"]).graph
+    assert graph.features is None
     assert dict(graph.attributes) == {}
 
 
@@ -366,9 +368,10 @@ def test_musae_features_and_targets(tmp_path):
 def test_preview_and_roles_of_links(tmp_path):
     table = read_preview(write(tmp_path, "l.txt", "1 2 0.5\n2 3 0.25\n" * 30), rows=5)
     assert table.shape == (5, 3)
-    assert guess_roles(table) == {"source": "source", "target": "target", "weight": "weight"}
+    roles = guess_link_roles(table).roles
+    assert roles == {"source": "source", "target": "target", "weight": "weight"}
     table = read_preview(write(tmp_path, "m.csv", "id_1,id_2\n4,5\n"))
-    assert guess_roles(table) == {"id_1": "source", "id_2": "target"}
+    assert guess_link_roles(table).roles == {"id_1": "source", "id_2": "target"}
 
 
 def test_preview_and_roles_of_nodes(tmp_path):
@@ -445,7 +448,8 @@ def test_typed_parquet_columns(tmp_path):
     )
     table.to_parquet(tmp_path / "n.parquet")
     graph = load_graph(write(tmp_path, "l.csv", PATH), nodes_path=tmp_path / "n.parquet").graph
-    assert graph.feature_names == ("member", "score")
-    assert graph.features.tolist() == [[1, 1], [0, 3], [1, 3], [1, 4]]
+    assert graph.feature_names == ("score",)
+    assert graph.features.tolist() == [[1], [3], [3], [4]]
+    assert graph.attribute("member").codes.tolist() == [1, 0, 1, 1]
     assert graph.attribute("team").codes.tolist() == [0, 1, 0, -1]
     assert graph.attribute("born").codes.tolist() == [0, 0, 1, 1]

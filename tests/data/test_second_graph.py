@@ -70,3 +70,15 @@ def test_more_seeds_than_people_is_one_line():
     with pytest.raises(InputError, match="known seeds must be at most the 15 people") as error:
         draw_identity_threat(isolated_node(), Seed(0), 1.0, num_seeds=16)
     assert "\n" not in str(error.value)
+
+
+def test_who_has_links_in_the_second_graph_only_is_no_seed():
+    """Alone in the release: of the 16 people of both graphs, 15 can be seeds."""
+    graph = isolated_node()
+    lonely = int(np.flatnonzero(graph.degrees == 0)[0])
+    known = graph.with_edges(np.concatenate([graph.edges, [[(lonely + 1) % 16, lonely]]]))
+    assert known.degrees[lonely] == 1
+    threat = draw_identity_threat(graph, Seed(0), num_seeds=15, known=known)
+    assert lonely not in threat.seeds[:, 1]
+    with pytest.raises(InputError, match="at most the 15 people"):
+        draw_identity_threat(graph, Seed(0), num_seeds=16, known=known)

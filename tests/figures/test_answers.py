@@ -66,7 +66,8 @@ def test_defense_names_who_finds_least_at_few_false_alarms_before_the_headline()
 
 
 @pytest.mark.parametrize(
-    ("status", "is_told"), [("done", True), ("skipped", True), ("cancelled", False), ("", False)]
+    ("status", "is_told"),
+    [("done", True), ("skipped", True), ("not_tested", False), ("cancelled", False), ("", False)],
 )
 def test_a_release_that_the_strongest_attack_was_not_tried_on_is_not_called_safe(
     status: str, is_told: bool

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from core.attribute import Attribute
+from core.audit.answers import HIDDEN_SHARE, Answers, choose_seeds, find_obstacle, make_fields
 from core.audit.presets import PRESETS, SETTING
 from core.audit.spec import AuditSpec, MethodChoice
 from core.data.second_graph import draw_identity_threat
@@ -19,18 +20,14 @@ from core.findings.guide import (
     ANYBODY,
     BUDGETS,
     CANDIDATES,
-    HIDDEN_SHARE,
     RECIPIENTS,
     SECRETS,
     USES,
-    Answers,
     Candidate,
     choose_defenses,
-    choose_seeds,
+    describe_recipient,
     describe_spec,
     explain_preset,
-    find_obstacle,
-    make_fields,
     propose_changes,
 )
 from core.findings.policy import find_policy
@@ -61,6 +58,7 @@ def test_every_answer_makes_a_spec_of_what_was_asked(recipient, secrets):
     )
     proposed = choose_defenses(answers, two_communities())
     fields = make_fields(answers, QUICK, [advice.defense for advice in proposed])
+    fields |= describe_recipient(answers)
     spec = AuditSpec.check_spec({"graph_hash": "x", **fields})
     assert spec.threats.has_links == ("links" in secrets)
     assert (spec.threats.private is not None) == ("attribute" in secrets)
@@ -132,7 +130,8 @@ def test_the_learned_defenses_are_proposed_where_their_threat_is_chosen():
 def test_what_takes_too_long_or_drowns_the_graph_is_not_proposed():
     rng = np.random.default_rng(0)
     large = Graph.from_pairs(rng.integers(0, 300_000, (2_000_000, 2)), 300_000)
-    keys = {text.partition(":")[0] for text in choose(large, secrets=("links",), private=None)}
+    answers = {"secrets": ("links",), "private": None, "utility": None}
+    keys = {text.partition(":")[0] for text in choose(large, **answers)}
     assert keys
     assert not keys & {"privdpr", "edge_rand"}
 

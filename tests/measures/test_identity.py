@@ -88,3 +88,10 @@ def test_nobody_sure_is_said_not_counted_as_right():
     found = by_name(measure_matches(matches, threat))["precision_at_0.9_confidence"]
     assert found.value is None
     assert "0.9" in found.reason
+
+
+def test_sets_of_five_are_not_below_five():
+    threat = draw_identity_threat(isolated_node(), Seed(0), num_seeds=0)
+    sizes = np.array([4] * 4 + [5] * 5 + [6] * 6 + [1])
+    found = by_name(measure_anonymity(AnonymitySets(sizes, np.ones(16, bool)), threat))
+    assert found["share_below_5"].value == pytest.approx(4 / 15)

@@ -5,13 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from core.audit.measuring import measure_release
 from core.context import Context
 from core.graph import Graph
 from core.measures import structure
 from core.measures.metrics import STATISTICS
 from core.measures.structure import compute_mmd, compute_statistics, measure_structure
+from core.release import Release
 from core.seeding import Seed
-from tests.oracles.graphs import GRAPHS
+from tests.oracles.graphs import GRAPHS, make_threats
 
 
 def context(seed=0):
@@ -118,6 +120,16 @@ def test_changes_are_counted_and_compared():
     grid = np.arange(40)
     gap = [(graph.degrees <= d).mean() - (released.degrees <= d).mean() for d in grid]
     assert result["degree_ks"] == pytest.approx(np.abs(gap).max())
+
+
+def test_a_cell_compares_the_release_with_the_original():
+    """A release of half the links keeps half of them and adds none; the reverse adds as many."""
+    threats = make_threats(GRAPHS["two_communities"]())
+    visible = threats.visible
+    half = Release(visible.without_edges(visible.edges[::2]))
+    result = values(measure_release("structure", half, threats, context())[0])
+    assert result["links_kept"] == pytest.approx(half.graph.num_edges / visible.num_edges)
+    assert result["links_added"] == 0
 
 
 def test_mmd_is_graph_rnns_kernel_on_the_distance_of_the_distribution_functions():

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from core.algorithms.pairs import find_near_pairs
+from core.audit.attacking import attack_release
+from core.audit.scenarios import Scenario
 from core.context import Context
 from core.data.catalogue import load_dataset
 from core.data.splits import draw_threats
@@ -13,6 +15,7 @@ from core.graph import Graph
 from core.measures.top_pairs import Candidates, draw_candidates, measure_top_pairs
 from core.registry import make_method
 from core.release import Release
+from core.results import PairScores
 from core.seeding import Seed
 from core.threats import LinkThreat
 from tests.oracles.graphs import GRAPHS, two_communities
@@ -82,6 +85,24 @@ def test_a_sample_leaves_out_held_back_links_as_well():
         assert drawn.total == graph.num_pairs - graph.num_edges - len(tested)
         assert not {tuple(p) for p in tested} & {tuple(p) for p in drawn.pairs}
         assert drawn.weights.sum() == pytest.approx(drawn.total, rel=0.15)
+
+
+def test_links_held_back_for_utility_are_no_wrong_guesses_of_an_attack():
+    """An attack whose first guesses are all held back or withheld names withheld links only."""
+    threats = draw_threats(two_communities(150), Seed(1), hide_links=0.1, test_links=0.4)
+    secret = np.concatenate([threats.link.hidden, threats.test_links])
+    links = threats.visible.with_edges(secret)
+
+    class Oracle(type(make_method("common_neighbors"))):
+        def score(self, release, threat, context):
+            return PairScores(links.contains_pairs(threat.pairs).astype(float))
+
+    scenario = Scenario("common_neighbors", "link")
+    context = Context(Seed(0))
+    measured = attack_release(Oracle(), scenario, Release(threats.visible), threats, context)[0]
+    found = {m.metric: m.value for m in measured}
+    assert len(threats.test_links) > len(threats.link.hidden) > 50
+    assert found["precision_at_50"] == 1.0
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from core.audit.estimate import TimeRange
 from core.audit.release_info import parse_release
@@ -326,4 +327,38 @@ def test_weights_that_leave_are_named_with_their_remedy(open_app: OpenApp, audit
     app = open_app("decision", audit=weighted)
     warnings = "\n".join(item.value for item in app.warning)
     assert "ink weights leave and no attack finds people by them" in warnings
-    assert "Ignore link weights" in warnings
+    assert "--weight none" in warnings
+
+
+@pytest.mark.parametrize("decision", ["review", "do_not_publish"])
+def test_a_choice_that_is_not_cleared_is_warned_of(
+    open_app: OpenApp, audit_id: str, monkeypatch, decision: str
+) -> None:
+    monkeypatch.setattr(
+        "core.findings.verdict.ReleaseVerdict.decision", property(lambda verdict: decision)
+    )
+    app = open_app("decision", audit=audit_id)
+    find_choice(app).set_value(RELEASE).run()
+    assert f"{DECISION_TITLES[decision]}: " in "".join(item.value for item in app.warning)
+
+
+def test_no_private_column_is_offered_for_the_released_file(monkeypatch) -> None:
+    """The second one is as private as the first."""
+    from types import SimpleNamespace
+
+    from core.release import Release
+    from pages.ui import publishing
+
+    graph = two_communities()
+    columns = dict.fromkeys(("age", "illness", "city"), graph.attributes["private"])
+    spec = SimpleNamespace(
+        threats=SimpleNamespace(private="age", more_private=("illness",)),
+        disclosure=SimpleNamespace(utility=None),
+    )
+    offered = []
+    monkeypatch.setattr(
+        publishing.st, "multiselect", lambda label, names, *more, **named: offered.extend(names)
+    )
+    release = Release(replace(graph, attributes=columns))
+    publishing._choose_attributes(SimpleNamespace(spec=spec), release)
+    assert offered == ["city"]

@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 
 from core.audit.assemble import summarize
-from core.audit.presets import list_attacks
+from core.audit.presets import Asked, list_attacks
 from core.audit.states import State
 from core.findings.labels import MAIN_UTILITY_METRICS
 from core.findings.policy import find_policy
@@ -192,7 +192,9 @@ def test_presets_choose_attacks(open_app: OpenApp, example: str) -> None:
     app = open_app("attack", graph=example)
     app.button(key="preset-thorough").click().run()
     boxes = [box for box in app.checkbox if re.fullmatch(r"attack\.\w+", str(box.key))]
-    fitting = {f"attack.{method.info.key}" for method in list_attacks(True, True)}
+    fitting = {
+        f"attack.{method.info.key}" for method in list_attacks(Asked(links=True, column=True))
+    }
     assert {box.key for box in boxes if box.value} == fitting
     assert app.number_input(key="num_repeats").value == 10
     app.button(key="preset-quick").click().run()

@@ -94,3 +94,65 @@ def test_the_id_column_is_the_one_that_matches_the_links(open_app: OpenApp, monk
     )
     app = show(open_app, monkeypatch, *files)
     assert next(b for b in app.selectbox if b.label == "Id column").value == "new_id"
+
+
+ICIJ = "node_id_start,node_id_end,rel_type,link,status,sourceID\n" + "".join(
+    f"{9000 + i},{9000 + (i + 1) % 30},officer_of,officer of,,Panama Papers\n" for i in range(30)
+)
+
+
+def test_ends_are_proposed_by_their_values_and_unused_columns_told(
+    open_app: OpenApp, audited, monkeypatch
+) -> None:
+    nodes = "node_id,country\n" + "".join(
+        f"{9000 + i},{'no' if i % 2 else 'se'}\n" for i in range(30)
+    )
+    app = show(open_app, monkeypatch, Upload("people.csv", nodes), Upload("links.csv", ICIJ))
+    chosen = {box.label: box.value for box in app.selectbox}
+    assert next(v for k, v in chosen.items() if k.startswith("links")) == upload.LINKS
+    assert chosen["Column of the source"] == "node_id_start"
+    assert chosen["Column of the target"] == "node_id_end"
+    assert chosen["Column of the weight"] == "none"
+    said = [item.value for item in app.caption]
+    assert any("sourceID is left out: the kind of a link" in text for text in said)
+    app.button(key="load-upload").click().run()
+    assert not app.exception
+    graph = audited[0].load_graph(app.session_state["graph"])
+    assert (graph.num_nodes, graph.num_edges) == (30, 30)
+    report = app.session_state["load_reports"][app.session_state["graph"]]
+    assert "kind of a link" in report.ignored_columns["sourceID"]
+
+
+def test_unsure_ends_are_asked_before_loading(open_app: OpenApp, audited, monkeypatch) -> None:
+    rows = "".join(f"a{i},b{i},c{(i + 1) % 30}\n" for i in range(30))
+    app = show(open_app, monkeypatch, Upload("links.csv", f"x,y,z\n{rows}"))
+    boxes = {box.label: box for box in app.selectbox}
+    assert boxes["Column of the source"].value is None
+    assert app.button(key="load-upload").disabled
+    boxes["Column of the source"].set_value("x").run()
+    boxes = {box.label: box for box in app.selectbox}
+    boxes["Column of the target"].set_value("z").run()
+    app.button(key="load-upload").click().run()
+    assert not app.exception
+    assert audited[0].load_graph(app.session_state["graph"]).node_ids[:2] == ("a0", "c1")
+
+
+def test_the_use_of_each_column_is_on_the_data_page(open_app: OpenApp, monkeypatch) -> None:
+    from core.data.loaded import ColumnUse, LoadReport
+
+    app = open_app("data")
+    graph_hash = app.session_state["graph"]
+    use = ColumnUse("links", "since", "left out", "time", "the time of a link")
+    report = LoadReport(columns=[use], modes={"people": 3, "events": 2}, id_warnings=["Odd ids."])
+    app.session_state["load_reports"] = {graph_hash: report}
+    app.session_state["loaded"] = True
+    from pages.ui import cache
+
+    cache.compute_profile.clear()
+    app.run()
+    assert not app.exception
+    assert any("Every link joins two modes: 3 people and 2 events" in c.value for c in app.caption)
+    assert any("Odd ids." in warning.value for warning in app.warning)
+    tables = [frame.value for frame in app.dataframe if "why" in frame.value]
+    assert tables[0].why.tolist() == ["the time of a link"]
+    cache.compute_profile.clear()

@@ -143,3 +143,10 @@ def test_noise_of_the_paper_s_formula_is_too_small_for_a_large_budget():
     epsilon, delta = 10.0, 1e-5
     sigma = math.sqrt(2 * math.log(1.25 / delta)) / epsilon
     assert compute_gaussian_epsilon(1 / sigma, delta) > epsilon
+
+
+def test_the_naive_total_shares_delta_among_the_steps():
+    """Without the division by 50 it would be below what the steps' own δ proves."""
+    one = compute_gaussian_epsilon(1 / 5, 1e-5 / 50)
+    assert compute_naive_epsilon(5.0, 50, 1e-5) == pytest.approx(50 * one)
+    assert 50 * one > 1.1 * 50 * compute_gaussian_epsilon(1 / 5, 1e-5)

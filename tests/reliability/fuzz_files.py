@@ -124,7 +124,18 @@ def make_samples(folder: Path) -> list[Sample]:
     from core.data.node_table import load_node_table
 
     load_node_table(nodes).to_parquet(folder / "n.parquet")
-    own = ["l.csv", "l.tsv", "l.txt", "s.csv", "p.csv.gz", "w.csv", "w.npz", "w.graphml"]
+    labels = [f"p{i}" for i in range(20)]
+    matrix = nx.to_pandas_adjacency(other, dtype=int).set_axis(labels, axis=0)
+    matrix.set_axis(labels, axis=1).to_csv(folder / "m.csv")
+    (folder / "v.sif").write_text("".join(f"p{a}\tpp\tp{b}\n" for a, b in other.edges))
+    weights = "".join(f"{a + 1} {b + 1} {d['weight']}\n" for a, b, d in weighted.edges(data=True))
+    (folder / "v.dl").write_text(f"dl n=20 format=edgelist1\ndata:\n{weights}")
+    places = {"nodes": [{"name": name} for name in labels]}
+    places["links"] = [{"source": a, "target": b} for a, b in other.edges]
+    (folder / "d.json").write_text(json.dumps(places))
+    (folder / "b.txt").write_text("% bip unweighted\n" + plain.format(" "))
+    own = ["m.csv", "v.sif", "v.dl", "d.json", "b.txt"]
+    own += ["l.csv", "l.tsv", "l.txt", "s.csv", "p.csv.gz", "w.csv", "w.npz", "w.graphml"]
     own += [f"{name}.{kind}" for name in "gv" for kind in ("graphml", "gexf", "gml")]
     own += ["v.net", "v.json", "v.mtx", "v.parquet", "v.feather", "e.npz", "t.pt"]
     samples = [Sample(folder / name, folder / name) for name in own]

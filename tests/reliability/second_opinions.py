@@ -85,7 +85,7 @@ def describe_difference(ours: Reading, theirs: Reading) -> str:
 def tells_more(loaded: LoadedGraph, sound: LoadedGraph) -> bool:
     """Whether the report says something of this file that it does not say of the sound one."""
     here, there = asdict(loaded.report), asdict(sound.report)
-    told = {"num_unknown", "num_filled", "num_rows_skipped", "ignored_columns", "notes"}
+    told = {"num_unknown", "num_filled", "num_rows_skipped", "columns", "notes", "id_warnings"}
     return any(here[name] != there[name] and here[name] for name in told)
 
 
@@ -157,7 +157,12 @@ def _read_gml(path: Path) -> Any:
 
 
 def _read_json(path: Path) -> Any:
-    return nx.node_link_graph(json.loads(path.read_text(encoding="utf-8-sig")), edges="links")
+    content = json.loads(path.read_text(encoding="utf-8-sig"))
+    graph = nx.node_link_graph(content, edges="links")
+    names = nx.get_node_attributes(graph, "name")
+    if not any("id" in row for row in content["nodes"]) and len(set(names.values())) == len(graph):
+        graph = nx.relabel_nodes(graph, names)  # by place: they are called by their names
+    return graph
 
 
 def _read_matrix(path: Path) -> Iterator[Reading]:
@@ -202,8 +207,13 @@ def _read_text(path: Path) -> Iterator[Reading]:
             break
     else:
         cells = [re.split(r"[ \t]+", line.strip(" \t")) for line in lines]
+    if lines[0].startswith(","):  # a matrix with names
+        table = pd.read_csv(io.StringIO("\n".join(lines)), index_col=0).rename(index=str)
+        yield _collect(((a, b, w) for (a, b), w in table.stack().items() if w), table.index)
+    right = "right " if re.search(rb"(?m)^[ \t]*%\s*bip\b", data) else ""  # KONECT: two modes
     for first in (0, 1):
         rows = [row for row in cells[first:] if len(row) > 1]
+        rows = [[row[0], right + row[1], *row[2:]] for row in rows]
         are_weights = all(len(row) > 2 and _is_number(row[2]) for row in rows)
         yield _collect((row[0], row[1], row[2] if are_weights else 1) for row in rows)
 
@@ -252,6 +262,20 @@ def _read_words(path: Path, links: Path) -> Reading:
     return Reading(bare.links, nodes, values)
 
 
+def _read_sif(path: Path) -> Iterator[Reading]:
+    rows = [line.strip().split("\t") for line in path.read_text().splitlines() if line.strip()]
+    yield _collect(
+        ((a, b, 1) for a, _, *ends in rows for b in ends), [c for r in rows for c in (r[0], *r[2:])]
+    )
+
+
+def _read_dl(path: Path) -> Iterator[Reading]:
+    head, _, body = path.read_text().partition("data:")
+    size = int(re.findall(r"n=(\d+)", head)[0])
+    rows = [line.split() for line in body.splitlines() if line.strip()]
+    yield _collect(((r[0], r[1], r[2] if len(r) > 2 else 1) for r in rows), range(1, size + 1))
+
+
 READERS: dict[str, Callable[[Path], Iterator[Reading]]] = {
     ".graphml": _read_networkx(nx.read_graphml),
     ".gexf": _read_networkx(nx.read_gexf),
@@ -259,6 +283,8 @@ READERS: dict[str, Callable[[Path], Iterator[Reading]]] = {
     ".json": _read_networkx(_read_json),
     ".net": _read_networkx(nx.read_pajek),
     ".mtx": _read_matrix,
+    ".sif": _read_sif,
+    ".dl": _read_dl,
     ".parquet": _read_table,
     ".feather": _read_table,
 }

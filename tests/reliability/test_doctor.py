@@ -11,10 +11,14 @@ import core.cli.main as command
 from core.audit.access.accounts import LOCAL, Person
 from core.audit.access.team import Team
 from core.audit.export import describe_audit
+from core.audit.ledger import enter_release
 from core.audit.spec import AuditSpec
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.data.catalogue import load_dataset
+from core.findings.ledger import describe_restored
+from core.privacy.guarantees import EDGE
+from core.release import Release
 from tests.inline import run_inline
 
 
@@ -109,6 +113,26 @@ def test_a_backup_of_an_open_home_restores_all_of_it(
     other.close()
     code = command.main(["doctor", "--restore", str(path)])
     assert (code, "must be empty" in capsys.readouterr().err) == (2, True)
+
+
+def test_a_restored_ledger_tells_its_last_run_and_asks_for_later_ones(
+    audit_home, tmp_path, capsys, monkeypatch
+):
+    """Publish 15, back up, publish 20, restore: the ledger knows 15 and looked whole."""
+    graph = load_dataset("karate").graph
+    release = Release(graph, "edge_rand", {"epsilon": 3.0}, EDGE.make_guarantee(3.0))
+    store, path = Store(audit_home), tmp_path / "backup.tar"
+    for run, made in (("cc", "2026-03-02T08:00"), ("dd", "2026-01-02T08:00")):
+        enter_release(store, graph, run, made, release, None)
+    assert doctor(capsys, "--backup", path)[0] == 0
+    enter_release(store, graph, "bb", "2026-04-02T08:00", release, None)
+    store.close()
+    monkeypatch.setenv("AUDIT_HOME", str(tmp_path / "other"))
+    assert command.main(["doctor", "--restore", str(path)]) == 0
+    told = capsys.readouterr().err
+    assert "ends with run cc of 2026-03-02 08:00 (EdgeRand (ε = 3)), the last of 2 pub" in told
+    assert "lower every budget of their graphs by their ε and δ" in told
+    assert "has no publishing run" in describe_restored(())
 
 
 def test_a_file_that_is_no_backup_is_one_line(audit_home, tmp_path, capsys):

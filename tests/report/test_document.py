@@ -422,3 +422,15 @@ def test_people_are_shown_by_risk_or_by_what_the_attacker_adds(view):
     assert "Share of the nodes with an advantage of 0.2 or more" in str(added)
     assert "Share of the nodes with a risk of 0.8 or more" in str(risk)
     assert "over the base rate" not in figures["risk.svg"]
+
+
+def test_a_check_that_failed_is_no_check(view):
+    releases = tuple(replace(r, guarantee=EDGE.make_guarantee(1.0)) for r in view.releases)
+    runs = (
+        make_run(make_check(), RELEASES[1]),
+        replace(make_run(make_check(), RELEASES[2]), check=None, state=State.FAILED),
+    )
+    content, _ = build_content(
+        replace(view, releases=releases, claims=runs), ReportOptions(sections=("guarantees",))
+    )
+    assert f"Not checked: {parse_release(RELEASES[2]).title}." in str(content)

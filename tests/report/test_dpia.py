@@ -162,11 +162,11 @@ def test_lines_of_knowledge_are_those_that_the_attacker_was_given(view, home):
         "seeded_percolation": threats.identity.known.num_edges + len(threats.identity.seeds),
     }
     seen = set()
-    for method, scenario in list_attacks(data).items():
-        key = method.partition("@")[0] if scenario.threat == "identity" else scenario.threat
-        lines, words = count_knowledge(data, scenario, ORIGINAL, data.graph)
-        assert lines == pytest.approx(given[key], abs=2), method
-        assert ("adaptive" in words) == (scenario.knowledge != STANDARD)
+    for attack in list_attacks(data):
+        key = attack.method_id if attack.threat == "identity" else attack.threat
+        lines, words = count_knowledge(data, attack, ORIGINAL, data.graph)
+        assert lines == pytest.approx(given[key], abs=2), attack.id
+        assert ("adaptive" in words) == (attack.knowledge != STANDARD)
         seen.add(key)
     assert seen == set(given)
 

@@ -1,5 +1,6 @@
 """The attacks that stand alone: what `best_single` and `ensemble` may be made of."""
 
+from core.attacks.attribute.adjacency_regression import AdjacencyRegression
 from core.attacks.attribute.ai_deepwalk import AiDeepwalk
 from core.attacks.attribute.ai_node2vec import AiNode2vec
 from core.attacks.attribute.attri_infer import AttriInfer
@@ -20,6 +21,7 @@ from core.attacks.attribute.sage import Sage
 SINGLE_ATTACKS = (
     Gps,
     LabelPropagation,
+    AdjacencyRegression,
     AttriInfer,
     BlockModelAttack,
     ComInfer,

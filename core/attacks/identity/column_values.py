@@ -32,6 +32,7 @@ class ColumnValues(IdentityAttack):
         group="what is known of a person",
         cost="seconds",
     )
+    finds_by: ClassVar[Literal["links", "columns", "values"]] = "columns"
 
     columns: str = Field(
         "", description="Names of the columns that are known, joined by |; empty: all published."

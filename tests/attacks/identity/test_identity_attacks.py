@@ -12,6 +12,7 @@ from core.algorithms.fingerprints import DEPTHS, list_neighbors
 from core.attacks.identity import IDENTITY_ATTACKS
 from core.attacks.identity.column_values import ColumnValues
 from core.attacks.identity.percolation import compute_matches, rank
+from core.attacks.identity.value_join import ValueJoin
 from core.context import Context
 from core.data.second_graph import draw_identity_threat
 from core.graph import Graph
@@ -23,7 +24,7 @@ from core.seeding import Seed
 from core.threats import IdentityThreat
 from tests.oracles.graphs import two_communities
 
-BY_POSITION = [m for m in IDENTITY_ATTACKS if m is not ColumnValues]
+BY_POSITION = [m for m in IDENTITY_ATTACKS if m not in (ColumnValues, ValueJoin)]
 MATCHERS = [m for m in BY_POSITION if m.info.key not in DEPTHS and not m.info.is_baseline]
 
 

@@ -171,3 +171,12 @@ def test_the_trail_needs_no_torch():
     code = f"import sys, {names}; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_an_address_of_two_people_names_neither(store):
+    team = Team(store)
+    for subject in ("i ada", "i bea"):
+        team.welcome(Person(subject, subject, "analyst", "office@example.org"))
+    with pytest.raises(InputError, match="signed in once"):
+        team.find_person("office@example.org")
+    assert team.find_person("i bea").subject == "i bea"

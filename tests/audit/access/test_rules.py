@@ -431,3 +431,19 @@ def test_preparing_and_signing_take_two_people(tmp_path, graph, make_spec):
         ]
     finally:
         service.close()
+
+
+@pytest.mark.parametrize("kind", ["claim", "advice", "layout"])
+def test_an_approver_is_let_in_by_a_publishing_run_only(kind, tmp_path, graph, make_spec):
+    service = AuditService(tmp_path)
+    try:
+        service.team.welcome(PEOPLE["approver"])
+        view = run_inline(make_spec(), graph, tmp_path, store=service._store)
+        service._store.move_audit(view.summary.id, "i ada")
+        service._store.add_job("k", kind, audit_id=view.summary.id, request={}, person="i ada")
+        approver = enter(service, PEOPLE["approver"])
+        assert approver.list_audits() == []
+        with pytest.raises(InputError, match="known id"):
+            approver.get_view(view.summary.id)
+    finally:
+        service.close()

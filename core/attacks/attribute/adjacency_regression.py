@@ -1,0 +1,105 @@
+"""Adjacency regression: a linear model of the links of a node and of its neighbours."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+from scipy import sparse
+
+from core.algorithms.normalize import normalize_adjacency, normalize_rows
+from core.context import Context
+from core.graph import Graph
+from core.methods import AttributeAttack, MethodInfo
+from core.models.tuning import fit_logistic
+from core.release import Release
+from core.results import ClassProbabilities
+from core.threats import AttributeThreat
+
+PENALTIES = (1.0, 10.0, 100.0)
+"""Inverse penalties that are tried on known values held out."""
+
+MAX_ENTRIES = 50_000_000
+"""Largest number of entries that the propagated rows may have."""
+
+
+class AdjacencyRegression(AttributeAttack):
+    """Multinomial logistic regression on rows of A + I, propagated once and twice over A + I.
+
+    Columns are weighted by inverse document frequency, since a link to a hub says little, and rows
+    have unit length. The rows propagated once are projected on the main directions of the known
+    nodes' rows, which loses nothing with at most `width` known nodes: the coefficients of a ridge
+    penalty lie in the span of their rows. The second propagation is that of the projected rows.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="adjacency_regression",
+        title="Adjacency regression",
+        summary="Learns from whom a node and its neighbours are linked to.",
+        source=(
+            "Links as features: Macskassy and Provost, JMLR 8, 2007, and Zheleva and Getoor, "
+            "WWW 2009; inverse document frequency: Spärck Jones, J. Documentation 28, 1972"
+        ),
+        group="propagation",
+    )
+    holds_out = True
+    width: int = Field(
+        256, ge=1, le=4096, description="Main directions that the known nodes' rows are reduced to."
+    )
+
+    def supports(self, release: Release, threat: AttributeThreat) -> str | None:
+        entries = count_entries(release.graph)
+        if entries <= MAX_ENTRIES:
+            return None
+        return (
+            f"describes each node by its neighbours' links, at most {MAX_ENTRIES:,} in all, "
+            f"here up to {entries:,}"
+        )
+
+    def infer(
+        self, release: Release, threat: AttributeThreat, context: Context
+    ) -> ClassProbabilities:
+        context.progress.update(0, len(PENALTIES) + 1, "describing the nodes")
+        rows = propagate_rows(release.graph)
+        table = project_rows(rows, threat.known, self.width, context)
+        walk = normalize_adjacency(release.graph.adjacency, "row", dtype=np.float64)
+        table = np.concatenate([table, normalize_rows(walk @ table)], axis=1)
+        probabilities, penalty, held_out = fit_logistic(
+            table, threat.observed, threat.num_classes, context, PENALTIES
+        )
+        return ClassProbabilities(probabilities, {"inverse_penalty": penalty}, held_out)
+
+
+def count_entries(graph: Graph) -> int:
+    """Upper bound on the non-zero entries of `propagate_rows`."""
+    reach = graph.degrees.astype(np.int64) + 1
+    return min(int((reach**2).sum()), graph.num_nodes**2)
+
+
+def propagate_rows(graph: Graph) -> sparse.csr_array:
+    """(n, n) unit rows of (A + I) X; X holds the rows of A + I, column j times
+    1 + log((1 + n) / (1 + c_j)) with c_j entries in column j, of unit length."""
+    n = graph.num_nodes
+    looped = normalize_adjacency(graph.adjacency, "none", dtype=np.float64)
+    looped.eliminate_zeros()
+    rarity = 1.0 + np.log((1.0 + n) / (1.0 + np.bincount(looped.indices, minlength=n)))
+    own = normalize_rows(sparse.csr_array(looped @ sparse.diags_array(rarity)))
+    return normalize_rows(sparse.csr_array(looped @ own))
+
+
+def project_rows(
+    rows: sparse.csr_array, known: np.ndarray, width: int, context: Context
+) -> np.ndarray:
+    """(n, r ≤ width) coordinates of the rows (n, n) in the main directions of the known ones."""
+    from sklearn.utils.extmath import randomized_svd
+
+    chosen = rows[np.flatnonzero(known)]
+    if chosen.shape[0] <= width:
+        values, vectors = np.linalg.eigh((chosen @ chosen.T).toarray())
+        kept = values > 1e-9 * max(float(values.max(initial=0.0)), 1e-12)
+        directions = chosen.T @ (vectors[:, kept] / np.sqrt(values[kept]))
+    else:
+        state = int(context.rng("directions").integers(2**31))
+        directions = randomized_svd(chosen, width, n_iter=4, random_state=state)[2].T
+    return np.asarray(rows @ directions)

@@ -1,0 +1,150 @@
+"""Value join: people are found by the values of their links, such as amounts or times."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy import sparse
+
+from core.algorithms.matching import NO_MATCH, NUM_CANDIDATES
+from core.attacks.identity.percolation import place_seeds
+from core.context import Context
+from core.graph import Graph
+from core.methods import IdentityAttack, MethodInfo
+from core.release import Release
+from core.results import Matches
+from core.threats import IdentityThreat
+
+MAX_PAIRS = 20_000_000
+"""Pairs of people and nodes that are compared. Values that most of them have in common are left out
+first: they tell least and cost most."""
+
+MAX_FOUND = 0.99
+"""Largest assumed share of the released values that an attacker knows: one unknown value of a
+node must not rule it out."""
+
+_TILE = 1 << 20
+"""Pairs scored together."""
+
+
+class ValueJoin(IdentityAttack):
+    """Joins both graphs on all values of a node, each counted as often as it occurs there.
+
+    The evidence for person u behind node i is the log of how much likelier i's values are if i is
+    u than if i is anybody: log(a / q_v) for each value v that both have, and log(1 − a) for each
+    value of i that u lacks. q_v is the share of people who have v; a is the share of the released
+    values that occur in the known graph at all. The confidence is the posterior over all nodes,
+    one of which is u.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="value_join",
+        title="Value join",
+        summary="Knows the values of people's links, such as amounts or times, and joins on them.",
+        source="Fellegi and Sunter, A theory for record linkage, JASA 1969, §2; de Montjoye et "
+        "al., Unique in the crowd, Scientific Reports 2013",
+        group="second graph",
+    )
+    links_networks: ClassVar[bool] = True
+    finds_by: ClassVar[Literal["links", "columns", "values"]] = "values"
+
+    def supports(self, release: Release, threat: IdentityThreat) -> str | None:
+        if release.graph.weights is None:
+            return "the links of the release have no values"
+        if threat.known.weights is None:
+            return "no values of people's links are known; name a second graph that has them"
+        return None
+
+    def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
+        known, published = threat.known, release.graph
+        ours, theirs, share = _tabulate_values(known, published)
+        share = min(share, MAX_FOUND)
+        holders = ours.sum(axis=0)
+        ours, theirs, holders = _keep_telling(ours, theirs, holders)
+        # Evidence of a shared value, over that of one which the person lacks.
+        gains = np.log(share * known.num_nodes / holders) - np.log1p(-share)
+        weighted = sparse.csr_array(theirs.multiply(gains[None, :])).T.tocsr()
+        lacking = np.log1p(-share) * published.degrees
+        rng = context.rng("ties")
+        candidates = np.full((known.num_nodes, NUM_CANDIDATES), NO_MATCH)
+        confidence = np.zeros(known.num_nodes)
+        everybody = np.exp(lacking).sum()
+        for start, stop in _split_rows(ours, theirs):
+            context.progress.update(start, known.num_nodes, "joining")
+            scores = sparse.coo_array(ours[start:stop] @ weighted)
+            rows, nodes = scores.coords
+            evidence = scores.data + lacking[nodes]
+            order = np.lexsort((rng.random(len(rows)), -evidence, rows))
+            rows, nodes, evidence = rows[order], nodes[order], evidence[order]
+            first = np.searchsorted(rows, np.arange(stop - start))
+            place = np.arange(len(rows)) - first[rows]
+            top = place < NUM_CANDIDATES
+            candidates[start + rows[top], place[top]] = nodes[top]
+            has_any = np.flatnonzero(np.bincount(rows, minlength=stop - start))
+            best = evidence[first[has_any]]
+            # Of the other nodes, each in proportion to how likely its values are for somebody else.
+            odds = np.exp(evidence - np.repeat(best, np.bincount(rows)[has_any]))
+            named = np.bincount(rows, np.exp(lacking[nodes]), stop - start)[has_any]
+            total = np.bincount(rows, odds, stop - start)[has_any]
+            others = (everybody - named).clip(min=0.0) * np.exp(-best)
+            confidence[start + has_any] = 1.0 / (total + others)
+        return place_seeds(Matches(candidates, confidence), *threat.seeds.T)
+
+
+def _tabulate_values(
+    known: Graph, published: Graph
+) -> tuple[sparse.csr_array, sparse.csr_array, float]:
+    """Which node has which value, of both graphs (nodes × values), over values that both have; and
+    the share of the published ones that are known.
+
+    The second time that a node has a value is a value of its own, and so on.
+    """
+    tables = [_list_values(graph) for graph in (known, published)]
+    both = np.concatenate([values for _, values in tables])
+    _, numbers = np.unique(both, axis=0, return_inverse=True)
+    split = len(tables[0][1])
+    parts = (numbers[:split], numbers[split:])
+    is_shared = np.isin(parts[1], parts[0])
+    _, columns = np.unique(parts[1][is_shared], return_inverse=True)
+    shared = np.unique(parts[1][is_shared])
+    mine = np.isin(parts[0], shared)
+    rows = (tables[0][0][mine], tables[1][0][is_shared])
+    places = (np.searchsorted(shared, parts[0][mine]), columns)
+    matrices = [
+        sparse.csr_array((np.ones(len(row)), (row, place)), shape=(graph.num_nodes, len(shared)))
+        for row, place, graph in zip(rows, places, (known, published), strict=True)
+    ]
+    return matrices[0], matrices[1], float(is_shared.mean()) if len(is_shared) else 0.0
+
+
+def _list_values(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """Node (2m,) and (value, times that the node had it before) (2m, 2) of every end of a link."""
+    assert graph.weights is not None
+    nodes, values = graph.edges.ravel(), np.repeat(graph.weights, 2)
+    order = np.lexsort((values, nodes))
+    nodes, values = nodes[order], values[order]
+    is_new = np.ones(len(nodes), bool)
+    is_new[1:] = (nodes[1:] != nodes[:-1]) | (values[1:] != values[:-1])
+    start = np.maximum.accumulate(np.where(is_new, np.arange(len(nodes)), 0))
+    return nodes, np.column_stack([values, np.arange(len(nodes)) - start])
+
+
+def _keep_telling(
+    ours: sparse.csr_array, theirs: sparse.csr_array, holders: np.ndarray
+) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:
+    """The rarest values, as many as `MAX_PAIRS` pairs of nodes have in common."""
+    pairs = holders * theirs.sum(axis=0)
+    order = np.argsort(pairs, kind="stable")
+    kept = np.sort(order[np.cumsum(pairs[order]) <= MAX_PAIRS])
+    if len(kept) == len(pairs):
+        return ours, theirs, holders
+    return ours[:, kept], theirs[:, kept], holders[kept]
+
+
+def _split_rows(ours: sparse.csr_array, theirs: sparse.csr_array) -> list[tuple[int, int]]:
+    """Runs of rows of about `_TILE` pairs each."""
+    costs: Any = ours @ theirs.sum(axis=0)
+    marks = (np.cumsum(costs) // _TILE).astype(np.int64)
+    starts = np.flatnonzero(np.diff(marks, prepend=-1))
+    return list(zip(starts.tolist(), [*starts[1:].tolist(), len(costs)], strict=True))

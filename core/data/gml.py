@@ -1,0 +1,117 @@
+"""GML: nested lists of keys and values."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from core.data.assembly import MissingNodes, RawGraph
+from core.data.graph_documents import AttributedNodes, with_article
+from core.data.text_input import load_text
+from core.errors import FormatError
+
+_TOKEN = re.compile(r'\[|\]|"[^"]*"|[^\s\[\]"]+|"')
+_COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
+_MAX_DEPTH = 100
+
+Entry = tuple[str, Any]
+
+
+def load_gml(
+    path: str | Path, missing_nodes: MissingNodes = "error", weight: str | None = None
+) -> RawGraph:
+    """Nodes and links of the first graph; `weight` or `value` of an edge is its weight.
+
+    A node's id is its label if all labels are distinct, else its number.
+    weight  see `AttributedNodes`
+    """
+    file = f"file '{Path(path).name}'"
+    text = _COMMENT.sub("", load_text(path))
+    content = _parse(text, file)
+    graphs = [v for k, v in content if k == "graph" and isinstance(v, list)]
+    if not graphs:
+        raise FormatError(file, "must hold a graph [ … ]", remedy="check that it is GML")
+    graph = graphs[0]
+    rows = [_scalars(v) for k, v in graph if k == "node" and isinstance(v, list)]
+    labels = [row.get("label", "") for row in rows]
+    use_labels = all(labels) and len(set(labels)) == len(labels)
+    nodes = AttributedNodes(file, weight)
+    if len(graphs) > 1:
+        nodes.leave_out("further graph", "", len(graphs) - 1)
+    if any(labels) and not use_labels:
+        nodes.note("nodes are called by their numbers: some labels are missing or repeated")
+    names: dict[str, str] = {}
+    for row, label in zip(rows, labels, strict=True):
+        number = row.pop("id", "")
+        if not number or number in names:
+            raise FormatError(file, "must give every node an id of its own", number or None)
+        names[number] = label if use_labels else number
+        if use_labels:
+            row.pop("label")
+        nodes.add_node(names[number], row)
+    for key, value in graph:
+        if key == "edge" and isinstance(value, list):
+            edge = _scalars(value)
+            ends = [names.get(edge.get(end, ""), edge.get(end)) for end in ("source", "target")]
+            values = {k: v for k, v in edge.items() if k not in ("source", "target", "id")}
+            nodes.add_link(ends[0], ends[1], values, ("weight", "value"))
+    for key, outer in _list_nested(graph):
+        nodes.leave_out(key, f"within {outer}")
+    return nodes.to_raw("GML", missing_nodes)
+
+
+def _list_nested(graph: list[Entry]) -> Iterator[tuple[str, str]]:
+    """(node or edge, its parent) for those not directly in the graph."""
+    queue = [(value, key) for key, value in graph if isinstance(value, list)]
+    while queue:
+        entries, outer = queue.pop()
+        for key, value in entries:
+            if isinstance(value, list):
+                queue.append((value, key))
+                if key in ("node", "edge"):
+                    yield key, with_article(outer)
+
+
+def _scalars(entries: list[Entry]) -> dict[str, str]:
+    return {key: value for key, value in entries if isinstance(value, str)}
+
+
+def _parse(text: str, file: str) -> list[Entry]:
+    """[(key, text or nested list)] of a document; iterative, so depth is unlimited."""
+    stack: list[list[Entry]] = [[]]
+    tokens: Iterator[re.Match[str]] = _TOKEN.finditer(text)
+    for match in tokens:
+        key = match.group()
+        if key == "]":
+            if len(stack) == 1:
+                raise FormatError(file, "must have matching brackets", _place(text, match))
+            stack.pop()
+            continue
+        following = next(tokens, None)
+        value = following.group() if following else None
+        if key[0] in '["' or value is None or value in ("]", '"'):
+            raise FormatError(
+                file,
+                "must hold pairs of a key and a value",
+                _place(text, match),
+                "check that it is GML",
+            )
+        if value == "[":
+            if len(stack) > _MAX_DEPTH:
+                raise FormatError(file, f"must nest at most {_MAX_DEPTH} lists")
+            entries: list[Entry] = []
+            stack[-1].append((key, entries))
+            stack.append(entries)
+        else:
+            is_text = value.startswith('"')
+            stack[-1].append((key, html.unescape(value[1:-1]) if is_text else value))
+    if len(stack) > 1:
+        raise FormatError(file, "must have matching brackets", "one is not closed")
+    return stack[0]
+
+
+def _place(text: str, match: re.Match[str]) -> str:
+    return f"'{match.group()[:40]}' in line {text.count(chr(10), 0, match.start()) + 1}"

@@ -1,0 +1,112 @@
+"""Adjacency and incidence matrices as text, with and without names of rows and columns."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.data.assembly import RawGraph
+from core.data.columns import is_link_name
+from core.data.sniff import find_decimals
+from core.data.text_input import MAX_TEXT_CELLS
+from core.errors import FormatError
+
+_FEWEST = 3
+"""Nodes from which numbers without names are taken for a matrix; fewer are links with weights."""
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixText:
+    """A matrix of links: names of rows and columns, and its cells (r, c) as texts.
+
+    is_two_mode  rows and columns name different nodes
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: np.ndarray
+    has_header: bool
+    is_two_mode: bool
+
+    def to_raw(self, decimal: str, file: str) -> RawGraph:
+        """Every filled cell but 0 as a link; a symmetric matrix names each link once."""
+        group = "." if decimal == "," else ","
+        texts = np.char.replace(np.char.replace(self.cells.astype(str), group, ""), decimal, ".")
+        try:
+            values = np.where(texts == "", "0", texts).astype(float)
+        except ValueError as error:
+            raise FormatError(file, "must hold numbers in a matrix", str(error)) from None
+        note = "read as an adjacency matrix: its cells are weights, 0 and blank are no links"
+        if not self.is_two_mode:
+            if (values == values.T).all():
+                values = np.triu(values)
+            pairs, names, modes = np.argwhere(values != 0), self.rows, {}
+        else:
+            note = "read as a matrix of two modes, rows and columns: " + note.partition(": ")[2]
+            pairs = np.argwhere(values != 0) + np.array([0, len(self.rows)])
+            names = (*self.rows, *self.columns)
+            modes = {"rows": len(self.rows), "columns": len(self.columns)}
+        weights = values[values != 0]
+        return RawGraph(pairs, names, weights, format="matrix", notes=[note], modes=modes)
+
+
+def find_matrix(text: str, separator: str) -> MatrixText | None:
+    """The matrix that a text holds, or None for other tables.
+
+    Square numbers are one if rows and columns have the same names, or all are 0 or 1, or they are
+    symmetric around zeros. Other names of rows and columns around 0 and 1 are two modes.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < _FEWEST or len(lines) * lines[-1].count(separator) > MAX_TEXT_CELLS:
+        return None
+    last = _split(lines[-1], separator)
+    first = _split(lines[0], separator)
+    is_marked = not first[0] or len(first) == len(last) - 1  # a corner, or none as R writes it
+    if abs(len(lines) - len(last)) > 1 and not is_marked:
+        return None
+    table = [[cell.strip() for cell in _split(line, separator)] for line in lines]
+    if len(table[0]) == len(last) - 1:
+        table[0].insert(0, "")
+    if any(len(row) != len(last) for row in table):
+        return None
+    grid = np.array(table, object)
+    names, heads = grid[1:, 0], grid[0, 1:]
+    body = grid[1:, 1:]
+    if names.tolist() == heads.tolist() and len(set(names)) == len(names) > 1:
+        return _make(names, names, body, True) if _are_numbers(body) else None
+    if is_marked and _are_distinct(names) and _are_distinct(heads):
+        is_named = any(map(is_link_name, heads)) or bool(set(names) & set(heads))
+        if not is_named and len(heads) > 1 and set(body.ravel()) <= {"", "0", "1"}:
+            return MatrixText(tuple(names), tuple(heads), body, True, is_two_mode=True)
+    numbered = np.array([str(i) for i in range(1, len(lines) + 1)], object)
+    for found, labels, has_header in (
+        (grid, numbered, False),
+        (grid[1:], grid[0], True),
+        (grid[:, 1:], grid[:, 0], False),
+    ):
+        is_text = labels is numbered or not any(find_decimals([name]) for name in labels)
+        if found.shape[0] == found.shape[1] >= _FEWEST and is_text and _are_distinct(labels):
+            is_symmetric = (found == found.T).all() and set(np.diag(found)) <= {"", "0"}
+            is_like = is_symmetric or set(found.ravel()) <= {"0", "1"}
+            if is_like and _are_numbers(found) and not any(map(is_link_name, labels)):
+                return _make(labels, labels, found, has_header)
+    return None
+
+
+def _make(rows: np.ndarray, columns: np.ndarray, body: np.ndarray, has_header: bool) -> MatrixText:
+    return MatrixText(tuple(rows), tuple(columns), body, has_header, is_two_mode=False)
+
+
+def _are_distinct(names: Sequence[str] | np.ndarray) -> bool:
+    return all(names) and len(set(names)) == len(names)
+
+
+def _are_numbers(body: np.ndarray) -> bool:
+    return bool(find_decimals(set(body.ravel())))
+
+
+def _split(line: str, separator: str) -> list[str]:
+    return line.split() if separator == " " else next(csv.reader([line], delimiter=separator))

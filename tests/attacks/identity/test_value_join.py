@@ -1,0 +1,172 @@
+"""Value join against a naive loop, at chance where values tell nothing, and on whole graphs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.attacks.identity import value_join
+from core.attacks.identity.value_join import MAX_FOUND, ValueJoin
+from core.context import Context
+from core.data.second_graph import draw_identity_threat
+from core.graph import Graph
+from core.measures.identity import measure_matches
+from core.release import Release
+from core.seeding import Seed
+from tests.oracles.graphs import two_communities
+
+
+def make_graph(values, n=40, seed=0):
+    """A random graph whose links have values from `values`."""
+    rng = np.random.default_rng(seed)
+    graph = Graph.from_pairs(rng.integers(0, n, (4 * n, 2)), n)
+    return replace(graph, weights=rng.choice(values, graph.num_edges).astype(float))
+
+
+def draw_threat(graph, seed=0, num_seeds=0, **knowledge):
+    return draw_identity_threat(graph, Seed(seed), num_seeds=num_seeds, **knowledge)
+
+
+def find(graph, threat, seed=0):
+    return ValueJoin().find(Release(graph), threat, Context(Seed(seed)))
+
+
+def count_right(graph, threat, seed=0):
+    return int((find(graph, threat, seed).candidates[:, 0] == threat.people)[threat.wanted].sum())
+
+
+def list_values(graph):
+    found = [Counter() for _ in range(graph.num_nodes)]
+    for (i, j), value in zip(graph.edges.tolist(), graph.weights.tolist(), strict=True):
+        found[i][value] += 1
+        found[j][value] += 1
+    return [{(v, k) for v, times in own.items() for k in range(times)} for own in found]
+
+
+def compute_naive(known, published):
+    """Log of the likelihood ratio (k, n) of each node's values, and the posterior."""
+    ours, theirs = list_values(known), list_values(published)
+    everything = set().union(*ours)
+    flat = [value for own in theirs for value in own]
+    share = min(np.mean([value in everything for value in flat]), MAX_FOUND)
+    evidence = np.zeros((len(ours), len(theirs)))
+    for u, i in np.ndindex(*evidence.shape):
+        for value in theirs[i]:
+            if value in ours[u]:
+                holders = sum(value in own for own in ours)
+                evidence[u, i] += np.log(share * len(ours) / holders)
+            else:
+                evidence[u, i] += np.log(1 - share)
+    odds = np.exp(evidence)
+    return evidence, odds / odds.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("values", [np.arange(12), np.arange(10**6)], ids=["common", "rare"])
+@pytest.mark.parametrize("tile", [1, 10**6])
+def test_candidates_and_confidence_are_those_of_a_naive_loop(monkeypatch, values, tile):
+    monkeypatch.setattr(value_join, "_TILE", tile)
+    graph = make_graph(values)
+    published = graph.select_edges(np.random.default_rng(2).random(graph.num_edges) < 0.6)
+    threat = draw_threat(graph, noise=0.2)
+    found = find(published, threat)
+    evidence, posterior = compute_naive(threat.known, published)
+    shares = [[bool(a & b) for b in list_values(published)] for a in list_values(threat.known)]
+    for u in range(graph.num_nodes):
+        named = found.candidates[u][found.candidates[u] >= 0]
+        allowed = np.flatnonzero(shares[u])
+        assert len(named) == min(len(allowed), 10)
+        best = np.sort(evidence[u, allowed])[::-1][: len(named)]
+        assert evidence[u, named] == pytest.approx(best)
+        if len(named):
+            assert found.confidence[u] == pytest.approx(posterior[u, named[0]])
+
+
+def test_one_known_value_each_finds_everybody_and_equal_values_nobody():
+    graph = two_communities(60, seed=3)
+    own = replace(graph, weights=1e9 + np.arange(graph.num_edges))
+    assert count_right(own, draw_threat(own)) == (own.degrees > 0).sum()
+    same = replace(graph, weights=np.ones(graph.num_edges))
+    regular = Graph.from_pairs(np.stack([np.arange(60), (np.arange(60) + 1) % 60], 1), 60)
+    same = replace(regular, weights=np.ones(60))
+    assert np.mean([count_right(same, draw_threat(same), seed) for seed in range(20)]) < 3
+
+
+def test_data_independent_values_give_chance():
+    graph = make_graph(np.arange(10**6), n=100)
+    rng = np.random.default_rng(5)
+    threat = draw_threat(graph)
+    drawn = replace(graph, weights=rng.integers(0, 10**6, graph.num_edges).astype(float))
+    assert count_right(drawn, threat) <= 3
+    shuffled = replace(graph, weights=rng.permutation(graph.weights))
+    assert np.mean([count_right(shuffled, threat, seed) for seed in range(10)]) <= 4
+
+
+def test_the_order_of_the_nodes_tells_nothing():
+    graph = make_graph(np.arange(200))
+    threat = draw_threat(graph)
+    order = np.random.default_rng(1).permutation(graph.num_nodes)
+    moved = graph.with_edges(order[graph.edges], graph.weights)
+    reordered = replace(threat, people=order[threat.people], original=moved)
+    before, after = find(graph, threat), find(moved, reordered)
+    assert after.confidence == pytest.approx(before.confidence)
+
+
+def test_seeds_are_certain_and_too_common_values_are_left_out(monkeypatch):
+    graph = make_graph(np.arange(10**6))
+    threat = draw_threat(graph, num_seeds=5)
+    found = find(graph, threat)
+    assert (found.candidates[threat.seeds[:, 0], 0] == threat.seeds[:, 1]).all()
+    assert (found.confidence[threat.seeds[:, 0]] == 1).all()
+    mixed = replace(graph, weights=np.where(np.arange(graph.num_edges) < 100, 7, graph.weights))
+    threat = draw_threat(mixed)
+    whole = count_right(mixed, threat)
+    monkeypatch.setattr(value_join, "MAX_PAIRS", 4 * (graph.num_edges - 100))
+    assert 0 < count_right(mixed, threat) <= whole
+
+
+def test_it_declines_without_values_on_either_side():
+    graph = make_graph(np.arange(9))
+    bare = replace(graph, weights=None)
+    threat = draw_threat(graph)
+    assert ValueJoin().supports(Release(graph), threat) is None
+    assert "no values" in ValueJoin().supports(Release(bare), threat)
+    without = replace(threat, known=replace(threat.known, weights=None))
+    assert "second graph" in ValueJoin().supports(Release(graph), without)
+
+
+def test_a_simulated_second_graph_keeps_the_values_of_its_links():
+    graph = make_graph(np.arange(10**6))
+    threat = draw_threat(graph, noise=0.3)
+    known, ids = threat.known, {node: i for i, node in enumerate(graph.node_ids)}
+    value = {tuple(pair): w for pair, w in zip(graph.edges.tolist(), graph.weights, strict=True)}
+    is_added = []
+    for (i, j), w in zip(known.edges.tolist(), known.weights, strict=True):
+        pair = tuple(sorted((ids[known.node_ids[i]], ids[known.node_ids[j]])))
+        is_added.append(pair not in value)
+        assert w == value.get(pair, w)
+        assert w in graph.weights
+    assert 0 < sum(is_added) < len(is_added)
+    bare = replace(graph, weights=None)
+    assert draw_threat(bare, noise=0.3).known.edges.tolist() == known.edges.tolist()
+
+
+def test_measures_of_the_case_of_deleted_links():
+    """A release of a fifth of the links with exact values: a plain join on shared values, ties at
+    random, is the floor."""
+    graph = make_graph(np.arange(10**6), n=120, seed=4)
+    graph = graph.select_edges(np.random.default_rng(1).permutation(graph.num_edges) < 360)
+    published = graph.select_edges(np.random.default_rng(0).permutation(360) < 72)
+    threat = draw_threat(graph, known=graph)
+    ours, theirs = list_values(threat.known), list_values(published)
+    plain = 0.0
+    for u in range(120):
+        shared = np.array([len(ours[u] & own) for own in theirs])
+        if shared.max():
+            best = np.flatnonzero(shared == shared.max())
+            plain += (threat.people[u] in best) / len(best)
+    rows = {m.metric: m.value for m in measure_matches(find(published, threat), threat)}
+    assert rows["expected_found"] * 120 >= plain > 50
+    assert rows["precision_at_0.9_confidence"] >= 0.9
