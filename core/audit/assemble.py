@@ -312,13 +312,15 @@ def _combine_cells(
         f"{len(own)} of {len(cells)} repeats {state}: {own[0].reason}"
         for state, own in lost.items()
     )
-    for metric, by_repeat in _group_measurements(done, "released", measure).items():
-        items = list(by_repeat.values())
-        repeats = {
-            repeat: item.value for repeat, item in by_repeat.items() if item.value is not None
-        }
-        estimate = combine_measurements(items, overlap, level)
-        is_known = estimate.is_known
+    found = _group_measurements(done, "released", measure)
+    estimates = {
+        metric: combine_measurements(list(by_repeat.values()), overlap, level)
+        for metric, by_repeat in found.items()
+    }
+    is_empty = not any(estimate.is_known for estimate in estimates.values())
+    unknown = NOT_TESTED if is_empty else State.SKIPPED.value
+    for metric, estimate in estimates.items():
+        is_known, values = estimate.is_known, found[metric].items()
         yield (
             metric,
             estimate.value,
@@ -326,9 +328,9 @@ def _combine_cells(
             _finite(estimate.high),
             estimate.n,
             estimate.seeds,
-            State.DONE.value if is_known else NOT_TESTED,
+            State.DONE.value if is_known else unknown,
             missing if is_known else "; ".join(filter(None, [estimate.how, missing])),
-            repeats,
+            {repeat: item.value for repeat, item in values if item.value is not None},
         )
 
 

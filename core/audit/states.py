@@ -42,4 +42,4 @@ NOT_FINISHED = (State.FAILED, State.CANCELLED, State.SKIPPED)
 """Ended without a result, gravest first."""
 
 NOT_TESTED = "not_tested"
-"""Status of a result whose cells finished and measured nothing; no state of a cell."""
+"""Status of a method that finished and measured nothing; no state of a cell."""

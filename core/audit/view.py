@@ -47,8 +47,9 @@ RESULT_COLUMNS = (
 
 release  "original" or the defense's id (`MethodChoice.id`)
 method   attack id, or "release" for measures of the release itself (utility, structure, GHRatio)
-status   "done"; "not_tested": finished, but nothing could be measured; without a finished repeat
-         "failed", "cancelled" or "skipped" (does not apply), the gravest of the repeats;
+status   "done"; "skipped" where others of the method's metrics are done, "not_tested" where it
+         finished and none could be measured; without a finished repeat "failed", "cancelled" or
+         "skipped" (does not apply), the gravest of the repeats;
          `reason` says why where it is not "done", and which repeats are missing where it is
 
 Ids are for storage, addresses and audit.json. What they refer to stands in two further columns:

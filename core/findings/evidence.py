@@ -78,7 +78,7 @@ def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
 def _is_unresolved(results: pd.DataFrame, release: str, limit: Limit) -> bool:
     """Whether an attack finished on too few cases for this measure."""
     rows = results[(results.metric == limit.metric) & (results.release == release)]
-    rows = rows[(rows.status == NOT_TESTED) & (rows.n > 0)]
+    rows = rows[rows.status.isin([State.SKIPPED, NOT_TESTED]) & (rows.n > 0)]
     return bool((find_threats(rows) == limit.threat).any())
 
 

@@ -102,6 +102,16 @@ def test_repeats_that_did_not_finish_do_not_hurt_where_enough_did(more):
     assert judge(audit(more + "DDD"), PUBLIC).find(RELEASE).decision == "publish"
 
 
+def test_a_metric_without_a_value_is_skipped_where_another_has_one():
+    both = CellResult((Measurement("auc", 0.5, n=9), Measurement("f1", None, reason="one class")))
+    cell = SimpleNamespace(state=State.DONE, repeat=0, result=both.describe(), reason="")
+    rows = _combine_cells([cell], "auc", 1.0, 0.95)
+    assert [(row[0], row[6], row[7]) for row in rows] == [
+        ("auc", "done", ""),
+        ("f1", "skipped", "one class"),
+    ]
+
+
 def test_a_measure_without_a_value_is_told_in_words():
     rows = _describe_missing_rows(ReportData(audit("NNN"), ReportOptions(policy=PUBLIC)))
     assert [row[2] for row in rows] == ["not tested"]
