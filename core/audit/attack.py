@@ -50,9 +50,14 @@ class Attack:
         return self.id
 
     @property
+    def method_id(self) -> str:
+        """The method with its settings, whatever its target and knowledge."""
+        return split_id(self.id)[0]
+
+    @property
     def key(self) -> str:
         """Key of the method."""
-        return split_id(self.id)[0].partition(":")[0]
+        return self.method_id.partition(":")[0]
 
     @property
     def threat(self) -> Threat | None:

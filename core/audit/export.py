@@ -180,14 +180,15 @@ def write_releases(view: AuditView, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     done = view.cells[(view.cells.kind == "publish") & (view.cells.state == State.DONE)]
     repeats = done.groupby("release").seed.min()
+    configs = {choice.id: choice.config for choice in view.spec.defenses}
     for summary in view.releases:
-        if summary.id == ORIGINAL or summary.id not in repeats.index:
+        if summary.id not in configs or summary.id not in repeats.index:
             continue
         repeat = int(repeats[summary.id])
         release = Release(
             view.load_release(summary.id, repeat),
-            summary.defense,
-            summary.config,
+            summary.info.key,
+            configs[summary.id],
             summary.guarantee,
         )
         provenance = {

@@ -8,16 +8,20 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.audit.access.accounts import LOCAL
+from core.audit.attack import Attack, parse_attack
 from core.audit.decisions import Decision
 from core.audit.estimate import TimeRange
 from core.audit.link_sample import LinkSample
 from core.audit.node_risks import NodeRisks
+from core.audit.release_info import ReleaseInfo, parse_release
+from core.audit.scenarios import list_scenarios
 from core.audit.spec import AuditSpec, PublishSpec
 from core.audit.states import State
 from core.graph import Graph
@@ -115,19 +119,20 @@ REPR_ROWS = 30
 
 @dataclass(frozen=True)
 class ReleaseSummary:
-    """One release of the audit: settings, guarantee and effect.
+    """One release of the audit: what it is, guarantee and effect.
 
     facts   name → Estimate over repeats: links_kept, links_added, … and the defense's own facts
     curves  training curves of the first repeat: name → [(step, value), …]
     """
 
-    id: str
-    title: str
-    defense: str
-    config: dict[str, Any]
+    info: ReleaseInfo
     guarantee: Guarantee
     facts: dict[str, Estimate] = field(default_factory=dict)
     curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        return self.info.id
 
 
 @dataclass(frozen=True)
@@ -151,8 +156,8 @@ class AuditSummary:
     cells_total: int
     cells_failed: int
     threats: tuple[str, ...]
-    attacks: tuple[str, ...]
-    defenses: tuple[str, ...]
+    attacks: tuple[Attack, ...]
+    defenses: tuple[ReleaseInfo, ...]
     study: dict[str, Any] | None = None
     person: str = LOCAL.subject
     cells_skipped: int = 0
@@ -261,6 +266,23 @@ class AuditView:
         """Mean ROC curve of each release and attack."""
         return self.load_rocs()
 
+    def get_attack(self, attack_id: str) -> Attack:
+        """The attack of an id; without a method if neither spec nor this version has it."""
+        return self._attacks.get(attack_id) or parse_attack(attack_id)
+
+    def get_release(self, release_id: str) -> ReleaseInfo:
+        """The release of an id; without a defense if neither audit nor this version has it."""
+        return self._made.get(release_id) or parse_release(release_id)
+
+    @cached_property
+    def _attacks(self) -> dict[str, Attack]:
+        listed = list_scenarios(self.spec)
+        return {one.id: Attack(one.id, method, one) for _, method, one in listed}
+
+    @cached_property
+    def _made(self) -> dict[str, ReleaseInfo]:
+        return {summary.id: summary.info for summary in self.releases}
+
     @property
     def num_repeats(self) -> int:
         """Number of repeats, fewer than in the spec if the audit stopped early."""
@@ -324,6 +346,16 @@ class RunningCell:
     fraction: float
     message: str
     curves: Curves = field(default_factory=dict)
+
+    @property
+    def attack(self) -> Attack | None:
+        """The attack that is running; None for any other kind of cell."""
+        return parse_attack(self.method) if self.kind == "attack" else None
+
+    @property
+    def made(self) -> ReleaseInfo:
+        """The release that it is made or read in."""
+        return parse_release(self.release)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from core.audit.attack import Attack
 from core.audit.node_risks import NodeRisks
+from core.audit.release_info import parse_release
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import (
     INKS,
@@ -222,7 +223,7 @@ def risk_distribution(
     table = compute_risk_shares(nodes, releases, by=by)
     if table.empty:
         return make_empty_chart("No node risk yet.", theme, table)
-    colors = release_color(nodes.releases)
+    colors = release_color(map(parse_release, nodes.releases))
     names = short_titles(colors)
     figure = go.Figure()
     for release, rows in table.groupby("release", sort=False):
@@ -282,7 +283,8 @@ def risk_by_group(
     if table.empty:
         return make_empty_chart(f"No {by} known for the nodes.", theme, table)
     everything = nodes.releases
-    colors, symbols = release_color(everything), release_symbol(everything)
+    made = list(map(parse_release, everything))
+    colors, symbols = release_color(made), release_symbol(made)
     groups, names = list(dict.fromkeys(table.group)), short_titles(everything)
     found = list(dict.fromkeys(table.release))
     figure = go.Figure()

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 import pandas as pd
 
 from core.audit.node_risks import NodeRisks
+from core.audit.release_info import ReleaseInfo, list_short_titles
 from core.audit.scenarios import Threat
 from core.audit.view import AuditView, ReleaseSummary
 from core.errors import InputError
@@ -126,11 +127,24 @@ class ReportData:
     @cached_property
     def colors(self) -> dict[str, str]:
         """Colours determined by the whole audit, so that they match those on screen."""
-        return release_color([ORIGINAL, *(summary.id for summary in self.view.releases)])
+        return release_color(self._made)
 
     @cached_property
     def symbols(self) -> dict[str, str]:
-        return release_symbol([ORIGINAL, *(summary.id for summary in self.view.releases)])
+        return release_symbol(self._made)
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Short titles of all releases of the audit, for legends."""
+        return list_short_titles(self._made)
+
+    @property
+    def _made(self) -> list[ReleaseInfo]:
+        return [self.view.get_release(ORIGINAL), *(summary.info for summary in self.view.releases)]
+
+    def title(self, release: str) -> str:
+        """Title of a release of the audit."""
+        return self.view.get_release(release).title
 
     def find_utility(self, threat: Threat) -> str | None:
         """Measure of usefulness to plot against a threat: of the same task if measured."""

@@ -7,12 +7,13 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from core.audit.release_info import list_short_titles
 from core.audit.scenarios import Threat
 from core.findings import answers
 from core.findings.control import NOTE, tabulate_control
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.inverted_scores import MARK
-from core.findings.labels import LOW_FPR, THREAT_WORDS, is_baseline, metric_title, release_title
+from core.findings.labels import LOW_FPR, THREAT_WORDS, metric_title
 from core.findings.link_prior import describe_report_prior
 from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.private_columns import answer_private_columns
@@ -127,11 +128,11 @@ def _build_attack_table(table: pd.DataFrame, metrics: list[str], threat: Threat)
 def _build_roc(data: ReportData, threat: Threat, ranked: set[str]) -> list[Block]:
     chosen = ranked & {choice.id for choice in data.view.spec.attacks}
     curves = {
-        attack: curve
+        data.view.get_attack(attack): curve
         for (release, attack), curve in data.view.rocs.items()
         if release == ORIGINAL and attack in chosen
     }
-    if all(map(is_baseline, curves)):
+    if all(attack.is_baseline for attack in curves):
         return []
     image = data.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves))
     return [
@@ -188,12 +189,12 @@ def build_risk(data: ReportData) -> list[Block]:
         return [blocks.paragraph("No risk of individual nodes has been computed.")]
     scale = data.options.scale
     shares = compute_risk_shares(data.nodes, data.shown, by=scale)
-    draw = partial(charts.draw_risk_shares, shares, data.colors, scale)
+    draw = partial(charts.draw_risk_shares, shares, data.colors, data.names, scale)
     image = data.add_image("risk", draw)
     level = 20 if scale == "advantage" else 80
     name = "an advantage" if scale == "advantage" else "a risk"
     alt = f"Share of the nodes with {name} of {level / 100:g} or more: " + "; ".join(
-        f"{release_title(str(release))} {format_percent(rows.share.iloc[level])}"
+        f"{data.title(str(release))} {format_percent(rows.share.iloc[level])}"
         for release, rows in shares.groupby("release", sort=False)
     )
     what = SCALE_TITLES[scale].lower()
@@ -255,7 +256,7 @@ def _build_groups(data: ReportData) -> list[Block]:
     ]
     return [
         blocks.table(
-            ["Links of the node", "Nodes", *map(release_title, releases)],
+            ["Links of the node", "Nodes", *map(data.title, releases)],
             rows,
             f"Mean {SCALE_TITLES[scale].lower()} by number of links on the original, over all "
             "threats.",
@@ -287,11 +288,11 @@ def _build_exposed(data: ReportData) -> list[Block]:
         for name, node, row in zip(names, top, figures, strict=True)
     ]
     who = "pseudonyms by rank" if data.options.pseudonyms else "real identifiers"
-    extra = [f"On {release_title(release)}" for release in releases[1:]]
+    extra = [f"On {data.title(release)}" for release in releases[1:]]
     result = [
         blocks.heading("Most exposed nodes"),
         blocks.table(
-            ["Node", f"Risk, {release_title(first).lower()}", "Attack", "Advantage", *extra],
+            ["Node", f"Risk, {data.title(first).lower()}", "Attack", "Advantage", *extra],
             rows,
             f"The {len(rows)} nodes with the largest advantage ({who}), each by its worst threat, "
             "beside the advantage on other releases.",
@@ -379,8 +380,9 @@ def _build_transfer(data: ReportData, threat: Threat, metric: str) -> list[Block
         return []
     table = table[["attack", "title", *shown]]
     strengths = compute_transfer(data.results, metric, threat, "strength")[table.columns]
+    names = list_short_titles(map(data.view.get_release, shown))
     image = data.add_image(
-        f"transfer_{threat}", lambda: charts.draw_transfer(table, strengths, metric)
+        f"transfer_{threat}", lambda: charts.draw_transfer(table, strengths, metric, names)
     )
     alt = f"{metric_title(metric)} of each attack on each release. " + "; ".join(
         f"{row['title']}: " + ", ".join(format_number(row[r]) for r in shown)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from core.audit.attack import parse_attack
 from core.audit.export import describe_audit
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
@@ -11,7 +12,6 @@ from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.spec import AuditSpec, MethodChoice
 from core.cli.audit_spec import read_attacks
 from core.errors import InputError
-from core.findings.labels import method_title
 from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
 
@@ -112,7 +112,7 @@ def test_one_release_of_every_defense_tells_more_than_each_alone(tmp_path):
             for method in ("mechanism_posterior@included", scenario.id)
         ]
         assert aucs[1] > aucs[0]
-    assert "combining EdgeRand (ε = 2) and EdgeRand (ε = 1)" in method_title(scenario.id)
+    assert "combining EdgeRand (ε = 2) and EdgeRand (ε = 1)" in parse_attack(scenario.id).title
 
 
 def test_links_inside_need_no_links_that_are_withheld(tmp_path):

@@ -7,9 +7,9 @@ import pandas as pd
 
 from core.attribute import MISSING, Attribute
 from core.audit.node_risks import NODE_COLUMNS
+from core.audit.release_info import parse_release
 from core.audit.view import PROFILE_COLUMNS
 from core.findings import node_card
-from core.findings.labels import release_title
 from core.graph import Graph
 from tests.oracles.node_risks import build_risks
 
@@ -20,7 +20,7 @@ STAR = Graph.from_pairs(
 )
 LABEL = Attribute("label", np.array([0, 0, 1, 1, MISSING, 0]), ("x", "y"))
 
-DELETION = release_title("random_deletion")
+DELETION = parse_release("random_deletion").title
 
 NODES = build_risks(
     pd.DataFrame(

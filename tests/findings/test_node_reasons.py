@@ -12,7 +12,6 @@ import pytest
 from core.attribute import Attribute
 from core.audit.attack import parse_attack
 from core.audit.node_risks import NODE_COLUMNS
-from core.findings.labels import is_blind
 from core.findings.node_reasons import _format_mechanism, explain_node, explain_people
 from core.findings.people import Secret, list_secrets, rank_people
 from core.graph import Graph
@@ -149,7 +148,7 @@ def test_every_reason_fits_its_column():
     for kind in ("link_attack", "attribute_attack"):
         for method in list_methods(kind):
             key = method.info.key
-            if not is_blind(key):
+            if not parse_attack(key).is_blind:
                 lines += explain_node(view_of([risk(node, key, 0.4)], 3, graph), node)
                 lines.append(_format_mechanism(parse_attack(key), replace_row(row, same=1)))
     for low in (0.0, np.nan):

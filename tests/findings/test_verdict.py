@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.audit.node_risks import NODE_COLUMNS
-from core.findings.labels import release_title
+from core.audit.release_info import parse_release
 from core.findings.page_summary import find_subject
 from core.findings.policy import Limit, Policy, find_policy, list_policies
 from core.findings.verdict import SEVERITY, Check, find_least_severe, judge
@@ -349,7 +349,7 @@ def test_a_release_that_could_not_be_made_is_nowhere_offered(state, defense):
     assert defense not in verdict.describe()["releases"]
     for options in (ReportOptions(policy=PUBLIC), ReportOptions()):
         choices = list_choices(ReportData(view, options))
-        assert not any(release_title(defense) in choice for choice in choices)
+        assert not any(parse_release(defense).title in choice for choice in choices)
 
 
 def test_a_limit_has_one_of_four_states():

@@ -11,11 +11,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from core.audit.attack import attach_referents, parse_attack
+from core.audit.release_info import parse_release
 from core.audit.spec import MethodChoice
 from core.audit.states import State
 from core.audit.view import AuditView
 from core.errors import InputError
-from core.findings.labels import method_title, release_title
 from core.graph import Graph
 from core.privacy.guarantees import EDGE
 from core.registry import list_methods
@@ -25,6 +26,7 @@ from core.report.charts import draw_ranking
 from core.report.document import build_content
 from tests.figures.conftest import RELEASES, make_view, result_row
 from tests.figures.test_guarantees import make_check, make_run
+from tests.oracles.audits import tabulate_results
 from tests.oracles.graphs import two_communities
 from tests.oracles.node_risks import build_risks
 
@@ -248,7 +250,7 @@ def test_equal_reasons_share_a_row(view):
         for metric in ("margin", "accuracy")
     ]
     results = view.results[view.results.status == "done"]
-    table = pd.concat([results, pd.DataFrame(lost, columns=results.columns)], ignore_index=True)
+    table = pd.concat([results, tabulate_results(lost)], ignore_index=True)
     content, _ = build_content(replace(view, results=table), ReportOptions(sections=("limits",)))
     assert content["sections"][0]["blocks"][0]["rows"] == [
         [
@@ -267,10 +269,10 @@ def test_a_row_of_what_is_missing_names_few_methods(view):
         result_row("original", key, "auc", None, status="skipped", reason="no features")
         for key in keys
     ]
-    table = pd.DataFrame(lost, columns=view.results.columns)
+    table = tabulate_results(lost)
     content, _ = build_content(replace(view, results=table), ReportOptions(sections=("limits",)))
     ((who, *_),) = content["sections"][0]["blocks"][0]["rows"]
-    named = [method_title(key) for key in keys]
+    named = [parse_attack(key).title for key in keys]
     assert who == f"{', '.join(named[:3])} and 11 more: Attack AUC"
 
 
@@ -312,19 +314,16 @@ def test_hostile_names_compile_and_stay_text(pseudonyms, tmp_path):
 
 
 def test_long_tables_break_over_pages(view, tmp_path):
-    extra = pd.DataFrame(
-        [
-            result_row(
-                "original",
-                "common_neighbors",
-                f"mre_{i}",
-                None,
-                status="failed",
-                reason=f"reason {i} " + "long words " * 12,
-            )
-            for i in range(80)
-        ],
-        columns=view.results.columns,
+    extra = tabulate_results(
+        result_row(
+            "original",
+            "common_neighbors",
+            f"mre_{i}",
+            None,
+            status="failed",
+            reason=f"reason {i} " + "long words " * 12,
+        )
+        for i in range(80)
     )
     many = replace(view, results=pd.concat([view.results, extra], ignore_index=True))
     content, _ = build_content(many, ReportOptions(sections=("limits",)))
@@ -346,7 +345,7 @@ def test_no_row_of_a_table_is_broken(view, tmp_path):
         )
         for i in range(30)
     ]
-    extra = pd.DataFrame(rows, columns=view.results.columns)
+    extra = tabulate_results(rows)
     many = replace(view, results=pd.concat([view.results, extra], ignore_index=True))
     path = write_report(many, tmp_path / "r.pdf", ReportOptions(sections=("limits",)))
     made = subprocess.run(["pdftotext", str(path), "-"], capture_output=True, check=True)
@@ -393,9 +392,10 @@ def test_a_synthesis_stands_beside_its_twin_which_is_no_candidate(view):
     guarantee = EDGE.make_guarantee(1.0)
     renamed = replace(
         view,
-        results=view.results.replace({"release": names}),
+        results=attach_referents(view.results.replace({"release": names})),
         releases=tuple(
-            replace(r, id=names.get(r.id, r.id), guarantee=guarantee) for r in view.releases
+            replace(r, info=parse_release(names.get(r.id, r.id)), guarantee=guarantee)
+            for r in view.releases
         ),
         spec=view.spec.model_copy(
             update={"defenses": tuple(map(MethodChoice.parse, names.values()))}
@@ -434,4 +434,4 @@ def test_a_check_that_failed_is_no_check(view):
     content, _ = build_content(
         replace(view, releases=releases, claims=runs), ReportOptions(sections=("guarantees",))
     )
-    assert f"Not checked: {release_title(RELEASES[2])}." in str(content)
+    assert f"Not checked: {parse_release(RELEASES[2]).title}." in str(content)

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import core.report.dpia as dpia
+from core.audit.attack import parse_attack
 from core.audit.jobs.cells import load_threats
 from core.audit.knowledge import STANDARD
-from core.audit.scenarios import THREAT_TITLES, Scenario
+from core.audit.release_info import parse_release
+from core.audit.scenarios import THREAT_TITLES
 from core.audit.spec import AuditSpec, MethodChoice
 from core.errors import InputError
-from core.findings.labels import release_title
 from core.findings.policy import find_policy
 from core.release import ORIGINAL
 from core.report import ReportOptions, format_dpia
@@ -103,9 +104,8 @@ def test_each_clause_of_the_contents_list_has_evidence_or_a_named_gap(found):
 
 def read_figures(text, release, threat):
     """value, low, high (None without an interval), n of a release and threat in a text."""
-    pattern = (
-        rf"{re.escape(release_title(release))}, {threat} (\S+?)(?: \[(\S+), (\S+)\])?, .*?n = (\d+)"
-    )
+    title = re.escape(parse_release(release).title)
+    pattern = rf"{title}, {threat} (\S+?)(?: \[(\S+), (\S+)\])?, .*?n = (\d+)"
     value, low, high, n = re.search(pattern, text).groups()
     return [None if x is None else float(x.replace("−", "-")) for x in (value, low, high, n)]
 
@@ -161,11 +161,11 @@ def test_lines_of_knowledge_are_those_that_the_attacker_was_given(view, home):
         "seeded_percolation": threats.identity.known.num_edges + len(threats.identity.seeds),
     }
     seen = set()
-    for method, scenario in list_attacks(data).items():
-        key = method.partition("@")[0] if scenario.threat == "identity" else scenario.threat
-        lines, words = count_knowledge(data, scenario, ORIGINAL, data.graph)
-        assert lines == pytest.approx(given[key], abs=2), method
-        assert ("adaptive" in words) == (scenario.knowledge != STANDARD)
+    for attack in list_attacks(data):
+        key = attack.method_id if attack.threat == "identity" else attack.threat
+        lines, words = count_knowledge(data, attack, ORIGINAL, data.graph)
+        assert lines == pytest.approx(given[key], abs=2), attack.id
+        assert ("adaptive" in words) == (attack.knowledge != STANDARD)
         seen.add(key)
     assert seen == set(given)
 
@@ -179,7 +179,7 @@ def test_who_knows_more_needs_more_lines(view):
         ("label_propagation@transfer", None),
         ("mechanism_posterior@composition:3", 2 * release.num_edges),
     ):
-        found, words = count_knowledge(data, Scenario.parse(text), "edge_rand", data.graph)
+        found, words = count_knowledge(data, parse_attack(text), "edge_rand", data.graph)
         assert (found, bool(words)) == (lines, True), text
 
 
@@ -278,7 +278,7 @@ def test_a_new_guidance_is_a_new_file(view, tmp_path, monkeypatch):
     found = dpia.build_assessment(ReportData(view, ReportOptions()))
     (clause,) = clauses_of(found, "edpb_2027")
     assert clause["evidence"][0].startswith("Unique people: Original 0.")
-    assert "EDPB 1/2027" in dpia.format_markdown(found)
+    assert "EDPB 1/2027" in dpia.format_markdown(ReportData(view, ReportOptions()), found)
 
 
 @pytest.mark.parametrize(

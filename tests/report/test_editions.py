@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from core.audit.release_info import parse_release
 from core.findings.columns import list_telling_columns
 from core.findings.facts import STATE_TITLES
-from core.findings.labels import release_title
 from core.findings.people import list_secrets, rank_people
 from core.findings.policy import find_policy
 from core.measures.metrics import METRICS
@@ -28,7 +28,7 @@ from core.report.decision_page import TO_FILL, _shorten_untried, build_verdict, 
 from core.report.document import build_content
 from tests.figures.conftest import RELEASES, make_view, result_row
 from tests.figures.test_theme import luminance
-from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+from tests.oracles.audits import list_attack_keys, make_audit, make_noise, tabulate_results
 from tests.oracles.node_risks import build_risks
 
 needs_pdftotext = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext")
@@ -297,7 +297,7 @@ def test_neither_plans_nor_a_second_attacker_are_counted_as_attacks(view):
         result_row("original", "katz", "auc", None, status="skipped", reason="needs more links"),
         result_row("original", "common_neighbors@adaptive", "auc", 0.95),
     ]
-    table = pd.DataFrame(more, columns=view.results.columns)
+    table = tabulate_results(more)
     results = pd.concat([view.results, table], ignore_index=True)
     curve = view.rocs["original", "common_neighbors"]
     rocs = {**view.rocs, ("original", "common_neighbors@adaptive"): curve}
@@ -354,7 +354,7 @@ def test_a_node_on_another_release_is_under_the_attacker_chosen_on_everybody(vie
     options = ReportOptions(sections=("risk",), pseudonyms=False)
     content = build_content(replace(view, load_nodes=lambda: nodes), options)[0]
     table = [b for b in content["sections"][0]["blocks"] if b["kind"] == "table"][-1]
-    titles = {f"On {release_title(release)}": release for release in RELEASES[1:]}
+    titles = {f"On {parse_release(release).title}": release for release in RELEASES[1:]}
     assert set(table["columns"][4:]) == set(titles)
     for column, title in enumerate(table["columns"][4:], start=4):
         found = nodes.find_headline(titles[title])
