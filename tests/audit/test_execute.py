@@ -79,7 +79,7 @@ def view(home, graph, make_spec):
 def test_an_audit_fills_every_table(view, graph):
     assert view.summary.state == "done"
     assert (view.summary.cells_done, view.summary.cells_failed) == (2 * (1 + 2 * (2 + 4)), 0)
-    assert tuple(view.results) == (*RESULT_COLUMNS, REPEATS)
+    assert tuple(view.results) == (*RESULT_COLUMNS, REPEATS, "attack", "made")
     assert tuple(view.nodes.to_frame()) == NODE_COLUMNS
     assert tuple(view.profile) == PROFILE_COLUMNS
     assert tuple(view.cells) == CELL_COLUMNS
