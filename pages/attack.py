@@ -10,7 +10,7 @@ from core.figures import ranking, roc
 from core.findings import control, tables
 from core.findings.attack_summary import summarize_attacks
 from core.findings.knowing_more import explain_stronger, tabulate_inside
-from core.findings.labels import LOW_FPR, attack_threat
+from core.findings.labels import LOW_FPR
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
 from pages.ui.attack_form import show_attack_form
@@ -77,14 +77,15 @@ def _show_ranking(view: AuditView, threat: Threat, metric: str) -> None:
 
 def _show_curves(view: AuditView, threat: Threat) -> None:
     keys = [key for key in view.rocs if key[0] == ORIGINAL]
-    attacks = tuple(method for _, method in keys if attack_threat(method) == threat)
+    known = [view.get_attack(attack) for _, attack in keys]
+    attacks = [attack for attack in known if attack.threat == threat]
     if not attacks:
         st.caption("No ROC curve: these attacks name nodes and do not rank pairs.")
         return
-    level = tables.find_level(view.results, threat)
+    level, original = tables.find_level(view.results, threat), view.get_release(ORIGINAL)
     show_cached_chart(
         view,
-        lambda theme: roc.roc_by_attack(view.rocs, ORIGINAL, attacks, theme, level),
+        lambda theme: roc.roc_by_attack(view.rocs, original, attacks, theme, level),
         f"roc-{threat}",
     )
 

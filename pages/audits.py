@@ -12,7 +12,7 @@ from core.audit.states import State
 from core.audit.view import AuditSummary
 from core.errors import AuditError
 from core.findings import answers, release_table
-from core.findings.labels import THREAT_WORDS, method_title
+from core.findings.labels import THREAT_WORDS
 from core.findings.stopping import describe_repeats
 from core.findings.tables import list_threats
 from core.words import count_noun, format_percent
@@ -92,9 +92,9 @@ def _describe_state(audit: AuditSummary) -> str:
 def _show_audit(audit: AuditSummary) -> None:
     with st.container(border=True):
         st.header(f"{escape(audit.name)} · {audit.id}", anchor=False)
-        st.caption("Attacks: " + ", ".join(map(method_title, audit.attacks)))
+        st.caption("Attacks: " + ", ".join(a.title for a in audit.attacks))
         if audit.defenses:
-            st.caption("Defenses: " + ", ".join(map(method_title, audit.defenses)))
+            st.caption("Defenses: " + ", ".join(d.title for d in audit.defenses))
         with st.container(horizontal=True):
             if st.button("Open", key="open", type="primary", icon=":material/folder_open:"):
                 page.open_audit(audit.id, "attack")

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.audit.presets import PRESETS, Asked, choose_attacks
+from core.audit.release_info import list_short_titles
 from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.figures.comparing import compare_releases
@@ -14,7 +15,6 @@ from core.findings.decisions import format_day
 from core.findings.facts import STATE_TITLES
 from core.findings.glossary import explain_term
 from core.findings.guide import Proposal, propose_changes
-from core.findings.labels import method_name, release_title, short_titles
 from core.findings.page_summary import PageSummary, summarize_decision
 from core.findings.policy import list_policies
 from core.findings.stopping import describe_repeats
@@ -77,7 +77,7 @@ def _show_decision(view: AuditView) -> None:
     if subject is not None:
         _show_deciding(subject, summary)
     show_default_policy(view)
-    _show_matrix(verdict)
+    _show_matrix(view, verdict)
     _show_choice(view, verdict)
     _show_changes(view, verdict)
     _show_evidence(view, verdict)
@@ -116,7 +116,7 @@ def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
 
 def _show_deciding(release: ReleaseVerdict, summary: PageSummary) -> None:
     """Deciding limits of a release, each with a bar that compares the figure with the limit."""
-    st.header(f"Deciding limits for {method_name(release.release)}", anchor=False)
+    st.header(f"Deciding limits for {release.made.name}", anchor=False)
     for check, card in zip(list_deciding(release), summary.cards, strict=False):
         left, right = st.columns([3, 2], vertical_alignment="center")
         state = f"{page.STATE_ICONS[check.state]} **{STATE_TITLES[check.state].capitalize()}**"
@@ -140,10 +140,10 @@ def _draw_bar(check: Check) -> str:
     )
 
 
-def _show_matrix(verdict: Verdict) -> None:
+def _show_matrix(view: AuditView, verdict: Verdict) -> None:
     """Table of releases (columns) and limits (rows), with the decision in the first row."""
     st.header("Every release against every limit", anchor=False)
-    names = short_titles([r.release for r in verdict.releases])
+    names = list_short_titles(r.made for r in verdict.releases)
     limits = {c.limit.name: c.limit.title for r in verdict.releases for c in r.checks}
     columns = {}
     for release in verdict.releases:
@@ -157,7 +157,7 @@ def _show_matrix(verdict: Verdict) -> None:
     legend = [f"{mark} {STATE_TITLES[state]}" for state, mark in page.STATE_ICONS.items()]
     st.caption("\u2003".join(legend))
     for name, why in verdict.not_made.items():
-        st.caption(f"{release_title(name)} could not be made: {escape(why, 300)}")
+        st.caption(f"{view.get_release(name).title} could not be made: {escape(why, 300)}")
 
 
 def _show_choice(view: AuditView, verdict: Verdict) -> None:
@@ -170,11 +170,11 @@ def _show_choice(view: AuditView, verdict: Verdict) -> None:
     if reasons:
         rest = "the others are not" if verdict.recommended else "none is"
         st.caption(f"Why {rest} recommended:")
-        lines = [f"- **{release_title(r)}**: {escape(reason, 300)}" for r, reason in reasons]
-        st.markdown("\n".join(lines))
+        named = [(view.get_release(release).title, reason) for release, reason in reasons]
+        st.markdown("\n".join(f"- **{title}**: {escape(why, 300)}" for title, why in named))
     ids = show_obstacles(verdict)
     chosen = chosen_release(view)
-    names = {None: "none yet"} | {r: release_title(r) for r in ids}
+    names = {None: "none yet"} | {r: view.get_release(r).title for r in ids}
     options = [None, *ids]
     # A new policy or recommendation resets the proposal; a manual choice is kept.
     key = f"choose-{view.summary.id}-{current_policy(view).key}-{verdict.recommended}"
@@ -222,7 +222,7 @@ def _plan_proposal(view: AuditView, proposal: Proposal) -> tuple[str, dict[str, 
     if proposal.action == "try_defense":
         choice = MethodChoice.parse(proposal.key, "defense")
         fields["defenses"] = [*view.spec.defenses, choice]
-        return f"Try {release_title(choice.id)}", fields
+        return f"Try {choice.make().title}", fields
     preset = next(p for p in PRESETS if p.key == proposal.key)
     added = choose_attacks(Asked.of_spec(view.spec), [preset.key])
     keys = {choice.key for choice in added}
@@ -235,7 +235,7 @@ def _plan_proposal(view: AuditView, proposal: Proposal) -> tuple[str, dict[str, 
 def _show_evidence(view: AuditView, verdict: Verdict) -> None:
     contents = {
         "Limits in figures": lambda: _show_comparison(view, verdict),
-        "Each release": lambda: _show_limits(verdict),
+        "Each release": lambda: _show_limits(view, verdict),
         "Earlier decisions": lambda: show_history(view),
     }
     page.show_tabs("decision-tabs", contents)
@@ -248,16 +248,16 @@ def _show_comparison(view: AuditView, verdict: Verdict) -> None:
     table = compute_comparison(verdict, None if earlier is None else earlier[1])
     if table.empty:
         return
-    ids = [release.release for release in verdict.releases]
-    show_cached_chart(view, lambda theme: compare_releases(table, ids, theme, when), "comparison")
+    made = [release.made for release in verdict.releases]
+    show_cached_chart(view, lambda theme: compare_releases(table, made, theme, when), "comparison")
     if earlier is not None:
         st.markdown(escape(answer_changes(table, when), 2000))
 
 
-def _show_limits(verdict: Verdict) -> None:
+def _show_limits(view: AuditView, verdict: Verdict) -> None:
     """Each limit of a release with its figure, and the refuted or untested claims."""
     ids = [release.release for release in verdict.releases]
-    release = verdict.find(page.choose_release("Release", ids, "limits-release"))
+    release = verdict.find(page.choose_release(view, "Release", ids, "limits-release"))
     assert release is not None
     table = compute_limit_table(release).map(format_cell)
     with st.container(key="limits-table"):

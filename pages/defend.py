@@ -15,6 +15,7 @@ from core.audit.presets import (
     find_data_independent,
     pair_data_independent,
 )
+from core.audit.release_info import list_short_titles
 from core.audit.spec import MethodChoice
 from core.audit.states import State
 from core.audit.view import AuditView
@@ -28,7 +29,6 @@ from core.findings.data_independent import (
 )
 from core.findings.glossary import explain_term
 from core.findings.guide import explain_obstacle
-from core.findings.labels import attack_threat, method_title, release_title, short_titles
 from core.findings.palette import Theme
 from core.findings.release_table import compute_release_table
 from core.findings.tables import find_level
@@ -100,7 +100,7 @@ def main() -> None:
 
 def _show_results(view: AuditView, made: list[str]) -> None:
     start = find_shown_release(view)
-    release = page.choose_release("Release", made, "defend-release", start)
+    release = page.choose_release(view, "Release", made, "defend-release", start)
     policy = current_policy(view)
     page.show_summary(cache.remember(view, lambda: summarize_release(view, release, policy)))
     show_cached_chart(view, lambda theme: _plot_pair(view, release, theme), "before-after")
@@ -117,7 +117,7 @@ def _show_results(view: AuditView, made: list[str]) -> None:
 
 
 def _plot_pair(view: AuditView, release: str, theme: Theme) -> Chart:
-    names = short_titles((ORIGINAL, release))
+    names = list_short_titles(map(view.get_release, (ORIGINAL, release)))
     return releases.before_after(
         view.load_sample(release),
         cache.load_audit_graph(view).node_ids,
@@ -148,7 +148,7 @@ def _show_table(view: AuditView) -> None:
 def _show_training(view: AuditView, release: str) -> None:
     summary = next(s for s in view.releases if s.id == release)
     if not summary.curves:
-        st.caption(f"{release_title(release)} has no training step.")
+        st.caption(f"{summary.info.title} has no training step.")
         return
     show_chart(releases.training_curves(summary.curves, current_theme()), f"curves-{release}")
 
@@ -160,7 +160,7 @@ def _show_learned(view: AuditView, release: str) -> None:
     is_made = bool(((cells.seed == 0) & (cells.state == State.DONE)).any())
     scores = view.load_link_scores(release, 0) if is_made else None
     if scores is None:
-        st.caption(f"{release_title(release)} does not learn scores of links.")
+        st.caption(f"{view.get_release(release).title} does not learn scores of links.")
         return
     rng = Seed(view.spec.root_seed).rng("sub-structures", release)
     chart = link_scores.link_scores(cache.load_release(view, ORIGINAL), scores, rng, theme)
@@ -172,11 +172,16 @@ def _show_rocs(view: AuditView) -> None:
     if not attacks:
         st.caption("No attack with a ROC curve has finished yet.")
         return
-    attack = st.selectbox(
-        "Attack", attacks, format_func=method_title, key="roc-attack", persist_state="session"
+    chosen = st.selectbox(
+        "Attack",
+        attacks,
+        format_func=lambda attack: view.get_attack(attack).title,
+        key="roc-attack",
+        persist_state="session",
     )
-    theme, everything = current_theme(), [summary.id for summary in view.releases]
-    level = find_level(view.results, attack_threat(attack))
+    attack = view.get_attack(chosen)
+    theme, everything = current_theme(), [summary.info for summary in view.releases]
+    level = find_level(view.results, attack.threat)
     chart = roc.roc_by_release(view.rocs, attack, everything, theme, level)
     show_chart(chart, "roc-releases")
 

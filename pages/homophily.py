@@ -9,7 +9,6 @@ from core.figures import homophily
 from core.figures.pair_profile import pair_profile
 from core.findings.glossary import explain_term
 from core.findings.homophily import explain_missing_ratios
-from core.findings.labels import release_title
 from core.findings.page_summary import summarize_homophily
 from core.findings.pair_profile import answer_pair_profile
 from core.findings.tables import list_releases
@@ -45,9 +44,7 @@ def _show_ratios(view: AuditView) -> None:
     releases = list_releases(view.profile)
     chosen = tuple(_choose_releases(view, releases))
     show_cached_chart(
-        view,
-        lambda theme: homophily.ghratio_distributions(view.profile, list(chosen), theme),
-        "ghratio",
+        view, lambda theme: homophily.ghratio_distributions(view, list(chosen), theme), "ghratio"
     )
     contents = {"Neighbours against role peers": lambda: _show_scatter(view, releases)}
     if view.spec.threats.has_links:
@@ -69,15 +66,15 @@ def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
         "Releases",
         releases,
         [ORIGINAL, best if best in releases and best != ORIGINAL else releases[1]],
-        format_func=release_title,
+        format_func=lambda release: view.get_release(release).title,
         key="homophily-releases",
         persist_state="session",
     ) or [ORIGINAL]
 
 
 def _show_scatter(view: AuditView, releases: list[str]) -> None:
-    release = page.choose_release("Release", releases, "scatter-release")
-    chart = homophily.mechanism_scatter(view.profile, release, current_theme())
+    release = page.choose_release(view, "Release", releases, "scatter-release")
+    chart = homophily.mechanism_scatter(view, release, current_theme())
     event = show_chart(
         chart, "scatter", on_select="rerun", selection_mode=("points", "box", "lasso")
     )

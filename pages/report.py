@@ -12,7 +12,6 @@ import streamlit as st
 from core.audit.view import AuditSummary, AuditView
 from core.findings.decisions import format_day
 from core.findings.glossary import explain_term
-from core.findings.labels import release_title
 from core.findings.risk import SCALE_TITLES, Scale
 from core.findings.stopping import describe_repeats
 from core.release import ORIGINAL
@@ -109,7 +108,7 @@ def _choose_options(view: AuditView) -> ReportOptions:
             "Releases besides the original",
             ids,
             ids,
-            format_func=release_title,
+            format_func=lambda release: view.get_release(release).title,
             key=f"report-releases-{view.summary.id}",
             disabled=not ids,
             help=None if ids else "This audit has no other release. Add defenses on Defend.",
@@ -185,7 +184,7 @@ def _show_downloads(view: AuditView, options: ReportOptions) -> None:
             )
         offer(
             "Per-node table",
-            lambda: write_csv(view.nodes),
+            lambda: write_csv(view.nodes.to_frame()),
             "-nodes.csv",
             "nodes",
             "table",

@@ -8,14 +8,13 @@ import streamlit as st
 from core.audit.view import AuditView
 from core.figures import margins, risk
 from core.findings import answers
-from core.findings.attackers import find_secret, tabulate_exposed
 from core.findings.glossary import explain_term
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.labels import method_title, release_title
 from core.findings.margins import answer_margins, list_margin_attacks
 from core.findings.page_summary import summarize_risk
-from core.findings.people import Secret, list_attacked
-from core.findings.risk import SCALE_TITLES, Scale, compute_heatmap
+from core.findings.people import Secret
+from core.findings.risk import SCALE_TITLES, Scale, compute_heatmap, tabulate_exposed
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
 from pages.ui.chart import show_cached_chart, show_chart
@@ -32,7 +31,7 @@ GROUPS = {"degree": "number of links", "class": "class", "community": "community
 def main() -> None:
     page.open_page("Risk", "Re-identification and inference risk of each node.")
     view = page.require_view("Run an audit to measure the risk of each node.")
-    if view.nodes.empty:
+    if view.nodes.is_empty:
         st.info("No attack with results for single nodes has finished yet.")
         return
     policy, best = current_policy(view), chosen_release(view)
@@ -70,13 +69,13 @@ def _show_details(view: AuditView, secret: Secret, chosen: list[str], scale: Sca
 
 def _choose_releases(view: AuditView, secret: Secret) -> list[str]:
     """Ask for one or two releases; by default the original and the safest one."""
-    releases = cache.remember(view, lambda: list_attacked(view.nodes, secret))
+    releases = view.nodes.select(secret=secret).releases
     if len(releases) == 1:
         is_waiting = view.spec.defenses and view.summary.state.is_active
         hint = "The others are being attacked" if is_waiting else "Add defenses on the Defend page"
         st.caption(f"Only {release_title(releases[0])} has results. {hint}.")
         return releases
-    best = cache.remember(view, lambda: answers.find_safest(view.nodes, secret))
+    best = cache.remember(view, lambda: answers.find_least_exposing(view.nodes, secret))
     start = [ORIGINAL, best] if best in releases else releases[:2]
     return st.multiselect(
         "Releases (nodes are ranked on the first)",
@@ -110,7 +109,8 @@ def _show_heatmap(view: AuditView, secret: Secret, chosen: tuple[str, ...], scal
     # Not cached: a cached figure loses the first click.
     chart = risk.risk_heatmap(tables, scale, current_theme(), HEATMAP_HEIGHT, _choose_ranks())
     show_chart(chart, "heatmap", on_select=_open_clicked, selection_mode="points")
-    rows = view.results[view.results.method.map(find_secret) == (secret.threat, secret.target)]
+    is_meant = [attack is not None and attack.secret == secret for attack in view.results.attack]
+    rows = view.results[is_meant]
     if inverted := answers.answer_inverted(rows, chosen):
         st.warning(inverted, icon=":material/swap_horiz:")
 
@@ -118,8 +118,9 @@ def _show_heatmap(view: AuditView, secret: Secret, chosen: tuple[str, ...], scal
 def _tabulate_heatmaps(
     view: AuditView, secret: Secret, releases: tuple[str, ...], scale: Scale
 ) -> dict[str, pd.DataFrame]:
-    order, one = rank_nodes(view, secret, releases[0]).node, (secret.threat, secret.target)
-    return {r: compute_heatmap(view.nodes, r, scale, order, one) for r in releases}
+    order = rank_nodes(view, secret, releases[0]).number.to_numpy(int)
+    nodes = select_nodes(view, secret)
+    return {r: compute_heatmap(nodes, r, scale, order) for r in releases}
 
 
 def _choose_ranks() -> tuple[int, int] | None:

@@ -10,7 +10,7 @@ from core.figures import tradeoff, transfer
 from core.findings import answers
 from core.findings.columns import answer_columns
 from core.findings.glossary import explain_term
-from core.findings.labels import LOW_FPR, MAIN_UTILITY_METRICS, method_title, metric_title
+from core.findings.labels import LOW_FPR, MAIN_UTILITY_METRICS, metric_title
 from core.findings.page_summary import summarize_tradeoff
 from core.findings.tables import list_metrics, list_threats, select_results
 from core.findings.tradeoff import compute_tradeoff
@@ -100,7 +100,7 @@ def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, st
     attack = columns[2].selectbox(
         "Attack",
         [None, *attacks],
-        format_func=lambda m: WORST if m is None else method_title(m),
+        format_func=lambda m: WORST if m is None else view.get_attack(m).title,
         key=f"axis-attack-{threat}",
         persist_state="session",
     )

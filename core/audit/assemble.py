@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy.engine import Row
 
-from core.audit.attack import attach_referents
+from core.audit.attack import attach_referents, parse_attack
 from core.audit.describe import CellResult, ReleaseRecord
 from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.job import list_runs
@@ -31,6 +31,7 @@ from core.audit.node_tables import (
 )
 from core.audit.parts import list_parts
 from core.audit.prepared import PreparedAudit
+from core.audit.release_info import ReleaseInfo
 from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.spec import AuditSpec
 from core.audit.states import FINISHED, NOT_FINISHED, NOT_TESTED, State
@@ -107,8 +108,8 @@ def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
         cells_total=sum(counts.values()),
         cells_failed=counts.get(State.FAILED, 0),
         threats=threats,
-        attacks=tuple(c.id for c in spec.attacks),
-        defenses=tuple(c.id for c in spec.defenses),
+        attacks=tuple(parse_attack(c.id) for c in spec.attacks),
+        defenses=tuple(ReleaseInfo(c.id, c.make_defense()) for c in spec.defenses),
         study=row.provenance.get("study"),
         person=row.person,
         cells_skipped=counts.get(State.SKIPPED, 0),
@@ -209,7 +210,7 @@ def _count_states(cells: Iterable[Row[Any]]) -> dict[str, int]:
 
 
 def _summarize_releases(spec: AuditSpec, groups: Groups) -> Iterable[ReleaseSummary]:
-    yield ReleaseSummary(ORIGINAL, "Original", ORIGINAL, {}, EMPIRICAL)
+    yield ReleaseSummary(ReleaseInfo(ORIGINAL), EMPIRICAL)
     for choice in spec.defenses:
         done = list_done(groups, choice.id, "")
         guarantee, facts, curves = Guarantee(), {}, {}
@@ -222,15 +223,8 @@ def _summarize_releases(spec: AuditSpec, groups: Groups) -> Iterable[ReleaseSumm
                 name: [(step, value) for step, value in points]
                 for name, points in (done[0].curves or {}).items()
             }
-        yield ReleaseSummary(
-            choice.id,
-            choice.make("defense").label,
-            choice.key,
-            choice.config,
-            guarantee,
-            facts,
-            curves,
-        )
+        info = ReleaseInfo(choice.id, choice.make_defense())
+        yield ReleaseSummary(info, guarantee, facts, curves)
 
 
 def _read_record(cell: Row[Any]) -> ReleaseRecord:

@@ -45,10 +45,19 @@ class Attack:
     method: Method | None = field(default=None, compare=False)
     scenario: Scenario | None = field(default=None, compare=False)
 
+    def __str__(self) -> str:
+        """The id, as in a file of a table of attacks."""
+        return self.id
+
+    @property
+    def method_id(self) -> str:
+        """The method with its settings, whatever its target and knowledge."""
+        return split_id(self.id)[0]
+
     @property
     def key(self) -> str:
         """Key of the method."""
-        return split_id(self.id)[0].partition(":")[0]
+        return self.method_id.partition(":")[0]
 
     @property
     def threat(self) -> Threat | None:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
+from core.audit.attack import parse_attack
 from core.audit.presets import add_data_independent
+from core.audit.release_info import parse_release
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import RESULT_COLUMNS, AuditView
 from core.errors import InputError, validate
@@ -246,16 +249,33 @@ def make_audit(benchmark: BenchmarkSpec, graph: Graph) -> AuditSpec:
 
 
 def gather_results(views: Iterable[AuditView]) -> pd.DataFrame:
-    """Results of the audits as one table with columns `TABLE_COLUMNS`."""
+    """Results of the audits as one table: `TABLE_COLUMNS`, and attack and made as in
+    `AuditView.results`."""
     tables = [_describe_view(view) for view in views]
-    return pd.concat(tables, ignore_index=True)[list(TABLE_COLUMNS)]
+    return pd.concat(tables, ignore_index=True)[[*TABLE_COLUMNS, "attack", "made"]]
+
+
+SUMMARY_REFERENTS = ("made", "by", "baseline_by")
+"""Columns of a summary with what its columns release, attack and baseline refer to; missing
+without a baseline."""
+
+
+def read_summary(path: Path) -> pd.DataFrame:
+    """A benchmark's summary.csv, with `SUMMARY_REFERENTS`."""
+    table = pd.read_csv(path)
+    known = {text: parse_attack(text) for text in {*table.attack, *table.baseline.dropna()}}
+    return table.assign(
+        made=table.release.map(parse_release),
+        by=table.attack.map(known),
+        baseline_by=table.baseline.map(known),
+    )
 
 
 def _describe_view(view: AuditView) -> pd.DataFrame:
     guarantees = {summary.id: summary.guarantee for summary in view.releases}
     labels = {name: guarantee.label for name, guarantee in guarantees.items()} | {ORIGINAL: "none"}
     budgets = {name: guarantee.epsilon_received for name, guarantee in guarantees.items()}
-    table = view.results[list(RESULT_COLUMNS)]
+    table = view.results[[*RESULT_COLUMNS, "attack", "made"]]
     return table.assign(
         graph=view.spec.graph_name,
         num_nodes=view.summary.num_nodes,

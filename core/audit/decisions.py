@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import sqlalchemy as sa
 
 from core.audit.access.accounts import LOCAL
+from core.audit.release_info import ReleaseInfo, parse_release
 from core.audit.store.schema import DecisionRow
 from core.errors import InputError
 
@@ -49,6 +50,11 @@ class Decision:
     subject: str = LOCAL.subject
     id: str = field(default_factory=lambda: secrets.token_hex(8))
     made: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="milliseconds"))
+
+    @property
+    def released(self) -> ReleaseInfo:
+        """What the release is; shown by its id if this version does not know its defense."""
+        return parse_release(self.release)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,12 @@ import numpy as np
 import pandas as pd
 
 from core.audit.describe import to_json
+from core.audit.node_risks import NodeRisks, Pair
 from core.audit.prepared import list_published
 from core.audit.scenarios import Scenario
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
-from core.audit.view import CONTROL_COLUMNS, RESULT_COLUMNS, AuditView, ReleaseSummary, spell
+from core.audit.view import CONTROL_COLUMNS, RESULT_COLUMNS, AuditView, ReleaseSummary
 from core.data.writers import DEFAULT_FORMATS, list_release_files, locate_provenance, write_release
 from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
 from core.records import format_record, hash_files
@@ -110,17 +110,22 @@ def format_target(scenario: Scenario, spec: AuditSpec) -> str:
     return spec.threats.private or "" if is_main else scenario.target
 
 
-def describe_nodes(nodes: pd.DataFrame, spec: AuditSpec) -> pd.DataFrame:
-    """`AuditView.nodes` for scripts, with the scenario in separate columns and the base rate."""
-    codes, names = pd.factorize(nodes.attack)
-    scenarios = [Scenario.parse(name) for name in names]
+def describe_nodes(
+    nodes: NodeRisks, spec: AuditSpec, pairs: Sequence[Pair] | None = None
+) -> pd.DataFrame:
+    """`NodeRisks.to_frame` for scripts, as text, with the scenario in separate columns and the base
+    rate; of some releases and attacks if `pairs` names them."""
+    chosen = list(nodes.parts if pairs is None else pairs)
+    table = nodes.to_frame(chosen)
+    scenarios = [Scenario.parse(attack.id) for _, attack in chosen]
+    sizes = np.array([len(nodes.parts[pair].nodes) for pair in chosen], np.int64)
 
     def spread(texts: Iterable[str]) -> pd.Series:
-        return pd.Series(pd.array(list(texts), dtype="str").take(codes), nodes.index)
+        return pd.Series(pd.array(list(texts), dtype="str").repeat(sizes), table.index)
 
-    return spell(nodes).assign(
+    return table.astype({"node": "str", "release": "str"}).assign(
         attack=spread(scenario.method for scenario in scenarios),
-        base=nodes.risk - nodes.advantage,
+        base=table.risk - table.advantage,
         threat=spread(scenario.threat for scenario in scenarios),
         target=spread(format_target(scenario, spec) for scenario in scenarios),
         knowledge=spread(scenario.knowledge.text for scenario in scenarios),
@@ -155,20 +160,12 @@ def write_nodes(view: AuditView, path: Path) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    schema = pa.Schema.from_pandas(describe_nodes(view.nodes[:1], view.spec), preserve_index=False)
+    nodes, first = view.nodes, list(view.nodes.parts)[:1]
+    schema = pa.Schema.from_pandas(describe_nodes(nodes, view.spec, first), preserve_index=False)
     with parquet.ParquetWriter(path, schema) as writer:
-        for start, stop in _find_stretches(view.nodes):
-            part = describe_nodes(view.nodes[start:stop], view.spec)
+        for pair in nodes.parts:
+            part = describe_nodes(nodes, view.spec, [pair])
             writer.write_table(pa.Table.from_pandas(part, schema, preserve_index=False))
-
-
-def _find_stretches(nodes: pd.DataFrame) -> Iterator[tuple[int, int]]:
-    """Start and end of each contiguous block of rows of an attack on a release."""
-    changes = np.zeros(len(nodes), bool)
-    for column in ("release", "attack"):
-        codes, _ = pd.factorize(nodes[column])
-        changes[1:] |= codes[1:] != codes[:-1]
-    yield from pairwise([0, *np.flatnonzero(changes).tolist(), len(nodes)])
 
 
 _CSV: tuple[str, ...] = ("csv",)
@@ -183,14 +180,15 @@ def write_releases(view: AuditView, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     done = view.cells[(view.cells.kind == "publish") & (view.cells.state == State.DONE)]
     repeats = done.groupby("release").seed.min()
+    configs = {choice.id: choice.config for choice in view.spec.defenses}
     for summary in view.releases:
-        if summary.id == ORIGINAL or summary.id not in repeats.index:
+        if summary.id not in configs or summary.id not in repeats.index:
             continue
         repeat = int(repeats[summary.id])
         release = Release(
             view.load_release(summary.id, repeat),
-            summary.defense,
-            summary.config,
+            summary.info.key,
+            configs[summary.id],
             summary.guarantee,
         )
         provenance = {

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from core.audit.access.accounts import LOCAL
+from core.audit.release_info import ReleaseInfo, parse_release
 from core.audit.store.liveness import make_timestamp
 from core.audit.store.retry import keep_trying
 from core.audit.store.schema import LedgerRow, LineageRow
@@ -56,6 +57,11 @@ class Relative:
     part: Part
     overlap: float
     runs: int
+
+
+def get_released(entry: Entry) -> ReleaseInfo:
+    """What an entry's release is; shown by its id if this version does not know its defense."""
+    return parse_release(entry.release)
 
 
 def list_entries(store: Store, graph: Graph) -> tuple[Entry, ...]:

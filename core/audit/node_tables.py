@@ -1,4 +1,4 @@
-"""Per-node tables, ROC curves and margins from stored cells."""
+"""Risk and profile of the nodes, ROC curves and margins from stored cells."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from scipy.special import stdtrit
 from sqlalchemy.engine import Row
 
 from core.attribute import MISSING
+from core.audit.attack import Attack
+from core.audit.node_risks import AttackRisk, NodeRisks
 from core.audit.scenarios import list_scenarios
 from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store
-from core.audit.view import NODE_COLUMNS, PROFILE_COLUMNS, Rocs
+from core.audit.view import PROFILE_COLUMNS, Rocs
 from core.graph import Graph
 from core.release import ORIGINAL
 from core.results import RELEASE
 
-_RISK_COLUMNS = ("risk", "advantage", "low", "high", "seeds")
 _RISK_ARRAYS, _ROC_ARRAYS = ("nodes", "risk", "base"), ("fpr", "tpr")
 
 
@@ -38,47 +38,16 @@ def list_read(groups: Groups) -> list[Row[Any]]:
     ]
 
 
-def assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
-    """Risk of each node by release and attack, as `AuditView.nodes` describes."""
-    releases = list_releases(spec)
-    attacks = [scenario.id for _, _, scenario in list_scenarios(spec)]
-    parts = [
-        (places, done)
-        for places in product(range(len(releases)), range(len(attacks)))
-        if (done := list_done(groups, releases[places[0]], attacks[places[1]]))
-    ]
-    if not parts:
-        return pd.DataFrame(columns=list(NODE_COLUMNS))
-    # As long as they may get: memory that nothing is written to is not taken.
-    most, sizes = len(parts) * graph.num_nodes, [0]
-    people = np.empty(most, np.int32)
-    is_once = all(len(done) == 1 for _, done in parts)
-    kept = ("risk", "advantage") if is_once else _RISK_COLUMNS
-    columns = {name: np.empty(most, np.int64 if name == "seeds" else float) for name in kept}
-    for _, done in parts:
+def assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> NodeRisks:
+    """Risk of each node by release and attack."""
+    parts = {}
+    for release, (_, method, scenario) in product(list_releases(spec), list_scenarios(spec)):
+        done = list_done(groups, release, scenario.id)
         cells = [files.load_cell(store.home, cell.key, _RISK_ARRAYS) for cell in done]
-        nodes, found = _combine_node_risks(cells, graph.num_nodes)
-        rows = slice(sizes[-1], sizes[-1] + len(nodes))
-        people[rows] = nodes
-        for name, column in columns.items():
-            column[rows] = found[name]
-        sizes.append(rows.stop)
-    few = np.int8 if max(len(releases), len(attacks)) < 128 else np.int16
-    by_release, by_attack = np.array([places for places, _ in parts], few).T
-    codes = {
-        "node": (people[: sizes[-1]], graph.node_ids),
-        "release": (by_release.repeat(np.diff(sizes)), releases),
-        "attack": (by_attack.repeat(np.diff(sizes)), attacks),
-    }
-    table: dict[str, Any] = {}
-    for name, (numbers, texts) in codes.items():
-        # Names of a graph and ids of an audit are distinct: hashing a million again tells nothing.
-        dtype = pd.CategoricalDtype._from_fastpath(pd.Index(pa.array(texts), dtype="str"), False)
-        table[name] = pd.Categorical.from_codes(numbers, dtype=dtype, validate=False)
-    table |= {name: column[: sizes[-1]] for name, column in columns.items()}
-    if is_once:
-        table |= _repeat_once(sizes[-1])
-    return pd.DataFrame(table, copy=False)
+        if cells:
+            attack = Attack(scenario.id, method, scenario)
+            parts[release, attack] = _combine_node_risks(cells, graph.num_nodes)
+    return NodeRisks.build(graph.node_ids, parts)
 
 
 def assemble_rocs(store: Store, spec: AuditSpec, groups: Groups) -> Rocs:
@@ -95,13 +64,13 @@ def assemble_rocs(store: Store, spec: AuditSpec, groups: Groups) -> Rocs:
     return rocs
 
 
-def _combine_node_risks(
-    cells: list[files.Arrays], num_nodes: int
-) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def _combine_node_risks(cells: list[files.Arrays], num_nodes: int) -> AttackRisk:
     """Mean risk over the repeats in which a node was at stake, and Student's t interval."""
     if len(cells) == 1:
         nodes, risk, base = (cells[0][name] for name in _RISK_ARRAYS)
-        return nodes, {"risk": risk, "advantage": risk - base, **_repeat_once(len(nodes))}
+        # One value for all nodes, which takes no memory.
+        low, high, seeds = (np.broadcast_to(value, len(nodes)) for value in (np.nan, np.nan, 1))
+        return AttackRisk(nodes.astype(np.int32), risk, risk - base, low, high, seeds)
     count, total, squares, base = np.zeros((4, num_nodes))
     for cell in cells:
         nodes, risk = cell["nodes"], cell["risk"]
@@ -115,19 +84,14 @@ def _combine_node_risks(
     # By the number of repeats, of which there are few, not by node.
     quantiles = np.append(np.nan, stdtrit(np.arange(1, max(count.max(initial=1), 2)), 0.975))
     half = quantiles[count.astype(np.int64) - 1] * np.sqrt(variance / count)
-    return nodes, {
-        "risk": mean,
-        "advantage": mean - base[nodes] / count,
-        "low": np.clip(mean - half, 0, 1),
-        "high": np.clip(mean + half, 0, 1),
-        "seeds": count.astype(np.int64),
-    }
-
-
-def _repeat_once(size: int) -> dict[str, np.ndarray]:
-    """Interval and number of repeats after one repeat: one value each, which takes no memory."""
-    once = {"low": np.nan, "high": np.nan, "seeds": 1}
-    return {name: np.broadcast_to(value, size) for name, value in once.items()}
+    return AttackRisk(
+        nodes=nodes.astype(np.int32),
+        risk=mean,
+        advantage=mean - base[nodes] / count,
+        low=np.clip(mean - half, 0, 1),
+        high=np.clip(mean + half, 0, 1),
+        seeds=count.astype(np.int64),
+    )
 
 
 _PROFILE_ARRAYS = (

@@ -49,6 +49,16 @@ class ReleaseInfo:
         return not (self.is_original or self.is_data_independent)
 
     @property
+    def keeps_columns(self) -> bool:
+        """Whether columns leave with it as with the original."""
+        return self.defense is None or self.defense.keeps_columns
+
+    @property
+    def withholds_columns_alone(self) -> bool:
+        """Whether it has every link and no column."""
+        return self.defense is not None and not (self.keeps_columns or self.defense.changed)
+
+    @property
     def title(self) -> str:
         """ "Original", "EdgeRand (ε = 6)"; the id of an unknown defense."""
         if self.is_original:

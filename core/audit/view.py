@@ -8,15 +8,20 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.audit.access.accounts import LOCAL
+from core.audit.attack import Attack, parse_attack
 from core.audit.decisions import Decision
 from core.audit.estimate import TimeRange
 from core.audit.link_sample import LinkSample
+from core.audit.node_risks import NodeRisks
+from core.audit.release_info import ReleaseInfo, parse_release
+from core.audit.scenarios import list_scenarios
 from core.audit.spec import AuditSpec, PublishSpec
 from core.audit.states import State
 from core.graph import Graph
@@ -76,15 +81,6 @@ value       on control nodes; low/high: 95 % interval; n: control pairs or nodes
 difference  figure in `results` minus `value`: the effect of being in the release
 """
 
-NODE_COLUMNS = ("node", "release", "attack", "risk", "advantage", "low", "high", "seeds")
-"""Columns of `AuditView.nodes`: one row per node at stake, release and attack.
-
-node, release and attack are categories; `spell` converts them to text.
-risk       calibrated probability that the attacker assigns to the truth, mean over repeats
-advantage  risk minus the base rate; low/high: 95 % interval of the risk; seeds: repeats with
-the node at stake
-"""
-
 PROFILE_COLUMNS = (
     "node",
     "release",
@@ -121,27 +117,22 @@ REPR_ROWS = 30
 """Rows of the results shown in a notebook."""
 
 
-def spell(table: pd.DataFrame) -> pd.DataFrame:
-    """Convert category columns of `AuditView.nodes` to text."""
-    named = [c for c in table if isinstance(table[c].dtype, pd.CategoricalDtype)]
-    return table.astype(dict.fromkeys(named, "str"))
-
-
 @dataclass(frozen=True)
 class ReleaseSummary:
-    """One release of the audit: settings, guarantee and effect.
+    """One release of the audit: what it is, guarantee and effect.
 
     facts   name → Estimate over repeats: links_kept, links_added, … and the defense's own facts
     curves  training curves of the first repeat: name → [(step, value), …]
     """
 
-    id: str
-    title: str
-    defense: str
-    config: dict[str, Any]
+    info: ReleaseInfo
     guarantee: Guarantee
     facts: dict[str, Estimate] = field(default_factory=dict)
     curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        return self.info.id
 
 
 @dataclass(frozen=True)
@@ -165,8 +156,8 @@ class AuditSummary:
     cells_total: int
     cells_failed: int
     threats: tuple[str, ...]
-    attacks: tuple[str, ...]
-    defenses: tuple[str, ...]
+    attacks: tuple[Attack, ...]
+    defenses: tuple[ReleaseInfo, ...]
     study: dict[str, Any] | None = None
     person: str = LOCAL.subject
     cells_skipped: int = 0
@@ -220,8 +211,8 @@ class PublishProgress(JobProgress):
 class AuditView:
     """Everything known about one audit so far.
 
-    results, nodes, profile, cells, control  tables with the columns named above; control is empty
-    without control nodes
+    results, profile, cells, control  tables with the columns named above; control is empty without
+    control nodes
     rocs     (release, attack) → table fpr, tpr: mean ROC over repeats at fixed FPRs
     load_nodes, load_profile, load_rocs  what these properties return, read when it is first asked
     for; raise DamagedError if a cell differs from what was written
@@ -244,7 +235,7 @@ class AuditView:
     releases: tuple[ReleaseSummary, ...]
     results: pd.DataFrame
     cells: pd.DataFrame
-    load_nodes: Callable[[], pd.DataFrame]
+    load_nodes: Callable[[], NodeRisks]
     load_profile: Callable[[], pd.DataFrame]
     load_rocs: Callable[[], Rocs]
     load_graph: Callable[[], Graph]
@@ -261,8 +252,8 @@ class AuditView:
     load_margins: Callable[[str, str | None], np.ndarray] = lambda _release, _attack: np.zeros(0)
 
     @property
-    def nodes(self) -> pd.DataFrame:
-        """One row per node at stake, release and attack (`NODE_COLUMNS`)."""
+    def nodes(self) -> NodeRisks:
+        """Risk of each node at stake, by release and attack."""
         return self.load_nodes()
 
     @property
@@ -274,6 +265,23 @@ class AuditView:
     def rocs(self) -> Rocs:
         """Mean ROC curve of each release and attack."""
         return self.load_rocs()
+
+    def get_attack(self, attack_id: str) -> Attack:
+        """The attack of an id; without a method if neither spec nor this version has it."""
+        return self._attacks.get(attack_id) or parse_attack(attack_id)
+
+    def get_release(self, release_id: str) -> ReleaseInfo:
+        """The release of an id; without a defense if neither audit nor this version has it."""
+        return self._made.get(release_id) or parse_release(release_id)
+
+    @cached_property
+    def _attacks(self) -> dict[str, Attack]:
+        listed = list_scenarios(self.spec)
+        return {one.id: Attack(one.id, method, one) for _, method, one in listed}
+
+    @cached_property
+    def _made(self) -> dict[str, ReleaseInfo]:
+        return {summary.id: summary.info for summary in self.releases}
 
     @property
     def num_repeats(self) -> int:
@@ -338,6 +346,16 @@ class RunningCell:
     fraction: float
     message: str
     curves: Curves = field(default_factory=dict)
+
+    @property
+    def attack(self) -> Attack | None:
+        """The attack that is running; None for any other kind of cell."""
+        return parse_attack(self.method) if self.kind == "attack" else None
+
+    @property
+    def made(self) -> ReleaseInfo:
+        """The release that it is made or read in."""
+        return parse_release(self.release)
 
 
 @dataclass(frozen=True)

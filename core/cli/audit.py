@@ -179,7 +179,7 @@ def describe_risk(view: AuditView) -> list[str]:
     from core.findings.groups import answer_groups, load_groups
     from core.findings.private_columns import answer_private_columns
 
-    if view.nodes.empty:
+    if view.nodes.is_empty:
         return []
     risks = list_risks(view.nodes, view.spec.nodes)
     texts = [text for risk_and_bound in risks for text in risk_and_bound]
@@ -194,11 +194,12 @@ def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
     trials  0: the number needed to refute each guarantee
     """
     from core.audit.jobs.claims import count_claims
-    from core.findings.labels import is_data_independent
     from core.privacy.claim_check import choose_trials
 
     private = [
-        s.id for s in view.releases if s.guarantee.is_private and not is_data_independent(s.id)
+        summary.id
+        for summary in view.releases
+        if summary.guarantee.is_private and not summary.info.is_data_independent
     ]
     guarantees = {summary.id: summary.guarantee for summary in view.releases}
     num_claims = count_claims(view.spec)
@@ -254,7 +255,6 @@ NOTHING_MAY_LEAVE = 3
 
 def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[dict[str, Any], int]:
     """Verdict for audit.json and the exit code; ({}, 0) without a policy."""
-    from core.findings.labels import release_title
     from core.findings.policy import check_policy
     from core.findings.verdict import judge
     from core.findings.verdict_words import describe_decision, explain_release
@@ -268,6 +268,6 @@ def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[d
         named = list(dict.fromkeys([*reasons[:1], *(release.unattacked if reasons else ())]))
         more = f"; and {len(reasons) - len(named)} more" if len(reasons) > len(named) else ""
         why = "".join(f"; {text}" for text in named) + more
-        tell(f"{release_title(release.release)}: {decision}{why}")
+        tell(f"{release.made.title}: {decision}{why}")
     tell(describe_decision(verdict))
     return {"verdict": verdict.describe()}, 0 if verdict.may_leave else NOTHING_MAY_LEAVE

@@ -334,7 +334,7 @@ def _add_without_columns(defenses: list[MethodChoice]) -> list[MethodChoice]:
     for choice in defenses:
         listed.append(choice)
         defense = choice.make_defense()
-        if not isinstance(defense, WithoutColumns) and defense.info.key != "pseudonyms":
+        if not isinstance(defense, WithoutColumns) and not defense.renames_nodes:
             listed.append(MethodChoice.of(WithoutColumns.combine(defense)))
     return listed
 

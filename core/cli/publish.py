@@ -95,7 +95,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
         run = secrets.token_hex(8)
         provenance = enter_publishing(store, graph, spec, release, run)
         Team(store).record(LOCAL, "publish release", run)
-    is_renamed = options.pseudonyms or choice.key == "pseudonyms"
+    is_renamed = options.pseudonyms or choice.make_defense().renames_nodes
     shown = (options.utility,) if options.utility else ()
     features = release.graph.feature_names
     columns = [*release.graph.attributes, *features] if spec.disclosure.names_columns else None

@@ -28,6 +28,7 @@ class Pseudonyms(Defense):
     )
 
     changes_graph: ClassVar[bool] = False
+    renames_nodes: ClassVar[bool] = True
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         return self.build_release(graph, facts={"links_removed": 0.0, "links_added": 0.0})

@@ -29,6 +29,7 @@ class WithoutColumns(Defense):
         group="empirical",
         cost="minutes",
     )
+    keeps_columns: ClassVar[bool] = False
     members: ClassVar[dict[str, type[Defense]]] = {}
     """Supported defenses by key, set by the list of defenses."""
 

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from core.audit.release_info import ReleaseInfo
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import (
     INKS,
@@ -22,7 +23,6 @@ from core.figures.theme import (
     wrap_text,
 )
 from core.findings.facts import STATE_TITLES
-from core.findings.labels import attacker_title, release_title
 from core.findings.numbers import format_number, format_row
 from core.findings.palette import Theme, escape_text, release_color
 from core.words import count_noun
@@ -37,7 +37,7 @@ _WRAP, _TITLE_LINES = 25, 3
 
 
 def compare_releases(
-    table: pd.DataFrame, releases: Sequence[str], theme: Theme = "light", earlier: str = ""
+    table: pd.DataFrame, releases: Sequence[ReleaseInfo], theme: Theme = "light", earlier: str = ""
 ) -> Chart:
     """`compute_comparison` as small multiples; `releases`: all of the audit, for their colours.
 
@@ -47,7 +47,7 @@ def compare_releases(
     if table.empty:
         return make_empty_chart("No limit was measured yet.", theme, table)
     names = list(dict.fromkeys(table.name))
-    shown = [r for r in releases if r in set(table.release)]
+    shown = [made.id for made in releases if made.id in set(table.release)]
     colors, place = release_color(releases), {r: i for i, r in enumerate(shown)}
     columns = min(PANELS, len(names))
     rows = math.ceil(len(names) / columns)
@@ -93,7 +93,7 @@ def compare_releases(
     )
     if table.before.notna().any():
         note += f" Small diamond: {earlier or 'the earlier audit'}."
-    return Chart(figure, table, note)
+    return Chart(figure, table.drop(columns=["made", "by"]), note)
 
 
 def _describe_exceeded(table: pd.DataFrame, releases: list[str]) -> str:
@@ -155,6 +155,5 @@ def _add_panel(
 
 def _describe(row: Any) -> str:
     limit = f"{row.state}, at most {format_number(row.limit)}"
-    attack = attacker_title(row.attack)
-    by = f", by {attack}" if attack else ""
-    return escape_text(f"{release_title(row.release)}: {format_row(row)}, {limit}{by}")
+    by = "" if row.by is None else f", by {row.by.title}"
+    return escape_text(f"{row.made.title}: {format_row(row)}, {limit}{by}")

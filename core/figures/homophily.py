@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.audit.release_info import list_short_titles
+from core.audit.view import AuditView
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_line, add_rule, make_panels, style_figure
 from core.findings.homophily import (
@@ -16,7 +18,6 @@ from core.findings.homophily import (
     compute_ghratio_histogram,
     compute_reference_share,
 )
-from core.findings.labels import release_title, short_titles
 from core.findings.palette import OKABE_ITO, Theme, escape_text, release_color
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
@@ -29,19 +30,20 @@ CLASS_SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "star")
 
 
 def ghratio_distributions(
-    profile: pd.DataFrame, releases: Sequence[str] | None = None, theme: Theme = "light"
+    view: AuditView, releases: Sequence[str] | None = None, theme: Theme = "light"
 ) -> Chart:
     """The three GHRatios side by side, original filled, releases as lines.
 
     The dashed line is the mean class share: the expected ratio without homophily.
     """
+    profile = view.profile
     table = compute_ghratio_histogram(profile, releases)
     if table.empty:
         return make_empty_chart("No homophily ratios yet.", theme, table)
-    colors = release_color(list_releases(profile))
+    made = [view.get_release(release) for release in list_releases(profile)]
+    colors, titles = release_color(made), list_short_titles(made)
     figure = make_panels(MECHANISMS.values())
     share = compute_reference_share(profile)
-    titles = short_titles(colors)
     for column, name in enumerate(MECHANISMS, start=1):
         for release, rows in table[table.mechanism == name].groupby("release", sort=False):
             is_original = release == ORIGINAL
@@ -99,21 +101,19 @@ def _describe_quadrants(table: pd.DataFrame, release: str) -> str:
     near = int((table.ghratio_proximity > table.class_share).sum())
     role = int((table.ghratio_role > table.class_share).sum())
     return (
-        f"{release_title(release)}: {near:,} of {total:,} nodes are above chance among neighbours, "
+        f"{release}: {near:,} of {total:,} nodes are above chance among neighbours, "
         f"{role:,} among role peers"
     )
 
 
-def mechanism_scatter(
-    profile: pd.DataFrame, release: str = ORIGINAL, theme: Theme = "light"
-) -> Chart:
+def mechanism_scatter(view: AuditView, release: str = ORIGINAL, theme: Theme = "light") -> Chart:
     """Proximity against role ratio per node (GPS Fig. 2); `customdata` of a point is its node.
 
     Nodes right of their class share are exposed by neighbours, nodes above it by role peers. Above
     20,000 nodes every k-th is drawn.
     """
     columns = ["node", "class", "class_share", "ghratio_proximity", "ghratio_role"]
-    rows = profile.loc[profile.release == release, columns]
+    rows = view.profile.loc[view.profile.release == release, columns]
     table = rows.dropna(subset=["ghratio_proximity", "ghratio_role"]).reset_index(drop=True)
     if table.empty:
         return make_empty_chart("No node has both ratios.", theme, table)
@@ -141,7 +141,7 @@ def mechanism_scatter(
             hovertemplate="%{text}<br>neighbours %{x:.2f}, role peers %{y:.2f}"
             "<extra>%{fullData.name}</extra>",
         )
-    title = _describe_quadrants(table, release)
+    title = _describe_quadrants(table, view.get_release(release).title)
     style_figure(figure, theme, 460, title, clickmode="event+select", dragmode="select")
     if len(classes) > MAX_IN_A_ROW:
         figure.update_layout(legend={"orientation": "v", "x": 1.02, "y": 1, "yanchor": "top"})

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from core.audit.view import AuditView
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import add_rule, fit_rows, format_releases, make_panels, style_figure
-from core.findings.labels import method_title, release_title
 from core.findings.margins import compute_margin_table
 from core.findings.palette import Theme, escape_text, release_color
-from core.findings.tables import list_releases, span_counts
+from core.findings.tables import list_made, span_counts
 
 
 def margin_boxes(
@@ -26,9 +25,9 @@ def margin_boxes(
         missing = "No margins are stored for this attack: run the audit again to see them."
         return make_empty_chart(missing, theme, table)
     whats = list(dict.fromkeys(table.what))
-    colors = release_color(list_releases(view.results))
-    names = format_releases(colors)
-    titles = {"private": f"Private value, {method_title(attack)}", "label": "Label"}
+    made = list_made(view.results)
+    colors, names = release_color(made.values()), format_releases(made.values())
+    titles = {"private": f"Private value, {view.get_attack(attack).title}", "label": "Label"}
     figure = make_panels(titles[what] for what in whats)
     for column, what in enumerate(whats, start=1):
         for row in table[table.what == what].itertuples():
@@ -45,7 +44,7 @@ def margin_boxes(
                 width=0.55,
                 line={"color": colors[row.release], "width": 1.6},
                 showlegend=False,
-                name=escape_text(release_title(row.release)),
+                name=escape_text(made[row.release].title),
                 row=1,
                 col=column,
             )

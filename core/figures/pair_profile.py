@@ -19,7 +19,7 @@ from core.figures.theme import (
 from core.findings.numbers import format_interval
 from core.findings.pair_profile import KINDS, METRICS, compute_pair_table
 from core.findings.palette import Theme, release_color
-from core.findings.tables import describe_sample, list_releases
+from core.findings.tables import describe_sample, list_made
 
 
 def pair_profile(results: pd.DataFrame, theme: Theme = "light") -> Chart:
@@ -31,9 +31,10 @@ def pair_profile(results: pd.DataFrame, theme: Theme = "light") -> Chart:
     if table.empty:
         return make_empty_chart("No pairs have been measured yet.", theme, table)
     metrics = [metric for metric in METRICS if metric in set(table.metric)]
-    order = [r for r in list_releases(results) if r in set(table.release)]
-    colors, ink = release_color(list_releases(results)), INKS[theme]
-    names = format_releases(list_releases(results))
+    made = list_made(results)
+    order = [release for release in made if release in set(table.release)]
+    colors, ink = release_color(made.values()), INKS[theme]
+    names = format_releases(made.values())
     figure = make_panels([""] * len(metrics))
     looks = {
         "hidden": {"symbol": "circle", "size": 11},

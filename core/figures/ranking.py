@@ -11,7 +11,7 @@ from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_rule, error_bars, style_figure
 from core.findings.beat_baseline import compare_with_baseline
 from core.findings.inverted_scores import describe_strength
-from core.findings.labels import THREAT_WORDS, axis_title, chance_level, method_title
+from core.findings.labels import THREAT_WORDS, axis_title, chance_level
 from core.findings.numbers import format_interval, format_number
 from core.findings.palette import ORIGINAL_GREY, Theme, escape_text
 from core.findings.ranking import compute_ranking
@@ -78,7 +78,7 @@ def _describe_best(results: pd.DataFrame, threat: Threat, metric: str) -> str:
     if not compared:
         return ""
     found, how = compared[0], format_percent if _find_scale(metric) == 100 else format_number
-    text = f"{method_title(found.best.method)} "
+    text = f"{found.best.attack.title} "
     text += describe_strength(metric, how(found.best.value))
     if found.baseline is None:
         return text

@@ -8,6 +8,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.audit.attack import Attack
+from core.audit.node_risks import NodeRisks
+from core.audit.release_info import parse_release
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import (
     INKS,
@@ -18,11 +21,10 @@ from core.figures.theme import (
     shorten_names,
     style_figure,
 )
-from core.findings.labels import method_title, plain_titles, release_title, short_titles
+from core.findings.labels import plain_titles, release_title, short_titles
 from core.findings.numbers import format_number
 from core.findings.palette import Theme, escape_text, release_color, release_symbol, risk_colorscale
 from core.findings.risk import SCALE_TITLES, Group, Scale, compute_group_risk, compute_risk_shares
-from core.findings.tables import list_releases
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.words import count_noun, format_percent
 
@@ -43,7 +45,6 @@ TOP_SHARE = 0.99
 """Quantile of the cells at which the colours end, so that one outlier does not pale the rest."""
 
 LEAST_SPAN = 0.02
-FIXED_COLUMNS = ("rank", "node", "headline", "attack")
 _GROUP_TITLES: dict[Group, str] = {
     "degree": "Number of links",
     "class": "Class",
@@ -75,14 +76,16 @@ def risk_heatmap(
         shown = {release: table for release, table in shown.items() if len(table)}
     if not shown:
         return make_empty_chart("No node risk yet.", theme)
-    attacks = list(dict.fromkeys(c for t in shown.values() for c in t if c not in FIXED_COLUMNS))
+    attacks = list(
+        dict.fromkeys(c for t in shown.values() for c in t.columns if isinstance(c, Attack))
+    )
     num_nodes = max(map(len, shown.values()))
     num_rows = int(min(max_cells // len(attacks), height / MIN_ROW_PIXELS, num_nodes))
     panels = {release: _bin_rows(table, attacks, num_rows) for release, table in shown.items()}
     low, top, is_cut = _fit_scale([panel["values"] for panel in panels.values()], by)
     names = short_titles(tables)
     figure = make_panels([names[release] for release in panels], horizontal_spacing=0.03)
-    titles = [escape_text(method_title(attack)) for attack in attacks]
+    titles = [escape_text(attack.title) for attack in attacks]
     for column, panel in enumerate(panels.values(), start=1):
         at = {"row": 1, "col": column}
         figure.add_trace(
@@ -99,7 +102,9 @@ def risk_heatmap(
         )
         figure.add_trace(_make_click_targets(panel, titles, attacks, height), **at)
     _style_heatmap(figure, panels, theme, height, _describe_exposed(shown, by))
-    heads = [escape_text(head) for head in shorten_names(map(method_title, attacks), MAX_TITLE)]
+    heads = [
+        escape_text(head) for head in shorten_names((attack.title for attack in attacks), MAX_TITLE)
+    ]
     letters = len(panels) * len(heads) * max(map(len, heads))
     figure.update_xaxes(
         range=[-0.5, len(titles) - 0.5],
@@ -130,7 +135,8 @@ def risk_heatmap(
     )
 
     def join() -> pd.DataFrame:
-        return pd.concat([t.assign(release=r) for r, t in shown.items()], ignore_index=True)
+        tables = [t.assign(release=r) for r, t in shown.items()]
+        return pd.concat(tables, ignore_index=True).rename(columns={a: a.id for a in attacks})
 
     return Chart(figure, join, _describe_rows(num_nodes, num_rows, len(attacks)))
 
@@ -208,7 +214,7 @@ def _describe_rows(num_nodes: int, num_rows: int, num_attacks: int) -> str:
 
 
 def risk_distribution(
-    nodes: pd.DataFrame,
+    nodes: NodeRisks,
     releases: Sequence[str] | None = None,
     theme: Theme = "light",
     by: Scale = "advantage",
@@ -217,7 +223,7 @@ def risk_distribution(
     table = compute_risk_shares(nodes, releases, by=by)
     if table.empty:
         return make_empty_chart("No node risk yet.", theme, table)
-    colors = release_color(list_releases(nodes))
+    colors = release_color(map(parse_release, nodes.releases))
     names = short_titles(colors)
     figure = go.Figure()
     for release, rows in table.groupby("release", sort=False):
@@ -239,12 +245,19 @@ def risk_distribution(
     if by == "advantage" and top > ADVANTAGE_LIMIT:
         exposed = {"text": "exposed", "yanchor": "bottom"}
         add_rule(figure, theme, "dash", x=ADVANTAGE_LIMIT, annotation=exposed)
-    counts = nodes[nodes.risk.notna()].groupby("release").node.nunique()
     note = (
-        f"{counts.max():,} nodes at stake, by the headline attacker, chosen without access to "
-        "their true values; mean over repeats."
+        f"{_count_at_stake(nodes):,} nodes at stake, by the headline attacker, chosen without "
+        "access to their true values; mean over repeats."
     )
     return Chart(figure, table, note)
+
+
+def _count_at_stake(nodes: NodeRisks) -> int:
+    """Nodes at stake under any attack, on the release with most of them."""
+    is_there = {release: np.zeros(len(nodes.names), bool) for release in nodes.releases}
+    for (release, _), part in nodes.parts.items():
+        is_there[release][part.nodes] = True
+    return max(int(found.sum()) for found in is_there.values())
 
 
 def _describe_shares(table: pd.DataFrame, names: Mapping[str, str], by: Scale) -> str:
@@ -255,7 +268,7 @@ def _describe_shares(table: pd.DataFrame, names: Mapping[str, str], by: Scale) -
 
 
 def risk_by_group(
-    nodes: pd.DataFrame,
+    nodes: NodeRisks,
     profile: pd.DataFrame,
     by: Group,
     releases: Sequence[str] | None = None,
@@ -269,8 +282,9 @@ def risk_by_group(
     table = compute_group_risk(nodes, profile, by, releases, scale)
     if table.empty:
         return make_empty_chart(f"No {by} known for the nodes.", theme, table)
-    everything = list_releases(nodes)
-    colors, symbols = release_color(everything), release_symbol(everything)
+    everything = nodes.releases
+    made = list(map(parse_release, everything))
+    colors, symbols = release_color(made), release_symbol(made)
     groups, names = list(dict.fromkeys(table.group)), short_titles(everything)
     found = list(dict.fromkeys(table.release))
     figure = go.Figure()
@@ -320,7 +334,7 @@ def _describe_groups(table: pd.DataFrame, release: str, by: Group, scale: Scale)
     return f"{where}: no group's mean {what} is clearly above another's"
 
 
-def _bin_rows(table: pd.DataFrame, attacks: list[str], num_rows: int) -> dict[str, np.ndarray]:
+def _bin_rows(table: pd.DataFrame, attacks: list[Attack], num_rows: int) -> dict[str, np.ndarray]:
     """Values (rows, attacks), the first and last rank of each row, and its first node."""
     values = table.reindex(columns=attacks).to_numpy(float)
     num_rows = min(len(values), num_rows)
@@ -342,7 +356,7 @@ def _bin_rows(table: pd.DataFrame, attacks: list[str], num_rows: int) -> dict[st
 
 
 def _make_click_targets(
-    panel: dict[str, np.ndarray], titles: list[str], attacks: list[str], height: int
+    panel: dict[str, np.ndarray], titles: list[str], attacks: list[Attack], height: int
 ) -> go.Scattergl:
     """Transparent markers over the cells, since heatmap clicks never reach Streamlit."""
     values, first, last, nodes = (panel[key] for key in ("values", "first", "last", "node"))
@@ -354,7 +368,7 @@ def _make_click_targets(
     # Arrays, because Plotly checks lists element by element.
     customdata = np.empty((len(row), 4), object)
     customdata[:, 0] = nodes[row]
-    customdata[:, 1] = np.array(attacks, object)[column]
+    customdata[:, 1] = np.array([attack.id for attack in attacks], object)[column]
     customdata[:, 2], customdata[:, 3] = first[row].tolist(), last[row].tolist()
     texts = [
         f"{label[i]}<br>{titles[j]}: {values[i, j]:.2f}"

@@ -8,11 +8,14 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.audit.attack import Attack
+from core.audit.release_info import ReleaseInfo, list_short_titles
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_line, style_figure
-from core.findings.labels import is_baseline, method_title, release_title, short_titles
 from core.findings.palette import OKABE_ITO, Theme, release_color
 from core.words import format_percent
+
+Curves = Mapping[tuple[ReleaseInfo, Attack], pd.DataFrame]
 
 FLOOR = 1e-4
 LOW_FPR = 0.01
@@ -28,8 +31,8 @@ CURVE_COLORS: dict[Theme, tuple[str, ...]] = {
 
 def roc_by_attack(
     rocs: Mapping[tuple[str, str], pd.DataFrame],
-    release: str,
-    attacks: Sequence[str] | None = None,
+    release: ReleaseInfo,
+    attacks: Sequence[Attack],
     theme: Theme = "light",
     level: float = LOW_FPR,
 ) -> Chart:
@@ -38,31 +41,34 @@ def roc_by_attack(
 
     level  FPR of the title, one that the sample resolves
     """
-    chosen = [key for key in rocs if key[0] == release and (attacks is None or key[1] in attacks)]
-    if not chosen:
+    by_id = {attack.id: attack for attack in attacks}
+    curves = {
+        by_id[attack]: curve
+        for (where, attack), curve in rocs.items()
+        if where == release.id and attack in by_id
+    }
+    if not curves:
         return make_empty_chart("No ROC curve yet.", theme)
     ink = INKS[theme]
-    real = [key for key in chosen if not is_baseline(key[1])] or chosen
-    best = max(real, key=lambda key: np.trapezoid(rocs[key].tpr, rocs[key].fpr))
-    drawn = sorted(
-        chosen, key=lambda key: (is_baseline(key[1]), key != best, -_log_area(rocs[key]))
-    )
-    baselines = [key for key in drawn if is_baseline(key[1])][:1]
-    drawn = [key for key in drawn if not is_baseline(key[1])][:MAX_CURVES] + baselines
+    real = [attack for attack in curves if not attack.is_baseline] or list(curves)
+    best = max(real, key=lambda attack: np.trapezoid(curves[attack].tpr, curves[attack].fpr))
+    ranked = sorted(curves, key=lambda a: (a.is_baseline, a != best, -_log_area(curves[a])))
+    baselines = [attack for attack in ranked if attack.is_baseline][:1]
+    drawn = [attack for attack in ranked if not attack.is_baseline][:MAX_CURVES] + baselines
     figure = go.Figure()
     colors = iter(CURVE_COLORS[theme])
-    for key in drawn:
-        color = ink.muted if is_baseline(key[1]) else next(colors, ink.muted)
-        title, width = method_title(key[1]), 3.0 if key == best else 1.8
-        _add_curve(figure, rocs[key], title, is_baseline(key[1]), color, width)
-    curves = {key: rocs[key] for key in chosen}
-    return _finish(figure, curves, theme, level, len(chosen) - len(drawn))
+    for attack in drawn:
+        color = ink.muted if attack.is_baseline else next(colors, ink.muted)
+        width = 3.0 if attack == best else 1.8
+        _add_curve(figure, curves[attack], attack.title, attack.is_baseline, color, width)
+    found = {(release, attack): curve for attack, curve in curves.items()}
+    return _finish(figure, found, theme, level, len(curves) - len(drawn))
 
 
 def roc_by_release(
     rocs: Mapping[tuple[str, str], pd.DataFrame],
-    attack: str,
-    releases: Sequence[str],
+    attack: Attack,
+    releases: Sequence[ReleaseInfo],
     theme: Theme = "light",
     level: float = LOW_FPR,
 ) -> Chart:
@@ -71,14 +77,15 @@ def roc_by_release(
     releases  all of the audit, which determine the colours
     level     as in `roc_by_attack`
     """
-    chosen = [key for key in rocs if key[1] == attack]
-    if not chosen:
+    by_id = {made.id: made for made in releases}
+    curves = {(by_id[where], own): c for (where, own), c in rocs.items() if own == attack.id}
+    if not curves:
         return make_empty_chart("No ROC curve yet.", theme)
-    colors = release_color(releases)
-    figure, names = go.Figure(), short_titles(colors)
-    for key in chosen:
-        _add_curve(figure, rocs[key], names[key[0]], is_baseline(attack), colors[key[0]], 2.2)
-    return _finish(figure, {key: rocs[key] for key in chosen}, theme, level)
+    colors, names, figure = release_color(releases), list_short_titles(releases), go.Figure()
+    for made, _ in curves:
+        curve = curves[made, attack.id]
+        _add_curve(figure, curve, names[made.id], attack.is_baseline, colors[made.id], 2.2)
+    return _finish(figure, {(made, attack): c for (made, _), c in curves.items()}, theme, level)
 
 
 def _add_curve(
@@ -91,11 +98,7 @@ def _add_curve(
 
 
 def _finish(
-    figure: go.Figure,
-    curves: Mapping[tuple[str, str], pd.DataFrame],
-    theme: Theme,
-    level: float,
-    num_left_out: int = 0,
+    figure: go.Figure, curves: Curves, theme: Theme, level: float, num_left_out: int = 0
 ) -> Chart:
     add_line(figure, [FLOOR, 1], [FLOOR, 1], INKS[theme].muted, 1, "dot", "chance")
     ticks = {
@@ -108,8 +111,8 @@ def _finish(
     figure.update_xaxes(ticklabelstandoff=6, title_text="False positive rate", **ticks)
     figure.update_yaxes(title_text="True positive rate   ↓ safer", **ticks)
     parts = [
-        curve[["fpr", "tpr"]].assign(release=release, attack=attack)
-        for (release, attack), curve in curves.items()
+        curve[["fpr", "tpr"]].assign(release=made.id, attack=attack.id)
+        for (made, attack), curve in curves.items()
     ]
     table = pd.concat(parts, ignore_index=True)[["release", "attack", "fpr", "tpr"]]
     note = (
@@ -122,7 +125,7 @@ def _finish(
     return Chart(figure, table, note)
 
 
-def _describe_best(curves: Mapping[tuple[str, str], pd.DataFrame], level: float) -> str:
+def _describe_best(curves: Curves, level: float) -> str:
     """TPR of the strongest curve at an FPR."""
     best = max(curves, key=lambda key: _log_area(curves[key]))
     fpr, tpr = (curves[best][name].to_numpy(float) for name in ("fpr", "tpr"))
@@ -130,8 +133,8 @@ def _describe_best(curves: Mapping[tuple[str, str], pd.DataFrame], level: float)
         return ""
     found = float(np.interp(level, fpr, tpr))
     return (
-        f"At {format_percent(level)} FPR, {method_title(best[1])} finds {format_percent(found)} on "
-        f"{release_title(best[0])}"
+        f"At {format_percent(level)} FPR, {best[1].title} finds {format_percent(found)} on "
+        f"{best[0].title}"
     )
 
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.audit.attack import Attack
 from core.audit.scenarios import Threat
 from core.audit.studies import StudyKind
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_line, add_rule, error_bars, style_figure
-from core.findings.labels import THREAT_WORDS, chance_level, is_baseline, method_title, metric_title
+from core.findings.labels import THREAT_WORDS, chance_level, metric_title
 from core.findings.numbers import format_interval, format_number
 from core.findings.palette import OKABE_ITO, Theme, escape_text
 from core.findings.tables import describe_sample
@@ -34,14 +35,16 @@ def study_lines(
     if rows.empty:
         return make_empty_chart("No point is finished yet.", theme, rows)
     metric, ink = rows.metric.iloc[0], INKS[theme]
-    order = rows.groupby("method").value.max().sort_values(ascending=False).index
-    real = [method for method in order if not is_baseline(method)]
-    shown = [*real[:MAX_LINES], *(method for method in order if is_baseline(method))]
+    by_id = {attack.id: attack for attack in rows.attack}
+    ranked = rows.groupby("method").value.max().sort_values(ascending=False).index
+    order = [by_id[method] for method in ranked]
+    real = [attack for attack in order if not attack.is_baseline]
+    shown = [*real[:MAX_LINES], *(attack for attack in order if attack.is_baseline)]
     figure = go.Figure()
-    for method in shown:
-        line = rows[rows.method == method].sort_values("share")
-        baseline = is_baseline(method)
-        color = ink.muted if baseline else OKABE_ITO[real.index(method)]
+    for attack in shown:
+        line = rows[rows.method == attack.id].sort_values("share")
+        baseline = attack.is_baseline
+        color = ink.muted if baseline else OKABE_ITO[real.index(attack)]
         labels = [format_interval(*row) for row in line[["value", "low", "high"]].to_numpy()]
         add_line(
             figure,
@@ -50,7 +53,7 @@ def study_lines(
             color,
             1.4 if baseline else 2.2,
             "dash" if baseline else "solid",
-            method_title(method),
+            attack.title,
             mode="lines+markers",
             customdata=labels,
             marker={"color": color, "size": 6},
@@ -75,16 +78,16 @@ def study_lines(
     note = f"{sample} Dashed: baseline attackers; dotted: chance."
     if len(real) > MAX_LINES:
         note += f" The strongest {MAX_LINES} of {len(real)} attacks; the table has all."
-    return Chart(figure, rows.reset_index(drop=True), note)
+    return Chart(figure, rows.reset_index(drop=True).drop(columns="attack"), note)
 
 
-def _describe_ends(rows: pd.DataFrame, real: list[str], metric: str) -> str:
+def _describe_ends(rows: pd.DataFrame, real: list[Attack], metric: str) -> str:
     """Values of the strongest attack at the first and the last point."""
     if not real:
         return ""
-    line = rows[rows.method == real[0]].sort_values("share")
+    line = rows[rows.method == real[0].id].sort_values("share")
     first, last = line.value.iloc[0], line.value.iloc[-1]
     return (
-        f"{method_title(real[0])}: {metric_title(metric)} from {format_number(first)} to "
+        f"{real[0].title}: {metric_title(metric)} from {format_number(first)} to "
         f"{format_number(last)}"
     )

@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.findings.labels import short_titles
+from core.audit.release_info import ReleaseInfo, list_short_titles
 from core.findings.palette import FONT, Theme, escape_text
 
 
@@ -151,9 +151,9 @@ def wrap_text(text: str, width: int, max_lines: int) -> str:
     return "<br>".join(map(escape_text, lines))
 
 
-def format_releases(releases: Iterable[str], width: int = 20) -> dict[str, str]:
-    """Release → its short name on at most three lines, for an axis."""
-    return {r: wrap_text(title, width, 3) for r, title in short_titles(releases).items()}
+def format_releases(releases: Iterable[ReleaseInfo], width: int = 20) -> dict[str, str]:
+    """Release id → its short name on at most three lines, for an axis."""
+    return {r: wrap_text(title, width, 3) for r, title in list_short_titles(releases).items()}
 
 
 def fit_rows(names: Iterable[str], least: int) -> int:

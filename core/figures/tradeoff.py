@@ -10,23 +10,17 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.audit.presets import pair_data_independent
+from core.audit.release_info import list_short_titles
 from core.audit.scenarios import Threat
 from core.audit.spec import MethodChoice
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.label_places import place_labels
 from core.figures.theme import INKS, Ink, add_line, error_bars, style_figure
 from core.findings.inverted_scores import INVERTED, MARK
-from core.findings.labels import (
-    axis_title,
-    chance_level,
-    is_higher_useful,
-    method_title,
-    metric_title,
-    short_titles,
-)
+from core.findings.labels import axis_title, chance_level, is_higher_useful, metric_title
 from core.findings.numbers import format_interval
 from core.findings.palette import Theme, escape_text, release_color, release_symbol
-from core.findings.tables import describe_sample, list_releases, select_results
+from core.findings.tables import describe_sample, list_made, select_results
 from core.findings.tradeoff import (
     compute_admissible,
     compute_tradeoff,
@@ -71,7 +65,7 @@ def tradeoff(
         message = "No release has both numbers yet."
         return make_empty_chart(message, theme, table)
     ink = INKS[theme]
-    everything = list_releases(results)
+    everything = list_made(results).values()
     colors, symbols = release_color(everything), release_symbol(everything)
     admissible, best = np.ones(len(table), bool), None
     if max_risk is not None:
@@ -101,7 +95,7 @@ def tradeoff(
     _add_names(figure, table, best, is_named, admissible, ranges, drawn, ink)
     title = _describe_limit(table, admissible, max_risk)
     style_figure(figure, theme, HEIGHT, title, showlegend=False, clickmode="event+select")
-    who = "strongest attack" if attack is None else method_title(attack)
+    who = "strongest attack" if attack is None else table.by.iloc[0].title
     figure.update_xaxes(
         title_text=escape_text(f"Risk: {axis_title(attack_metric)} ({who})"), range=list(ranges[0])
     )
@@ -119,7 +113,7 @@ def tradeoff(
         note += " Dashes join a synthesis to its data-independent baseline."
     if table.is_inverted.any():
         note += f" {MARK} clearly below one half: counted inverted, as far above it."
-    return Chart(figure, table, note)
+    return Chart(figure, table.drop(columns=["made", "by"]), note)
 
 
 def _describe_limit(table: pd.DataFrame, admissible: np.ndarray, limit: float | None) -> str:
@@ -140,7 +134,7 @@ def _describe_limit(table: pd.DataFrame, admissible: np.ndarray, limit: float | 
 def _add_pairs(figure: go.Figure, table: pd.DataFrame, ink: Ink) -> dict[str, str]:
     """Dashes from each synthesis to its data-independent baseline; returns these pairs."""
     points = {row.release: (row.risk, row.utility) for row in table.itertuples()}
-    known = [MethodChoice.parse(r, "defense") for r in points if r != ORIGINAL]
+    known = [MethodChoice.of(made.defense) for made in table.made if made.defense is not None]
     pairs = pair_data_independent(known)
     for pair in pairs.items():
         x, y = np.array([points[release] for release in pair]).T
@@ -182,7 +176,7 @@ def _add_point(figure: go.Figure, row: Any, marker: dict[str, Any]) -> None:
         error_x=error_bars(row.risk, row.risk_low, row.risk_high, color=color),
         error_y=error_bars(row.utility, row.utility_low, row.utility_high, color=color),
         customdata=[row.release],
-        hovertemplate=f"{title}<br>risk {risk} ({escape_text(method_title(row.attack))})"
+        hovertemplate=f"{title}<br>risk {risk} ({escape_text(row.by.title)})"
         f"<br>utility {utility}<extra></extra>",
     )
 
@@ -228,7 +222,7 @@ def _add_names(
 
     A label without any room is shown on hover only. The best release and the front choose first.
     """
-    names = short_titles(table.release)
+    names = list_short_titles(table.made)
     turn = np.lexsort((~table.is_pareto, table.release != best))
     marks = np.where(table.is_inverted, MARK, "")
     texts = [

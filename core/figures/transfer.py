@@ -8,21 +8,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.audit.release_info import ReleaseInfo, list_names, list_short_titles
 from core.audit.scenarios import Threat
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, format_releases, style_figure
 from core.findings.inverted_scores import MARK
-from core.findings.labels import (
-    THREAT_WORDS,
-    chance_level,
-    is_lower_safer,
-    metric_title,
-    plain_titles,
-    short_titles,
-)
+from core.findings.labels import THREAT_WORDS, chance_level, is_lower_safer, metric_title
 from core.findings.numbers import format_number, format_row
 from core.findings.palette import Theme, escape_text, ink_on, risk_color, risk_colorscale
-from core.findings.tables import attack_rows, describe_sample, select_results
+from core.findings.tables import attack_rows, describe_sample, list_made, select_results
 from core.findings.tradeoff import compute_transfer
 
 MAX_UPRIGHT = 3
@@ -68,8 +62,11 @@ def transfer_matrix(
         for row in zip(values, marks, colors, strict=True)
     ]
     is_long = len(releases) > MAX_UPRIGHT
-    names = format_releases(releases, _WIDTH)
-    names = {r: escape_text(t) for r, t in short_titles(releases).items()} if is_long else names
+    by_id = list_made(results)
+    made = [by_id[release] for release in releases]
+    names = format_releases(made, _WIDTH)
+    if is_long:
+        names = {r: escape_text(title) for r, title in list_short_titles(made).items()}
     hover = _transfer_hover(results, metric, table, releases)
     figure = go.Figure(
         go.Heatmap(
@@ -90,7 +87,7 @@ def transfer_matrix(
     )
     rise = max(map(len, names.values())) * LETTER_PIXELS * math.sin(math.radians(SLANT))
     room = round(rise) if is_long else 0  # below the title, which makes none for them
-    title = _describe_strongest(strengths, releases, metric)
+    title = _describe_strongest(strengths, made, metric)
     style_figure(figure, theme, 150 + 34 * len(table) + room // 2, title)
     figure.update_layout(margin={"t": figure.layout.margin.t + room})
     figure.update_traces(textfont={"size": 13})
@@ -106,13 +103,13 @@ def transfer_matrix(
     return Chart(figure, table, note)
 
 
-def _describe_strongest(strengths: np.ndarray, releases: list[str], metric: str) -> str:
+def _describe_strongest(strengths: np.ndarray, releases: list[ReleaseInfo], metric: str) -> str:
     """ "Strongest attack: 0.15 on Original, 0.13 on Random deletion"; "" with many releases."""
     if len(releases) > MAX_TITLED or not is_lower_safer(metric):
         return ""
-    names = plain_titles(releases)
+    names = list_names(releases)
     parts = [
-        f"{format_number(float(np.nanmax(column)))} on {names[release]}"
+        f"{format_number(float(np.nanmax(column)))} on {names[release.id]}"
         for release, column in zip(releases, strengths.T, strict=True)
         if not np.isnan(column).all()
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pandas as pd
 
 from core.audit.advice import Advice
-from core.findings.labels import method_title, metric_title
+from core.findings.labels import metric_title
 from core.findings.numbers import format_estimate, format_number
 from core.words import format_percent
 
@@ -16,7 +16,7 @@ from core.words import format_percent
 def describe_advice(advice: Advice) -> str:
     """Effect of hiding all advised links on the node's risk."""
     count = len(advice.links)
-    title = method_title(advice.request.attack.id)
+    title = advice.request.attack.make().title
     before = format_estimate(advice.estimate_risk(0))
     if not count:
         return (

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.audit.node_risks import NodeRisks
+from core.audit.release_info import parse_release
 from core.audit.scenarios import Threat
 from core.audit.states import State
-from core.findings.attackers import compute_bound, compute_exposed, pick_worst
 from core.findings.beat_baseline import compare_with_baseline, describe_comparisons
 from core.findings.differences import compare_rows, is_clear
 from core.findings.inverted_scores import (
@@ -23,15 +24,7 @@ from core.findings.inverted_scores import (
     format_strength,
     invert_scores,
 )
-from core.findings.labels import (
-    LOW_FPR,
-    THREAT_WORDS,
-    is_data_independent,
-    method_name,
-    method_title,
-    metric_title,
-    release_title,
-)
+from core.findings.labels import LOW_FPR, THREAT_WORDS, method_name, metric_title, release_title
 from core.findings.numbers import (
     format_estimate,
     format_interval,
@@ -39,7 +32,7 @@ from core.findings.numbers import (
     format_number,
     format_row,
 )
-from core.findings.people import Secret, list_secrets, select_secret
+from core.findings.people import Secret, list_secrets
 from core.findings.tables import attack_rows, compute_worst_attacks, main_metric, select_results
 from core.findings.tradeoff import compute_admissible, find_best_release, list_equally_useful
 from core.measures.node_risk import ADVANTAGE_LIMIT
@@ -65,7 +58,7 @@ def answer_odds(results: pd.DataFrame) -> str:
         return ""
     best = rows.loc[rows.value.idxmax()]
     return (
-        f"Of the 100 unlinked pairs that {method_title(best.method)} ranks highest, a share of "
+        f"Of the 100 unlinked pairs that {best.attack.title} ranks highest, a share of "
         f"{format_row(best)} are withheld links."
     )
 
@@ -104,31 +97,29 @@ def _keep_tried(worst: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
 def _describe_lowest(worst: pd.DataFrame) -> str:
     """ "finds 0.43 … on the original. With X it falls to 0.05 by Y."; "" if there is nothing to
     compare. `worst` is `compute_worst_attacks`, indexed by release."""
-    is_defended = [r != ORIGINAL and not is_data_independent(str(r)) for r in worst.index]
-    defended = worst[np.array(is_defended, bool)]
+    defended = worst[np.array([made.is_defended for made in worst.made], bool)]
     if defended.empty or ORIGINAL not in worst.index:
         return ""
-    best_id, before = defended.value.idxmin(), worst.loc[ORIGINAL]
-    best = defended.loc[best_id]
+    best, before = defended.loc[defended.value.idxmin()], worst.loc[ORIGINAL]
     change = f"does not fall: {format_strength(best)}"
     if best.value < before.value:
         verb = "falls to" if is_clear(best, before) else "is not clearly lower:"
-        change = f"{verb} {format_strength(best)} by {method_title(best.method)}"
+        change = f"{verb} {format_strength(best)} by {best.attack.title}"
         paired = compare_rows(before, best)
         if paired is not None:
             change += f", a change of {format_estimate(paired)} on the same splits"
     strength = describe_strength(before.metric, format_strength(before))
-    return f"{strength} on the original. With {release_title(str(best_id))} it {change}."
+    return f"{strength} on the original. With {best.made.title} it {change}."
 
 
-def answer_risk(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> str:
+def answer_risk(nodes: NodeRisks, noun: Noun = PEOPLE) -> str:
     """Number of nodes exposed by each threat's headline attacker, on the original and on the
     release that exposes fewest, then who counts as exposed and the mean advantage."""
-    table = compute_exposed(nodes)
+    table = nodes.exposed
     if table.empty:
         return "No node's risk is known yet."
     first = ORIGINAL if ORIGINAL in set(table.release) else table.release.iloc[0]
-    best = find_least_exposing(pick_worst(nodes))
+    best = find_least_exposing(nodes)
     sentences = []
     for row in table[table.release == first].itertuples():
         head, where = begin_sentence(_describe_secret(row)), method_name(first)
@@ -149,21 +140,20 @@ def answer_risk(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> str:
     return " ".join(sentences)
 
 
-def list_risks(nodes: pd.DataFrame, noun: Noun = PEOPLE) -> list[tuple[str, str]]:
+def list_risks(nodes: NodeRisks, noun: Noun = PEOPLE) -> list[tuple[str, str]]:
     """`answer_risk` and `answer_bound` of each secret separately."""
-    each = [select_secret(nodes, secret) for secret in list_secrets(nodes)] or [nodes]
+    each = [nodes.select(secret=secret) for secret in list_secrets(nodes)] or [nodes]
     return [(answer_risk(rows, noun), answer_bound(rows)) for rows in each]
 
 
-def answer_bound(nodes: pd.DataFrame) -> str:
+def answer_bound(nodes: NodeRisks) -> str:
     """Upper bound on exposure on the original: nodes exposed by any attack, chosen in hindsight,
     beside what as many guessing attackers reach."""
-    rows = nodes[nodes.release == ORIGINAL]
     return " ".join(
         f"Upper bound for {_describe_secret(row)}: {row.exposed:,} of {row.n:,}, with "
         "the best attack of each node chosen in hindsight. Guessing would reach "
         f"{format_percent(row.noise)}."
-        for row in compute_bound(rows).itertuples()
+        for row in nodes.select([ORIGINAL]).bound.itertuples()
     )
 
 
@@ -208,10 +198,8 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
         )
         others = gaps.drop(index=ORIGINAL)
         if len(others) and not is_blind:
-            best = others.value.abs().idxmin()
-            text += (
-                f"; with {release_title(str(best))} the difference is {format_row(gaps.loc[best])}"
-            )
+            best = others.loc[others.value.abs().idxmin()]
+            text += f"; with {best.made.title} the difference is {format_row(best)}"
         sentences.append(text + ".")
     return sentences
 
@@ -234,7 +222,7 @@ def answer_tradeoff(
     rows = table.set_index("release", drop=False)
     best_id = find_best_release(table, limit, utility, refused)
     admissible = set(table.release[compute_admissible(table, limit)])
-    barred = _bar([r for r in table.release if r in admissible and r in refused], refused)
+    barred = _bar(rows.title[rows.index.isin(admissible & set(refused))], refused)
     within = f"{metric_title(risk)} at or below {format_number(limit)}, interval included"
     if not admissible:
         lowest = rows.loc[rows.risk.idxmin()]
@@ -244,7 +232,7 @@ def answer_tradeoff(
     if best_id is None:
         others = barred or "Only the original is: add a defense."
         return f"{keep}, but none of them can be recommended. {others}"
-    passing = {r for r in admissible - {ORIGINAL} - set(refused) if not is_data_independent(r)}
+    passing = {made.id for made in rows.made if made.is_defended} & admissible - set(refused)
     tied = list_equally_useful(table, best_id, passing)
     rank = "as useful as any within noise" if tied else "the most useful"
     if len(passing) == 1:
@@ -263,25 +251,20 @@ def _format_utility(row: pd.Series) -> str:
     return format_interval(row.utility, row.utility_low, row.utility_high)
 
 
-def _bar(releases: Sequence[str], refused: Mapping[str, str]) -> str:
-    """Releases that satisfy this threat but are refused because of another one."""
-    if not releases:
+def _bar(titles: pd.Series, refused: Mapping[str, str]) -> str:
+    """Releases (id → title) that satisfy this threat but are refused because of another one."""
+    if titles.empty:
         return ""
-    parts = [f"{release_title(release)}, {refused[release]}" for release in releases[:3]]
-    more = [f"{len(releases) - 3} more"] if len(releases) > 3 else []
+    parts = [f"{title}, {refused[str(release)]}" for release, title in titles[:3].items()]
+    more = [f"{len(titles) - 3} more"] if len(titles) > 3 else []
     return f"Refused under other limits: {'; '.join(parts + more)}."
 
 
-def find_safest(nodes: pd.DataFrame, secret: Secret) -> str | None:
-    """`find_least_exposing` for one secret, without a table of its nodes."""
-    table = compute_exposed(nodes)
-    own = table[(table.threat == secret.threat) & (table.target == secret.target)]
-    return find_least_exposing(own.assign(advantage=own["mean"]))
-
-
-def find_least_exposing(headline: pd.DataFrame) -> str | None:
-    """The defended release with the smallest mean advantage, of `pick_worst`."""
-    means = headline.groupby("release", observed=True, sort=False).advantage.mean()
-    is_defended = [r != ORIGINAL and not is_data_independent(str(r)) for r in means.index]
-    means = means[np.array(is_defended, bool)]
-    return None if means.empty else str(means.idxmin())
+def find_least_exposing(nodes: NodeRisks, secret: Secret | None = None) -> str | None:
+    """The defended release with the smallest mean advantage of the headline attacker, against one
+    secret or against the worst of each node."""
+    found = filter(None, (nodes.find_headline(release, secret) for release in nodes.releases))
+    means = {
+        one.release: one.advantage.mean() for one in found if parse_release(one.release).is_defended
+    }
+    return min(means, key=means.__getitem__, default=None)

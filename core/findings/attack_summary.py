@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from core.audit.attack import Attack
 from core.audit.scenarios import THREAT_TITLES, Threat
 from core.audit.view import AuditView
 from core.findings.beat_baseline import compare_with_baseline
 from core.findings.facts import Comparison, Figure, build_figure, compare_results, format_both
 from core.findings.inverted_scores import invert_scores
-from core.findings.labels import THREAT_WORDS, is_baseline, method_name, method_title
+from core.findings.labels import THREAT_WORDS
 from core.findings.page_summary import (
     MAX_CARDS,
     Card,
@@ -128,9 +129,14 @@ class _Reached:
         return self.baseline.outcome in ("higher", "not_tested")
 
     @property
+    def is_by_baseline(self) -> bool:
+        """Whether a baseline attacker reached the figure, as no other attack was run."""
+        return self.best.attack is not None and self.best.attack.is_baseline
+
+    @property
     def excess(self) -> float:
         """Difference to the baseline, or the figure itself if no baseline was run."""
-        if is_baseline(self.best.attack):
+        if self.is_by_baseline:
             return 0.0
         return self.best.value - (0.0 if self.baseline is None else self.baseline.first.value)
 
@@ -200,26 +206,27 @@ def summarize_release(view: AuditView, release: str, policy: Policy | None = Non
         cards.append(build_card(headline.title, figure, value, compared, check))
         exact.append(describe_figure(figure))
         if alone:
-            exact.append(f"On one of the two only: {', '.join(map(method_title, alone))}.")
+            exact.append(f"On one of the two only: {', '.join(attack.title for attack in alone)}.")
     useful = find_usefulness(view.results, release)
     if useful is not None:
         cards = [*cards[: MAX_CARDS - 1], build_usefulness_card(useful)]
         exact += [describe_figure(useful.second), describe_figure(useful.first)]
-    sentence = begin_sentence(_describe_release(method_name(release), changes))
+    sentence = begin_sentence(_describe_release(view.get_release(release).name, changes))
     return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact))
 
 
 def compare_with_original(
     results: pd.DataFrame, metric: str, threat: Threat, release: str
-) -> tuple[Comparison | None, list[str]]:
+) -> tuple[Comparison | None, list[Attack]]:
     """Strongest attack on the original against that on a release, over attackers run on both;
     and the attackers that were run on one of them only."""
     both = list(dict.fromkeys((ORIGINAL, release)))
     rows = invert_scores(attack_rows(results, metric, threat))
     rows = rows[rows.release.isin(both)]
     faced = rows.groupby("method", sort=False).release.nunique()
-    alone = [str(method) for method in faced.index[faced < len(both)]]
-    rows = rows[~rows.method.isin(alone)]
+    is_alone = rows.method.isin(faced.index[faced < len(both)])
+    alone = list(dict.fromkeys(rows[is_alone].attack))
+    rows = rows[~is_alone]
     if rows.empty:
         return None, alone
     worst = rows.loc[rows.groupby("release").value.idxmax()].set_index("release", drop=False)
@@ -247,7 +254,7 @@ def _build_attack_card(reached: _Reached, check: Check | None) -> Card:
     """Card of the strongest attack beside the best baseline attacker."""
     title, best, found = reached.headline.title, reached.best, reached.baseline
     if found is None:
-        alone = is_baseline(best.attack)
+        alone = reached.is_by_baseline
         compared = "by a baseline attacker" if alone else "no baseline attacker was run"
         return build_card(title, best, best.format(), compared, check)
     value, baseline = format_both(best, found.first)
@@ -259,7 +266,7 @@ def _build_attack_card(reached: _Reached, check: Check | None) -> Card:
 def _describe_attack(reached: _Reached) -> str:
     headline, best, baseline = reached.headline, reached.best, reached.baseline
     phrase = headline.phrase.format(found=best.format())
-    if is_baseline(best.attack):
+    if reached.is_by_baseline:
         return f"A baseline attacker {phrase}; no other attack has finished."
     if baseline is None:
         return f"An attacker {phrase}."

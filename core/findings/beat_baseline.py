@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import pandas as pd
 
+from core.audit.attack import Attack
 from core.audit.knowledge import Joint
-from core.audit.scenarios import Scenario, Threat
+from core.audit.scenarios import Threat
 from core.findings.differences import estimate_difference, is_clear
 from core.findings.inverted_scores import (
     describe_strength,
@@ -21,7 +21,7 @@ from core.findings.inverted_scores import (
     format_strength,
     invert_scores,
 )
-from core.findings.labels import LOW_FPR, method_title, metric_title
+from core.findings.labels import LOW_FPR, metric_title
 from core.findings.numbers import format_estimate, format_row
 from core.findings.tables import attack_rows, main_metric
 
@@ -68,8 +68,8 @@ def compare_with_baseline(
     for metric in filter(None, dict.fromkeys(wanted)):
         rows = attack_rows(results, metric, threat)
         rows = invert_scores(rows[rows.release == release])
-        key_inputs = rows.method.map(_find_stake)
-        own = [_compare(metric, part) for _, part in rows.groupby(key_inputs, sort=False)]
+        stakes = pd.Series(list(map(_find_stake, rows.attack)), rows.index, object)
+        own = [_compare(metric, part) for _, part in rows.groupby(stakes, sort=False)]
         known = [comparison for comparison in own if comparison is not None]
         if known:
             compared = [c for c in known if c.baseline is not None]
@@ -89,12 +89,10 @@ def _compare(metric: str, rows: pd.DataFrame) -> BaselineComparison | None:
     return BaselineComparison(metric, real.loc[first], baseline, second)
 
 
-@lru_cache(maxsize=1024)
-def _find_stake(method: str) -> tuple[str, str]:
+def _find_stake(attack: Attack) -> tuple[str, str]:
     """The private column that an attack targets, and its knowledge of the other columns."""
-    scenario = Scenario.parse(method)
-    known = scenario.knowledge
-    return scenario.target, known.text if isinstance(known, Joint) else ""
+    known = attack.knowledge
+    return attack.target, known.text if isinstance(known, Joint) else ""
 
 
 def describe_comparisons(found: list[BaselineComparison]) -> str:
@@ -116,10 +114,10 @@ def describe_comparisons(found: list[BaselineComparison]) -> str:
 
 def _describe_best(found: BaselineComparison, alone: bool = False) -> str:
     """alone: without the second best attack."""
-    text = f"{method_title(found.best.method)} {_format_value(found)}"
+    text = f"{found.best.attack.title} {_format_value(found)}"
     if alone or found.second is None or is_clear(found.best, found.second):
         return text
-    return f"{text}, within noise of {method_title(found.second.method)}"
+    return f"{text}, within noise of {found.second.attack.title}"
 
 
 def _format_value(found: BaselineComparison) -> str:
@@ -134,7 +132,7 @@ def _explain_gap(found: BaselineComparison) -> str:
     if baseline is None:
         return "."
     strength = format_strength(baseline)
-    other = f"the best baseline attacker, {method_title(baseline.method)} at {strength}"
+    other = f"the best baseline attacker, {baseline.attack.title} at {strength}"
     if found.gap <= 0:
         return f". It did not beat {other}."
     if found.beats:

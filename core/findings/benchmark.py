@@ -10,20 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.audit.benchmark import SUMMARY_REFERENTS, read_summary
+from core.audit.release_info import list_short_titles
 from core.audit.scenarios import THREAT_TITLES, Threat
 from core.audit.view import AuditView
 from core.findings.attack_summary import HEADLINES, compare_with_original, find_headline
 from core.findings.beat_baseline import compare_with_baseline
 from core.findings.differences import estimate_difference
 from core.findings.facts import find_outcome, format_frequencies, format_frequency
-from core.findings.labels import (
-    is_data_independent,
-    method_name,
-    method_title,
-    metric_title,
-    release_title,
-    short_titles,
-)
+from core.findings.labels import metric_title
 from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.tables import (
     attack_rows,
@@ -79,9 +74,10 @@ against_original  outcome against the strongest attack on the original, same att
 
 
 def summarize_benchmark(views: Iterable[AuditView]) -> pd.DataFrame:
-    """The strongest attack of each threat on each release, and the release's cost."""
+    """The strongest attack of each threat on each release, and the release's cost: columns
+    `SUMMARY_COLUMNS`, and what their ids refer to, `SUMMARY_REFERENTS`."""
     rows = [row for view in views for row in _summarize_view(view)]
-    return pd.DataFrame(rows, columns=list(SUMMARY_COLUMNS))
+    return pd.DataFrame(rows, columns=[*SUMMARY_COLUMNS, *SUMMARY_REFERENTS])
 
 
 def _summarize_view(view: AuditView) -> Iterator[dict[str, Any]]:
@@ -110,6 +106,8 @@ def _summarize_view(view: AuditView) -> Iterator[dict[str, Any]]:
                 "release": release,
                 "guarantee": labels[release],
                 "attack": worst.method,
+                "made": worst.made,
+                "by": worst.attack,
                 **{name: worst[name] for name in ("value", "low", "high", "n", "seeds")},
                 **_compare_baseline(results, metric, threat, release),
                 "against_original": _compare_original(results, metric, threat, release),
@@ -146,6 +144,7 @@ def _compare_baseline(
     best, baseline = found[0].best, found[0].baseline
     return {
         "baseline": baseline.method,
+        "baseline_by": baseline.attack,
         "baseline_value": baseline.value,
         "baseline_low": baseline.low,
         "baseline_high": baseline.high,
@@ -165,8 +164,8 @@ def choose_defense(rows: pd.DataFrame) -> pd.Series | None:
     those on which no attack is clearly above the baseline attackers, the one with the highest link
     F1 is chosen; if there are none, the one on which the strongest attack reaches least.
     """
-    barred = [name == ORIGINAL or is_data_independent(name) for name in rows.release]
-    lower = rows[(rows.against_original == "lower") & ~np.array(barred, bool)]
+    is_defended = np.array([made.is_defended for made in rows.made], bool)
+    lower = rows[(rows.against_original == "lower") & is_defended]
     if lower.empty:
         return None
     safe = lower[lower.against_baseline.isin(["lower", "tie", "within_noise"])]
@@ -184,11 +183,11 @@ def summarize_threat(rows: pd.DataFrame) -> tuple[str, str]:
         reached = original.value, original.baseline_value
         found, other = format_frequencies(*reached) if is_share else map(format_number, reached)
         phrase = find_headline(original.threat, original.metric).phrase.format(found=found)
-        fear = f"{method_name(original.attack)} {phrase}; a baseline attacker reaches {other}."
+        fear = f"{original.by.name} {phrase}; a baseline attacker reaches {other}."
     if best is not None:
         left = format_frequency(best.value) if is_share else format_number(best.value)
         cost = f"its F1 of right links is {best.link_f1:.2f}"
-        choose = f"{method_name(best.release)} lowers the strongest to {left}, at a cost: {cost}."
+        choose = f"{best.made.name} lowers the strongest to {left}, at a cost: {cost}."
     return fear, choose
 
 
@@ -198,14 +197,14 @@ def describe_threat(rows: pd.DataFrame) -> tuple[str, str]:
     rows  summary rows of one graph and threat
     """
     original = rows[rows.release == ORIGINAL].iloc[0]
-    title = method_title(original.attack)
+    title = original.by.title
     figure = f"{format_row(original)} (n = {int(original.n):,})"
     words = {"higher": "clearly above", "lower": "clearly below"}
     against = words.get(original.against_baseline, "not clearly different from")
     fear = f"{title} reaches {metric_title(original.metric)} {figure}"
     if isinstance(original.baseline, str):
         other = format_interval(*(original[f"baseline_{n}"] for n in ("value", "low", "high")))
-        fear += f", {against} the baseline attacker {method_title(original.baseline)} ({other})"
+        fear += f", {against} the baseline attacker {original.baseline_by.title} ({other})"
         if original.attack == original.baseline:
             fear = f"{title}, a baseline attacker, reaches {metric_title(original.metric)} {figure}"
             fear += "; no attack does better"
@@ -214,12 +213,12 @@ def describe_threat(rows: pd.DataFrame) -> tuple[str, str]:
         return f"{fear}.", NO_HELP
     left = "no attack is clearly above the baseline attackers"
     if best.against_baseline == "higher":
-        left = f"{method_title(best.attack)} is still above the baseline attackers"
+        left = f"{best.by.title} is still above the baseline attackers"
     elif best.against_baseline == "not_tested":
         left = "no baseline attacker was run"
     cost = format_interval(best.link_f1, best.link_f1_low, best.link_f1_high)
     is_empirical = best.guarantee == EMPIRICAL.label
-    name = release_title(best.release) if is_empirical else method_name(best.release)
+    name = best.made.title if is_empirical else best.made.name
     choose = (
         f"{name} ({best.guarantee}) lowers it to {format_row(best)}; {left}. "
         f"Cost: links right (F1) {cost} instead of 1."
@@ -236,7 +235,7 @@ def tabulate_releases(rows: pd.DataFrame) -> pd.DataFrame:
     Column `release` holds the ids.
     """
     rows = rows.sort_values("value", kind="stable")
-    titles = short_titles(rows.release)
+    titles = list_short_titles(rows.made)
 
     def show(*columns: str) -> list[str]:
         ends = (rows[column] for column in columns)
@@ -249,7 +248,7 @@ def tabulate_releases(rows: pd.DataFrame) -> pd.DataFrame:
             "Release": rows.release.map(titles),
             "Guarantee": rows.guarantee,
             f"Strongest attack: {metric_title(rows.metric.iloc[0])}": show("value", "low", "high"),
-            "Attack": rows.attack.map(method_title),
+            "Attack": [attack.title for attack in rows.by],
             "Baseline attacker": show("baseline_value", "baseline_low", "baseline_high"),
             "Against the original": rows.against_original.map(lambda o: MARKS.get(o, "–")),
             **{metric_title(m): show(*(f"{m}{end}" for end in ENDS)) for m in USEFULNESS},
@@ -264,7 +263,7 @@ SHIPPED = Path(__file__).parents[2] / "assets" / "benchmark.csv"
 @cache
 def load_shipped() -> pd.DataFrame:
     """Summary of the quick benchmark shipped with the program."""
-    return pd.read_csv(SHIPPED)
+    return read_summary(SHIPPED)
 
 
 def rank_graphs(

@@ -12,14 +12,11 @@ from core.audit.scenarios import Threat
 from core.audit.view import AuditView
 from core.data.warnings import find_telling_columns
 from core.findings.differences import is_clear
-from core.findings.labels import defense_key, is_data_independent, metric_title, release_title
+from core.findings.labels import metric_title
 from core.findings.leaving import compute_leaving, list_columns
 from core.findings.numbers import format_row
 from core.findings.tables import compute_worst_attacks, main_metric
 from core.release import ORIGINAL
-
-WITHOUT = "without_columns"
-"""The release with all links and no column; ids of combined ones begin with its key."""
 
 
 def answer_columns(results: pd.DataFrame, threat: Threat) -> str:
@@ -28,21 +25,18 @@ def answer_columns(results: pd.DataFrame, threat: Threat) -> str:
     if metric is None:
         return ""
     worst = compute_worst_attacks(results, metric, threat).set_index("release", drop=False)
-    if ORIGINAL not in worst.index or WITHOUT not in worst.index:
+    without = worst[[made.withholds_columns_alone for made in worst.made]]
+    if ORIGINAL not in worst.index or without.empty:
         return ""
-    before, bare = worst.loc[ORIGINAL], worst.loc[WITHOUT]
-    keep = [
-        r != ORIGINAL and defense_key(r) != WITHOUT and not is_data_independent(r)
-        for r in worst.index
-    ]
-    defended = worst[keep]
+    before, bare = worst.loc[ORIGINAL], without.iloc[0]
+    defended = worst[[made.is_defended and made.keeps_columns for made in worst.made]]
     best = None if defended.empty else defended.loc[defended.value.idxmin()]
     named = f"{metric_title(metric)} of the worst case"
     falls = f"{named} from {format_row(before)} to {format_row(bare)}"
     if bare.value < before.value and is_clear(bare, before):
         if best is None:
             return f"Withholding the columns alone lowers {falls}. No defense of links was run."
-        other = f"{release_title(str(best.name))}, the lowest that keeps them,"
+        other = f"{best.made.title}, the lowest that keeps them,"
         if bare.value < best.value and is_clear(bare, best):
             return (
                 f"Columns, not links, are the leak: withholding them lowers {falls}, while "
@@ -52,7 +46,7 @@ def answer_columns(results: pd.DataFrame, threat: Threat) -> str:
     if best is not None and best.value < before.value and is_clear(best, before):
         return (
             f"Links, not columns, are the leak: without columns, {named} stays at "
-            f"{format_row(bare)}; with {release_title(str(best.name))} it is {format_row(best)}."
+            f"{format_row(bare)}; with {best.made.title} it is {format_row(best)}."
         )
     return f"Withholding the columns does not lower {named} beyond noise: {format_row(bare)}."
 

@@ -6,9 +6,9 @@ import pandas as pd
 
 from core.findings.evidence import Evidence
 from core.findings.facts import STATE_TITLES
-from core.findings.labels import release_title
 from core.findings.numbers import format_interval, format_row
 from core.findings.verdict import Check, Verdict
+from core.results import RELEASE
 
 MAX_CHANGES = 6
 
@@ -19,9 +19,11 @@ def compute_comparison(verdict: Verdict, earlier: Verdict | None = None) -> pd.D
     state   met; exceeded; not proven
     before  the same limit on the same release in an earlier verdict; change: "higher" or "lower"
     if the two intervals do not overlap, else ""
+    made, by  what release and attack refer to; by: None for a measure of the release
     """
     known = {} if earlier is None else _index(earlier)
     now = _index(verdict)
+    made = {one.release: one.made for one in verdict.releases}
     order = [check.limit.name for release in verdict.releases for check in release.checks]
     rows = []
     for (release, name), check in sorted(now.items(), key=lambda item: order.index(item[0][1])):
@@ -37,12 +39,14 @@ def compute_comparison(verdict: Verdict, earlier: Verdict | None = None) -> pd.D
                 "high": found.high,
                 "limit": check.limit.limit,
                 "state": STATE_TITLES[check.state],
-                "attack": found.attack,
+                "attack": RELEASE if found.attack is None else found.attack.id,
                 "n": found.n,
                 "before": before.value,
                 "before_low": before.low,
                 "before_high": before.high,
                 "change": "" if old is None else format_change(check, old),
+                "made": made[release],
+                "by": found.attack,
             }
         )
     table = pd.DataFrame(rows)
@@ -75,7 +79,7 @@ def answer_changes(table: pd.DataFrame, earlier: str) -> str:
             "values overlap."
         )
     listed = [
-        f"{row.title} on {release_title(row.release)} is {row.change}, "
+        f"{row.title} on {row.made.title} is {row.change}, "
         f"{format_row(row)} after "
         f"{format_interval(row.before, row.before_low, row.before_high)}"
         for row in changed.head(MAX_CHANGES).itertuples()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from core.audit.scenarios import THREAT_TITLES
-from core.findings.labels import THREAT_WORDS, method_title, metric_title, release_title
+from core.findings.labels import THREAT_WORDS, metric_title
 from core.findings.numbers import format_interval, format_row
 from core.findings.tables import attack_rows, list_releases, main_metric
 from core.release import ORIGINAL
@@ -41,8 +41,8 @@ def tabulate_control(results: pd.DataFrame, control: pd.DataFrame) -> pd.DataFra
             rows.append(
                 {
                     "Threat": THREAT_WORDS[threat].title,
-                    "Release": release_title(release),
-                    "Attack": method_title(row.method),
+                    "Release": row.made.title,
+                    "Attack": row.attack.title,
                     "Measure": metric_title(str(metric)),
                     "Released": format_row(row),
                     "Control nodes": format_interval(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.findings.labels import is_higher_useful, metric_title, release_title
+from core.findings.labels import is_higher_useful, metric_title
 from core.findings.numbers import format_number, format_row
 from core.findings.tables import list_metrics, select_results
 from core.results import RELEASE
@@ -19,8 +19,9 @@ def compute_data_independent_table(results: pd.DataFrame, pairs: Mapping[str, st
     """One row per synthesis and measure of usefulness, headline measures first.
 
     pairs  release → its data-independent baseline
-    value, independent: texts with intervals; gain: in the useful direction; verdict: "from the
-    data" if the intervals are disjoint in its favour, "none" if not, "unsure" without intervals.
+    made: the release; value, independent: texts with intervals; gain: in the useful direction;
+    verdict: "from the data" if the intervals are disjoint in its favour, "none" if not, "unsure"
+    without intervals.
     """
     rows = []
     metrics = list_metrics(results, "release")[:MAX_MEASURES]
@@ -33,6 +34,7 @@ def compute_data_independent_table(results: pd.DataFrame, pairs: Mapping[str, st
                 rows.append(
                     {
                         "release": release,
+                        "made": mine.made,
                         "metric": metric,
                         "value": format_row(mine),
                         "independent": format_row(other),
@@ -48,7 +50,7 @@ def show_data_independent_table(table: pd.DataFrame) -> pd.DataFrame:
     words = {"from the data": "the data", "none": "nothing clear", "unsure": "too few repeats"}
     return pd.DataFrame(
         {
-            "Release": table.release.map(release_title),
+            "Release": [made.title for made in table.made],
             "Measure": table.metric.map(metric_title),
             "This release": table.value,
             "Baseline": table.independent,
@@ -63,8 +65,8 @@ def answer_data_independent(table: pd.DataFrame) -> list[str]:
     sentences: list[str] = []
     if table.empty:
         return sentences
-    for release, rows in table.groupby("release", sort=False):
-        title = release_title(str(release))
+    for made, rows in table.groupby("made", sort=False):
+        title = made.title
         better = rows[rows.verdict == "from the data"]
         if len(better):
             names = ", ".join(

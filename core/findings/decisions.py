@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from core.audit.decisions import Decision, find_superseded
-from core.findings.labels import release_title
 from core.findings.numbers import format_interval, format_number
 from core.findings.verdict import Verdict
 from core.findings.verdict_words import DECISION_TITLES
@@ -33,7 +32,7 @@ def list_decision_rows(decisions: Sequence[Decision]) -> list[dict[str, str]]:
     superseded = find_superseded(decisions)
     rows = []
     for decision in reversed(decisions):
-        what = f"{_VERBS[decision.kind]} {release_title(decision.release)}"
+        what = f"{_VERBS[decision.kind]} {decision.released.title}"
         if decision.file_hash:
             what += f", SHA-256 {decision.file_hash}"
         state = "superseded" if decision.id in superseded else ""

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 
+from core.audit.attack import Attack
+from core.audit.node_risks import NodeRisks
 from core.audit.scenarios import list_scenarios
 from core.audit.spec import AuditSpec
 from core.audit.states import NOT_TESTED, State
 from core.audit.view import AuditView
 from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
 from core.findings.inverted_scores import invert_scores
-from core.findings.labels import THREAT_WORDS, attack_threat, method_title
+from core.findings.labels import THREAT_WORDS
 from core.findings.policy import Limit, Policy
-from core.findings.tables import select_results
+from core.findings.tables import find_threats, select_results
 from core.measures.intervals import wilson_interval
 from core.measures.node_risk import ADVANTAGE_LIMIT, MIN_CLASS
 from core.methods import Defense, Method
@@ -29,14 +32,15 @@ class Evidence:
     """The worst value over all attacks; all None if nothing was measured.
 
     high    largest upper end over the attacks; own_high: that of the worst attack
-    attack  scenario that reached `value`;  n  pairs or nodes counted
+    attack  the one that reached `value`; None for a measure of the release
+    n       pairs or nodes counted
     is_unresolved  attacks ran, but on too few pairs or nodes for this measure
     """
 
     value: float | None = None
     low: float | None = None
     high: float | None = None
-    attack: str = ""
+    attack: Attack | None = None
     n: int = 0
     own_high: float | None = None
     is_unresolved: bool = False
@@ -58,7 +62,7 @@ def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
     if limit.threat == "release":
         return _find_release_figure(view, release, limit.metric)
     rows = invert_scores(select_results(view.results, limit.metric, [release]))
-    rows = rows[rows.method.map(attack_threat) == limit.threat]
+    rows = rows[find_threats(rows) == limit.threat]
     if limit.methods:
         rows = rows[rows.method.isin(limit.methods)]
     if rows.empty and limit.metric in ("advantage_share", "class_advantage_share"):
@@ -70,35 +74,36 @@ def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
     low = None if pd.isna(worst.low) else float(worst.low)
     high = None if unsure else float(rows.high.max())
     own = None if pd.isna(worst.high) else float(worst.high)
-    return Evidence(float(worst.value), low, high, str(worst.method), int(worst.n), own)
+    return Evidence(float(worst.value), low, high, worst.attack, int(worst.n), own)
 
 
 def _is_unresolved(results: pd.DataFrame, release: str, limit: Limit) -> bool:
     """Whether an attack finished on too few cases for this measure."""
     rows = results[(results.metric == limit.metric) & (results.release == release)]
     rows = rows[rows.status.isin([State.SKIPPED, NOT_TESTED]) & (rows.n > 0)]
-    return bool((rows.method.map(attack_threat) == limit.threat).any())
+    return bool((find_threats(rows) == limit.threat).any())
 
 
-def _count_advantages(nodes: pd.DataFrame, release: str, limit: Limit) -> Evidence:
+def _count_advantages(nodes: NodeRisks, release: str, limit: Limit) -> Evidence:
     """Share of the people at stake, or of the worst class, exposed by the strongest attack."""
-    rows = nodes[(nodes.release == release) & nodes.advantage.notna()]
-    rows = rows[rows.attack.map(attack_threat) == limit.threat]
-    if limit.methods:
-        rows = rows[rows.attack.isin(limit.methods)]
-    if rows.empty:
-        return Evidence()
     found = []
-    for attack, own in rows.groupby("attack", sort=False, observed=True):
-        hits = own.advantage > ADVANTAGE_LIMIT
+    for (where, attack), risk in nodes.parts.items():
+        if (where, attack.threat) != (release, limit.threat):
+            continue
+        if limit.methods and attack.id not in limit.methods:
+            continue
+        hits = risk.advantage > ADVANTAGE_LIMIT
         parts = [hits]
         if limit.metric == "class_advantage_share":  # classes by their base rate
-            classes = hits.groupby((own.risk - own.advantage).round(6))
-            parts = [part for _, part in classes if len(part) >= MIN_CLASS] or parts
+            classes, codes = np.unique((risk.risk - risk.advantage).round(6), return_inverse=True)
+            each = [hits[codes == code] for code in range(len(classes))]
+            parts = [part for part in each if len(part) >= MIN_CLASS] or parts
         part = max(parts, key=lambda part: float(part.mean()))
         low, high = wilson_interval(int(part.sum()), len(part))
         share = float(part.mean())
-        found.append(Evidence(share, float(low), float(high), str(attack), len(part), float(high)))
+        found.append(Evidence(share, float(low), float(high), attack, len(part), float(high)))
+    if not found:
+        return Evidence()
     worst = max(found, key=lambda evidence: evidence.value or 0.0)
     return replace(worst, high=max(evidence.high or 0.0 for evidence in found))
 
@@ -112,7 +117,7 @@ def _find_release_figure(view: AuditView, release: str, metric: str) -> Evidence
         spent = summary.guarantee.epsilon_received
         return Evidence() if spent is None else Evidence(spent, spent, spent)
     estimate = view.estimate(release, RELEASE, metric)
-    return Evidence(estimate.value, estimate.low, estimate.high, RELEASE, estimate.n)
+    return Evidence(estimate.value, estimate.low, estimate.high, None, estimate.n)
 
 
 def find_not_made(view: AuditView) -> dict[str, str]:
@@ -151,8 +156,10 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     not apply to a release are not required.
     """
     asked = list_asked(view.spec)
-    scenarios = [
-        scenario for _, _, scenario in list_scenarios(view.spec) if scenario.threat in asked
+    planned = [
+        (choice.key, view.get_attack(scenario.id))
+        for choice, _, scenario in list_scenarios(view.spec)
+        if scenario.threat in asked
     ]
     rows = view.results[view.results.release == release]
     judged = view.spec.external_release
@@ -161,30 +168,30 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
         found += list_not_tested(view.spec.external_match)
     few: dict[int, list[str]] = {}
     states = dict(list(rows.groupby("method", sort=False)))
-    for scenario in scenarios:
-        known = states.get(scenario.id)
+    for _, attack in planned:
+        known = states.get(attack.id)
         done = None if known is None else known[known.status == State.DONE]
         if known is None or done is None:
-            found.append(f"{method_title(scenario.id)} has no result yet")
+            found.append(f"{attack.title} has no result yet")
         elif done.empty and not (known.status == State.SKIPPED).all():
             is_empty = (known.status == NOT_TESTED).any()
             what = "measured nothing" if is_empty else "did not finish"
-            found.append(f"{method_title(scenario.id)} {what}: {known.reason.iloc[0]}")
+            found.append(f"{attack.title} {what}: {known.reason.iloc[0]}")
         elif judged is None and len(done) and int(done.seeds.max()) < policy.repeats:
-            few.setdefault(int(done.seeds.max()), []).append(method_title(scenario.id))
+            few.setdefault(int(done.seeds.max()), []).append(attack.title)
     for repeats, titles in few.items():
         who = titles[0] if len(titles) == 1 else f"{len(titles)} attacks"
         found.append(
             f"{who} ran on {count_noun(repeats, 'split')}; the policy requires {policy.repeats}"
         )
-    planned = {scenario.method.partition(":")[0] for scenario in scenarios}
+    keys = {key for key, _ in planned}
     is_weighted = view.has_weights(release)
     for threat in sorted(asked - {"release"}):
         missing = [
             method.info.title
             for method in _list_attacks(threat)
             if method.info.cost in policy.allowed_costs
-            and method.info.key not in planned
+            and method.info.key not in keys
             and (is_weighted or getattr(method, "finds_by", "") != "values")
         ]
         if missing:

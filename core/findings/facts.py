@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from core.audit.attack import Attack
+from core.audit.release_info import ReleaseInfo
 from core.findings.differences import estimate_difference
 from core.findings.numbers import format_measure
 from core.measures.metrics import METRICS
@@ -50,11 +52,15 @@ class Count:
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured number. `attack` is the scenario's id, or "release" for the release itself."""
+    """One measured number.
+
+    made    the release; None for a number that is on none, such as a limit
+    attack  who reached it; None for a measure of the release itself
+    """
 
     metric: str
-    release: str
-    attack: str
+    made: ReleaseInfo | None
+    attack: Attack | None
     value: float
     low: float | None = None
     high: float | None = None
@@ -88,8 +94,8 @@ def build_figure(row: Any) -> Figure:
     """Figure of a finished row of results (of `invert_scores` when attacks are compared)."""
     return Figure(
         metric=str(row.metric),
-        release=str(row.release),
-        attack=str(row.method),
+        made=row.made,
+        attack=row.attack,
         value=float(row.value),
         low=None if pd.isna(row.low) else float(row.low),
         high=None if pd.isna(row.high) else float(row.high),

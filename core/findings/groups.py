@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from core.audit.node_risks import NodeRisks
 from core.audit.view import AuditView
-from core.findings.attackers import compute_headline
 from core.findings.labels import release_title
 from core.findings.numbers import format_interval, format_row
-from core.findings.tables import list_releases
 from core.measures.groups import MIN_GROUP
 from core.release import ORIGINAL
 
@@ -48,20 +47,20 @@ def _shorten(name: str, digits: int) -> str:
     return short if len(short) < len(name) and "." in name and "e" not in short else name
 
 
-def compute_group_advantage(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> pd.DataFrame:
+def compute_group_advantage(nodes: NodeRisks, groups: Mapping[str, pd.Series]) -> pd.DataFrame:
     """`COLUMNS`: mean advantage of the headline attacker per group with its 95 % interval over
     people; groups with fewer than MIN_GROUP people at stake are omitted."""
-    found = compute_headline(nodes)
+    placed = {column: labels.reindex(nodes.names).array for column, labels in groups.items()}
     rows = []
-    for release in list_releases(nodes):
-        gains = found[found.release == release].set_index("node").advantage
-        for column, labels in groups.items():
-            for group, values in gains.groupby(gains.index.map(labels)):
+    for found in filter(None, map(nodes.find_headline, nodes.releases)):
+        gains = pd.Series(found.advantage[found.order])
+        for column, labels in placed.items():
+            for group, values in gains.groupby(labels[found.nodes[found.order]]):
                 if len(values) >= MIN_GROUP:
                     half = 1.96 * float(values.std()) / len(values) ** 0.5
                     mean = float(values.mean())
                     ends = (mean, mean - half, mean + half, len(values))
-                    rows.append((release, column, str(group), *ends))
+                    rows.append((found.release, column, str(group), *ends))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -86,7 +85,7 @@ def compute_largest_gap(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-def tabulate_groups(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> pd.DataFrame:
+def tabulate_groups(nodes: NodeRisks, groups: Mapping[str, pd.Series]) -> pd.DataFrame:
     """`compute_group_advantage` for display."""
     table = compute_group_advantage(nodes, groups)
     gains = [format_row(row) for row in table.itertuples()]
@@ -101,7 +100,7 @@ def tabulate_groups(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> pd.
     )
 
 
-def answer_groups(nodes: pd.DataFrame, groups: Mapping[str, pd.Series]) -> str:
+def answer_groups(nodes: NodeRisks, groups: Mapping[str, pd.Series]) -> str:
     """The largest gap on the original and its value on each other release; "" without groups.
 
     Contains columns and groups, which are user data: escape before display.

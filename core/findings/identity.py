@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from core.algorithms.fingerprints import DEPTHS
-from core.audit.scenarios import Scenario
-from core.audit.view import spell
-from core.findings.labels import attack_threat, release_title
+from core.audit.node_risks import NodeRisks
+from core.findings.labels import release_title
 from core.release import ORIGINAL
 from core.words import format_percent
 
@@ -23,10 +23,10 @@ KNOWN = {
 MAX_RELEASES = 4
 
 
-def describe_identity(nodes: pd.DataFrame, node: str, num_links: int) -> list[str]:
+def describe_identity(nodes: NodeRisks, node: str, num_links: int) -> list[str]:
     """Sentences on the node's anonymity set on the original and on the releases.
 
-    nodes  `AuditView.nodes`. Empty if re-identification was not audited or the node is isolated.
+    Empty if re-identification was not audited or the node is isolated.
     """
     known, others = _find_telling(nodes, node)
     links = f"these {num_links} links" if num_links != 1 else "this one link"
@@ -48,44 +48,43 @@ def describe_identity(nodes: pd.DataFrame, node: str, num_links: int) -> list[st
     return sentences
 
 
-def list_hiding(nodes: pd.DataFrame, node: str) -> list[str]:
+def list_hiding(nodes: NodeRisks, node: str) -> list[str]:
     """Releases on which a node that is unique on the original is not, the best one first."""
     _, others = _find_telling(nodes, node)
     return [] if others is None else [str(release) for release in others[others < 1].index]
 
 
-def _find_telling(nodes: pd.DataFrame, node: str) -> tuple[pd.Series, pd.Series | None]:
+def _find_telling(nodes: NodeRisks, node: str) -> tuple[pd.Series, pd.Series | None]:
     """The node's risks on the original up to the depth at which it is unique, and on each other
     release at that depth, lowest first; None if it is never unique."""
-    risks = find_depth_risks(nodes[nodes.node == node], "release").T
-    if risks.empty or ORIGINAL not in risks.columns:
-        return pd.Series(dtype=float), None
-    known = risks[ORIGINAL].dropna()
+    number = np.array([nodes.find(node)])
+    known = find_depth_risks(nodes, ORIGINAL, number).iloc[0].dropna()
     telling = known.index[known >= 1]
     if telling.empty:
         return known, None
-    others = risks.loc[telling[0]].drop(ORIGINAL).dropna()
-    return known.loc[: telling[0]], others.sort_values(kind="stable")
-
-
-def find_depth_risks(nodes: pd.DataFrame, across: str = "node") -> pd.DataFrame:
-    """Mean re-identification probability with exact knowledge; one column per depth.
-
-    across  "node" or "release": the rows of the result
-    """
-    rows = nodes[nodes.risk.notna()]
-    keys = {
-        attack: Scenario.parse(attack).method
-        for attack in rows.attack.unique()
-        if attack_threat(attack) == "identity"
+    others = {
+        release: find_depth_risks(nodes, release, number).get(telling[0])
+        for release in nodes.releases
+        if release != ORIGINAL
     }
-    rows = spell(rows[rows.attack.isin(list(keys))])
-    rows = rows.assign(depth=rows.attack.map(keys))
-    rows = rows[rows.depth.isin(DEPTHS)]
-    if rows.empty:
-        return pd.DataFrame()
-    wide = rows.pivot_table("risk", across, "depth", sort=False)
-    return wide[[depth for depth in DEPTHS if depth in wide.columns]]
+    risks = pd.Series({r: np.nan if one is None else one.iloc[0] for r, one in others.items()})
+    return known.loc[: telling[0]], risks.astype(float).dropna().sort_values(kind="stable")
+
+
+def find_depth_risks(nodes: NodeRisks, release: str, numbers: np.ndarray) -> pd.DataFrame:
+    """Re-identification probability with exact knowledge of nodes with these positions (k,): one
+    row for each, one column per depth of what is known; NaN for nodes not at stake."""
+    parts = {
+        attack.scenario.method: part
+        for (where, attack), part in nodes.parts.items()
+        if where == release and attack.threat == "identity" and attack.scenario is not None
+    }
+    table = pd.DataFrame(index=range(len(numbers)))
+    for depth in DEPTHS:
+        if depth in parts:
+            rows = parts[depth].find(numbers)
+            table[depth] = np.where(rows < 0, np.nan, parts[depth].risk[rows])
+    return table
 
 
 def _shorten(risk: float) -> str:

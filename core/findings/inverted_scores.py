@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.findings.labels import method_title, metric_title, release_title
+from core.findings.labels import metric_title
 from core.findings.numbers import format_interval, format_number, format_row
 
 INVERTIBLE = ("auc",)
@@ -88,8 +88,7 @@ def describe_inverted(rows: pd.DataFrame) -> str:
     if inverted.empty:
         return ""
     parts = [
-        f"{method_title(row.method)} on {release_title(row.release)}, AUC "
-        f"{format_number(1 - row.value)}"
+        f"{row.attack.title} on {row.made.title}, AUC {format_number(1 - row.value)}"
         for row in inverted.head(MAX_NAMED).itertuples()
     ]
     more = len(inverted) - MAX_NAMED

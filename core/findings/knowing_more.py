@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from core.audit.knowledge import ADAPTIVE, Composition
-from core.audit.scenarios import Scenario, Threat
+from core.audit.knowledge import Composition
+from core.audit.scenarios import Threat
 from core.audit.view import AuditView
 from core.findings.answers import answer_odds
 from core.findings.differences import is_clear
 from core.findings.inverted_scores import invert_scores
-from core.findings.labels import method_title, metric_title, release_title
+from core.findings.labels import metric_title
 from core.findings.numbers import format_row
 from core.findings.private_columns import answer_private_columns
 from core.findings.tables import attack_rows, list_releases, main_metric
@@ -41,7 +41,7 @@ def tabulate_inside(results: pd.DataFrame) -> pd.DataFrame:
         for row in found[found.release == release].itertuples():
             known = (row.release, row.method) in real.index
             share = format_row(real.loc[(row.release, row.method)]) if known else "–"
-            title, method = release_title(release), method_title(row.method)
+            title, method = row.made.title, row.attack.title
             rows.append((title, method, share, format_row(row), row.n, row.seeds))
     columns = ["Release", "Attack", "Real share of its links", "Recall at 90 % precision"]
     return pd.DataFrame(rows, columns=[*columns, "Pairs", "Repeats"])
@@ -52,7 +52,7 @@ def answer_inside(results: pd.DataFrame) -> list[str]:
     ones the best attacker names at a precision of 90 %. On the original every link is real."""
     found = attack_rows(results, RECOVERED, "included")
     real = attack_rows(results, PRECISION, "included")
-    alone = [not isinstance(Scenario.parse(m).knowledge, Composition) for m in real.method]
+    alone = [not isinstance(attack.knowledge, Composition) for attack in real.attack]
     real = real[np.array(alone, bool)]  # several releases together show the links of any of them
     sentences = []
     for release in list_releases(found):
@@ -65,7 +65,7 @@ def answer_inside(results: pd.DataFrame) -> list[str]:
             f"a share of {format_row(shares.iloc[0])} of the links is real. " if len(shares) else ""
         )
         sentences.append(
-            f"With {release_title(release)}, {share}{method_title(best.method)} recovers "
+            f"With {best.made.title}, {share}{best.attack.title} recovers "
             f"{format_row(best)} of the graph's links at a precision of 90 %."
         )
     return sentences
@@ -79,8 +79,7 @@ def answer_adaptive(results: pd.DataFrame, threat: Threat) -> list[str]:
         return []
     rows = attack_rows(results, metric, threat)
     rows = invert_scores(rows[~rows.is_baseline & (rows.release != ORIGINAL)])
-    is_adaptive = [Scenario.parse(method).knowledge == ADAPTIVE for method in rows.method]
-    adaptive = rows[np.array(is_adaptive, bool)]
+    adaptive = rows[np.array([attack.is_adaptive for attack in rows.attack], bool)]
     sentences = []
     for release in list_releases(adaptive):
         knows = adaptive[adaptive.release == release]
@@ -93,8 +92,8 @@ def answer_adaptive(results: pd.DataFrame, threat: Threat) -> list[str]:
             f"that is {gain}" if is_clear(best, other) else "the difference is within the noise"
         )
         sentences.append(
-            f"With {release_title(release)}, an adaptive attacker reaches "
-            f"{metric_title(metric)} {format_row(best)} by {method_title(best.method)}, a standard "
-            f"one {format_row(other)} by {method_title(other.method)}: {conclusion}."
+            f"With {best.made.title}, an adaptive attacker reaches "
+            f"{metric_title(metric)} {format_row(best)} by {best.attack.title}, a standard "
+            f"one {format_row(other)} by {other.attack.title}: {conclusion}."
         )
     return sentences

@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.audit.attack import parse_attack
+from core.audit.attack import Attack, parse_attack
 from core.audit.release_info import list_names, list_short_titles, parse_release
 from core.audit.scenarios import Threat
 from core.measures.metrics import METRICS
-from core.release import ORIGINAL
-from core.results import RELEASE
 
 if TYPE_CHECKING:
     from core.audit.view import RunningCell
@@ -112,15 +110,9 @@ def method_title(method_id: str) -> str:
     return parse_release(method_id).title if attack.method is None else attack.title
 
 
-def attacker_title(method_id: str) -> str:
-    """`method_title` of the attack behind a figure; "" for a figure of the release itself."""
-    return "" if method_id in ("", RELEASE) else method_title(method_id)
-
-
-def describe_attacker(method_id: str) -> str:
-    """ " by Adamic–Adar", to follow a figure; "" as in `attacker_title`."""
-    title = attacker_title(method_id)
-    return f" by {title}" if title else ""
+def describe_attacker(attack: Attack | None) -> str:
+    """ " by Adamic–Adar", to follow a figure; "" for a figure of the release itself."""
+    return "" if attack is None else f" by {attack.title}"
 
 
 def method_name(method_id: str) -> str:
@@ -136,12 +128,10 @@ def release_title(release_id: str) -> str:
 
 def describe_running(cell: RunningCell) -> str:
     """A part that is being computed: "GPS on original", "Making EdgeRand (ε = 6)"."""
-    title = cell.release if cell.release == ORIGINAL else release_title(cell.release)
+    title = cell.release if cell.made.is_original else cell.made.title
     if cell.kind == "publish":
         return f"Making {title}"
-    return (
-        f"{method_title(cell.method)} on {title}" if cell.kind == "attack" else f"Measuring {title}"
-    )
+    return f"Measuring {title}" if cell.attack is None else f"{cell.attack.title} on {title}"
 
 
 def short_titles(releases: Iterable[str]) -> dict[str, str]:
@@ -172,8 +162,3 @@ def is_data_independent(release_id: str) -> bool:
 def attack_threat(method_id: str) -> Threat | None:
     """Threat of the attack; None for rows on the release itself."""
     return parse_attack(method_id).threat
-
-
-def defense_key(release_id: str) -> str:
-    """Key of the defense that made the release of this id."""
-    return parse_release(release_id).key

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from core.audit.ledger import Relative
-from core.findings.labels import release_title
+from core.audit.ledger import Relative, get_released
 from core.privacy.ledger import NOT_COVERED, Entry, Total, compute_totals
 from core.words import begin_sentence, count_noun, format_percent
 
@@ -29,7 +28,7 @@ def list_ledger_rows(entries: Iterable[Entry]) -> list[tuple[str, ...]]:
     return [
         (
             entry.made[:16].replace("T", " "),
-            release_title(entry.release),
+            get_released(entry).title,
             UNITS.get(entry.unit, "nothing proven"),
             "not bounded" if entry.epsilon is None else f"{entry.epsilon:g}",
             f"{entry.delta:g}",
@@ -64,7 +63,7 @@ def describe_restored(entries: Sequence[Entry]) -> str:
         known = "The restored ledger has no publishing run."
     else:
         last, runs = entries[-1], count_noun(len(entries), "publishing run")
-        day, name = last.made[:16].replace("T", " "), release_title(last.release)
+        day, name = last.made[:16].replace("T", " "), get_released(last).title
         known = (
             f"The restored ledger ends with run {last.run} of {day} ({name}), the last of {runs}."
         )

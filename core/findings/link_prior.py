@@ -10,7 +10,6 @@ import pandas as pd
 from scipy.special import expit, logit
 
 from core.audit.view import AuditView
-from core.findings.attackers import compute_headlines
 from core.findings.numbers import format_interval, format_number
 
 
@@ -47,18 +46,14 @@ def describe_link_prior(view: AuditView, node: str, release: str) -> str:
 
     "" if the release has no link risk of this node.
     """
-    rows = view.nodes[(view.nodes.node == node) & (view.nodes.release == release)]
-    found = compute_headlines(rows)
-    found = found[found.threat == "link"]
+    figures = view.nodes.list_figures(node, ("link", ""))
+    row = next((one for one in figures if one.release == release), None)
     prior = find_link_prior(view)
-    if found.empty or prior is None:
+    if row is None or prior is None:
         return ""
-    row = found.iloc[0]
-    low, high = (
-        None if pd.isna(end) else move_prior(float(end), prior) for end in (row.low, row.high)
-    )
+    low, high = (None if pd.isna(end) else move_prior(end, prior) for end in (row.low, row.high))
     interval = format_interval(row.risk, row.low, row.high)
-    own = format_interval(move_prior(float(row.risk), prior), low, high)
+    own = format_interval(move_prior(row.risk, prior), low, high)
     return (
         f"{interval} is the risk where half of the pairs are links. {describe_density(prior)}: "
         f"there the risk is {own}."

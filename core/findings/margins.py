@@ -9,16 +9,11 @@ import pandas as pd
 
 from core.audit.states import State
 from core.audit.view import AuditView
-from core.findings.labels import attack_threat, is_baseline, method_title, release_title
 from core.findings.numbers import format_row
 from core.findings.tables import select_results
-from core.release import ORIGINAL
 
 WHATS = ("private", "label")
 
-
-BASELINE = "class_prior"
-"""Baseline attacker whose margins show the class shares alone."""
 
 LEAVES_INVERTED = -0.1
 """Margins below it leak by inversion."""
@@ -27,8 +22,8 @@ LEAVES_INVERTED = -0.1
 def list_margin_attacks(view: AuditView) -> list[str]:
     """Attribute attacks with stored probabilities, baseline attackers last."""
     done = view.results[view.results.status == State.DONE].method.unique()
-    found = [m for m in view.summary.attacks if m in done and attack_threat(m) == "attribute"]
-    return sorted(found, key=is_baseline)
+    found = [a for a in view.summary.attacks if a.id in done and a.threat == "attribute"]
+    return [attack.id for attack in sorted(found, key=lambda attack: attack.is_baseline)]
 
 
 def compute_margin_table(
@@ -65,7 +60,7 @@ def compute_margin_table(
 
 def answer_margins(results: pd.DataFrame, attack: str, releases: Sequence[str]) -> str:
     """Confidence and error of the attack on each of two releases, beside the class prior's."""
-    parts = []
+    parts, who = [], None
     for release in releases:
         rows = select_results(results, None, [release], attack).set_index("metric")
         if not {"margin_absolute", "share_below_zero"} <= set(rows.index):
@@ -73,15 +68,17 @@ def answer_margins(results: pd.DataFrame, attack: str, releases: Sequence[str]) 
         size, wrong = (
             format_row(rows.loc[metric]) for metric in ("margin_absolute", "share_below_zero")
         )
+        who, made = rows.attack.iloc[0], rows.made.iloc[0]
         parts.append(
             f"{size} from undecided and names another class for a share of {wrong} on "
-            f"{'the original' if release == ORIGINAL else release_title(release)}"
+            f"{'the original' if made.is_original else made.title}"
         )
-    if not parts:
+    if who is None:
         return ""
-    text = f"{method_title(attack)} is on average {', and '.join(parts)}."
-    prior = select_results(results, "margin_absolute", releases, BASELINE)
-    if attack == BASELINE or prior.empty:
+    text = f"{who.title} is on average {', and '.join(parts)}."
+    prior = select_results(results, "margin_absolute", releases)
+    prior = prior[[attack.is_blind for attack in prior.attack]]
+    if who.is_blind or prior.empty:
         return text
     size = format_row(prior.iloc[0])
     return f"{text} Knowing the class shares alone, one is {size} from undecided."

@@ -6,58 +6,56 @@ import numpy as np
 import pandas as pd
 
 from core.attribute import Attribute
-from core.audit.view import spell
-from core.findings.attackers import compute_headline
-from core.findings.labels import method_title, plain_titles, release_title
+from core.audit.node_risks import NodeRisks
+from core.findings.labels import plain_titles, release_title
 from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.risk import Scale
 from core.graph import Graph
 from core.release import ORIGINAL
 
 
-def compute_node_risks(nodes: pd.DataFrame, node: str, by: Scale = "risk") -> pd.DataFrame:
+def compute_node_risks(nodes: NodeRisks, node: str, by: Scale = "risk") -> pd.DataFrame:
     """Attack titles as rows, releases as columns, "0.84 [0.80, 0.88]" in the cells: the risk or the
     advantage over the base rate.
 
     The attack with the highest risk on the original comes first.
     """
-    rows = spell(nodes[(nodes.node == node) & nodes.risk.notna()])
+    rows = nodes.list_rows(node)
     if rows.empty:
         return pd.DataFrame()
     base = rows.risk - rows.advantage if by == "advantage" else 0.0
     ends = rows.assign(value=rows[by], low=rows.low - base, high=rows.high - base)
     texts = [format_row(row) for row in ends.itertuples()]
-    table = rows.assign(text=texts, attack_title=rows.attack.map(method_title))
-    wide = table.pivot_table("text", "attack_title", "release", aggfunc="first", sort=False)
+    table = rows.assign(text=texts, title=[attack.title for attack in rows.attack])
+    wide = table.pivot_table("text", "title", "release", aggfunc="first", sort=False)
     wide = wide.reindex(columns=sorted(wide.columns, key=lambda r: r != ORIGINAL))
-    order = table.groupby("attack_title", sort=False).risk.max().sort_values(ascending=False)
+    order = table.groupby("title", sort=False).risk.max().sort_values(ascending=False)
     wide = wide.loc[order.index].fillna("–").rename(columns=release_title)
     return wide.rename_axis(None, axis=1).rename_axis("Attack").reset_index()
 
 
-def describe_node_risk(nodes: pd.DataFrame, node: str) -> str:
+def describe_node_risk(nodes: NodeRisks, node: str) -> str:
     """Sentences on the headline attacker's risk on the original and each release, and the base
     rate."""
-    found = compute_headline(nodes)
-    worst = found[found.node == node].set_index("release")
-    if worst.empty:
+    figures = sorted(nodes.list_figures(node), key=lambda one: -one.advantage)
+    if not figures:
         return (
             "Nothing is at stake for this node. In every repeat none of its links is withheld, and "
             "its value is known or missing."
         )
-    first = ORIGINAL if ORIGINAL in worst.index else worst.index[0]
-    row = worst.loc[first]
+    first = next((one for one in figures if one.release == ORIGINAL), figures[0])
     text = (
-        f"On the {release_title(first).lower()} its risk is "
-        f"{format_interval(row.risk, row.low, row.high)}, by {method_title(row.attack)}. "
-        f"The base rate is {format_number(row.base)}."
+        f"On the {release_title(first.release).lower()} its risk is "
+        f"{format_interval(first.risk, first.low, first.high)}, by {first.attack.title}. "
+        f"The base rate is {format_number(first.base)}."
     )
-    if pd.isna(row.low):
+    if np.isnan(first.low):
         text += " It was seen in one repeat, so there is no interval."
-    titles = plain_titles(worst.index)
+    titles = plain_titles(one.release for one in figures)
     others = [
-        f"{format_number(other.risk)} with {titles[str(release)]}"
-        for release, other in worst.drop(index=first).iterrows()
+        f"{format_number(one.risk)} with {titles[one.release]}"
+        for one in figures
+        if one is not first
     ]
     return text + (f" It is {', '.join(others)}." if others else "")
 

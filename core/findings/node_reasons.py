@@ -13,15 +13,14 @@ import numpy as np
 import pandas as pd
 
 from core.algorithms.pairs import count_shared_neighbors
-from core.audit.scenarios import split_id
-from core.audit.view import AuditView, spell
+from core.audit.attack import Attack
+from core.audit.node_risks import NodeRisks
+from core.audit.view import AuditView
 from core.findings.identity import KNOWN, find_depth_risks
-from core.findings.labels import method_title
 from core.findings.numbers import format_number
-from core.findings.people import Secret, list_secrets, rank_people
+from core.findings.people import Secret, list_secrets
 from core.graph import Graph
 from core.measures.intervals import wilson_interval
-from core.registry import parse_method
 from core.release import ORIGINAL
 from core.words import format_percent
 
@@ -34,21 +33,20 @@ CLEAR_EXCESS = 0.1
 MIN_NEIGHBORS = 3
 """Fewest neighbours for their values to be evidence."""
 
-COLUMNS_ALONE = ("feature_regression", "feature_boosting", "mlp")
-"""Attribute attacks that use no links."""
-
 
 def explain_node(view: AuditView, node: str, secret: Secret | None = None) -> list[str]:
     """One sentence per secret of a node on the original, or on one secret; largest advantage
     first."""
-    nodes = view.nodes[(view.nodes.node == node) & (view.nodes.release == ORIGINAL)]
-    secrets = [secret] if secret is not None else list_secrets(nodes)
-    found = []
+    secrets = [secret] if secret is not None else list_secrets(view.nodes)
+    number, found = view.nodes.find(node), []
     for each in secrets:
-        person = rank_people(nodes, each)
-        if len(person):
-            (reason,) = explain_people(view, person, each)
-            found.append((-float(person.advantage.iloc[0]), f"{reason}."))
+        headline = view.nodes.find_headline(ORIGINAL, each)
+        figure = None if headline is None else headline.find(number)
+        if figure is not None:
+            row = (number, node, round(figure.advantage, 9), figure.gain.low, figure.attack)
+            names = ["number", "node", "advantage", "low", "attack"]
+            (reason,) = explain_people(view, pd.DataFrame([row], columns=names), each)
+            found.append((-figure.advantage, f"{reason}."))
     return list(dict.fromkeys(text for _, text in sorted(found, key=lambda item: item[0])))
 
 
@@ -68,7 +66,6 @@ def _explain_gains(
     view: AuditView, people: pd.DataFrame, secret: Secret, release: str
 ) -> list[str]:
     """The reasons of advantages above chance."""
-    people = spell(people)
     if secret.threat == "link":
         reasons = _explain_links(view, people, release)
     elif secret.threat == "identity":
@@ -76,7 +73,7 @@ def _explain_gains(
     elif secret.threat == "attribute":
         reasons = _explain_values(view, people, secret.target, release)
     else:
-        reasons = [f"{method_title(attack)} recognises its real links" for attack in people.attack]
+        reasons = [f"{attack.title} recognises its real links" for attack in people.attack]
     return reasons
 
 
@@ -144,9 +141,9 @@ def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[
     lines = []
     rows = table.itertuples(index=False)
     for attack, row in zip(people.attack, rows, strict=True):
-        title = method_title(attack)
+        title = attack.title
         # Whether the attack ranks pairs without a common neighbour last.
-        is_local = getattr(parse_method(split_id(attack)[0]), "is_local", False)
+        is_local = getattr(attack.method, "is_local", False)
         if not row.withheld > 0:
             lines.append(f"By {title}; links withheld in other splits")
         elif row.ends > row.others and is_local:
@@ -168,7 +165,7 @@ def _explain_values(view: AuditView, people: pd.DataFrame, target: str, release:
     """Neighbours or role peers, whichever is further above chance and significant."""
     column = target or view.spec.threats.private
     if column is None:
-        return [f"By {method_title(attack)}" for attack in people.attack]
+        return [f"By {attack.title}" for attack in people.attack]
     graph = view.load_graph().with_private(column)
     attribute = graph.attribute(column)
     same, known = count_same_neighbors(view.load_release(release, 0), attribute.codes)
@@ -187,10 +184,10 @@ def _explain_values(view: AuditView, people: pd.DataFrame, target: str, release:
     ]
 
 
-def _format_mechanism(attack: str, row: Any) -> str:
+def _format_mechanism(attack: Attack, row: Any) -> str:
     """row: same, known (neighbours), share (of all nodes), role (share of role peers)."""
-    title = method_title(attack)
-    if split_id(attack)[0].partition(":")[0] in COLUMNS_ALONE:
+    title = attack.title
+    if not getattr(attack.method, "reads_links", True):
         return f"{title} reads it from the published columns"
     if pd.isna(row.share):
         return f"By {title}"
@@ -205,15 +202,14 @@ def _format_mechanism(attack: str, row: Any) -> str:
     return f"{title} sees more than its neighbours' values"
 
 
-def _explain_uniqueness(nodes: pd.DataFrame, people: pd.DataFrame, release: str) -> list[str]:
+def _explain_uniqueness(nodes: NodeRisks, people: pd.DataFrame, release: str) -> list[str]:
     """The least background knowledge that identifies a node."""
-    rows = nodes[(nodes.release == release) & nodes.node.isin(people.node)]
-    risks = find_depth_risks(rows)
+    risks = find_depth_risks(nodes, release, people.number.to_numpy())
     lines = []
-    for node, attack in zip(people.node, people.attack, strict=True):
-        found = risks.loc[node].dropna() if node in risks.index else pd.Series(dtype=float)
+    for place, attack in enumerate(people.attack):
+        found = risks.iloc[place].dropna()
         if found.empty or found.max() <= 0:
-            lines.append(f"Found by {method_title(attack)}")
+            lines.append(f"Found by {attack.title}")
             continue
         depth, risk = str(found.idxmax()), float(found.max())
         known = KNOWN[depth].format(links="its links")

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from core.audit.view import AuditView
-from core.findings.attackers import compute_exposed
 from core.findings.facts import (
     STATE_TITLES,
     Comparison,
@@ -30,9 +29,7 @@ from core.findings.labels import (
     THREAT_WORDS,
     describe_attacker,
     is_higher_useful,
-    method_name,
     metric_title,
-    release_title,
 )
 from core.findings.numbers import format_measure, format_row
 from core.findings.policy import Policy
@@ -82,7 +79,7 @@ def summarize_risk(
     view: AuditView, release: str | None = None, policy: Policy | None = None
 ) -> PageSummary:
     """Number of nodes exposed on the original and on a release, per secret."""
-    table, noun = compute_exposed(view.nodes), view.spec.nodes
+    table, noun = view.nodes.exposed, view.spec.nodes
     first = ORIGINAL if ORIGINAL in set(table.release) else None
     checks = list_checks(view, release or ORIGINAL, policy)
     cards, exact, strongest = [], [], []
@@ -102,14 +99,15 @@ def summarize_risk(
         state = None if check is None or target else check.state
         detail = f"by {shown.attacks} ({shown.how}); advantage above 0.2"
         cards.append(Card(title, count.format(), compared, state, detail))
-        exact.append(f"{title}: {count.format()} on {release_title(shown.release)}.")
+        exact.append(f"{title}: {count.format()} on {view.get_release(shown.release).title}.")
         strongest.append((shown.share, count, str(threat), shown.release))
     sentence = "No node's risk is known yet."
     if strongest:
         _, count, threat, where = max(strongest, key=lambda item: item[0])
         aim = THREAT_WORDS[threat].attack
         verb = "is" if count.value == 1 else "are"
-        sentence = f"On {method_name(where)}, {count.format()} {noun.many} {verb} exposed to {aim}."
+        name = view.get_release(where).name
+        sentence = f"On {name}, {count.format()} {noun.many} {verb} exposed to {aim}."
     return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact))
 
 
@@ -148,7 +146,7 @@ def summarize_homophily(view: AuditView) -> PageSummary:
 def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
     """Number of releases that may be published, and the usefulness of the recommended one."""
     defended = verdict.defended
-    passing = [r.release for r in defended if r.decision == "publish"]
+    passing = [r.made for r in defended if r.decision == "publish"]
     count = Count(len(passing), len(defended))
     state: LimitState | None = "met" if passing else None  # a count of zero exceeds no limit
     cards = [
@@ -157,27 +155,27 @@ def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
             count.format(),
             f"policy {verdict.policy.title}",
             state,
-            ", ".join(map(release_title, passing)) or "none",
+            ", ".join(made.title for made in passing) or "none",
         )
     ]
     exact: list[str] = []
     if not defended:
         return PageSummary(tuple(cards), "No defense was tried.", ())
-    best = verdict.recommended
+    best = None if verdict.recommended is None else view.get_release(verdict.recommended)
     if best is None:
         sentence = f"None of the {len(defended)} defended releases is cleared for publishing."
         if len(defended) == 1:
-            sentence = f"{method_name(defended[0].release)} is not cleared for publishing."
+            sentence = f"{defended[0].made.name} is not cleared for publishing."
         return PageSummary(tuple(cards), begin_sentence(sentence), ())
-    sentence = f"{method_name(best)} may be published"
-    useful = find_usefulness(view.results, best)
+    sentence = f"{best.name} may be published"
+    useful = find_usefulness(view.results, best.id)
     if useful is not None:
         cards.append(build_usefulness_card(useful))
         exact = [describe_figure(useful.second), describe_figure(useful.first)]
         sentence += _format_usefulness(useful)
-    rivals = [r for r in passing if r != best]
+    rivals = [made.title for made in passing if made != best]
     if rivals:
-        exact.append(f"May be published as well: {', '.join(map(release_title, rivals))}.")
+        exact.append(f"May be published as well: {', '.join(rivals)}.")
     return PageSummary(tuple(cards), begin_sentence(f"{sentence}."), tuple(exact))
 
 
@@ -185,8 +183,8 @@ def describe_figure(figure: Figure) -> str:
     """Exact line: measure, value with interval, attack, release, n and splits."""
     by = describe_attacker(figure.attack)
     sample = f"n = {figure.n:,}, {count_noun(figure.repeats, 'split')}"
-    where = release_title(figure.release)
-    return f"{metric_title(figure.metric)}: {format_row(figure)}{by} on {where}; {sample}."
+    where = "" if figure.made is None else f" on {figure.made.title}"
+    return f"{metric_title(figure.metric)}: {format_row(figure)}{by}{where}; {sample}."
 
 
 def _find_release_row(results: pd.DataFrame, metric: str, release: str) -> pd.Series | None:
@@ -228,7 +226,7 @@ def _build_limit_card(check: Check) -> Card:
 
 def format_check(check: Check) -> tuple[str, str]:
     """The measured value and the limit, without interval; or why nothing was measured."""
-    limit = Figure(check.limit.metric, "", check.evidence.attack, check.limit.limit)
+    limit = Figure(check.limit.metric, None, check.evidence.attack, check.limit.limit)
     if check.evidence.is_unresolved:
         return f"too few {THREAT_WORDS[check.limit.threat].unit}s", limit.format()
     if check.evidence.value is None:

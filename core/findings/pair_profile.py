@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pandas as pd
 
 from core.findings.differences import find_noise
-from core.findings.labels import release_title
 from core.findings.numbers import format_row
 from core.findings.tables import list_releases, select_results
 from core.release import ORIGINAL
@@ -41,7 +40,7 @@ def compute_pair_table(
     rows = rows.assign(
         metric=rows.metric.map(lambda key: key.rpartition("_")[0]),
         kind=rows.metric.map(lambda key: key.rpartition("_")[2]),
-        title=rows.release.map(release_title),
+        title=[made.title for made in rows.made],
     )
     if releases is not None:
         rows = rows[rows.release.isin(list(releases))]
@@ -82,7 +81,7 @@ def answer_pair_profile(results: pd.DataFrame) -> str:
     if not _is_clear(*pairs[best]):
         verdict = "closes the gap within the sampling error"
     shown = " against ".join(map(format_row, pairs[best]))
-    return f"{text} {release_title(best)} {verdict}: {shown}."
+    return f"{text} {pairs[best][0].title} {verdict}: {shown}."
 
 
 def _find_pair(

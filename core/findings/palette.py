@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
-from core.findings.labels import defense_key
-from core.release import ORIGINAL
+from core.audit.release_info import ReleaseInfo
 
 Theme = Literal["light", "dark"]
 
@@ -79,14 +78,14 @@ def ink_on(color: str) -> str:
     return "#000000" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "#ffffff"
 
 
-def release_color(release_ids: Iterable[str]) -> dict[str, str]:
+def release_color(releases: Iterable[ReleaseInfo]) -> dict[str, str]:
     """Release id → hex colour: grey for the original, one colour per defense.
 
     Pass the audit's full list of releases for the same colours on every page. Settings of one
     defense are tints of its colour; beyond six defenses colours repeat and `release_symbol`
     distinguishes them.
     """
-    places = _defense_index(release_ids)
+    places = _defense_index(releases)
     sizes = Counter(places.values())
     seen: Counter[int] = Counter()
     colors = {}
@@ -100,23 +99,23 @@ def release_color(release_ids: Iterable[str]) -> dict[str, str]:
     return colors
 
 
-def release_symbol(release_ids: Iterable[str]) -> dict[str, str]:
+def release_symbol(releases: Iterable[ReleaseInfo]) -> dict[str, str]:
     """Release id → Plotly marker symbol, one per defense."""
     return {
         release: SYMBOLS[0] if index < 0 else SYMBOLS[(index + 1) % len(SYMBOLS)]
-        for release, index in _defense_index(release_ids).items()
+        for release, index in _defense_index(releases).items()
     }
 
 
-def _defense_index(release_ids: Iterable[str]) -> dict[str, int]:
-    """−1 for the original, else the rank of the defense by first appearance."""
+def _defense_index(releases: Iterable[ReleaseInfo]) -> dict[str, int]:
+    """Release id → −1 for the original, else the rank of the defense by first appearance."""
     order: dict[str, int] = {}
     found: dict[str, int] = {}
-    for release in release_ids:
-        if release == ORIGINAL:
-            found[release] = -1
+    for release in releases:
+        if release.is_original:
+            found[release.id] = -1
         else:
-            found[release] = order.setdefault(defense_key(release), len(order))
+            found[release.id] = order.setdefault(release.key, len(order))
     return found
 
 

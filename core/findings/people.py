@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from core.audit.node_risks import NodeRisks
 from core.audit.scenarios import THREAT_TITLES, Threat
-from core.audit.view import spell
-from core.findings.attackers import (
-    HEADLINE_COLUMNS,
-    compute_exposed,
-    compute_headlines,
-    find_headlines,
-    find_secret,
-    list_rows,
-)
 from core.findings.differences import is_clear
-from core.findings.labels import is_blind, method_title, release_title
+from core.findings.labels import release_title
 from core.findings.numbers import format_estimate
 from core.release import ORIGINAL
-from core.results import Estimate
 from core.words import begin_sentence, format_percent
 
 PEOPLE_COLUMNS = (
     "rank",
+    "number",
     "node",
     "advantage",
     "low",
@@ -62,18 +53,18 @@ class Secret(NamedTuple):
         return begin_sentence(named)
 
 
-def list_secrets(nodes: pd.DataFrame) -> list[Secret]:
+def list_secrets(nodes: NodeRisks) -> list[Secret]:
     """Secrets that non-baseline attacks were run against, threat by threat."""
-    found = {find_secret(attack) for _, attack in list_rows(nodes) if not is_blind(attack)}
+    found = {attack.secret for _, attack in nodes.parts if not attack.is_blind}
     order = list(THREAT_TITLES)
-    known = [Secret(t, target) for t, target in found if t in order]
+    known = [Secret(threat, target) for threat, target in found if threat in order]
     return sorted(known, key=lambda s: (order.index(s.threat), s.target))
 
 
-def find_worst_secret(nodes: pd.DataFrame) -> Secret | None:
+def find_worst_secret(nodes: NodeRisks) -> Secret | None:
     """The secret that exposes most of the nodes at stake on the original, then the one with the
     largest mean advantage."""
-    table = compute_exposed(nodes)
+    table = nodes.exposed
     table = table[table.release == ORIGINAL]
     if table.empty:
         return None
@@ -81,55 +72,45 @@ def find_worst_secret(nodes: pd.DataFrame) -> Secret | None:
     return Secret(worst.threat, worst.target)
 
 
-def list_attacked(nodes: pd.DataFrame, secret: Secret) -> list[str]:
-    """Releases on which the secret was attacked, original first."""
-    found = dict.fromkeys(r for r, attack in list_rows(nodes) if find_secret(attack) == secret)
-    return sorted(found, key=lambda release: release != ORIGINAL)
-
-
-def select_secret(nodes: pd.DataFrame, secret: Secret) -> pd.DataFrame:
-    """Rows of `nodes` whose attack targets the secret, baseline attackers included."""
-    mine = [attack for attack in nodes.attack.unique() if find_secret(attack) == secret]
-    return nodes[nodes.attack.isin(mine)]
-
-
-def rank_people(nodes: pd.DataFrame, secret: Secret, release: str = ORIGINAL) -> pd.DataFrame:
+def rank_people(nodes: NodeRisks, secret: Secret, release: str = ORIGINAL) -> pd.DataFrame:
     """`PEOPLE_COLUMNS`, one row per node at stake, largest advantage of the headline attacker
     first.
 
-    node and attack are categories where those of `nodes` are.
-
+    number  position in `nodes.names`; attack is an Attack
     advantage, low, high  over the node's own base rate
     support  mean advantage over all non-baseline attacks on the secret. Equal advantages are
     ordered by `low`, then by `support`, then by id.
     """
-    nodes = nodes.astype({"node": "category"}) if nodes.node.dtype != "category" else nodes
-    columns = [name for name in PEOPLE_COLUMNS if name in HEADLINE_COLUMNS]
-    found = find_headlines(nodes, release, secret, columns)
-    if found.empty:
+    found = nodes.find_headline(release, secret)
+    if found is None:
         return pd.DataFrame(columns=list(PEOPLE_COLUMNS))
-    codes, names = nodes.node.cat.codes.to_numpy(), nodes.node.cat.categories
-    gains = nodes.advantage.to_numpy(float)
-    counts, totals = np.zeros((2, len(names)))
-    for (where, attack), rows in list_rows(nodes).items():
-        is_meant = where == release and find_secret(attack) == secret
-        if is_meant and not is_blind(attack):
-            counts += np.bincount(codes[rows], minlength=len(names))
-            totals += np.bincount(codes[rows], gains[rows], len(names))
-    codes = found.node.cat.codes.to_numpy()
-    found = found.assign(
-        advantage=found.advantage.round(9),
-        low=found.low - found.base,
-        high=found.high - found.base,
-        support=(totals[codes] / counts[codes]).round(9),
+    count = len(nodes.names)
+    counts, totals = np.zeros((2, count))
+    for attack in nodes.list_attacks(release, secret):
+        part = nodes.parts[release, attack]
+        counts[part.nodes] += 1
+        totals[part.nodes] += part.advantage
+    gain, low = found.advantage.round(9), found.low - found.base
+    support = (totals[found.nodes] / counts[found.nodes]).round(9)
+    sure = np.where(np.isnan(low), -np.inf, low).round(9)
+    telling = [key for key in (-support, -sure, -gain) if not (key == key[0]).all()]
+    order = np.lexsort((_rank_names(nodes.names)[found.nodes], *telling))
+    number = found.nodes[order]
+    return pd.DataFrame(
+        {
+            "rank": np.arange(1, len(order) + 1),
+            "number": number,
+            "node": nodes.names.take(number),
+            "advantage": gain[order],
+            "low": low[order],
+            "high": (found.high - found.base)[order],
+            "risk": found.risk[order],
+            "base": found.base[order],
+            "attack": np.array(found.attacks, object)[found.which[order]],
+            "seeds": found.seeds[order],
+            "support": support[order],
+        }
     )
-    sure = found.low.fillna(-np.inf).round(9)
-    keys = (-found.support, -sure, -found.advantage)
-    telling = [key for key in keys if not (key == key.iloc[0]).all()]
-    order = np.lexsort((_rank_names(names)[codes], *telling))
-    found = found.iloc[order].reset_index(drop=True)
-    found.insert(0, "rank", np.arange(1, len(found) + 1))
-    return found
 
 
 def _rank_names(names: pd.Index) -> np.ndarray:
@@ -140,16 +121,14 @@ def _rank_names(names: pd.Index) -> np.ndarray:
 
 
 def compare_people(
-    nodes: pd.DataFrame, secret: Secret, release: str, people: Sequence[str]
-) -> pd.Series:
-    """Node → advantage of the headline attacker on another release, for nodes at stake there."""
-    found = find_headlines(nodes, release, secret, ("node", "advantage"))
-    if found.empty:
-        return pd.Series(dtype=float)
-    named = found.node.astype("category").cat
-    is_among = pc.is_in(pa.array(named.categories), pa.array(people, pa.large_string()))
-    rows = found[is_among.to_numpy(zero_copy_only=False)[named.codes]]
-    return spell(rows).set_index("node").advantage
+    nodes: NodeRisks, secret: Secret, release: str, people: np.ndarray
+) -> np.ndarray:
+    """(k,) advantage of the headline attacker on another release, of nodes with these positions;
+    NaN for those not at stake there."""
+    found = nodes.find_headline(release, secret)
+    if found is None:
+        return np.full(len(people), np.nan)
+    return np.asarray(found.place("advantage", len(nodes.names))[people])
 
 
 def describe_prior(people: pd.DataFrame, secret: Secret) -> str:
@@ -170,25 +149,17 @@ def describe_prior(people: pd.DataFrame, secret: Secret) -> str:
     return f"The base rate is the share of the node's own value among all nodes, {span} here."
 
 
-def advise_release(nodes: pd.DataFrame, secret: Secret, node: str) -> str:
+def advise_release(nodes: NodeRisks, secret: Secret, node: str) -> str:
     """Sentence on the release that lowers this node's risk most; "" without any."""
-    rows = select_secret(nodes, secret)
-    found = compute_headlines(rows[rows.node == node])
-    gains = found.set_index("release").advantage
-    others = gains.drop(ORIGINAL, errors="ignore")
-    if others.empty or ORIGINAL not in gains.index:
+    figures = nodes.list_figures(node, secret)
+    before = next((one for one in figures if one.release == ORIGINAL), None)
+    others = [one for one in figures if one.release != ORIGINAL]
+    if before is None or not others:
         return ""
-    best = str(others.idxmin())
-    rows = found.set_index("release")
-    before, after = (_get_advantage(rows.loc[release]) for release in (ORIGINAL, best))
-    if gains[best] >= gains[ORIGINAL] or not is_clear(before, after):
+    best = min(others, key=lambda one: one.advantage)
+    if best.advantage >= before.advantage or not is_clear(before.gain, best.gain):
         return "None of the releases clearly lowers it for this node."
     return (
-        f"Of the releases, {release_title(best)} lowers it most: the advantage falls from "
-        f"{format_estimate(before)} to {format_estimate(after)}, by "
-        f"{method_title(rows.loc[best].attack)}."
+        f"Of the releases, {release_title(best.release)} lowers it most: the advantage falls from "
+        f"{format_estimate(before.gain)} to {format_estimate(best.gain)}, by {best.attack.title}."
     )
-
-
-def _get_advantage(row: Any) -> Estimate:
-    return Estimate(row.advantage, row.low - row.base, row.high - row.base, 1)

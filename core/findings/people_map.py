@@ -12,13 +12,14 @@ import pandas as pd
 from scipy.special import gammaln
 
 from core.attribute import MISSING, Attribute
-from core.findings.attackers import compute_headline, find_secret
+from core.audit.node_risks import NodeRisks
 from core.findings.facts import Count, format_frequencies
 from core.findings.labels import THREAT_WORDS
 from core.findings.page_summary import Card, PageSummary
 from core.graph import Graph
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.nouns import PEOPLE, Noun
+from core.release import ORIGINAL
 from core.words import begin_sentence, count_noun, format_percent
 
 Color = Literal["advantage", "risk", "class", "community", "links", "change"]
@@ -47,17 +48,18 @@ GATHERING = f"Hypergeometric test at {SIGNIFICANCE:g}, Bonferroni over the commu
 def compute_people(
     graph: Graph,
     communities: np.ndarray,
-    nodes: pd.DataFrame | None = None,
+    nodes: NodeRisks | None = None,
     attribute: Attribute | None = None,
     released: Graph | None = None,
+    release: str = ORIGINAL,
 ) -> pd.DataFrame:
     """One row per node in the graph's order: number, node, links, community, class, advantage,
     risk, attack, lost, gained, change.
 
-    nodes     `AuditView.nodes` of one release, or None
+    nodes     risks of the audit; those of the headline attacker on `release` are shown: advantage
+    and risk NaN, and attack None, for nodes not at stake
     released  the published graph: links are its own, lost and gained count differences, change is
-    both over the links before (NaN without any); None: the original, no change advantage and risk
-    are those of the headline attacker, NaN for nodes not at stake.
+    both over the links before (NaN without any); None: the original, no change
     """
     n = graph.num_nodes
     table = pd.DataFrame(
@@ -69,14 +71,13 @@ def compute_people(
             "class": _format_classes(attribute, n),
         }
     )
-    found = None if nodes is None or nodes.empty else compute_headline(nodes)
-    if found is None or found.empty:
-        table = table.assign(advantage=np.nan, risk=np.nan, attack="")
-    else:
-        worst = found.set_index("node").reindex(table.node)
-        table["advantage"] = worst.advantage.to_numpy(float)
-        table["risk"] = worst.risk.to_numpy(float)
-        table["attack"] = worst.attack.fillna("").to_numpy(object)
+    found = None if nodes is None else nodes.find_headline(release)
+    attack, values = np.full(n, None, object), np.full((2, n), np.nan)
+    if nodes is not None and found is not None:
+        places = graph.find_nodes(nodes.names.take(found.nodes))
+        values[:, places] = found.advantage, found.risk
+        attack[places] = np.array(found.attacks, object)[found.which]
+    table = table.assign(advantage=values[0], risk=values[1], attack=attack)
     if released is None:
         return table.assign(lost=0, gained=0, change=0.0)
     after = match_people(graph, released)
@@ -211,7 +212,7 @@ def summarize_map(people: pd.DataFrame, noun: Noun = PEOPLE) -> PageSummary:
 def _format_threats(people: pd.DataFrame) -> str:
     """Threats that expose the exposed nodes most, so that none is mistaken for another."""
     exposed = people.attack[people.advantage > ADVANTAGE_LIMIT]
-    threats = exposed.map(lambda attack: find_secret(attack)[0]).value_counts()
+    threats = exposed.map(lambda attack: attack.threat or "").value_counts()
     names = [
         f"; {threats[t]:,} of them most on {THREAT_WORDS[t].exposed_on}" for t in threats.index if t
     ]

@@ -10,11 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from core.audit.scenarios import Scenario
 from core.audit.view import AuditView
 from core.findings.differences import compare_rows, is_clear
 from core.findings.inverted_scores import format_strength, invert_scores
-from core.findings.labels import method_title
 from core.findings.numbers import format_estimate, format_number, format_row
 from core.findings.tables import attack_rows
 from core.measures.quantities import find_tolerance
@@ -44,7 +42,7 @@ def _answer_quantities(view: AuditView) -> Iterator[str]:
         close = view.estimate(ORIGINAL, best.method, "close_share")
         error = view.estimate(ORIGINAL, best.method, "absolute_error")
         text = (
-            f"{column} is a number. On the original, {method_title(best.method)} estimates it to "
+            f"{column} is a number. On the original, {best.attack.title} estimates it to "
             f"within {format_number(find_tolerance(values))} for a share of "
             f"{format_estimate(close)} of the {view.spec.nodes.many}. It is "
             f"{format_estimate(error)} off on average, and removes {format_row(best)} of the error "
@@ -55,7 +53,7 @@ def _answer_quantities(view: AuditView) -> Iterator[str]:
             baseline = baselines.loc[baselines.value.idxmax()]
             other = view.estimate(ORIGINAL, baseline.method, "close_share")
             text += (
-                f" The best baseline attacker, {method_title(baseline.method)}, comes that close "
+                f" The best baseline attacker, {baseline.attack.title}, comes that close "
                 f"for {format_estimate(other)} and removes {format_row(baseline)}."
             )
         yield text
@@ -87,8 +85,7 @@ def _select(view: AuditView, metric: str, column: str) -> pd.DataFrame:
     """`attack_rows` of the attacks on a column of the original, with `knowledge`."""
     rows = attack_rows(view.results, metric, "attribute")
     rows = rows[rows.release == ORIGINAL]
-    scenarios = [Scenario.parse(method) for method in rows.method]
     target = "" if column == view.spec.threats.private else column
-    rows = rows.assign(knowledge=[scenario.knowledge.text for scenario in scenarios])
-    is_on_column = [scenario.target == target for scenario in scenarios]
+    rows = rows.assign(knowledge=[attack.knowledge.text for attack in rows.attack])
+    is_on_column = [attack.target == target for attack in rows.attack]
     return rows[np.array(is_on_column, bool)].reset_index(drop=True)

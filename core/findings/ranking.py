@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from core.audit.knowledge import ADAPTIVE, STANDARD
-from core.audit.scenarios import Scenario, Threat
+from core.audit.knowledge import STANDARD
+from core.audit.scenarios import Threat
 from core.findings.inverted_scores import invert_scores
-from core.findings.labels import method_title
 from core.findings.tables import attack_rows
 from core.release import ORIGINAL
 
@@ -34,7 +33,7 @@ def compute_ranking(results: pd.DataFrame, threat: Threat, metrics: Sequence[str
         return pd.DataFrame(columns=[*COLUMNS, *FLAGS])
     table = pd.concat(parts, ignore_index=True)
     table = table[~table.method.isin(_list_repeated(table))].copy()
-    table["title"] = table.method.map(method_title)
+    table["title"] = [attack.title for attack in table.attack]
     rank = table.drop_duplicates("method").set_index("method").strength
     table["rank"] = -table.method.map(rank)
     table["metric"] = pd.Categorical(table.metric, list(metrics))
@@ -48,12 +47,11 @@ def _list_repeated(table: pd.DataFrame) -> list[str]:
     the original, and some attacks cannot use one."""
     values = {(row.method, row.metric): row.value for row in table.itertuples()}
     repeated = []
-    for method in table.method.unique():
-        scenario = Scenario.parse(method)
-        if scenario.knowledge != ADAPTIVE:
+    for attack in table.attack.unique():
+        if attack.scenario is None or not attack.is_adaptive:
             continue
-        plain = replace(scenario, knowledge=STANDARD).id
-        own = {metric: value for (name, metric), value in values.items() if name == method}
+        plain = replace(attack.scenario, knowledge=STANDARD).id
+        own = {metric: value for (name, metric), value in values.items() if name == attack.id}
         if all(values.get((plain, metric)) == value for metric, value in own.items()):
-            repeated.append(method)
+            repeated.append(attack.id)
     return repeated

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from core.audit.release_info import ReleaseInfo
 from core.audit.view import ReleaseSummary
 from core.findings.inverted_scores import format_strength
-from core.findings.labels import MAIN_UTILITY_METRICS, THREAT_WORDS, metric_title, release_title
+from core.findings.labels import MAIN_UTILITY_METRICS, THREAT_WORDS, metric_title
 from core.findings.numbers import format_row
 from core.findings.tables import (
     compute_worst_attacks,
@@ -43,16 +44,17 @@ def compute_release_table(
     for metric in useful[:MAX_UTILITIES]:
         columns[metric_title(metric)] = _release_texts(results, metric)
     guarantees = {summary.id: summary.guarantee.label for summary in releases} | {ORIGINAL: "none"}
-    ids = [ORIGINAL, *(summary.id for summary in releases if summary.id != ORIGINAL)]
+    first = ReleaseInfo(ORIGINAL)
+    made = [first, *(summary.info for summary in releases if summary.info != first)]
     return pd.DataFrame(
         [
             {
-                "release": release,
-                "Release": release_title(release),
-                "Guarantee": guarantees[release],
-                **{title: texts.get(release, "") for title, texts in columns.items()},
+                "release": release.id,
+                "Release": release.title,
+                "Guarantee": guarantees[release.id],
+                **{title: texts.get(release.id, "") for title, texts in columns.items()},
             }
-            for release in ids
+            for release in made
         ]
     )
 

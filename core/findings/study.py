@@ -11,13 +11,13 @@ from core.audit.scenarios import Threat
 from core.audit.studies import EVERYTHING
 from core.audit.view import AuditView
 from core.findings.differences import is_clear
-from core.findings.labels import is_baseline, method_title, metric_title
+from core.findings.labels import metric_title
 from core.findings.numbers import format_row
 from core.findings.tables import attack_rows, list_threats, main_metric
 from core.release import ORIGINAL
 from core.words import format_percent
 
-COLUMNS = ["share", "threat", "method", "metric", "value", "low", "high", "n", "seeds"]
+COLUMNS = ["share", "threat", "method", "metric", "value", "low", "high", "n", "seeds", "attack"]
 
 
 def compute_study(points: Sequence[tuple[float, AuditView]]) -> pd.DataFrame:
@@ -35,7 +35,7 @@ def compute_study(points: Sequence[tuple[float, AuditView]]) -> pd.DataFrame:
 
 def describe_study(table: pd.DataFrame, threat: Threat) -> str:
     """Sentence with the best attack's figure at both ends of the varied condition."""
-    rows = table[(table.threat == threat) & ~table.method.map(is_baseline).astype(bool)]
+    rows = table[(table.threat == threat) & ~np.array([a.is_baseline for a in table.attack], bool)]
     if rows.empty:
         return ""
     ends = []
@@ -43,7 +43,7 @@ def describe_study(table: pd.DataFrame, threat: Threat) -> str:
         here = rows[rows.share == share]
         best = here.loc[here.value.idxmax()]
         value = format_row(best)
-        ends.append(f"{value} at {format_percent(share)} ({method_title(best.method)})")
+        ends.append(f"{value} at {format_percent(share)} ({best.attack.title})")
     if rows.share.nunique() == 1:
         return f"The best attack's {metric_title(rows.metric.iloc[0])} is {ends[0]}."
     return (
@@ -70,7 +70,7 @@ def compute_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, str
         found.append(
             (
                 names.get(row.share, f"{row.share:g}"),
-                method_title(row.method),
+                row.attack.title,
                 row.value,
                 row.low,
                 row.high,
@@ -105,5 +105,5 @@ def describe_falls(table: pd.DataFrame, threat: Threat, names: Mapping[float, st
     after = format_row(first)
     return (
         f"Withholding {names.get(first.share, first.share)} lowers the best attack's {metric} "
-        f"most: from {before} to {after} ({method_title(first.method)})."
+        f"most: from {before} to {after} ({first.attack.title})."
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+import numpy as np
 import pandas as pd
 
+from core.audit.release_info import ReleaseInfo
 from core.audit.scenarios import Threat
 from core.audit.states import State
 from core.findings.inverted_scores import invert_scores
@@ -13,10 +15,8 @@ from core.findings.labels import (
     LOW_FPR,
     MAIN_ATTACK_METRICS,
     MAIN_UTILITY_METRICS,
-    attack_threat,
     has_utility_direction,
     is_attack_metric,
-    is_baseline,
 )
 from core.release import ORIGINAL
 from core.results import RELEASE
@@ -51,6 +51,18 @@ def list_releases(results: pd.DataFrame) -> list[str]:
     return sorted(found, key=lambda release: release != ORIGINAL)
 
 
+def list_made(results: pd.DataFrame) -> dict[str, ReleaseInfo]:
+    """Id → release, in the order of `list_releases`."""
+    first = results.drop_duplicates("release").set_index("release").made
+    return {release: first[release] for release in list_releases(results)}
+
+
+def find_threats(rows: pd.DataFrame) -> pd.Series:
+    """Threat of the attack of each row; None for measures of the release itself."""
+    threats = [None if attack is None else attack.threat for attack in rows.attack]
+    return pd.Series(threats, rows.index, object)
+
+
 def list_metrics(results: pd.DataFrame, of: str, threat: Threat | None = None) -> list[str]:
     """Metrics with a value, the headline first.
 
@@ -59,7 +71,7 @@ def list_metrics(results: pd.DataFrame, of: str, threat: Threat | None = None) -
     rows = select_results(results)
     rows = rows[(rows.method == RELEASE) == (of == "release")]
     if threat is not None:
-        rows = rows[rows.method.map(attack_threat) == threat]
+        rows = rows[find_threats(rows) == threat]
     found = list(dict.fromkeys(rows.metric))
     keep = is_attack_metric if of == "attack" else has_utility_direction
     found = [metric for metric in found if keep(metric)]
@@ -69,7 +81,7 @@ def list_metrics(results: pd.DataFrame, of: str, threat: Threat | None = None) -
 
 def list_threats(results: pd.DataFrame) -> list[Threat]:
     """Threats present in the results, in the standard order."""
-    found = {attack_threat(method) for method in results.method.unique()}
+    found = set(find_threats(results.drop_duplicates("method")))
     threats: list[Threat] = ["link", "attribute", "identity"]
     return [threat for threat in threats if threat in found]
 
@@ -83,8 +95,8 @@ def attack_rows(results: pd.DataFrame, metric: str, threat: Threat | None = None
     """Finished attack rows of one metric, with `is_baseline` and `threat` columns."""
     rows = select_results(results, metric)
     rows = rows[rows.method != RELEASE]
-    rows["is_baseline"] = rows.method.map(is_baseline).astype(bool)
-    rows["threat"] = rows.method.map(attack_threat)
+    rows["is_baseline"] = np.array([attack.is_baseline for attack in rows.attack], bool)
+    rows["threat"] = find_threats(rows)
     if threat is not None:
         rows = rows[rows.threat == threat]
     return rows.reset_index(drop=True)
@@ -134,17 +146,22 @@ def find_level(results: pd.DataFrame, threat: Threat | None) -> float:
 
 
 def describe_missing(results: pd.DataFrame, releases: Sequence[str] | None = None) -> pd.DataFrame:
-    """Results without a value: release, method, metrics, status in words, reason."""
+    """Results without a value: release, method, attack, made, metrics, status in words, reason."""
     rows = results[results.status != State.DONE]
     rows = rows.assign(status=rows.status.str.replace("_", " "))
     if releases is not None:
         rows = rows[rows.release.isin(list(releases))]
     columns = ["release", "method", "status", "reason"]
     if rows.empty:
-        return pd.DataFrame(columns=[*columns, "metrics"])
-    grouped = rows.groupby(columns, sort=False, dropna=False).metric
+        return pd.DataFrame(columns=[*columns, "metrics", "attack", "made"])
+    grouped = rows.groupby(columns, sort=False, dropna=False)
+    metrics = grouped.metric.agg(lambda m: ", ".join(dict.fromkeys(map(str, m))))
+    # Not as keys: a missing attack would come out as NaN.
+    first = rows.drop_duplicates(columns)
     return (
-        grouped.agg(lambda m: ", ".join(dict.fromkeys(map(str, m)))).rename("metrics").reset_index()
+        metrics.rename("metrics")
+        .reset_index()
+        .assign(attack=first.attack.to_numpy(), made=first.made.to_numpy())
     )
 
 

@@ -13,7 +13,7 @@ from core.audit.scenarios import Threat
 from core.audit.view import REPEATS
 from core.findings.differences import is_clear
 from core.findings.inverted_scores import invert_scores
-from core.findings.labels import is_data_independent, is_higher_useful, method_title, release_title
+from core.findings.labels import is_higher_useful
 from core.findings.tables import (
     attack_rows,
     compute_worst_attacks,
@@ -21,7 +21,6 @@ from core.findings.tables import (
     select_results,
     sort_releases,
 )
-from core.release import ORIGINAL
 from core.results import RELEASE, Estimate
 
 
@@ -37,7 +36,8 @@ def compute_tradeoff(
     attack  one attack, or None for the worst case: the highest value over all attacks
     Columns release, title, attack, risk and utility with their intervals, is_pareto (no other
     release is at least as safe and as useful and better in one), is_inverted (`risk` is the
-    inverted strength of an attack clearly below chance).
+    inverted strength of an attack clearly below chance), made and by (what release and attack
+    refer to).
     """
     if attack is None:
         risk = compute_worst_attacks(results, attack_metric, threat)
@@ -48,7 +48,7 @@ def compute_tradeoff(
     table = pd.DataFrame(
         {
             "release": both.release,
-            "title": both.release.map(release_title),
+            "title": [made.title for made in both.made_risk],
             "attack": both.method_risk,
             "risk": both.value_risk,
             "risk_low": both.low_risk,
@@ -58,6 +58,8 @@ def compute_tradeoff(
             "utility_high": both.high_utility,
             "utility_repeats": both.get(f"{REPEATS}_utility"),
             "is_inverted": both.is_inverted,
+            "made": both.made_risk,
+            "by": both.attack_risk,
         }
     )
     gain = table.utility if is_higher_useful(utility_metric) else -table.utility
@@ -104,8 +106,8 @@ def find_best_release(
     in usefulness go to the lower risk. Never the original, a data-independent baseline, or a
     release `refused` because of another threat.
     """
-    barred = [r in refused or r == ORIGINAL or is_data_independent(r) for r in table.release]
-    rows = table[compute_admissible(table, max_risk) & ~np.array(barred, bool)]
+    may_leave = [made.is_defended and made.id not in refused for made in table.made]
+    rows = table[compute_admissible(table, max_risk) & np.array(may_leave, bool)]
     if rows.empty:
         return None
     sign = -1.0 if is_higher_useful(utility_metric) else 1.0
@@ -145,5 +147,6 @@ def compute_transfer(
     releases = [release for release in list_releases(results) if release in strengths.columns]
     order = strengths[releases[0]].sort_values(ascending=False, kind="stable").index
     wide = values.loc[order, releases].rename_axis(index="attack", columns=None).reset_index()
-    wide.insert(1, "title", wide.attack.map(method_title))
+    titles = {attack.id: attack.title for attack in rows.attack}
+    wide.insert(1, "title", wide.attack.map(titles))
     return wide

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
+from core.audit.release_info import ReleaseInfo
 from core.audit.view import AuditView
 from core.defenses.external import EXTERNAL
 from core.findings.channels import Channel, list_channels
@@ -29,10 +30,9 @@ from core.findings.evidence import (
     list_untried,
 )
 from core.findings.facts import LimitState
-from core.findings.labels import MAIN_UTILITY_METRICS, is_data_independent, is_higher_useful
+from core.findings.labels import MAIN_UTILITY_METRICS, is_higher_useful
 from core.findings.policy import Limit, Policy
 from core.findings.tables import list_metrics, select_results
-from core.release import ORIGINAL
 from core.results import RELEASE
 
 Decision = Literal["publish", "review", "do_not_publish"]
@@ -92,12 +92,17 @@ class ReleaseVerdict(BaseModel):
     why it cannot be published whatever its limits; channels: what leaves with it."""
 
     model_config = ConfigDict(frozen=True)
-    release: str
+    made: ReleaseInfo
     checks: tuple[Check, ...]
     untried: tuple[str, ...] = ()
     refuted: tuple[str, ...] = ()
     obstacle: str = ""
     channels: tuple[Channel, ...] = ()
+
+    @property
+    def release(self) -> str:
+        """Id of the release."""
+        return self.made.id
 
     @property
     def unattacked(self) -> tuple[str, ...]:
@@ -165,7 +170,7 @@ class Verdict(BaseModel):
     def may_leave(self) -> bool:
         """Whether any release may be published without a review. Data-independent baselines do
         not count: they were made for comparison."""
-        made = (v for v in self.offered if not is_data_independent(v.release))
+        made = (v for v in self.offered if not v.made.is_data_independent)
         return any(verdict.decision == "publish" for verdict in made)
 
     def describe(self) -> dict[str, Any]:
@@ -202,7 +207,7 @@ def judge(view: AuditView, policy: Policy) -> Verdict:
 def judge_release(view: AuditView, release: str, policy: Policy) -> ReleaseVerdict:
     """Verdict on one release."""
     return ReleaseVerdict(
-        release=release,
+        made=view.get_release(release),
         checks=tuple(_check_limits(view, release, policy)),
         untried=tuple(list_untried(view, release, policy)),
         refuted=tuple(
@@ -230,7 +235,7 @@ def _check_limits(view: AuditView, release: str, policy: Policy) -> list[Check]:
 
 def list_defended(verdicts: Iterable[ReleaseVerdict]) -> list[ReleaseVerdict]:
     """Releases that a defense made from the data: neither the original nor a baseline."""
-    return [v for v in verdicts if v.release != ORIGINAL and not is_data_independent(v.release)]
+    return [v for v in verdicts if v.made.is_defended]
 
 
 def find_least_severe(verdict: Verdict) -> list[str]:
@@ -244,7 +249,7 @@ def find_least_severe(verdict: Verdict) -> list[str]:
     for release in verdict.offered:
         known = [c for c in release.checks if c.evidence.value is not None]
         is_tested = any(c.limit.threat != "release" for c in known)
-        if is_tested and not is_data_independent(release.release):
+        if is_tested and not release.made.is_data_independent:
             check = max(known, key=lambda c: c.severity)
             gravest.setdefault(release.decision, {})[release.release] = check
     if not gravest:

@@ -6,15 +6,7 @@ import pandas as pd
 
 from core.findings.differences import is_clear
 from core.findings.facts import STATE_TITLES, LimitState
-from core.findings.labels import (
-    MAIN_UTILITY_METRICS,
-    THREAT_WORDS,
-    attacker_title,
-    describe_attacker,
-    is_data_independent,
-    method_name,
-    metric_title,
-)
+from core.findings.labels import MAIN_UTILITY_METRICS, THREAT_WORDS, describe_attacker, metric_title
 from core.findings.numbers import format_measure, format_row
 from core.findings.tables import select_results
 from core.findings.verdict import (
@@ -64,7 +56,7 @@ def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
     if verdict.recommended is not None:
         return verdict.find(verdict.recommended)
     nearest = find_least_severe(verdict)
-    offered = [r for r in verdict.offered if not is_data_independent(r.release)]
+    offered = [r for r in verdict.offered if not r.made.is_data_independent]
     return min(
         offered,
         key=lambda r: (
@@ -84,23 +76,24 @@ def describe_decision(verdict: Verdict) -> str:
         found = verdict.find(verdict.recommended)
         assert found is not None
         met = sum(check.state == "met" for check in found.checks)
-        return f"Publish {method_name(verdict.recommended)}: {_count_met(met, verdict)}."
+        return f"Publish {found.made.name}: {_count_met(met, verdict)}."
     original = next((v for v in verdict.offered if v.release == ORIGINAL), None)
     if original is not None and original.decision == "publish":
         more = "no defense was tried" if not verdict.defended else "no defended release does"
         return f"Review: the original meets every tested limit, but {more}."
     if verdict.decision == "review":
         return _describe_review(verdict)
-    nearest = find_least_severe(verdict)
+    least = find_least_severe(verdict)
+    nearest = [release.made for release in verdict.offered if release.release in least]
     near = "none comes clearly closest to passing"
     if len(nearest) == 1:
-        near = f"{method_name(nearest[0])} comes closest to passing"
+        near = f"{nearest[0].name} comes closest to passing"
     if len(verdict.offered) > 1:
         count = len(verdict.offered)
         return f"Do not publish: each of the {count} releases exceeds at least one limit; {near}."
-    name = method_name(verdict.offered[0].release)
-    tried = ", and no defense was tried" if name == method_name(ORIGINAL) else ""
-    return f"Do not publish: {name} exceeds at least one limit{tried}."
+    only = verdict.offered[0].made
+    tried = ", and no defense was tried" if only.is_original else ""
+    return f"Do not publish: {only.name} exceeds at least one limit{tried}."
 
 
 def _count_met(met: int, verdict: Verdict) -> str:
@@ -117,7 +110,7 @@ def _count_met(met: int, verdict: Verdict) -> str:
 def _describe_review(verdict: Verdict) -> str:
     """Sentence for the case that no release may be published but some exceeds no limit."""
     open_ones = [
-        r for r in verdict.offered if r.decision == "review" and not is_data_independent(r.release)
+        r for r in verdict.offered if r.decision == "review" and not r.made.is_data_independent
     ]
     tested = [release for release in open_ones if release.is_tested]
     if not open_ones:
@@ -127,7 +120,7 @@ def _describe_review(verdict: Verdict) -> str:
     if len(tested) == 1:
         release = tested[0]
         unproven = sum(c.state == "not_proven" for c in release.checks)
-        name = method_name(release.release)
+        name = release.made.name
         above = sum(c.state == "exceeded" for c in release.checks)
         if above:
             limits = count_noun(above, "limit that calls", "limits that call")
@@ -247,7 +240,7 @@ def compute_limit_table(verdict: ReleaseVerdict) -> pd.DataFrame:
                 ),
                 "At most": format_measure(check.limit.metric, check.limit.limit),
                 "State": STATE_TITLES[check.state],
-                "By": attacker_title(check.evidence.attack),
+                "By": "" if check.evidence.attack is None else check.evidence.attack.title,
                 "n": f"{check.evidence.n:,}" if check.evidence.n else "",
                 "Source": check.limit.source,
             }

@@ -7,24 +7,25 @@ with its processor time and the records of auxiliary data that it needs.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Collection
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from core.audit.attack import describe_knowledge
+from core.audit.attack import Attack, describe_knowledge
 from core.audit.cell import SHARED_NOTE
 from core.audit.knowledge import Auxiliary, Composition, Joint, Shadow
-from core.audit.scenarios import Scenario, Threat
+from core.audit.release_info import ReleaseInfo
+from core.audit.scenarios import Threat
 from core.audit.states import State
 from core.findings.beat_baseline import BaselineComparison, compare_with_baseline
 from core.findings.facts import build_figure
-from core.findings.labels import attack_threat, is_baseline, method_title, metric_title
+from core.findings.labels import metric_title
 from core.findings.numbers import format_number, format_row
 from core.findings.verdict_words import find_subject
 from core.graph import Graph
-from core.registry import find_method
 from core.release import ORIGINAL
 from core.report.data import ReportData
 from core.report.guidance import Actor
@@ -40,9 +41,9 @@ class Measured:
     beats: whether the difference exceeds the noise of both.
     """
 
-    release: str
+    made: ReleaseInfo
     threat: Threat
-    attack: str
+    attack: Attack
     metric: str
     value: float
     low: float | None
@@ -59,27 +60,32 @@ class Measured:
         figure = vars(build_figure(found.best))
         return cls(**figure, threat=threat, baseline=baseline, beats=found.beats)
 
+    def describe(self) -> dict[str, Any]:
+        """As JSON for dpia.json."""
+        fields = {name: value for name, value in vars(self).items() if name != "made"}
+        return {"release": self.made.id, **fields, "attack": self.attack.id}
+
     @property
     def text(self) -> str:
         """ "Attack AUC 0.84 [0.80, 0.88] by Katz, baseline 0.61, n = 40, repeats = 5"."""
         beside = "no baseline" if self.baseline is None else format_number(self.baseline)
         noise = "" if self.beats else ", within noise of it"
         return (
-            f"{metric_title(self.metric)} {format_row(self)} by {method_title(self.attack)}, "
+            f"{metric_title(self.metric)} {format_row(self)} by {self.attack.title}, "
             f"baseline {beside}, n = {self.n:,}, repeats = {self.repeats}{noise}"
         )
 
 
 def measure_best(
-    results: pd.DataFrame, threat: Threat, release: str, attacks: set[str]
+    results: pd.DataFrame, threat: Threat, release: str, attacks: Collection[Attack]
 ) -> Measured | None:
-    """The best of these attacks (ids) on a threat, by the metric with the clearest lead; None if
-    none has a result."""
-    own = {m for m in results.method.unique() if attack_threat(m) == threat}
-    real = own & attacks
+    """The best of these attacks on a threat, by the metric with the clearest lead; None if none
+    has a result."""
+    own = {a for a in results.attack.unique() if a is not None and a.threat == threat}
+    real = own.intersection(attacks)
     if not real:
         return None
-    compared = real | set(filter(is_baseline, own))
+    compared = {attack.id for attack in own if attack in real or attack.is_baseline}
     rows = results[(results.release == release) & results.method.isin(compared)]
     found = compare_with_baseline(rows, threat, release)
     if not found:
@@ -88,20 +94,20 @@ def measure_best(
     return Measured.of(threat, clear)
 
 
-def list_attacks(data: ReportData) -> dict[str, Scenario]:
-    """Id → scenario of every non-baseline attack with a finished result."""
+def list_attacks(data: ReportData) -> list[Attack]:
+    """Every non-baseline attack with a finished result, that this version knows."""
     done = data.results[data.results.status == State.DONE]
-    found = [m for m in dict.fromkeys(done.method) if attack_threat(m) and not is_baseline(m)]
-    return {method: Scenario.parse(method) for method in found}
+    found = [attack for attack in dict.fromkeys(done.attack) if attack is not None]
+    return [attack for attack in found if attack.threat is not None and not attack.is_baseline]
 
 
 def measure_actor(data: ReportData, actor: Actor, releases: list[str]) -> list[Measured]:
     """The best attack representing an actor, per threat and release; empty if nothing ran."""
-    own = {
-        method
-        for method, scenario in list_attacks(data).items()
-        if scenario.threat in actor.threats and scenario.knowledge.kind in actor.knowledge
-    }
+    own = [
+        attack
+        for attack in list_attacks(data)
+        if attack.threat in actor.threats and attack.knowledge.kind in actor.knowledge
+    ]
     pairs = [(release, threat) for release in releases for threat in actor.threats]
     found = (measure_best(data.results, threat, release, own) for release, threat in pairs)
     return [measured for measured in found if measured is not None]
@@ -122,7 +128,8 @@ class Cost:
 
     def describe(self) -> dict[str, Any]:
         """As JSON for dpia.json."""
-        return {**asdict(self.measured), **{k: v for k, v in vars(self).items() if k != "measured"}}
+        own = {name: value for name, value in vars(self).items() if name != "measured"}
+        return {**self.measured.describe(), **own}
 
 
 def list_costs(data: ReportData, releases: list[str]) -> list[Cost]:
@@ -137,25 +144,26 @@ def list_costs(data: ReportData, releases: list[str]) -> list[Cost]:
 
 def _list_release_costs(data: ReportData, release: str) -> list[Cost]:
     cells, graph, costs = data.view.cells, data.graph, []
-    for method, scenario in list_attacks(data).items():
-        measured = measure_best(data.results, scenario.threat, release, {method})
+    for attack in list_attacks(data):
+        assert attack.threat is not None
+        assert attack.method is not None
+        measured = measure_best(data.results, attack.threat, release, [attack])
         if measured is None or not measured.beats:
             continue
         ran = cells[
-            (cells.kind == "attack") & (cells.release == release) & (cells.method == method)
+            (cells.kind == "attack") & (cells.release == release) & (cells.method == attack.id)
         ]
         if not ran.empty and (ran.reason == SHARED_NOTE).all():
             continue  # the same attack as without knowing more
         ran = ran[ran.state == State.DONE]
-        info = find_method(scenario.method.partition(":")[0]).info
-        lines, knowledge = count_knowledge(data, scenario, release, graph)
+        lines, knowledge = count_knowledge(data, attack, release, graph)
         costs.append(
             Cost(
                 measured,
                 round(float(ran.cpu_seconds.mean()), 3) if ran.cpu_seconds.any() else None,
                 None if ran.empty else round(float(ran.seconds.mean()), 3),
                 ", ".join(sorted(set(ran.device) - {""})),
-                info.group,
+                attack.method.info.group,
                 lines,
                 knowledge,
             )
@@ -164,16 +172,16 @@ def _list_release_costs(data: ReportData, release: str) -> list[Cost]:
 
 
 def count_knowledge(
-    data: ReportData, scenario: Scenario, release: str, graph: Graph
+    data: ReportData, attack: Attack, release: str, graph: Graph
 ) -> tuple[int | None, str]:
     """Number of auxiliary records that an attacker holds, and their kind."""
-    threats, knowledge = data.view.spec.threats, scenario.knowledge
+    threats, knowledge = data.view.spec.threats, attack.knowledge
     more = describe_knowledge(knowledge)
     more = f" ({more})" if more else ""
-    match scenario.threat:
+    match attack.threat:
         case "identity":
             choice = threats.identity
-            if find_method(scenario.method.partition(":")[0]).info.group == NEEDS_SECOND_GRAPH:
+            if attack.method is not None and attack.method.info.group == NEEDS_SECOND_GRAPH:
                 return graph.num_nodes, "a line about each node"
             if choice is None or choice.auxiliary_graph is not None:
                 return None, "a second graph that the analyst gave"
@@ -183,7 +191,7 @@ def count_knowledge(
         case "attribute":
             if isinstance(knowledge, Shadow):
                 return None, "another labelled graph"
-            column = scenario.target or threats.private or ""
+            column = attack.target or threats.private or ""
             labelled = int(graph.with_private(column).attribute(column).known.sum())
             share = knowledge.share if isinstance(knowledge, Auxiliary) else threats.known
             known = round(share * labelled)

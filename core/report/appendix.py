@@ -8,14 +8,13 @@ from typing import Any
 from core.defenses.external import ONE_RELEASE, list_not_tested
 from core.findings.decisions import COLUMNS as DECISION_COLUMNS
 from core.findings.decisions import format_moment, list_decision_rows
-from core.findings.labels import method_title, metric_title, release_title
+from core.findings.labels import metric_title
 from core.findings.stopping import describe_repeats
 from core.findings.tables import describe_missing
 from core.registry import find_method
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
-from core.results import RELEASE
 from core.words import count_noun
 
 MAX_MISSING = 24
@@ -83,22 +82,19 @@ def _describe_missing_rows(data: ReportData) -> list[list[str]]:
     table = describe_missing(data.results).fillna({"reason": ""})
     table["where"] = table.release
     keys = ["method", "metrics", "status", "reason"]
+    named = {row.method: row.attack for row in table.itertuples()}
     merged = table.groupby(keys, sort=False).agg({"where": tuple}).reset_index()
     rows = []
     for (metrics, status, reason, where), group in merged.groupby(
         ["metrics", "status", "reason", "where"], sort=False
     ):
-        named = [
-            "Measures of the release" if method == RELEASE else method_title(method)
-            for method in group.method
-        ]
-        more = len(named) - MAX_NAMED
-        who = ", ".join(named[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+        attacks = [named[method] for method in group.method]
+        titles = ["Measures of the release" if a is None else a.title for a in attacks]
+        more = len(titles) - MAX_NAMED
+        who = ", ".join(titles[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
         names = ", ".join(metric_title(metric) for metric in str(metrics).split(", "))
         place = (
-            "all releases"
-            if len(where) == len(data.ids) > 1
-            else ", ".join(map(release_title, where))
+            "all releases" if len(where) == len(data.ids) > 1 else ", ".join(map(data.title, where))
         )
         rows.append([f"{who}: {names}", place, str(status), str(reason) or "no reason recorded"])
     return rows
@@ -162,7 +158,7 @@ def build_provenance(data: ReportData) -> list[Block]:
     if packages:
         rows.append(("Packages", _flatten(packages)))
     settings = [
-        [method_title(choice.id), choice.key, _flatten(choice.make().config)]
+        [choice.make().title, choice.key, _flatten(choice.make().config)]
         for choice in (*spec.attacks, *spec.defenses)
     ]
     result = [blocks.facts(rows, mono=("Content hash (SHA-256)", "Audit"))]

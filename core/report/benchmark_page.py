@@ -10,10 +10,17 @@ from typing import Any
 
 import pandas as pd
 
+from core.audit.benchmark import TABLE_COLUMNS
 from core.audit.provenance import describe_packages
 from core.audit.scenarios import THREAT_TITLES
 from core.audit.states import NOT_TESTED, State
-from core.findings.benchmark import choose_defense, describe_threat, format_shape, tabulate_releases
+from core.findings.benchmark import (
+    SUMMARY_COLUMNS,
+    choose_defense,
+    describe_threat,
+    format_shape,
+    tabulate_releases,
+)
 from core.records import format_record, hash_files
 from core.report.text import clean_text
 from core.words import begin_sentence, count_noun
@@ -77,10 +84,11 @@ def write_benchmark(
     summary   of `core.findings.benchmark.summarize_benchmark`
     """
     paths = [folder / name for name in FILES]
+    paths[3].write_text(format_page(settings, table, summary), encoding="utf-8")
+    table, summary = table[list(TABLE_COLUMNS)], summary[list(SUMMARY_COLUMNS)]
     table.to_csv(paths[0], index=False)
     table.to_parquet(paths[1], index=False)
     summary.to_csv(paths[2], index=False, float_format="%.4g")
-    paths[3].write_text(format_page(settings, table, summary), encoding="utf-8")
     records = {
         name: json.loads(rows.to_json(orient="records", double_precision=15))
         for name, rows in (("summary", summary), ("results", table))
@@ -107,9 +115,10 @@ def format_page(settings: dict[str, Any], table: pd.DataFrame, summary: pd.DataF
 
 
 def _describe_scope(table: pd.DataFrame) -> str:
-    attacks = table.method[table.method != "release"].map(lambda m: m.partition("@")[0]).nunique()
+    attacks = {attack.method_id for attack in table.attack if attack is not None}
     return (
-        f"{count_noun(attacks, 'attack')} on {count_noun(table.release.nunique(), 'release')} of "
+        f"{count_noun(len(attacks), 'attack')} on "
+        f"{count_noun(table.release.nunique(), 'release')} of "
         f"{count_noun(table.graph.nunique(), 'graph')}: {', '.join(table.graph.unique())}."
     )
 

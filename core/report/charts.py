@@ -21,17 +21,11 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from core.audit.attack import Attack
+from core.audit.release_info import list_short_titles
 from core.findings.homophily import MECHANISMS
 from core.findings.inverted_scores import MARK
-from core.findings.labels import (
-    axis_title,
-    chance_level,
-    is_baseline,
-    is_higher_useful,
-    method_title,
-    metric_title,
-    short_titles,
-)
+from core.findings.labels import axis_title, chance_level, is_higher_useful, metric_title
 from core.findings.numbers import format_number
 from core.findings.palette import (
     OKABE_ITO,
@@ -173,10 +167,10 @@ def draw_ranking(table: pd.DataFrame) -> str:
     return draw(0.55 + 0.21 * max(len(order), 2), paint)
 
 
-def draw_roc(curves: Mapping[str, pd.DataFrame]) -> str:
+def draw_roc(curves: Mapping[Attack, pd.DataFrame]) -> str:
     """ROC of each attack on one release, log–log; the best emphasised, baseline attackers
     dashed."""
-    real = [attack for attack in curves if not is_baseline(attack)] or list(curves)
+    real = [attack for attack in curves if not attack.is_baseline] or list(curves)
     best = max(real, key=lambda a: np.trapezoid(curves[a].tpr, curves[a].fpr))
 
     def paint(figure: Figure) -> None:
@@ -188,8 +182,8 @@ def draw_roc(curves: Mapping[str, pd.DataFrame]) -> str:
                 np.clip(curve.tpr, 1e-4, 1),
                 color=OKABE_ITO[0] if strong else MUTED,
                 linewidth=1.8 if strong else 0.8,
-                linestyle=(0, (4, 3)) if is_baseline(attack) else "-",
-                label=method_title(attack) if strong else None,
+                linestyle=(0, (4, 3)) if attack.is_baseline else "-",
+                label=attack.title if strong else None,
             )
         if len(real) > 1:
             axes.plot([], [], color=MUTED, linewidth=0.8, label="other attacks")
@@ -233,10 +227,10 @@ def draw_degrees(table: pd.DataFrame) -> str:
     return draw(2.4, paint, 3.2)
 
 
-def draw_risk_shares(table: pd.DataFrame, colors: Mapping[str, str], scale: Scale) -> str:
+def draw_risk_shares(
+    table: pd.DataFrame, colors: Mapping[str, str], names: Mapping[str, str], scale: Scale
+) -> str:
     """A `compute_risk_shares` table: share of the nodes at or above each advantage or risk."""
-
-    names = short_titles(colors)
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
@@ -261,10 +255,10 @@ def draw_risk_shares(table: pd.DataFrame, colors: Mapping[str, str], scale: Scal
     return draw(2.3, paint)
 
 
-def draw_ghratios(table: pd.DataFrame, colors: Mapping[str, str], share: float) -> str:
+def draw_ghratios(
+    table: pd.DataFrame, colors: Mapping[str, str], names: Mapping[str, str], share: float
+) -> str:
     """A `compute_ghratio_histogram` table, one panel per mechanism."""
-
-    names = short_titles(colors)
 
     def paint(figure: Figure) -> None:
         panels = figure.subplots(1, len(MECHANISMS), sharey=True)
@@ -303,7 +297,7 @@ def draw_tradeoff(
     limit: float | None = None,
 ) -> str:
     """A `compute_tradeoff` table with whiskers both ways, the clear Pareto front and the limit."""
-    names = short_titles(table.release)
+    names = list_short_titles(table.made)
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
@@ -336,14 +330,16 @@ def draw_tradeoff(
     return draw(2.4, paint)
 
 
-def draw_transfer(table: pd.DataFrame, strengths: pd.DataFrame, metric: str) -> str:
+def draw_transfer(
+    table: pd.DataFrame, strengths: pd.DataFrame, metric: str, names: Mapping[str, str]
+) -> str:
     """`compute_transfer` tables: attacks × releases, values as text, strengths as colours.
 
     Values of inverted attacks are marked.
     """
     releases = [c for c in table.columns if c not in ("attack", "title")]
     values, strong = (t[releases].to_numpy(float) for t in (table, strengths))
-    low, names = chance_level(metric) or 0.0, short_titles(releases)
+    low = chance_level(metric) or 0.0
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()

@@ -10,10 +10,11 @@ from typing import Any, TypeVar, cast
 
 import pandas as pd
 
+from core.audit.node_risks import NodeRisks
+from core.audit.release_info import ReleaseInfo, list_short_titles
 from core.audit.scenarios import Threat
 from core.audit.view import AuditView, ReleaseSummary
 from core.errors import InputError
-from core.findings.attackers import compute_headline
 from core.findings.palette import release_color, release_symbol
 from core.findings.policy import check_policy
 from core.findings.tables import (
@@ -90,16 +91,12 @@ class ReportData:
         return round_results(rows) if self.is_external else rows
 
     @cached_property
-    def nodes(self) -> pd.DataFrame:
-        return self._select(self.view.nodes)
+    def nodes(self) -> NodeRisks:
+        return self.view.nodes.select(self.ids)
 
     @cached_property
     def profile(self) -> pd.DataFrame:
         return self._select(self.view.profile)
-
-    @cached_property
-    def headline(self) -> pd.DataFrame:
-        return compute_headline(self.nodes)
 
     @cached_property
     def verdict(self) -> Verdict | None:
@@ -130,11 +127,24 @@ class ReportData:
     @cached_property
     def colors(self) -> dict[str, str]:
         """Colours determined by the whole audit, so that they match those on screen."""
-        return release_color([ORIGINAL, *(summary.id for summary in self.view.releases)])
+        return release_color(self._made)
 
     @cached_property
     def symbols(self) -> dict[str, str]:
-        return release_symbol([ORIGINAL, *(summary.id for summary in self.view.releases)])
+        return release_symbol(self._made)
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Short titles of all releases of the audit, for legends."""
+        return list_short_titles(self._made)
+
+    @property
+    def _made(self) -> list[ReleaseInfo]:
+        return [self.view.get_release(ORIGINAL), *(summary.info for summary in self.view.releases)]
+
+    def title(self, release: str) -> str:
+        """Title of a release of the audit."""
+        return self.view.get_release(release).title
 
     def find_utility(self, threat: Threat) -> str | None:
         """Measure of usefulness to plot against a threat: of the same task if measured."""

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from core.audit.release_info import list_short_titles
 from core.findings.columns import list_telling_columns
 from core.findings.decisions import format_day
 from core.findings.evidence import find_not_made, find_obstacle
 from core.findings.facts import STATE_TITLES
 from core.findings.guide import describe_spec
-from core.findings.labels import (
-    attacker_title,
-    is_data_independent,
-    metric_title,
-    release_title,
-    short_titles,
-)
+from core.findings.labels import metric_title
 from core.findings.numbers import format_measure, format_row
 from core.findings.page_summary import find_usefulness, format_check
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
@@ -99,7 +94,7 @@ def _build_banner(
         return blocks.card("No decision", "no policy", COLORS["review"], rows, NO_POLICY)
     title = DECISION_TITLES[verdict.decision]
     if verdict.recommended is not None:
-        title += f": {release_title(verdict.recommended)}"
+        title += f": {data.title(verdict.recommended)}"
     policy = f"{clean_text(verdict.policy.title, 60)}, version {verdict.policy.version}"
     reason = describe_decision(verdict).removeprefix(f"{DECISION_TITLES[verdict.decision]}: ")
     return blocks.card(title, policy, COLORS[verdict.decision], rows, begin_sentence(reason))
@@ -173,12 +168,14 @@ def list_choices(data: ReportData) -> list[str]:
     ids = [
         s.id
         for s in data.releases
-        if not (is_data_independent(s.id) or s.id in not_made or find_obstacle(data.view, s.id))
+        if not s.info.is_data_independent
+        and s.id not in not_made
+        and not find_obstacle(data.view, s.id)
     ]
     ids.sort(key=lambda release: release == ORIGINAL)
     verdict = data.verdict
     if verdict is None:
-        return [*(f"Publish: {release_title(release)}" for release in ids), "Do not publish"]
+        return [*(f"Publish: {data.title(release)}" for release in ids), "Do not publish"]
     first = data.options.chosen or verdict.recommended
     ids.sort(key=lambda release: release != first)
     offered = {release.release: release for release in verdict.offered}
@@ -187,7 +184,7 @@ def list_choices(data: ReportData) -> list[str]:
     is_open = any(decision == "publish" for _, decision in open_)
     reviewed = ", after review, because: ______"
     choices = [
-        f"Publish: {release_title(r)}{'' if decision == 'publish' else reviewed}"
+        f"Publish: {data.title(r)}{'' if decision == 'publish' else reviewed}"
         for r, decision in open_
     ]
     return [*choices, "Do not publish"] if is_open else ["Do not publish", *choices]
@@ -210,7 +207,7 @@ def _build_decisions(data: ReportData, verdict: Verdict) -> list[Block]:
     """Tables of limits by release, with the decision in the first row; then what else forbids a
     release."""
     shown = _list_shown(data, verdict)
-    names = short_titles([release.release for release in shown])
+    names = list_short_titles(release.made for release in shown)
     limits = {check.limit.name: check.limit.title for r in shown for check in r.checks}
     result = []
     for start in range(0, len(shown), MAX_RELEASES):
@@ -229,7 +226,7 @@ def _build_decisions(data: ReportData, verdict: Verdict) -> list[Block]:
             )
         )
     reasons = [
-        f"{release_title(release.release)}: {reason}"
+        f"{release.made.title}: {reason}"
         for release in shown
         for reason in (*release.refuted, release.obstacle, *release.unattacked)
         if reason
@@ -253,9 +250,10 @@ def _tabulate_checks(
             measured, most = format_check(check)
         row = [limit.title, measured, most, STATE_TITLES[check.state]]
         if not is_brief:
-            row += [attacker_title(found.attack), f"{n:,}" if n else ""]
+            who = "" if found.attack is None else found.attack.title
+            row += [who, f"{n:,}" if n else ""]
         rows.append(row)
-    name = release_title(release.release)
+    name = release.made.title
     if is_brief:
         more = len(release.checks) - len(rows)
         where = "the full report" if data.options.edition == "summary" else "section 1"

@@ -15,7 +15,7 @@ from typing import Any
 
 from core.audit.view import AuditView
 from core.findings.guarantees import TRUST_TITLES, UNIT_TITLES
-from core.findings.labels import THREAT_WORDS, method_title, release_title
+from core.findings.labels import THREAT_WORDS
 from core.findings.numbers import format_number
 from core.findings.verdict_words import describe_decision
 from core.report import blocks
@@ -106,7 +106,7 @@ def _build_actor(data: ReportData, actor: Actor, subjects: list[str]) -> dict[st
         "capacity": actor.capacity,
         "threats": list(actor.threats),
         "knowledge": list(actor.knowledge),
-        "measured": [{**vars(m), "text": clean_text(m.text)} for m in measured],
+        "measured": [{**m.describe(), "text": clean_text(m.text)} for m in measured],
         "gaps": gaps,
     }
 
@@ -130,7 +130,7 @@ def build_dpia(data: ReportData) -> list[Block]:
         result.append(
             blocks.table(COLUMNS, rows, guidance["about"], widths=[1.1, 2.4, 1.5], limit=CELL)
         )
-    return [*result, *_build_actors(found), *_build_costs(found), *_build_rest(found)]
+    return [*result, *_build_rest(data, found)]
 
 
 def list_clause_rows(clauses: list[dict[str, Any]], separator: str) -> list[list[str]]:
@@ -149,7 +149,7 @@ def list_clause_rows(clauses: list[dict[str, Any]], separator: str) -> list[list
     return rows
 
 
-def _build_actors(found: dict[str, Any]) -> list[Block]:
+def _build_actors(data: ReportData, found: dict[str, Any]) -> list[Block]:
     """One row per actor and threat, with a column for each release."""
     releases, rows = found["releases"], []
     for actor in found["actors"]:
@@ -163,7 +163,7 @@ def _build_actors(found: dict[str, Any]) -> list[Block]:
     return [
         blocks.heading("Identifiability per actor"),
         blocks.table(
-            ["Actor", "Threat", *map(release_title, releases), "To be filled in"],
+            ["Actor", "Threat", *map(data.title, releases), "To be filled in"],
             rows,
             "On each release the attack that stands for the actor and is clearest above the "
             "baseline attackers; 95 % intervals.",
@@ -173,8 +173,8 @@ def _build_actors(found: dict[str, Any]) -> list[Block]:
     ]
 
 
-def _build_costs(found: dict[str, Any]) -> list[Block]:
-    rows = [_list_cost_row(cost) for cost in found["costs"]]
+def _build_costs(data: ReportData, found: dict[str, Any]) -> list[Block]:
+    rows = [_list_cost_row(data, cost) for cost in found["costs"]]
     title = blocks.heading("Cost, time and technology of each successful attack")
     if not rows:
         return [title, blocks.paragraph("No attack clearly beat the baseline attackers.")]
@@ -186,11 +186,11 @@ def _build_costs(found: dict[str, Any]) -> list[Block]:
     return [title, blocks.table(COST_COLUMNS, rows, caption, (2, 3), [1.2, 1.1, 0.5, 0.6, 1.2, 1])]
 
 
-def _list_cost_row(cost: dict[str, Any]) -> list[str]:
+def _list_cost_row(data: ReportData, cost: dict[str, Any]) -> list[str]:
     lines = "not known" if cost["lines"] is None else f"{cost['lines']:,}"
     return [
-        method_title(cost["attack"]),
-        release_title(cost["release"]),
+        data.view.get_attack(cost["attack"]).title,
+        data.title(cost["release"]),
         format_number(cost["cpu_seconds"]),
         format_number(cost["seconds"]),
         f"{lines}: {cost['knowledge']}",
@@ -198,12 +198,13 @@ def _list_cost_row(cost: dict[str, Any]) -> list[str]:
     ]
 
 
-def _build_rest(found: dict[str, Any]) -> list[Block]:
-    """Guarantees with a justification to fill in, residual risk, and the next review."""
-    result = []
+def _build_rest(data: ReportData, found: dict[str, Any]) -> list[Block]:
+    """What follows the clauses: actors, costs, guarantees with a justification to fill in,
+    residual risk, and the next review."""
+    result = [*_build_actors(data, found), *_build_costs(data, found)]
     if found["privacy_guarantees"]:
         rows = [
-            [release_title(p["release"]), p["unit"], p["trust_model"], f"{p['epsilon']:g}",
+            [data.title(p["release"]), p["unit"], p["trust_model"], f"{p['epsilon']:g}",
              f"{p['delta']:g}", p["justification"]]
             for p in found["privacy_guarantees"]
         ]  # fmt: skip
@@ -216,14 +217,14 @@ def _build_rest(found: dict[str, Any]) -> list[Block]:
     return [*result, blocks.heading("Residual risk and next review"), blocks.facts(facts)]
 
 
-def format_markdown(found: dict[str, Any]) -> str:
+def format_markdown(data: ReportData, found: dict[str, Any]) -> str:
     """The assessment as Markdown; user-supplied names are escaped."""
     lines = [f"# Assessment of {escape_markdown(found['graph'])}", ""]
     lines += [escape_markdown(found["decision"] or "No decision: no policy was named."), ""]
     for guidance in found["guidance"]:
         lines += [f"## {guidance['title']}", "", f"{guidance['about']}. {guidance['source']}", ""]
         lines += _format_table(COLUMNS, list_clause_rows(guidance["clauses"], " "))
-    for block in [*_build_actors(found), *_build_costs(found), *_build_rest(found)]:
+    for block in _build_rest(data, found):
         if block["kind"] == "heading":
             lines += [f"## {block['text']}", ""]
         elif block["kind"] == "table":
@@ -264,4 +265,4 @@ def write_dpia(data: ReportData, folder: Path) -> list[Path]:
 def _format(data: ReportData) -> dict[str, str]:
     found = build_assessment(data)
     text = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
-    return {"dpia.md": format_markdown(found), "dpia.json": text + "\n"}
+    return {"dpia.md": format_markdown(data, found), "dpia.json": text + "\n"}

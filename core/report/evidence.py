@@ -12,20 +12,14 @@ from functools import partial
 
 import pandas as pd
 
+from core.audit.node_risks import Headline
 from core.audit.scenarios import THREAT_TITLES
 from core.errors import InputError
-from core.findings.attackers import compute_exposed, compute_headlines
 from core.findings.facts import STATE_TITLES
 from core.findings.groups import answer_groups, load_groups
 from core.findings.guarantees import TRUST_TITLES, UNIT_TITLES, describe_budget
 from core.findings.guide import describe_spec
-from core.findings.labels import (
-    THREAT_WORDS,
-    is_data_independent,
-    method_title,
-    metric_title,
-    release_title,
-)
+from core.findings.labels import THREAT_WORDS, metric_title
 from core.findings.ledger import explain_ledger
 from core.findings.numbers import format_interval, format_mean, format_number, format_row
 from core.findings.page_summary import find_usefulness
@@ -89,8 +83,9 @@ def _describe_private(data: ReportData) -> str:
 
 def _describe_attackers(data: ReportData) -> str:
     found: dict[str, set[str]] = {}
-    for scenario in list_attacks(data).values():
-        found.setdefault(THREAT_TITLES[scenario.threat], set()).add(scenario.id)
+    for attack in list_attacks(data):
+        assert attack.threat is not None
+        found.setdefault(THREAT_TITLES[attack.threat], set()).add(attack.id)
     parts = [f"{title}: {count_noun(len(ids), 'attack')}" for title, ids in found.items()]
     return begin_sentence(f"{'; '.join(parts)}; each beside baseline attackers." if parts else "")
 
@@ -99,9 +94,10 @@ def _describe_maximum(data: ReportData) -> str:
     """The node with the highest risk under the headline attacker, by release and secret."""
     parts = []
     for name, own in _group_headlines(data):
-        row = own.loc[own.risk.idxmax()]
-        value = format_interval(row.risk, row.low, row.high)
-        parts.append(f"{name} {value}, base rate {format_number(row.base)}, n = {len(own):,}")
+        row = int(own.risk.argmax())
+        value = format_interval(own.risk[row], own.low[row], own.high[row])
+        base = format_number(own.base[row])
+        parts.append(f"{name} {value}, base rate {base}, n = {len(own):,}")
     return f"Highest risk of one {data.noun.one}: {'; '.join(parts)}." if parts else ""
 
 
@@ -109,27 +105,28 @@ def _describe_average(data: ReportData) -> str:
     """Mean advantage with its 95 % interval, by release and secret."""
     parts = []
     for name, own in _group_headlines(data):
-        value = format_mean(own.advantage.mean(), own.advantage.std(), len(own))
+        gains = pd.Series(own.advantage)
+        value = format_mean(gains.mean(), gains.std(), len(own))
         parts.append(f"{name} {value}, n = {len(own):,}")
     return f"Mean advantage over the base rate: {'; '.join(parts)}." if parts else ""
 
 
-def _group_headlines(data: ReportData) -> list[tuple[str, pd.DataFrame]]:
+def _group_headlines(data: ReportData) -> list[tuple[str, Headline]]:
     """Release and threat in words → nodes at stake under the headline attacker."""
-    rows = data.nodes[data.nodes.release.isin(list_subjects(data))]
-    groups = compute_headlines(rows).groupby(["release", "threat", "target"], sort=False)
-    return [
-        (f"{release_title(release)}, {THREAT_TITLES[threat]} {target}".rstrip(), own)
-        for (release, threat, target), own in groups
-    ]
+    found, titles = [], {str(threat): title for threat, title in THREAT_TITLES.items()}
+    for own in data.nodes.select(list_subjects(data)).headlines:
+        ((threat, target),) = own.secrets
+        name = f"{data.title(own.release)}, {titles.get(threat, '')} {target}"
+        found.append((name.rstrip(), own))
+    return found
 
 
 def _describe_exposed(data: ReportData) -> str:
-    if data.nodes.empty:
+    if data.nodes.is_empty:
         return ""
-    table = compute_exposed(data.nodes[data.nodes.release.isin(list_subjects(data))])
+    table = data.nodes.select(list_subjects(data)).exposed
     parts = [
-        f"{release_title(row.release)}, {THREAT_TITLES[row.threat]}: {row.exposed:,} of {row.n:,}"
+        f"{data.title(row.release)}, {THREAT_TITLES[row.threat]}: {row.exposed:,} of {row.n:,}"
         for row in table.itertuples()
     ]
     who = begin_sentence(data.noun.many)
@@ -138,13 +135,13 @@ def _describe_exposed(data: ReportData) -> str:
 
 def _describe_sample(data: ReportData) -> str:
     """Attackers that know that their target is in the release."""
-    attacks = set(list_attacks(data))
+    attacks = list_attacks(data)
     release = list_subjects(data)[-1]
     found = [measure_best(data.results, threat, release, attacks) for threat in data.threats]
     texts = [f"{THREAT_WORDS[m.threat].title}: {m.text}" for m in found if m is not None]
     if not texts:
         return ""
-    start = f"The target is known to be in the release. {release_title(release)}"
+    start = f"The target is known to be in the release. {data.title(release)}"
     return f"{start}: {'; '.join(texts)}."
 
 
@@ -157,13 +154,13 @@ def _describe_metric(metric: str, data: ReportData) -> str:
         if not own.empty:
             row = own.loc[own.value.idxmin() if metric == "k_anonymity" else own.value.idxmax()]
             value = format_row(row)
-            parts.append(f"{release_title(release)} {value} by {method_title(row.method)}")
+            parts.append(f"{row.made.title} {value} by {row.attack.title}")
     return f"{metric_title(metric)}: {'; '.join(parts)}." if parts else ""
 
 
 def _describe_guarantees(data: ReportData) -> str:
     made = [s for s in data.releases if s.id != ORIGINAL]
-    return _join([f"{release_title(s.id)}: {s.guarantee.label}" for s in made], 4)
+    return _join([f"{s.info.title}: {s.guarantee.label}" for s in made], 4)
 
 
 def _join(parts: list[str], most: int) -> str:
@@ -178,7 +175,7 @@ def _describe_testing(data: ReportData) -> str:
         return ""
     costs = {cost.measured.attack for cost in list_costs(data, list_subjects(data)[-1:])}
     run = data.view.summary
-    release = release_title(list_subjects(data)[-1])
+    release = data.title(list_subjects(data)[-1])
     return (
         f"{count_noun(len(attacks), 'attack')} in "
         f"{count_noun(data.view.num_repeats, 'repeat')}; {len(costs)} clearly beat the "
@@ -197,7 +194,7 @@ def _describe_costs(data: ReportData) -> str:
         time = f"{' to '.join(ends)} CPU seconds"
     return (
         f"{count_noun(len(costs), 'successful attack')} on "
-        f"{release_title(costs[0].measured.release)}: {time}, published methods, one computer."
+        f"{costs[0].measured.made.title}: {time}, published methods, one computer."
     )
 
 
@@ -209,7 +206,7 @@ def _describe_limits(data: ReportData) -> str:
     states = Counter(STATE_TITLES[check.state] for check in subject.checks)
     counts = "; ".join(f"{number} {state}" for state, number in states.items())
     policy = f"“{verdict.policy.title}”, version {verdict.policy.version}"
-    return f"{policy}, on {release_title(subject.release)}: {counts}."
+    return f"{policy}, on {subject.made.title}: {counts}."
 
 
 def _describe_open_points(data: ReportData) -> str:
@@ -223,12 +220,11 @@ def _describe_open_points(data: ReportData) -> str:
         left.append(count_noun(len(subject.open_points), "open point"))
     if len(left) > 3:
         left[3:] = [f"{len(left) - 3} more"]
-    return f"{release_title(subject.release)}: {'; '.join(left) or 'every tested limit met'}."
+    return f"{subject.made.title}: {'; '.join(left) or 'every tested limit met'}."
 
 
 def _describe_transformations(data: ReportData) -> str:
-    made = [s.id for s in data.releases if s.id != ORIGINAL and not is_data_independent(s.id)]
-    return _join(list(map(release_title, made)), 5)
+    return _join([s.info.title for s in data.releases if s.info.is_defended], 5)
 
 
 def _describe_usefulness(data: ReportData) -> str:
@@ -238,7 +234,7 @@ def _describe_usefulness(data: ReportData) -> str:
         return ""
     title = metric_title(found.second.metric)
     return (
-        f"{title} of {release_title(release)} {format_row(found.second)}, original "
+        f"{title} of {data.title(release)} {format_row(found.second)}, original "
         f"{format_row(found.first)}, n = {found.second.n:,}."
     )
 
@@ -255,12 +251,12 @@ def _describe_reevaluation(data: ReportData) -> str:
 
 def _describe_each_guarantee(describe: Callable[[Guarantee], str], data: ReportData) -> str:
     private = [s for s in data.releases if s.guarantee.is_private]
-    return _join([f"{release_title(s.id)}: {describe(s.guarantee)}" for s in private], 3)
+    return _join([f"{s.info.title}: {describe(s.guarantee)}" for s in private], 3)
 
 
 def _describe_claims(data: ReportData) -> str:
     runs = [run for run in data.view.claims if run.check is not None and run.release in data.ids]
-    parts = [f"{release_title(r.release)}: {r.check.outcome}" for r in runs if r.check is not None]
+    parts = [f"{data.title(r.release)}: {r.check.outcome}" for r in runs if r.check is not None]
     return f"Claims put to the test: {'; '.join(parts)}." if parts else ""
 
 

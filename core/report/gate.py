@@ -17,10 +17,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from core.audit.release_info import ReleaseInfo
 from core.audit.view import AuditView
 from core.defenses.external import EXTERNAL
 from core.errors import InputError
-from core.findings.labels import release_title
 from core.findings.policy import check_policy
 from core.findings.verdict import Check, Decision, Verdict, judge
 from core.findings.verdict_words import (
@@ -47,20 +47,17 @@ LONGEST = 4000
 class Case:
     """One check of the gate, in printable text.
 
-    release  "" for the run as a whole
+    release  its id; "" for the run as a whole
+    subject  display name of what is checked
     rule     "limit/NAME", "decision" or "run"
     """
 
     release: str
+    subject: str
     rule: str
     title: str
     outcome: Outcome
     message: str
-
-    @property
-    def subject(self) -> str:
-        """Display name of what is checked."""
-        return clean_text(release_title(self.release), LONGEST) if self.release else "Audit"
 
 
 @dataclass(frozen=True)
@@ -91,27 +88,31 @@ def build_gate(view: AuditView, exit_code: int) -> Gate:
         for check in release.checks:
             rule, text = f"limit/{check.limit.name}", explain_check(check)
             outcome = _find_outcome(check)
-            cases.append(_make_case(release.release, rule, check.limit.title, outcome, text))
+            cases.append(_make_case(release.made, rule, check.limit.title, outcome, text))
         decision, points = release.decision, (*release.refuted, *release.open_points)
         text = f"{DECISION_TITLES[decision]}: {'; '.join(points) or DECISION_MEANINGS[decision]}"
         outcome = DECISION_OUTCOMES[decision]
-        cases.append(_make_case(release.release, "decision", title, outcome, text))
+        cases.append(_make_case(release.made, "decision", title, outcome, text))
     for name, reason in verdict.not_made.items():
         outcome = "error" if name == EXTERNAL else "skipped"
-        cases.append(_make_case(name, "decision", title, outcome, f"not made: {reason}"))
+        made = view.get_release(name)
+        cases.append(_make_case(made, "decision", title, outcome, f"not made: {reason}"))
     missing = list_unfinished(view)
     text = "; ".join(missing) or f"{view.summary.cells_total} parts finished"
     outcome = "error" if missing else "passed"
-    cases.append(_make_case("", "run", "Every part of the audit finished", outcome, text))
+    cases.append(_make_case(None, "run", "Every part of the audit finished", outcome, text))
     return Gate(verdict, cases, exit_code)
 
 
-def _make_case(release: str, rule: str, title: str, outcome: Outcome, message: str) -> Case:
+def _make_case(
+    made: ReleaseInfo | None, rule: str, title: str, outcome: Outcome, message: str
+) -> Case:
     """Control characters in user-supplied names, invalid in XML, become code points."""
-    release, rule, title, message = (
-        clean_text(text, LONGEST) for text in (release, rule, title, message)
+    release, subject = ("", "Audit") if made is None else (made.id, made.title)
+    release, subject, rule, title, message = (
+        clean_text(text, LONGEST) for text in (release, subject, rule, title, message)
     )
-    return Case(release, rule, title or rule, outcome, message)
+    return Case(release, subject, rule, title or rule, outcome, message)
 
 
 def _find_outcome(check: Check) -> Outcome:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from core.audit.knowledge import Adaptive, Auxiliary, Composition, Shadow
 from core.findings.glossary import load_glossary
-from core.findings.labels import is_data_independent
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
@@ -15,27 +15,28 @@ GUARANTEED = ("Differential privacy", "Edge-DP", "Epsilon", "Link-local DP", "No
 CONTROL = ("Control nodes",)
 COMPARED = ("Data-independent baseline",)
 UTILITY = ("Utility column",)
-KNOWLEDGE = {
-    "Adaptive attacker": "adaptive",
-    "Auxiliary knowledge": "auxiliary",
-    "Composition": "composition",
-    "Shadow graph": "transfer",
+KNOWLEDGE: dict[str, type] = {
+    "Adaptive attacker": Adaptive,
+    "Auxiliary knowledge": Auxiliary,
+    "Composition": Composition,
+    "Shadow graph": Shadow,
 }
-"""Term → parts of the attack ids that it explains."""
+"""Term → knowledge of attackers that it explains."""
 
 
 def build_glossary(data: ReportData) -> list[Block]:
     """Terms in alphabetical order, without those that do not occur in this audit."""
-    spec, ran = data.view.spec, " ".join(data.results.method.unique())
+    spec = data.view.spec
+    known = {type(attack.knowledge) for attack in data.results.attack if attack is not None}
     is_used: dict[tuple[str, ...], bool] = {
         LINKS: spec.threats.has_links,
         ATTRIBUTE: spec.threats.private is not None,
         IDENTITY: spec.threats.identity is not None,
         GUARANTEED: any(release.guarantee.is_private for release in data.releases),
         CONTROL: spec.control is not None,
-        COMPARED: any(map(is_data_independent, data.ids)),
+        COMPARED: any(summary.info.is_data_independent for summary in data.releases),
         UTILITY: spec.disclosure.utility is not None,
-        **{(term,): mark in ran for term, mark in KNOWLEDGE.items()},
+        **{(term,): kind in known for term, kind in KNOWLEDGE.items()},
     }
     left_out = {term for terms, used in is_used.items() if not used for term in terms}
     terms = [item for item in load_glossary().items() if item[0] not in left_out]

@@ -14,7 +14,6 @@ from core.attribute import Attribute
 from core.audit.jobs.layout import lay_out
 from core.findings.people_map import compute_people, summarize_map
 from core.findings.profile import compute_degree_counts
-from core.release import ORIGINAL
 from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.data import MIN_CELL, ReportData
@@ -117,8 +116,7 @@ def _build_picture(data: ReportData) -> list[Block]:
     if data.is_external or not 1 < graph.num_nodes <= MAX_PEOPLE or not graph.num_edges:
         return []
     layout = lay_out(graph)
-    nodes = data.nodes[data.nodes.release == ORIGINAL]
-    people = compute_people(graph, layout.communities, nodes)
+    people = compute_people(graph, layout.communities, data.nodes)
     values = people.advantage.to_numpy(float)
     image = data.add_image("people", lambda: draw_people(layout.positions, graph.edges, values))
     summary = summarize_map(people, data.noun).sentence

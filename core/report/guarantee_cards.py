@@ -17,13 +17,11 @@ from core.findings.guarantees import (
     explain_signal,
     list_guarantee_rows,
 )
-from core.findings.labels import is_data_independent, release_title
 from core.findings.ledger import COLUMNS as LEDGER_COLUMNS
 from core.findings.ledger import explain_ledger, list_ledger_rows
 from core.findings.numbers import format_number
 from core.findings.palette import ORIGINAL_GREY
 from core.privacy.claim_check import CONFIDENCE
-from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
@@ -35,11 +33,7 @@ MAX_WIDE_CARDS = 3
 
 def build_guarantees(data: ReportData) -> list[Block]:
     """Section on guarantees and their checks."""
-    defended = [
-        summary
-        for summary in data.releases
-        if summary.id != ORIGINAL and not is_data_independent(summary.id)
-    ]
+    defended = [summary for summary in data.releases if summary.info.is_defended]
     if not defended:
         return [blocks.paragraph("Only the original was audited. It has no guarantee.")]
     private = [summary for summary in defended if summary.guarantee.is_private]
@@ -53,7 +47,7 @@ def build_guarantees(data: ReportData) -> list[Block]:
                 "Releases without a formal guarantee",
                 "empirical only",
                 ORIGINAL_GREY,
-                [("Releases", "; ".join(release_title(summary.id) for summary in empirical))],
+                [("Releases", "; ".join(summary.info.title for summary in empirical))],
                 EMPIRICAL,
             )
         )
@@ -83,7 +77,7 @@ def _build_card(summary: ReleaseSummary, data: ReportData) -> Block:
     explained = explain_guarantee(guarantee, data.graph.density)
     text = " ".join(filter(None, (explained, guarantee.note, explain_signal(summary.facts))))
     return blocks.card(
-        release_title(summary.id),
+        summary.info.title,
         guarantee.label,
         data.colors[summary.id],
         list_guarantee_rows(guarantee),
@@ -100,7 +94,7 @@ def _build_checks(data: ReportData, private: list[ReleaseSummary]) -> list[Block
     if runs:
         rows = [
             [
-                release_title(run.release),
+                data.title(run.release),
                 f"{run.check.claimed:g}",
                 format_number(run.check.lower_bound),
                 f"{run.check.trials:,}",
@@ -121,13 +115,13 @@ def _build_checks(data: ReportData, private: list[ReleaseSummary]) -> list[Block
         )
         result.append(
             blocks.bullets(
-                f"**{release_title(run.release)}.** {describe_outcome(run)}" for run in runs
+                f"**{data.title(run.release)}.** {describe_outcome(run)}" for run in runs
             )
         )
         if not all(run.check.is_refuted for run in runs if run.check is not None):
             result.append(blocks.paragraph(f"**Not refuted.** {NOT_PROVEN}"))
     checked = {run.release for run in runs}
-    left = [release_title(summary.id) for summary in private if summary.id not in checked]
+    left = [summary.info.title for summary in private if summary.id not in checked]
     if left:
         result.append(blocks.note(f"Not checked: {'; '.join(left)}."))
     return result

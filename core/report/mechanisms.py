@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from core.findings import answers
 from core.findings.homophily import MECHANISMS, compute_ghratio_histogram, compute_reference_share
-from core.findings.labels import method_title, metric_title, release_title
+from core.findings.labels import metric_title
 from core.findings.numbers import format_number, format_row
 from core.findings.pair_profile import KINDS, METRICS, answer_pair_profile, compute_pair_table
 from core.findings.tables import attack_rows, describe_sample, select_results
@@ -26,7 +28,8 @@ def _build_homophily(data: ReportData) -> list[Block]:
     if table.empty:
         return []
     share = compute_reference_share(data.profile)
-    image = data.add_image("ghratio", lambda: charts.draw_ghratios(table, data.colors, share))
+    draw = partial(charts.draw_ghratios, table, data.colors, data.names, share)
+    image = data.add_image("ghratio", draw)
     original = data.profile[data.profile.release == ORIGINAL]
     alt = (
         "Distributions of three ratios. Mean on the original: "
@@ -55,8 +58,8 @@ def _build_margins(data: ReportData) -> list[Block]:
     sizes = sizes[~sizes.is_baseline & (sizes.release == ORIGINAL)]
     if sizes.empty:
         return []
-    attack = sizes.method[sizes.value.idxmax()]
-    rows = select_results(data.results, method=attack)
+    attack = sizes.attack[sizes.value.idxmax()]
+    rows = select_results(data.results, method=attack.id)
     rows = rows[rows.metric.isin(metrics)]
     texts = {(row.release, row.metric): format_row(row) for row in rows.itertuples()}
     releases = [release for release in data.shown if (release, metrics[0]) in texts]
@@ -65,9 +68,9 @@ def _build_margins(data: ReportData) -> list[Block]:
         blocks.heading("Attacker's confidence"),
         blocks.table(
             ["Release", *map(metric_title, metrics)],
-            [[release_title(r), *(texts.get((r, m), "–") for m in metrics)] for r in releases],
+            [[data.title(r), *(texts.get((r, m), "–") for m in metrics)] for r in releases],
             "Margins of the private value: probability of the true class less the highest other "
-            f"one. Attack: {method_title(attack)}, the most confident on the original. Nearer 0 is "
+            f"one. Attack: {attack.title}, the most confident on the original. Nearer 0 is "
             "safer. Far below 0 leaks as well, because the answer can be inverted. "
             f"{sample}",
             numeric=range(1, 1 + len(metrics)),
@@ -85,7 +88,7 @@ def _build_pairs(data: ReportData) -> list[Block]:
     metrics = [metric for metric in METRICS if metric in set(table.metric)]
     rows = [
         [
-            release_title(release) if first else "",
+            data.title(release) if first else "",
             KINDS[kind],
             *(texts.get((release, metric, kind), "–") for metric in metrics),
         ]

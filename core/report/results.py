@@ -7,20 +7,13 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from core.audit.release_info import list_short_titles
 from core.audit.scenarios import Threat
 from core.findings import answers
-from core.findings.attackers import compute_headlines
 from core.findings.control import NOTE, tabulate_control
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.inverted_scores import MARK
-from core.findings.labels import (
-    LOW_FPR,
-    THREAT_WORDS,
-    is_baseline,
-    method_title,
-    metric_title,
-    release_title,
-)
+from core.findings.labels import LOW_FPR, THREAT_WORDS, metric_title
 from core.findings.link_prior import describe_report_prior
 from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.private_columns import answer_private_columns
@@ -135,11 +128,11 @@ def _build_attack_table(table: pd.DataFrame, metrics: list[str], threat: Threat)
 def _build_roc(data: ReportData, threat: Threat, ranked: set[str]) -> list[Block]:
     chosen = ranked & {choice.id for choice in data.view.spec.attacks}
     curves = {
-        attack: curve
+        data.view.get_attack(attack): curve
         for (release, attack), curve in data.view.rocs.items()
         if release == ORIGINAL and attack in chosen
     }
-    if all(map(is_baseline, curves)):
+    if all(attack.is_baseline for attack in curves):
         return []
     image = data.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves))
     return [
@@ -192,16 +185,16 @@ def _describe_risks(data: ReportData) -> list[Block]:
 
 def build_risk(data: ReportData) -> list[Block]:
     """Section on exposed nodes."""
-    if data.nodes.empty:
+    if data.nodes.is_empty:
         return [blocks.paragraph("No risk of individual nodes has been computed.")]
     scale = data.options.scale
     shares = compute_risk_shares(data.nodes, data.shown, by=scale)
-    draw = partial(charts.draw_risk_shares, shares, data.colors, scale)
+    draw = partial(charts.draw_risk_shares, shares, data.colors, data.names, scale)
     image = data.add_image("risk", draw)
     level = 20 if scale == "advantage" else 80
     name = "an advantage" if scale == "advantage" else "a risk"
     alt = f"Share of the nodes with {name} of {level / 100:g} or more: " + "; ".join(
-        f"{release_title(str(release))} {format_percent(rows.share.iloc[level])}"
+        f"{data.title(str(release))} {format_percent(rows.share.iloc[level])}"
         for release, rows in shares.groupby("release", sort=False)
     )
     what = SCALE_TITLES[scale].lower()
@@ -241,10 +234,10 @@ def _build_columns(data: ReportData) -> list[Block]:
 
 def _choose_columns(data: ReportData) -> list[str]:
     """The original and the releases with the smallest advantage."""
-    means = data.headline.groupby("release").advantage.mean().drop(ORIGINAL, errors="ignore")
-    safest = list(means.sort_values(kind="stable").index[: MAX_COLUMNS - 1])
-    known = set(data.headline.release)
-    return [r for r in data.ids if r in known and (r == ORIGINAL or r in safest)]
+    found = filter(None, map(data.nodes.find_headline, data.nodes.releases))
+    means = {one.release: one.advantage.mean() for one in found}
+    safest = sorted(sorted(set(means) - {ORIGINAL}), key=means.__getitem__)[: MAX_COLUMNS - 1]
+    return [r for r in data.ids if r in means and (r == ORIGINAL or r in safest)]
 
 
 def _build_groups(data: ReportData) -> list[Block]:
@@ -263,7 +256,7 @@ def _build_groups(data: ReportData) -> list[Block]:
     ]
     return [
         blocks.table(
-            ["Links of the node", "Nodes", *map(release_title, releases)],
+            ["Links of the node", "Nodes", *map(data.title, releases)],
             rows,
             f"Mean {SCALE_TITLES[scale].lower()} by number of links on the original, over all "
             "threats.",
@@ -275,34 +268,31 @@ def _build_groups(data: ReportData) -> list[Block]:
 
 def _build_exposed(data: ReportData) -> list[Block]:
     releases = _choose_columns(data)
-    worst = data.headline
-    first = releases[0]
-    top = worst[worst.release == first].head(NUM_EXPOSED)
-    names = data.format_nodes(top.node.tolist())
-    everything = compute_headlines(data.nodes[data.nodes.node.isin(top.node)])
-    others = {
-        (row.release, row.node, row.threat, row.target): row.advantage
-        for row in everything.itertuples()
-    }
+    worst = data.nodes.find_headline(releases[0]) if releases else None
+    if worst is None:
+        return []
+    first, top = worst.release, worst.nodes[worst.order[:NUM_EXPOSED]]
+    figures = [figure for node in top if (figure := worst.find(node))]
+    names = data.format_nodes(data.nodes.names.take(top).tolist())
     rows = [
         [
             name,
             format_interval(row.risk, row.low, row.high),
-            method_title(row.attack),
+            row.attack.title,
             _format_gain(row.advantage),
             *(
-                _format_gain(others.get((release, row.node, row.threat, row.target)))
+                _format_gain(_find_gain(data, release, row.attack.secret, node))
                 for release in releases[1:]
             ),
         ]
-        for name, row in zip(names, top.itertuples(), strict=True)
+        for name, node, row in zip(names, top, figures, strict=True)
     ]
     who = "pseudonyms by rank" if data.options.pseudonyms else "real identifiers"
-    extra = [f"On {release_title(release)}" for release in releases[1:]]
+    extra = [f"On {data.title(release)}" for release in releases[1:]]
     result = [
         blocks.heading("Most exposed nodes"),
         blocks.table(
-            ["Node", f"Risk, {release_title(first).lower()}", "Attack", "Advantage", *extra],
+            ["Node", f"Risk, {data.title(first).lower()}", "Attack", "Advantage", *extra],
             rows,
             f"The {len(rows)} nodes with the largest advantage ({who}), each by its worst threat, "
             "beside the advantage on other releases.",
@@ -312,7 +302,7 @@ def _build_exposed(data: ReportData) -> list[Block]:
         ),
     ]
     prior = describe_report_prior(data.view)
-    if prior and (top.threat == "link").any():
+    if prior and any(row.attack.threat == "link" for row in figures):
         result.append(blocks.paragraph(prior))
     if data.options.pseudonyms:
         text = (
@@ -325,6 +315,13 @@ def _build_exposed(data: ReportData) -> list[Block]:
         "accordingly."
     )
     return [*result, blocks.warning(text)]
+
+
+def _find_gain(data: ReportData, release: str, secret: tuple[str, str], node: int) -> float | None:
+    """Advantage of the headline attacker on a node's secret on another release."""
+    found = data.nodes.find_headline(release, secret)
+    figure = None if found is None else found.find(node)
+    return None if figure is None else figure.advantage
 
 
 def _format_gain(value: float | None) -> str:
@@ -383,8 +380,9 @@ def _build_transfer(data: ReportData, threat: Threat, metric: str) -> list[Block
         return []
     table = table[["attack", "title", *shown]]
     strengths = compute_transfer(data.results, metric, threat, "strength")[table.columns]
+    names = list_short_titles(map(data.view.get_release, shown))
     image = data.add_image(
-        f"transfer_{threat}", lambda: charts.draw_transfer(table, strengths, metric)
+        f"transfer_{threat}", lambda: charts.draw_transfer(table, strengths, metric, names)
     )
     alt = f"{metric_title(metric)} of each attack on each release. " + "; ".join(
         f"{row['title']}: " + ", ".join(format_number(row[r]) for r in shown)

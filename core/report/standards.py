@@ -6,12 +6,13 @@ Motivated intruder: UK ICO, anonymisation guidance.
 
 from __future__ import annotations
 
-from core.audit.attack import describe_knowledge
+from core.audit.attack import Attack, describe_knowledge
 from core.audit.knowledge import Composition
-from core.audit.scenarios import Scenario, Threat
-from core.findings.labels import metric_title, release_title
+from core.audit.scenarios import Threat
+from core.findings.labels import metric_title
 from core.findings.numbers import format_row
 from core.findings.tables import compute_worst_attacks, main_metric
+from core.methods import IdentityAttack
 from core.release import ORIGINAL
 from core.report import blocks
 from core.report.actors import list_attacks
@@ -24,14 +25,6 @@ CRITERIA: tuple[tuple[str, str, tuple[Threat, ...]], ...] = (
     ("Inference: links", "links that the release was not meant to reveal", ("link", "included")),
     ("Inference: attribute", "a private value of nodes", ("attribute",)),
 )
-MATCHING = (
-    "seeded_percolation",
-    "narayanan_shmatikov",
-    "structural_alignment",
-    "supervised_matcher",
-    "transport_matcher",
-)
-"""Attacks that link nodes of two networks."""
 
 
 def build_standards(data: ReportData) -> list[Block]:
@@ -49,25 +42,19 @@ def _build_criteria(data: ReportData) -> Block:
     verdict = data.verdict
     if verdict is not None and verdict.recommended is not None:
         releases.append(verdict.recommended)
-    ran = list_attacks(data).values()
+    ran = list_attacks(data)
     rows = []
     for title, what, threats in CRITERIA:
-        count = len({scenario.method for scenario in ran if scenario.threat in threats})
+        count = len({attack.method_id for attack in ran if attack.threat in threats})
         texts = [_find_worst(data, release, threats) for release in releases]
         rows.append([title, what, _count_tried(count), *texts])
-    linking = len(
-        {
-            s.method
-            for s in ran
-            if isinstance(s.knowledge, Composition) or s.method.partition(":")[0] in MATCHING
-        }
-    )
+    linking = len({attack.method_id for attack in ran if _links_networks(attack)})
     rows.insert(
         1,
         ["Linkability", "nodes found again in another network", _count_tried(linking)]
         + ["see singling out" if linking else "–"] * len(releases),
     )
-    heads = [f"Worst on {release_title(release)}" for release in releases]
+    heads = [f"Worst on {data.title(release)}" for release in releases]
     return blocks.table(
         ["Criterion", "What", "Tried", *heads],
         rows,
@@ -75,6 +62,12 @@ def _build_criteria(data: ReportData) -> Block:
         "was found, by these too.",
         widths=[1, 1.6, 0.7] + [1.1] * len(releases),
     )
+
+
+def _links_networks(attack: Attack) -> bool:
+    """Whether it finds the nodes of one network in another."""
+    is_matcher = isinstance(attack.method, IdentityAttack) and attack.method.links_networks
+    return is_matcher or isinstance(attack.knowledge, Composition)
 
 
 def _count_tried(count: int) -> str:
@@ -96,17 +89,17 @@ def _find_worst(data: ReportData, release: str, threats: tuple[Threat, ...]) -> 
     return "; ".join(parts) or "–"
 
 
-def _describe_knowledge(scenario: Scenario) -> str:
+def _describe_knowledge(attack: Attack) -> str:
     """Knowledge of an attacker beyond the release."""
     standard = "the release and what the threat grants, not how it was made"
-    return describe_knowledge(scenario.knowledge) or standard
+    return describe_knowledge(attack.knowledge) or standard
 
 
 def _build_intruder(data: ReportData) -> Block:
     spec = data.view.spec
-    real = list_attacks(data).values()
-    known = sorted({_describe_knowledge(scenario) for scenario in real}) or ["nothing"]
-    who = _count_tried(len({scenario.method for scenario in real}))
+    real = list_attacks(data)
+    known = sorted({_describe_knowledge(attack) for attack in real}) or ["nothing"]
+    who = _count_tried(len({attack.method_id for attack in real}))
     return blocks.facts(
         [
             ("Simulated intruder", f"{who}, beside baseline attackers"),

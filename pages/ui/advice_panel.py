@@ -10,8 +10,6 @@ from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.errors import AuditError
 from core.findings import advice as advice_figures
-from core.findings.labels import attack_threat, is_baseline, method_title
-from core.findings.risk import compute_worst_case
 from core.release import ORIGINAL
 from pages.ui import job, login, page, service
 from pages.ui.chart import download_table
@@ -57,7 +55,7 @@ def _show_form(
         attack = st.selectbox(
             "Attack to weaken",
             attacks,
-            format_func=lambda c: method_title(c.id),
+            format_func=lambda c: c.make().title,
             width=300,
             key=f"advice-attack-{node}",
             help="The strongest attack on this node comes first.",
@@ -128,11 +126,13 @@ def _list_attacks(view: AuditView, node: str) -> list[MethodChoice]:
     found = [
         choice
         for choice in view.spec.attacks
-        if attack_threat(choice.id) == "attribute" and not is_baseline(choice.id)
+        if choice.kind == "attribute_attack" and not choice.make().info.is_baseline
     ]
-    rows = view.nodes[(view.nodes.node == node) & (view.nodes.release == ORIGINAL)]
-    rows = rows[rows.attack.isin([choice.id for choice in found])]
-    if not rows.empty:
-        worst = compute_worst_case(rows).attack.iloc[0]
+    rows = view.nodes.list_rows(node)
+    rows = rows[rows.release == ORIGINAL]
+    risks = {attack.id: risk for attack, risk in zip(rows.attack, rows.risk, strict=True)}
+    mine = [choice.id for choice in found if choice.id in risks]
+    if mine:
+        worst = max(mine, key=risks.__getitem__)
         found.sort(key=lambda choice: choice.id != worst)
     return found

@@ -15,10 +15,9 @@ from core.audit.view import AuditView
 from core.data import external_release, profile
 from core.data.loaded import LoadReport
 from core.data.profile import GraphProfile
-from core.findings.attackers import compute_headline
 from core.findings.columns import list_telling_columns
 from core.findings.leaving import compute_leaving, tabulate_columns, tabulate_uniqueness
-from core.findings.people import Secret, select_secret
+from core.findings.people import Secret
 from core.graph import Graph
 from pages.ui import service
 
@@ -119,19 +118,19 @@ def _describe_state(view: AuditView) -> tuple[object, ...]:
     return view.summary.id, view.summary.cells_done, view.summary.cells_failed
 
 
-def number_risks(view: AuditView, release: str, secret: Secret | None = None) -> dict[int, float]:
-    """Node number → risk under the headline attacker on a release, optionally for one secret."""
+def number_risks(view: AuditView, release: str, secret: Secret) -> dict[int, float]:
+    """Node number → risk under the headline attacker on a release, against one secret."""
     return _number_risks(_describe_state(view), release, secret, view)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _number_risks(
-    state: tuple[object, ...], release: str, secret: Secret | None, _view: AuditView
+    state: tuple[object, ...], release: str, secret: Secret, _view: AuditView
 ) -> dict[int, float]:
-    numbers = load_audit_graph(_view).index
-    rows = _view.nodes[_view.nodes.release == release]
-    worst = compute_headline(rows if secret is None else select_secret(rows, secret))
-    return {numbers[node]: risk for node, risk in zip(worst.node, worst.risk, strict=True)}
+    found = _view.nodes.find_headline(release, secret)
+    if found is None:
+        return {}
+    return dict(zip(found.nodes.tolist(), found.risk.tolist(), strict=True))
 
 
 def remember(view: AuditView | None, make: Callable[..., T], *arguments: object) -> T:

@@ -14,7 +14,6 @@ from core.audit.decisions import MAX_PERSON, MAX_REASON, Decision, DecisionKind,
 from core.audit.view import AuditView
 from core.errors import AuditError
 from core.findings.decisions import COLUMNS, format_moment, list_decision_rows, make_evidence
-from core.findings.labels import release_title
 from pages.ui import page, service
 from pages.ui.chart import download_table
 from pages.ui.policy import judge_view
@@ -28,7 +27,7 @@ def show_record(view: AuditView, release: str | None) -> None:
     current = find_current(view.decisions, view.summary.id)
     if current is not None:
         st.caption(
-            f"On record: {escape(release_title(current.release))}, chosen by "
+            f"On record: {escape(current.released.title)}, chosen by "
             f"{escape(current.person, MAX_PERSON)} on {escape(format_moment(current.made))}."
         )
     is_same = current is not None and current.release == release

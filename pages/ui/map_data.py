@@ -55,8 +55,7 @@ def load_people(view: AuditView | None, release: str) -> pd.DataFrame:
         if view is None:
             return compute_people(graph, communities, attribute=attribute)
         released = None if release == ORIGINAL else cache.load_release(view, release)
-        nodes = view.nodes[view.nodes.release == release]
-        return compute_people(graph, communities, nodes, attribute, released)
+        return compute_people(graph, communities, view.nodes, attribute, released, release)
 
     return cache.remember(view, compute)
 

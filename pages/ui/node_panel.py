@@ -15,7 +15,6 @@ from core.findings.labels import release_title
 from core.findings.link_prior import describe_link_prior
 from core.findings.node_reasons import explain_node
 from core.findings.people import Secret, advise_release, list_secrets
-from core.findings.tables import list_releases
 from core.graph import Graph
 from core.release import ORIGINAL
 from core.words import count_noun, format_percent
@@ -123,7 +122,7 @@ def _show_neighbors(view: AuditView, graph: Graph, number: int, secret: Secret) 
 
 
 def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
-    releases = list_releases(view.nodes)
+    releases = view.nodes.releases
     release = ORIGINAL
     if len(releases) > 1:
         release = st.selectbox(
@@ -136,7 +135,7 @@ def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
     graph = cache.load_release(view, release)
     private = view.spec.threats.private
     attribute = None if private is None else graph.attributes.get(private)
-    risks = cache.number_risks(view, release, current_secret(view))
+    risks = cache.number_risks(view, release, secret)
     advised = _number_advised(view, node) if release == ORIGINAL else []
     is_sought = secret.threat == "identity"
     st.iframe(

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from core.audit.view import AuditView, spell
+from core.audit.node_risks import NodeRisks
+from core.audit.view import AuditView
 from core.findings.glossary import explain_term
-from core.findings.labels import method_title, plain_titles
+from core.findings.labels import plain_titles
 from core.findings.node_card import find_node
 from core.findings.node_reasons import explain_people
 from core.findings.palette import RISK_SCALE
@@ -21,7 +22,6 @@ from core.findings.people import (
     find_worst_secret,
     list_secrets,
     rank_people,
-    select_secret,
 )
 from core.graph import Graph
 from pages.ui import cache, session
@@ -70,9 +70,9 @@ def rank_nodes(view: AuditView, secret: Secret, release: str) -> pd.DataFrame:
     return cache.remember(view, lambda: rank_people(view.nodes, secret, release))
 
 
-def select_nodes(view: AuditView, secret: Secret) -> pd.DataFrame:
-    """Rows of `view.nodes` on one secret, cached for each state of the audit."""
-    return cache.remember(view, lambda: select_secret(view.nodes, secret))
+def select_nodes(view: AuditView, secret: Secret) -> NodeRisks:
+    """Risks of one secret, cached for each state of the audit."""
+    return cache.remember(view, lambda: view.nodes.select(secret=secret))
 
 
 def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
@@ -147,7 +147,7 @@ def _tabulate(
     view: AuditView, secret: Secret, release: str, others: tuple[str, ...], most: int
 ) -> pd.DataFrame:
     """Table of the first `most` nodes, with the reasons for their exposure."""
-    nodes = spell(rank_nodes(view, secret, release).head(most))
+    nodes = rank_nodes(view, secret, release).head(most)
     table = pd.DataFrame(
         {
             "Rank": nodes["rank"],
@@ -160,11 +160,10 @@ def _tabulate(
     )
     names = plain_titles((release, *others))
     for other in others:
-        gains = compare_people(view.nodes, secret, other, nodes.node.tolist())
-        gain = nodes.node.map(gains).round(2) + 0.0  # no "-0.00"
-        table[f"On {names[other]}"] = gain
+        gains = compare_people(view.nodes, secret, other, nodes.number.to_numpy())
+        table[f"On {names[other]}"] = gains.round(2) + 0.0  # no "-0.00"
     table["Low"], table["High"] = nodes.low, nodes.high
-    table["Attack"] = nodes.attack.map(method_title)
+    table["Attack"] = [attack.title for attack in nodes.attack]
     return table
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from core.audit.access.authorised import may_change
+from core.audit.attack import Attack
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
 from core.audit.view import AuditView
@@ -18,12 +19,11 @@ from core.data.profile import GraphProfile
 from core.errors import AuditError
 from core.findings import tables
 from core.findings.facts import STATE_TITLES, LimitState
-from core.findings.labels import method_title, metric_title, release_title
+from core.findings.labels import metric_title
 from core.findings.page_summary import Card, PageSummary
 from core.findings.verdict import Decision, Verdict
 from core.methods import ATTACK_KINDS
 from core.registry import find_method
-from core.results import RELEASE
 from core.words import begin_sentence, count_noun
 from pages.ui import cache, service, session
 from pages.ui.spec_form import title_control
@@ -175,8 +175,8 @@ def show_state(view: AuditView) -> None:
         with st.expander(parts, icon=":material/error:"):
             shown = pd.DataFrame(
                 {
-                    "Release": failed.release.map(release_title),
-                    "By": failed.method.map(method_title),
+                    "Release": [view.get_release(r).title for r in failed.release],
+                    "By": [view.get_attack(method).title for method in failed.method],
                     "Repeat": failed.seed + 1,
                     "Reason": failed.reason,
                 }
@@ -219,8 +219,8 @@ def show_missing(view: AuditView, releases: list[str] | None = None) -> None:
         return
     shown = pd.DataFrame(
         {
-            "Release": missing.release.map(release_title),
-            "By": missing.method.map(_format_method),
+            "Release": [made.title for made in missing.made],
+            "By": [_format_attack(attack) for attack in missing.attack],
             "State": missing.status,
             "Reason": missing.reason,
             "Measures": [
@@ -232,8 +232,8 @@ def show_missing(view: AuditView, releases: list[str] | None = None) -> None:
         st.dataframe(shown, hide_index=True, alt="Results that were not computed, with the reason")
 
 
-def _format_method(method: str) -> str:
-    return "the release itself" if method == RELEASE else method_title(method)
+def _format_attack(attack: Attack | None) -> str:
+    return "the release itself" if attack is None else attack.title
 
 
 def _show_nothing(what: str) -> None:
@@ -274,7 +274,9 @@ def choose_one(label: str, options: Sequence[Any], titles: Mapping[Any, str], ke
     )
 
 
-def choose_release(label: str, releases: Sequence[str], key: str, start: str | None = None) -> str:
+def choose_release(
+    view: AuditView, label: str, releases: Sequence[str], key: str, start: str | None = None
+) -> str:
     """Select box of releases; a single release is returned without a control."""
     if len(releases) == 1:
         return releases[0]
@@ -282,7 +284,7 @@ def choose_release(label: str, releases: Sequence[str], key: str, start: str | N
         label,
         releases,
         releases.index(start) if start in releases else 0,
-        format_func=release_title,
+        format_func=lambda release: view.get_release(release).title,
         key=key,
         persist_state="session",
     )

@@ -7,7 +7,6 @@ import streamlit as st
 
 from core.audit.view import AuditView
 from core.findings import node_card
-from core.findings.labels import method_title
 from core.findings.node_reasons import explain_node
 from core.findings.people_map import Color, list_people
 from core.words import count_noun
@@ -36,7 +35,7 @@ def show_person(view: AuditView | None, people: pd.DataFrame, node: str) -> None
         if row["class"]:
             facts.insert(1, f"class {escape(row['class'], 40)}")
         st.caption(", ".join(facts) + ".")
-        if view is None or view.nodes.empty:
+        if view is None or view.nodes.is_empty:
             st.caption("Run an audit to measure the exposure of this node.")
             return
         st.markdown(node_card.describe_node_risk(view.nodes, node))
@@ -61,7 +60,7 @@ def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
         ranked = list_people(people.iloc[chosen], by) if chosen else load_ranked(view, by)
     what = "selected" if chosen or communities else "in total"
     st.markdown(f"**{count_noun(len(ranked), 'node')} {what}**")
-    top = _describe(ranked.head(MAX_ROWS), view is not None and not view.nodes.empty)
+    top = _describe(ranked.head(MAX_ROWS), view is not None and not view.nodes.is_empty)
     event = st.dataframe(
         top,
         hide_index=True,
@@ -118,7 +117,5 @@ def _describe(people: pd.DataFrame, has_risk: bool) -> pd.DataFrame:
     if (people["class"] != "").any():
         columns["Class"] = people["class"]
     if has_risk:
-        columns["Attack"] = people.attack.map(
-            {a: method_title(a) if a else "" for a in people.attack.unique()}
-        )
+        columns["Attack"] = ["" if attack is None else attack.title for attack in people.attack]
     return pd.DataFrame(columns)

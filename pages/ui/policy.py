@@ -6,7 +6,6 @@ import streamlit as st
 
 from core.audit.states import State
 from core.audit.view import AuditSummary, AuditView
-from core.findings.labels import release_title
 from core.findings.policy import Policy, check_policy, find_policy, list_policies
 from core.findings.verdict import Verdict, judge
 from core.findings.verdict_words import find_subject
@@ -105,5 +104,5 @@ def show_obstacles(verdict: Verdict) -> list[str]:
     """Note why releases cannot be published; return the ids of those that can."""
     for release in verdict.releases:
         if release.obstacle:
-            st.caption(f"{release_title(release.release)} {escape(release.obstacle, 200)}.")
+            st.caption(f"{release.made.title} {escape(release.obstacle, 200)}.")
     return [r.release for r in verdict.releases if not r.obstacle and r.release != ORIGINAL]

@@ -11,7 +11,6 @@ from core.audit.spec import MethodChoice, PublishSpec
 from core.audit.states import State
 from core.audit.view import AuditView, PublishProgress
 from core.errors import AuditError
-from core.findings.labels import release_title
 from core.findings.leaving import describe_columns, list_columns
 from core.findings.ledger import COLUMNS, describe_relative, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import summarize_reasons
@@ -68,7 +67,7 @@ def _show_form(view: AuditView) -> None:
         "Release to publish",
         offered,
         ids.index(chosen) if chosen in ids else None,
-        format_func=lambda c: release_title(c.id),
+        format_func=lambda c: c.make().title,
         key=f"publish-choice-{view.summary.id}",
         placeholder="none chosen",
     )
@@ -132,7 +131,7 @@ def _start(view: AuditView, choice: MethodChoice, budget: float | None) -> None:
 def _show_run(view: AuditView, run: PublishProgress) -> None:
     """State of a publishing run. Only an active run is polled: redraws interrupt downloads."""
     publishing = service.open_service().publishing
-    title = release_title(run.spec.defense.id)
+    title = run.spec.defense.make().title
     if run.is_active:
         job.watch_job(
             lambda: publishing.get(run.id),
@@ -157,7 +156,7 @@ def _show_run(view: AuditView, run: PublishProgress) -> None:
 def _show_unsigned(run: PublishProgress) -> None:
     """A prepared release that waits for an approver's signature."""
     authorised = service.open_service()
-    title, who = release_title(run.spec.defense.id), login.format_person(run.prepared_by)
+    title, who = run.spec.defense.make().title, login.format_person(run.prepared_by)
     with st.container(border=True):
         st.markdown(
             f"**{title}** was prepared by {who} and waits for the signature of an approver. "
@@ -177,7 +176,7 @@ def _show_unsigned(run: PublishProgress) -> None:
 
 def _show_release(view: AuditView, progress: PublishProgress) -> None:
     choice = progress.spec.defense
-    release, title = progress.release, release_title(choice.id)
+    release, title = progress.release, choice.make().title
     if release is None:
         st.caption(
             f":material/lock: {title} was published by {login.format_person(view.summary.person)}."

@@ -45,7 +45,8 @@ def advise(spec, graph, node="3", progress=None, **fields):
 def test_unchanged_repeats_are_those_of_the_audit(spec, graph, tmp_path):
     """Without a link threat the risk before hiding is the one on the Risk page."""
     view = run_inline(spec, graph, tmp_path)
-    rows = view.nodes[(view.nodes.release == "original") & (view.nodes.seeds == 3)]
+    table = view.nodes.to_frame()
+    rows = table[(table.release == "original") & (table.seeds == 3)]
     row = rows.iloc[0]
     estimate = advise(spec, graph, row.node).estimate_risk(0)
     assert estimate.value == pytest.approx(row.risk, abs=1e-12)

@@ -11,6 +11,7 @@ import pytest
 import core.cli.main as command
 from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassifier
 from core.attribute import Attribute
+from core.audit.attack import parse_attack
 from core.audit.export import describe_audit
 from core.audit.knowledge import STANDARD, Shadow
 from core.audit.plan import plan_audit
@@ -30,7 +31,6 @@ from core.cli.audit_spec import build_spec
 from core.data.synthetic import generate_social
 from core.data.writers import write_release
 from core.errors import InputError
-from core.findings.labels import method_title
 from core.release import Release
 from tests.inline import run_inline
 
@@ -320,4 +320,4 @@ def test_numbers_are_taught_in_the_classes_of_the_audited_graph():
 
 
 def test_words_tell_who_was_taught():
-    assert "trained on another graph" in method_title("neighbourhood_classifier@transfer")
+    assert "trained on another graph" in parse_attack("neighbourhood_classifier@transfer").title

@@ -274,7 +274,7 @@ def test_an_audit_leaves_them_out_too(files, audit_home):
     )
     view = run_inline(spec, loaded, audit_home)
     assert (view.cells.state == "done").all()
-    assert "7" not in set(view.nodes.node) | set(view.profile.node)
+    assert "7" not in set(view.nodes.to_frame().node) | set(view.profile.node)
     assert view.load_graph().num_nodes == 39
 
 

@@ -15,11 +15,12 @@ import pytest
 
 import core.cli.main as command
 from core.audit.export import SCENARIO_COLUMNS
+from core.audit.node_risks import NODE_COLUMNS
 from core.audit.parts import PARTS
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.store.database import Store
-from core.audit.view import NODE_COLUMNS, RESULT_COLUMNS
+from core.audit.view import RESULT_COLUMNS
 from core.cli import listing
 from core.cli.arguments import load_input, split_private
 from core.cli.audit_spec import build_spec

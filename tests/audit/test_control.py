@@ -30,7 +30,6 @@ from core.data.control import (
     make_control_released_threat,
 )
 from core.errors import InputError
-from core.findings.labels import is_data_independent
 from core.graph import Graph
 from core.measures.ranking import compute_auc
 from core.methods import LinkAttack, MethodInfo
@@ -183,7 +182,7 @@ def test_being_in_a_data_independent_release_adds_nothing(tmp_path, only_attacks
     configs = {m.info.key: {**QUICK.get(m.info.key, {}), SETTING: True} for m in INDEPENDENT}
     defenses = [{"key": key, "config": config} for key, config in configs.items()]
     view = run_inline(make_spec(graph, defenses=defenses), graph, tmp_path)
-    rows = view.control[[is_data_independent(release) for release in view.control.release]]
+    rows = view.control[[made.is_data_independent for made in view.control.made]]
     assert rows.release.nunique() == len(INDEPENDENT) >= 9
     threats = {Scenario.parse(method).threat for method in rows.method}
     assert threats == {"link", "attribute", "included"}

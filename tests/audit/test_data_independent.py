@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from core.audit.presets import add_data_independent, find_data_independent, pair_data_independent
+from core.audit.release_info import parse_release
 from core.audit.spec import MethodChoice
-from core.findings.labels import release_title
 from core.registry import list_methods
 
 GAP = MethodChoice.parse("gap:epsilon=2,hops=1", "defense")
@@ -14,7 +14,7 @@ def test_twin_differs_in_the_data_only():
     independent = find_data_independent(GAP)
     assert independent.make("defense").config == {**GAP.make("defense").config, "data_free": True}
     assert find_data_independent(independent) is None
-    assert release_title(independent.id) == "GAP (ε = 2, data-independent baseline, hops = 1)"
+    assert parse_release(independent.id).title == "GAP (ε = 2, data-independent baseline, hops = 1)"
 
 
 def test_exactly_the_syntheses_that_can_run_without_data_have_one():

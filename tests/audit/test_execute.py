@@ -12,24 +12,19 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import core.registry
+from core.audit.attack import parse_attack
 from core.audit.export import SCENARIO_COLUMNS, describe_audit
 from core.audit.jobs import cells as execute
 from core.audit.jobs.cells import Job, execute_cell
 from core.audit.jobs.worker import MAX_CURVE_POINTS, StoredProgress
 from core.audit.link_sample import LinkSample
+from core.audit.node_risks import NODE_COLUMNS
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.threat_sampling import draw_repeat
-from core.audit.view import (
-    CELL_COLUMNS,
-    NODE_COLUMNS,
-    PROFILE_COLUMNS,
-    REPEATS,
-    REPR_ROWS,
-    RESULT_COLUMNS,
-)
+from core.audit.view import CELL_COLUMNS, PROFILE_COLUMNS, REPEATS, REPR_ROWS, RESULT_COLUMNS
 from core.errors import RunCancelled, UnsupportedError
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
@@ -84,8 +79,8 @@ def view(home, graph, make_spec):
 def test_an_audit_fills_every_table(view, graph):
     assert view.summary.state == "done"
     assert (view.summary.cells_done, view.summary.cells_failed) == (2 * (1 + 2 * (2 + 4)), 0)
-    assert tuple(view.results) == (*RESULT_COLUMNS, REPEATS)
-    assert tuple(view.nodes) == NODE_COLUMNS
+    assert tuple(view.results) == (*RESULT_COLUMNS, REPEATS, "attack", "made")
+    assert tuple(view.nodes.to_frame()) == NODE_COLUMNS
     assert tuple(view.profile) == PROFILE_COLUMNS
     assert tuple(view.cells) == CELL_COLUMNS
     assert set(view.results.release) == {"original", "random_deletion"}
@@ -167,7 +162,7 @@ def test_node_risks_are_means_over_the_repeats_at_stake(view, home):
         if row.method == "class_prior" and row.release == "original"
     ]
     store.close()
-    table = view.nodes[(view.nodes.attack == "class_prior") & (view.nodes.release == "original")]
+    table = view.nodes.to_frame([("original", parse_attack("class_prior"))])
     for row in table.itertuples():
         node = int(row.node)
         risks = [c["risk"][c["nodes"] == node] for c in cells]

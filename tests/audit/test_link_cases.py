@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from core.audit.attack import parse_attack
 from core.audit.export import describe_audit
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
@@ -11,7 +12,6 @@ from core.audit.scenarios import Scenario, list_scenarios
 from core.audit.spec import AuditSpec, MethodChoice
 from core.cli.audit_spec import read_attacks
 from core.errors import InputError
-from core.findings.labels import method_title
 from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
 
@@ -89,7 +89,8 @@ def test_rows_say_what_was_attacked_by_whom(tmp_path):
         and r["release"] != "original"
     }
     assert aucs["composition:3"] > aucs["standard"] > 0.6
-    inside = view.nodes[view.nodes.attack == "mechanism_posterior@included"]
+    nodes = view.nodes.to_frame()
+    inside = nodes[nodes.attack == "mechanism_posterior@included"]
     assert set(inside.release) == {"original", "edge_rand:epsilon=2.0"}
     original = inside[inside.release == "original"]
     assert original.risk.mean() > 0.9  # an undefended release is what it says
@@ -111,7 +112,7 @@ def test_one_release_of_every_defense_tells_more_than_each_alone(tmp_path):
             for method in ("mechanism_posterior@included", scenario.id)
         ]
         assert aucs[1] > aucs[0]
-    assert "combining EdgeRand (ε = 2) and EdgeRand (ε = 1)" in method_title(scenario.id)
+    assert "combining EdgeRand (ε = 2) and EdgeRand (ε = 1)" in parse_attack(scenario.id).title
 
 
 def test_links_inside_need_no_links_that_are_withheld(tmp_path):

@@ -22,14 +22,14 @@ def test_risk_is_the_mean_over_repeats_with_students_interval(num_repeats):
     for _ in range(num_repeats):
         nodes = np.flatnonzero(rng.random(num_nodes) < 0.6)
         cells.append({"nodes": nodes, "risk": rng.random(len(nodes)), "base": 0.3 + 0 * nodes})
-    nodes, found = _combine_node_risks(cells, num_nodes)
-    assert nodes.tolist() == sorted({int(node) for cell in cells for node in cell["nodes"]})
-    for place, node in enumerate(nodes):
+    found = _combine_node_risks(cells, num_nodes)
+    assert found.nodes.tolist() == sorted({int(node) for cell in cells for node in cell["nodes"]})
+    for place, node in enumerate(found.nodes):
         risks = np.array([c["risk"][c["nodes"] == node][0] for c in cells if node in c["nodes"]])
-        assert found["seeds"][place] == len(risks)
-        assert found["risk"][place] == pytest.approx(risks.mean())
-        assert found["advantage"][place] == pytest.approx(risks.mean() - 0.3)
-        ends = found["low"][place], found["high"][place]
+        assert found.seeds[place] == len(risks)
+        assert found.risk[place] == pytest.approx(risks.mean())
+        assert found.advantage[place] == pytest.approx(risks.mean() - 0.3)
+        ends = found.low[place], found.high[place]
         if len(risks) == 1:
             assert np.isnan(ends).all()
         else:
@@ -69,7 +69,7 @@ def test_the_table_has_each_cell_in_the_order_of_releases_and_attacks(
     attacks = [{"key": "common_neighbors"}, {"key": "class_prior"}]
     defenses = [{"key": "random_deletion"}]
     spec = make_spec(attacks=attacks, defenses=defenses, num_repeats=num_repeats)
-    nodes = run_inline(spec, graph, tmp_path).nodes
+    nodes = run_inline(spec, graph, tmp_path).nodes.to_frame()
     with closing(Store(tmp_path)) as store:
         done = [c for c in store.list_cells(store.list_audits()[0].id) if c.kind == "attack"]
         cells = [(c.release, c.method, files.load_cell(tmp_path, c.key)) for c in done]
@@ -97,9 +97,7 @@ def test_one_repeat_gives_what_several_equal_ones_do():
     nodes = np.flatnonzero(rng.random(200) < 0.5)
     cell = {"nodes": nodes, "risk": rng.random(len(nodes)), "base": rng.random(len(nodes))}
     nobody = {name: values[:0] for name, values in cell.items()}
-    short, found = _combine_node_risks([cell], 200)
-    long, expected = _combine_node_risks([cell, nobody], 200)
-    assert np.array_equal(short, long)
-    for name, values in expected.items():
-        assert np.array_equal(found[name], values, equal_nan=True), name
-        assert found[name].dtype == values.dtype
+    found = _combine_node_risks([cell], 200)
+    for name, values in vars(_combine_node_risks([cell, nobody], 200)).items():
+        assert np.array_equal(getattr(found, name), values, equal_nan=True), name
+        assert getattr(found, name).dtype == values.dtype

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from core.attribute import Attribute
+from core.audit.attack import parse_attack
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec
 from core.audit.store import files
@@ -26,7 +27,6 @@ from core.audit.studies import (
 )
 from core.errors import InputError
 from core.figures.study import study_lines
-from core.findings.labels import method_title
 from core.findings.study import compute_falls, compute_study, describe_falls, describe_study
 from core.graph import Graph
 from core.seeding import Seed
@@ -235,7 +235,7 @@ def test_the_column_that_tells_most_falls_most(withheld_study):
     assert 0.7 < values[1] < 0.9  # what is left is the attribute that tells half
     assert 4.0 not in values  # without columns it cannot run
     falls = compute_falls(table, "attribute", names)
-    by_name = falls[falls.attack == method_title("feature_regression")].set_index("withheld")
+    by_name = falls[falls.attack == parse_attack("feature_regression").title].set_index("withheld")
     assert by_name.loc["tells", "falls by"] == pytest.approx(values[0] - values[1])
     assert by_name.loc["tells", "beyond noise"]
     assert not by_name.loc["noise", "beyond noise"]

@@ -11,13 +11,13 @@ import time
 import numpy as np
 import pytest
 
+from core.audit.release_info import parse_release
 from core.audit.scenarios import split_id
 from core.audit.spec import MethodChoice
 from core.context import Context
 from core.defenses import command
 from core.defenses.command import FOLDER, Command
 from core.errors import InputError, ResourceError, RunCancelled
-from core.findings.labels import release_title
 from core.registry import find_method, list_methods, parse_method
 from core.seeding import Seed
 from core.threats import Threats
@@ -81,7 +81,7 @@ def test_text_of_a_choice_is_its_line():
     assert choice.id == f"command:{line}"
     assert parse_method(choice.id).line == line
     assert split_id(choice.id)[0] == choice.id
-    assert "./tool" in release_title(choice.id)
+    assert "./tool" in parse_release(choice.id).title
     assert find_method("command", "defense") not in list_methods()
 
 

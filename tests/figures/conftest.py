@@ -8,21 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.audit.attack import parse_attack
 from core.audit.link_sample import LinkSample
+from core.audit.node_risks import NODE_COLUMNS
+from core.audit.release_info import parse_release
 from core.audit.spec import AuditSpec, MethodChoice
-from core.audit.view import (
-    CELL_COLUMNS,
-    NODE_COLUMNS,
-    PROFILE_COLUMNS,
-    RESULT_COLUMNS,
-    AuditSummary,
-    AuditView,
-    ReleaseSummary,
-)
+from core.audit.view import CELL_COLUMNS, PROFILE_COLUMNS, AuditSummary, AuditView, ReleaseSummary
 from core.graph import Graph
 from core.release import Guarantee
 from core.results import Estimate
+from tests.oracles.audits import tabulate_results
 from tests.oracles.graphs import two_communities
+from tests.oracles.node_risks import build_risks
 
 RELEASES = ("original", "random_deletion:strength=0.5", "random_deletion:strength=0.9")
 LINK = {"common_neighbors": (0.84, 0.66, 0.52), "degree_product": (0.61, 0.58, 0.51)}
@@ -67,7 +64,7 @@ def make_results() -> pd.DataFrame:
             reason="the release has no links",
         )
     )
-    return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
+    return tabulate_results(rows)
 
 
 def make_nodes(graph: Graph, num_attacks: int = 3) -> pd.DataFrame:
@@ -160,15 +157,12 @@ def make_view(graph: Graph | None = None) -> AuditView:
         22,
         1,
         ("link", "attribute"),
-        attacks,
-        ("random_deletion",),
+        tuple(map(parse_attack, attacks)),
+        (parse_release("random_deletion"),),
     )
     releases = tuple(
         ReleaseSummary(
-            release,
-            release,
-            release.partition(":")[0],
-            {} if index == 0 else {"strength": (0.5, 0.9)[index - 1]},
+            parse_release(release),
             Guarantee(),
             {"links_kept": Estimate((1.0, 0.5, 0.1)[index], None, None, graph.num_edges, 5)},
             {} if index == 0 else {"loss": [(0, 1.0), (1, 0.6), (2, 0.5)]},
@@ -194,7 +188,7 @@ def make_view(graph: Graph | None = None) -> AuditView:
         releases,
         make_results(),
         pd.DataFrame(columns=list(CELL_COLUMNS)),
-        cache(lambda: make_nodes(graph)),
+        cache(lambda: build_risks(make_nodes(graph))),
         cache(lambda: make_profile(graph)),
         cache(make_rocs),
         lambda: graph,

@@ -5,14 +5,15 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from core.audit.view import NODE_COLUMNS, RESULT_COLUMNS
+from core.audit.attack import attach_referents, parse_attack
+from core.audit.node_risks import NODE_COLUMNS
 from core.findings import answers
-from core.findings.attackers import find_headlines, pick_worst
-from core.findings.labels import method_title
 from core.findings.people import list_secrets
 from core.findings.tradeoff import compute_tradeoff
 from tests.figures.conftest import RELEASES, make_nodes, make_results, result_row
+from tests.oracles.audits import tabulate_results
 from tests.oracles.graphs import two_communities
+from tests.oracles.node_risks import build_risks
 
 
 def replace_value(results: pd.DataFrame, method: str, value: float, half: float) -> pd.DataFrame:
@@ -79,7 +80,7 @@ def test_a_release_that_the_strongest_attack_was_not_tried_on_is_not_called_safe
         result_row(RELEASES[1], "degree_product", "auc", 0.55, 0.02),
         result_row(RELEASES[1], "common_neighbors", "auc", value, 0.02, status=status),
     ]
-    table = pd.DataFrame(rows[: None if status else -1], columns=list(RESULT_COLUMNS))
+    table = tabulate_results(rows[: None if status else -1])
     assert ("falls to 0.55" in answers.answer_defense(table, "link")) == is_told
 
 
@@ -99,7 +100,7 @@ def test_risk_counts_the_exposed() -> None:
         for attack in ("common_neighbors", "degree_product")
         for i, risk in enumerate(risks)
     ]
-    nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
+    nodes = build_risks(pd.DataFrame(rows, columns=list(NODE_COLUMNS)))
     text = answers.answer_risk(nodes)
     # An advantage of just 0.2 is not above the limit, whatever the floats say.
     assert "Link inference exposes 2 of 4 people on the original, and 1 with Random" in text
@@ -134,24 +135,21 @@ def test_the_least_exposing_release_is_that_on_which_the_headline_attacker_gains
 ) -> None:
     best = {}
     for release in RELEASES[1:]:
-        real = view.nodes[(view.nodes.release == release) & (view.nodes.attack == REAL)]
-        best[release] = real.advantage.mean()
-    assert answers.find_least_exposing(pick_worst(view.nodes)) == min(best, key=best.get)
-    alone = view.nodes[view.nodes.release == "original"]
-    assert answers.find_least_exposing(pick_worst(alone)) is None
+        best[release] = view.nodes.parts[release, parse_attack(REAL)].advantage.mean()
+    assert answers.find_least_exposing(view.nodes) == min(best, key=best.get)
+    assert answers.find_least_exposing(view.nodes.select(["original"])) is None
     for secret in list_secrets(view.nodes):
-        headline = find_headlines(view.nodes, secret=(secret.threat, secret.target))
-        safest = answers.find_safest(view.nodes, secret)
-        assert safest == answers.find_least_exposing(headline)
+        safest = answers.find_least_exposing(view.nodes, secret)
+        assert safest == answers.find_least_exposing(view.nodes.select(secret=secret))
         assert safest is not None
 
 
 def test_a_data_free_twin_is_never_the_best_defense() -> None:
     """It is there to compare with, not to be published."""
     independent = "gap:data_free=True"
-    results = make_results().replace({"release": {RELEASES[2]: independent}})
+    results = attach_referents(make_results().replace({"release": {RELEASES[2]: independent}}))
     text = answers.answer_defense(results, "link")
     assert "strength = 0.5" in text
-    assert method_title(independent) not in text
+    assert parse_attack(independent).title not in text
     nodes = make_nodes(two_communities()).replace({"release": {RELEASES[2]: independent}})
-    assert method_title(independent) not in answers.answer_risk(nodes)
+    assert parse_attack(independent).title not in answers.answer_risk(build_risks(nodes))

@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.view import NODE_COLUMNS
+from core.audit.node_risks import NODE_COLUMNS
 from core.findings.groups import (
     _format_groups,
     answer_groups,
     compute_group_advantage,
     compute_largest_gap,
 )
+from tests.oracles.node_risks import build_risks
 
 
 def make_nodes(gap: float, n: int = 200, seed: int = 0) -> tuple[pd.DataFrame, dict]:
@@ -35,7 +36,7 @@ def make_nodes(gap: float, n: int = 200, seed: int = 0) -> tuple[pd.DataFrame, d
 
 def test_gains_equal_a_loop_and_small_groups_are_left_out():
     nodes, groups = make_nodes(0.2)
-    table = compute_group_advantage(nodes, groups)
+    table = compute_group_advantage(build_risks(nodes), groups)
     real = nodes[(nodes.attack == "gcn") & (nodes.release == "original")]
     women = [r.advantage for r in real.itertuples() if groups["gender"][r.node] == "w"]
     row = table[(table.release == "original") & (table.group == "w")].iloc[0]
@@ -46,6 +47,7 @@ def test_gains_equal_a_loop_and_small_groups_are_left_out():
 
 def test_the_largest_gap_is_named_with_what_a_defense_makes_of_it():
     nodes, groups = make_nodes(0.2)
+    nodes = build_risks(nodes)
     gaps = compute_largest_gap(compute_group_advantage(nodes, groups)).set_index("release")
     assert gaps.loc["original", ["column", "most", "least"]].tolist() == ["gender", "w", "m"]
     assert gaps.loc["original"].low > 0
@@ -58,10 +60,11 @@ def test_the_largest_gap_is_named_with_what_a_defense_makes_of_it():
 def test_a_gap_by_chance_is_called_one():
     named = 0
     for seed in range(20):
-        text = answer_groups(*make_nodes(0.0, seed=seed))
+        nodes, groups = make_nodes(0.0, seed=seed)
+        text = answer_groups(build_risks(nodes), groups)
         named += "beyond chance" not in text
     assert named <= 3
-    assert answer_groups(make_nodes(0.0)[0], {}) == ""
+    assert answer_groups(build_risks(nodes), {}) == ""
 
 
 @pytest.mark.parametrize(

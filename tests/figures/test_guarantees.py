@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
@@ -30,6 +29,7 @@ from core.privacy.guarantees import EDGE, LINK_ONCE, LINK_TWICE, NODE
 from core.release import Guarantee
 from core.results import Estimate
 from tests.figures.conftest import RELEASES, make_results, result_row
+from tests.oracles.audits import tabulate_results
 
 
 def make_check(**fields) -> ClaimCheck:
@@ -167,8 +167,6 @@ def test_without_intervals_a_twin_decides_nothing():
         result_row(r, "release", "node_classification_f1", v, None)
         for r, v in ((RELEASES[1], 0.9), (RELEASES[2], 0.1))
     ]
-    table = compute_data_independent_table(
-        pd.DataFrame(rows, columns=make_results().columns), {RELEASES[1]: RELEASES[2]}
-    )
+    table = compute_data_independent_table(tabulate_results(rows), {RELEASES[1]: RELEASES[2]})
     assert list(table.verdict) == ["unsure"]
     assert "too few repeats" in answer_data_independent(table)[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from plotly.offline import get_plotlyjs
@@ -14,8 +13,9 @@ from core.figures.theme import style_figure
 from core.figures.transfer import transfer_matrix
 from core.findings.risk import compute_heatmap
 from core.graph import Graph
+from tests.oracles.audits import tabulate_results
 
-from .conftest import make_results, result_row
+from .conftest import result_row
 from .test_ego import HOSTILE
 
 pytestmark = pytest.mark.browser
@@ -56,7 +56,7 @@ def test_a_click_near_the_edge_of_a_cell_finds_its_node(browser, view, tmp_path)
     page.wait_for_selector("#heat .plotly", timeout=60_000)
     page.wait_for_timeout(500)
     plot = page.locator("#heat .nsewdrag").first.bounding_box()
-    attacks = list(table.columns[4:])
+    attacks = [attack.id for attack in table.columns[4:]]
     row, column = 7, 2
     assert not np.isnan(chart.table[attacks[column]].iloc[row])
     page.mouse.click(
@@ -93,7 +93,7 @@ def test_a_title_of_several_lines_is_not_cut_and_stays_above_the_plot(browser, t
 def test_slanted_names_stay_below_the_title(browser, tmp_path):
     releases = ["original", "edge_rand", "dice", "random_rewiring:strength=0.3", "blink"]
     rows = [result_row(release, "jaccard", "auc", 0.7) for release in releases]
-    table = pd.DataFrame(rows, columns=make_results().columns)
+    table = tabulate_results(rows)
     figure = transfer_matrix(table[table.release != "dice"], "auc", "link").figure
     body = figure.to_html(include_plotlyjs=False, full_html=False, div_id="matrix")
     file = tmp_path / "matrix.html"

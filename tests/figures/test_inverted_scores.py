@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.audit.view import RESULT_COLUMNS
+from core.audit.attack import attach_referents
 from core.figures.ranking import attack_ranking
 from core.figures.tradeoff import tradeoff
 from core.figures.transfer import transfer_matrix
@@ -20,6 +20,7 @@ from core.findings.tradeoff import compute_tradeoff, find_best_release
 from core.report.document import build_content
 from core.report.options import ReportOptions
 from tests.figures.conftest import RELEASES, make_results, make_view, result_row
+from tests.oracles.audits import tabulate_results
 
 UTILITY = "node_classification_f1"
 WRONG = RELEASES[2]
@@ -40,7 +41,7 @@ def test_only_a_whole_interval_below_one_half_is_turned(value: float, half: floa
     rows = [
         result_row("original", "gae_cosine", metric, value, half) for metric in ("auc", "accuracy")
     ]
-    table = select_results(pd.DataFrame(rows, columns=list(RESULT_COLUMNS)))
+    table = select_results(tabulate_results(rows))
     inverted = invert_scores(table)
     is_wrong = value + half < 0.5
     assert inverted.is_inverted.tolist() == [is_wrong, False]
@@ -54,7 +55,7 @@ def test_only_a_whole_interval_below_one_half_is_turned(value: float, half: floa
 
 def test_without_an_interval_nothing_is_clear() -> None:
     rows = [result_row("original", "gae_cosine", "auc", 0.1, None)]
-    table = select_results(pd.DataFrame(rows, columns=list(RESULT_COLUMNS)))
+    table = select_results(tabulate_results(rows))
     assert not invert_scores(table).is_inverted.any()
 
 
@@ -75,7 +76,7 @@ def test_a_release_is_not_admissible_for_being_attacked_backwards(results: pd.Da
 
 
 def test_answers_say_it_and_do_not_call_it_safe(results: pd.DataFrame) -> None:
-    on_original = results[results.release == WRONG].assign(release="original")
+    on_original = attach_referents(results[results.release == WRONG].assign(release="original"))
     text = answers.answer_attack(on_original, "link")
     assert "0.30 [0.27, 0.33], clearly below one half: inverted, it reaches 0.70" in text
     assert "above the best baseline attacker" in text
@@ -107,7 +108,7 @@ def test_charts_and_tables_flag_it(results: pd.DataFrame) -> None:
     assert "inverted" in point.hovertemplate
     assert "inverted" in chart.note
     assert any(MARK in a.text for a in chart.figure.layout.annotations)
-    on_original = results[results.release == WRONG].assign(release="original")
+    on_original = attach_referents(results[results.release == WRONG].assign(release="original"))
     ranked = attack_ranking(on_original, "link", "auc")
     assert ranked.table.method.iloc[0] == "common_neighbors"
     diamonds = [t for t in ranked.figure.data if t.type == "scatter"]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from core.audit.attack import parse_attack
+from core.audit.release_info import parse_release
 from core.findings.labels import (
-    attack_threat,
     axis_title,
     chance_level,
     is_attack_metric,
-    is_baseline,
     is_higher_useful,
-    method_title,
     metric_title,
-    release_title,
 )
 
 
@@ -30,14 +28,15 @@ from core.findings.labels import (
     ],
 )
 def test_release_title_names_its_strength(release, title):
-    assert release_title(release) == title
+    assert parse_release(release).title == title
 
 
 def test_attacks_know_their_threat_and_whether_they_are_null():
-    assert method_title("common_neighbors") == "Common neighbours"
-    assert (attack_threat("common_neighbors"), is_baseline("common_neighbors")) == ("link", False)
-    assert (attack_threat("class_prior"), is_baseline("class_prior")) == ("attribute", True)
-    assert attack_threat("release") is None
+    link, prior = parse_attack("common_neighbors"), parse_attack("class_prior")
+    assert link.title == "Common neighbours"
+    assert (link.threat, link.is_baseline) == ("link", False)
+    assert (prior.threat, prior.is_baseline) == ("attribute", True)
+    assert parse_attack("release").threat is None
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 
 from core.attribute import MISSING, Attribute
-from core.audit.view import NODE_COLUMNS, PROFILE_COLUMNS
+from core.audit.node_risks import NODE_COLUMNS
+from core.audit.release_info import parse_release
+from core.audit.view import PROFILE_COLUMNS
 from core.findings import node_card
-from core.findings.labels import release_title
 from core.graph import Graph
+from tests.oracles.node_risks import build_risks
 
 STAR = Graph.from_pairs(
     np.array([[0, 1], [0, 2], [0, 3], [0, 4]]),
@@ -18,16 +20,18 @@ STAR = Graph.from_pairs(
 )
 LABEL = Attribute("label", np.array([0, 0, 1, 1, MISSING, 0]), ("x", "y"))
 
-DELETION = release_title("random_deletion")
+DELETION = parse_release("random_deletion").title
 
-NODES = pd.DataFrame(
-    [
-        ("ann", "original", "common_neighbors", 0.9, 0.4, 0.8, 1.0, 2),
-        ("ann", "original", "label_propagation", 0.7, 0.2, 0.6, 0.8, 2),
-        ("ann", "random_deletion", "common_neighbors", 0.4, 0.1, 0.3, 0.5, 2),
-        ("Bob", "original", "common_neighbors", np.nan, np.nan, np.nan, np.nan, 0),
-    ],
-    columns=list(NODE_COLUMNS),
+NODES = build_risks(
+    pd.DataFrame(
+        [
+            ("ann", "original", "common_neighbors", 0.9, 0.4, 0.8, 1.0, 2),
+            ("ann", "original", "label_propagation", 0.7, 0.2, 0.6, 0.8, 2),
+            ("ann", "random_deletion", "common_neighbors", 0.4, 0.1, 0.3, 0.5, 2),
+            ("Bob", "original", "common_neighbors", np.nan, np.nan, np.nan, np.nan, 0),
+        ],
+        columns=list(NODE_COLUMNS),
+    )
 )
 
 PROFILE = pd.DataFrame(

@@ -7,12 +7,12 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from core.audit.view import RESULT_COLUMNS
 from core.figures.pair_profile import pair_profile
 from core.findings.pair_profile import answer_pair_profile, compute_pair_table
 from core.report.document import build_content
 from core.report.options import ReportOptions
 from tests.figures.conftest import RELEASES, make_results, make_view, result_row
+from tests.oracles.audits import tabulate_results
 
 STEPS = {RELEASES[0]: (2.2, 4.5), RELEASES[1]: (3.1, 4.6), RELEASES[2]: (4.4, 4.5)}
 
@@ -27,7 +27,7 @@ def make_pairs(half: float = 0.1, steps: dict = STEPS) -> pd.DataFrame:
             rows.append(
                 result_row(release, "release", f"pair_disconnected_{kind}", 0.1, 0.02, n=200)
             )
-    return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
+    return tabulate_results(rows)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_the_answer_knows_which_way_is_near() -> None:
         result_row(RELEASES[0], "release", f"pair_embedding_cosine_{kind}", value, 0.05)
         for kind, value in (("hidden", 0.9), ("absent", 0.2))
     ]
-    alike = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
+    alike = tabulate_results(rows)
     text = answer_pair_profile(alike)
     assert "0.90 [0.85, 0.95] alike by their embeddings" in text
     assert "withheld links are nearer, which" in text

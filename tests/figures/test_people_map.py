@@ -25,9 +25,8 @@ POSITIONS = np.random.default_rng(0).uniform(-1, 1, (40, 2)).astype(np.float32)
 def make_side(release: str = "original", with_changes: bool = False) -> Side:
     view = make_view(GRAPH)
     released = None if release == "original" else view.load_release(release, 0)
-    nodes = view.nodes[view.nodes.release == release]
     side = GRAPH.attribute("private")
-    people = compute_people(GRAPH, side.codes, nodes, side, released)
+    people = compute_people(GRAPH, side.codes, view.nodes, side, released, release)
     people.loc[:2, ["advantage", "risk"]] = np.nan
     edges = GRAPH.edges if released is None else released.edges
     changes = find_changes(GRAPH, released) if with_changes else (None, None)

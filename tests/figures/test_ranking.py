@@ -89,7 +89,7 @@ def test_tables_of_an_audit(view):
     missing = describe_missing(results)
     assert missing.status.tolist() == ["skipped", "failed"]
     assert missing.metrics.tolist() == ["tpr_at_fpr_0.001", "diameter"]
-    assert list(results.columns) == list(RESULT_COLUMNS)
+    assert list(results.columns) == [*RESULT_COLUMNS, "attack", "made"]
 
 
 def test_an_adaptive_attack_that_does_as_its_standard_form_has_no_bar_of_its_own():

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from core.audit.release_info import parse_release
 from core.audit.view import ReleaseSummary
 from core.findings.release_table import compute_release_table
 from core.release import Guarantee
 from tests.figures.conftest import RELEASES, make_results
 
 SUMMARIES = [
-    ReleaseSummary("original", "Original", "original", {}, Guarantee()),
-    ReleaseSummary(RELEASES[1], "", "random_deletion", {}, Guarantee()),
-    ReleaseSummary(RELEASES[2], "", "random_deletion", {}, Guarantee("edge", "one link", 2.0)),
+    ReleaseSummary(parse_release("original"), Guarantee()),
+    ReleaseSummary(parse_release(RELEASES[1]), Guarantee()),
+    ReleaseSummary(parse_release(RELEASES[2]), Guarantee("edge", "one link", 2.0)),
 ]
 
 

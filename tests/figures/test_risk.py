@@ -1,4 +1,4 @@
-"""Worst case, heatmap and groups against plain loops."""
+"""Heatmap, shares and groups against plain loops."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.view import NODE_COLUMNS
+from core.audit.attack import parse_attack
+from core.audit.node_risks import NODE_COLUMNS, NodeRisks
 from core.figures.risk import risk_by_group, risk_distribution, risk_heatmap
 from core.figures.theme import INKS
-from core.findings.attackers import compute_headline
 from core.findings.numbers import format_number
 from core.findings.risk import (
     compute_group_risk,
     compute_heatmap,
     compute_risk_shares,
-    compute_worst_case,
+    tabulate_exposed,
 )
+from tests.oracles.node_risks import build_risks
 
 from .conftest import RELEASES
 from .test_theme import luminance
@@ -41,31 +42,36 @@ def make_nodes(num_nodes: int, attacks: int = 4) -> pd.DataFrame:
     )[list(NODE_COLUMNS)]
 
 
-def test_worst_case_equals_a_loop(view):
-    worst = compute_worst_case(view.nodes)
-    expected: dict[tuple[str, str], tuple[float, str]] = {}
-    for row in view.nodes.itertuples():
-        key = (row.release, row.node)
-        if row.risk == row.risk and row.risk > expected.get(key, (-1.0, ""))[0]:
-            expected[key] = (row.risk, row.attack)
-    found = {(r.release, r.node): (r.risk, r.attack) for r in worst.itertuples()}
-    assert found == expected
-    assert worst.risk.is_monotonic_decreasing
+def list_headlines(nodes: NodeRisks) -> pd.DataFrame:
+    """release, node, risk and advantage of the headline attacker."""
+    return pd.concat(
+        pd.DataFrame(
+            {
+                "release": one.release,
+                "node": np.asarray(nodes.names.take(one.nodes)),
+                "risk": one.risk,
+                "advantage": one.advantage,
+            }
+        )
+        for one in map(nodes.find_headline, nodes.releases)
+    )
 
 
 def test_a_node_with_nothing_at_stake_is_absent():
     nodes = make_nodes(3)
     nodes.loc[nodes.node == "v1", "risk"] = np.nan
-    assert "v1" not in set(compute_worst_case(nodes).node)
-    assert "v1" not in set(compute_heatmap(nodes, "original").node)
-    assert "v1" not in set(compute_headline(nodes).node)
+    risks = build_risks(nodes)
+    assert "v1" not in set(compute_heatmap(risks, "original").node)
+    assert "v1" not in set(list_headlines(risks).node)
 
 
-def draw(nodes: pd.DataFrame, *releases: str, **options):
+def draw(nodes: pd.DataFrame | NodeRisks, *releases: str, **options):
     """The heatmap of releases with the people in the order of the first."""
+    nodes = build_risks(nodes) if isinstance(nodes, pd.DataFrame) else nodes
     by = options.get("by", "advantage")
     first = compute_heatmap(nodes, releases[0], by=by)
-    others = {r: compute_heatmap(nodes, r, by=by, order=first.node) for r in releases[1:]}
+    order = nodes.names.get_indexer(first.node)
+    others = {r: compute_heatmap(nodes, r, by=by, order=order) for r in releases[1:]}
     return risk_heatmap({releases[0]: first, **others}, **options)
 
 
@@ -87,11 +93,13 @@ def test_heatmap_cells_and_click_targets_name_their_node(view):
     table = compute_heatmap(view.nodes, "original", by="risk")
     heat, targets = risk_heatmap({"original": table}, by="risk").figure.data
     assert np.asarray(heat.z, float).shape == (40, 3)
-    attacks = list(table.columns[4:])
+    attacks = [attack.id for attack in table.columns[4:]]
     lookup = {
-        (r.node, r.attack): r.risk for r in view.nodes.itertuples() if r.release == "original"
+        (r.node, r.attack): r.risk
+        for r in view.nodes.to_frame().itertuples()
+        if r.release == "original"
     }
-    assert len(targets.customdata) == sum(v == v for v in lookup.values())
+    assert len(targets.customdata) == len(lookup)
     for row, (node, attack, first, last) in zip(targets.y, targets.customdata, strict=True):
         assert first == last == row + 1
         assert heat.z[row][attacks.index(attack)] == lookup[node, attack]
@@ -150,7 +158,7 @@ def test_a_range_of_ranks_has_a_row_a_person():
     whole, part = draw(nodes, "original"), draw(nodes, "original", ranks=(101, 140))
     assert "rows is the mean" in whole.note
     assert "mean of about" not in part.note
-    table = compute_heatmap(nodes, "original")
+    table = compute_heatmap(build_risks(nodes), "original")
     inside = table[table["rank"].between(101, 140)]
     names = [inside.node.iloc[row] for row in part.figure.layout.yaxis.tickvals]
     assert list(part.figure.layout.yaxis.ticktext) == names
@@ -162,7 +170,7 @@ def test_a_range_of_ranks_has_a_row_a_person():
 
 def test_heatmap_bins_above_the_limit():
     nodes = make_nodes(500)
-    table = compute_heatmap(nodes, "original")
+    table = compute_heatmap(build_risks(nodes), "original")
     heat, targets = risk_heatmap({"original": table}, max_cells=200).figure.data
     values = np.asarray(heat.z, float)
     assert values.shape == (50, 4)
@@ -171,7 +179,8 @@ def test_heatmap_bins_above_the_limit():
     for row, (node, attack, first, last) in zip(targets.y, targets.customdata, strict=True):
         inside = table[(table["rank"] >= first) & (table["rank"] <= last)]
         assert inside.node.iloc[0] == node
-        assert values[row, attacks.index(attack)] == pytest.approx(inside[attack].mean())
+        column = attacks.index(parse_attack(attack))
+        assert values[row, column] == pytest.approx(inside[attacks[column]].mean())
     covered = {(first, last) for _, _, first, last in targets.customdata}
     assert sum(last - first + 1 for first, last in covered) == len(table)
 
@@ -179,7 +188,7 @@ def test_heatmap_bins_above_the_limit():
 @pytest.mark.parametrize("scale", ["risk", "advantage"])
 def test_risk_shares_equal_a_count(view, scale):
     table = compute_risk_shares(view.nodes, by=scale)
-    found = compute_headline(view.nodes)
+    found = list_headlines(view.nodes)
     for release in RELEASES:
         risks = found[found.release == release][scale]
         rows = table[table.release == release]
@@ -192,7 +201,7 @@ def test_risk_shares_equal_a_count(view, scale):
 
 def test_groups_are_those_of_the_original(view):
     table = compute_group_risk(view.nodes, view.profile, "class", scale="risk")
-    worst = compute_headline(view.nodes)
+    worst = list_headlines(view.nodes)
     classes = view.profile[view.profile.release == "original"].set_index("node")["class"]
     for row in table.itertuples():
         risks = worst[(worst.release == row.release) & (worst.node.map(classes) == row.group)].risk
@@ -209,6 +218,16 @@ def test_degree_groups_cover_all_nodes_in_order(view):
     assert table.n.sum() == 37
     starts = [int(group.split("–")[0].strip("+")) for group in table.group]
     assert starts == sorted(starts)
+
+
+def test_exposed_people_are_told_by_class_beside_its_base():
+    rows = [("a", 0.9, 0.8), ("b", 0.5, 0.2), ("c", 0.3, 0.2)]
+    values = [(n, "original", "gcn", r, r - base, r, r, 1) for n, r, base in rows]
+    nodes = build_risks(pd.DataFrame(values, columns=list(NODE_COLUMNS)))
+    shown = tabulate_exposed(nodes, ["original"]).set_index("Base rate")
+    assert shown.Share.to_dict() == {"80 %": "0 %", "20 %": "50 %"}
+    assert set(shown.After) == {"private attribute"}
+    assert tabulate_exposed(nodes, ["edge_rand"]).empty
 
 
 @pytest.mark.parametrize("by", ["degree", "class", "community"])

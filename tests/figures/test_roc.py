@@ -10,8 +10,12 @@ from core.findings.palette import release_color
 from .conftest import RELEASES
 
 
+def list_attacks(view):
+    return [view.get_attack(attack) for release, attack in view.rocs if release == "original"]
+
+
 def test_by_attack_draws_each_curve_and_dashes_nulls(view):
-    chart = roc_by_attack(view.rocs, "original")
+    chart = roc_by_attack(view.rocs, view.get_release("original"), list_attacks(view))
     lines = {trace.name: trace for trace in chart.figure.data}
     assert set(lines) == {"Common neighbours", "Degree product", "chance"}
     assert lines["Degree product"].line.dash == "dash"
@@ -26,11 +30,14 @@ def test_by_attack_draws_each_curve_and_dashes_nulls(view):
 
 def test_by_release_uses_the_releases_colours(view):
     curves = {key: curve for key, curve in view.rocs.items() if key[0] in RELEASES[1:]}
-    chart = roc_by_release(curves, "common_neighbors", RELEASES)
-    colors = release_color(RELEASES)
+    made = [view.get_release(release) for release in RELEASES]
+    chart = roc_by_release(curves, view.get_attack("common_neighbors"), made)
+    colors = release_color(made)
     drawn = [trace.line.color for trace in chart.figure.data[:-1]]
     assert drawn == [colors[release] for release in RELEASES[1:]]
 
 
-def test_no_curve_is_an_empty_chart():
-    assert roc_by_attack({}, "original").is_empty
+def test_no_curve_is_an_empty_chart(view):
+    original = view.get_release("original")
+    assert roc_by_attack({}, original, list_attacks(view)).is_empty
+    assert roc_by_attack(view.rocs, original, []).is_empty

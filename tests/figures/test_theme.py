@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from core.audit.release_info import ReleaseInfo
 from core.figures.theme import shorten_names, wrap_text
 from core.findings.numbers import format_estimate, format_interval, format_number
 from core.findings.palette import (
@@ -55,7 +56,8 @@ def test_risk_scale_shares_no_colour_with_releases():
 
 def test_a_defense_keeps_its_colour_and_settings_are_tints():
     ids = ["original", "a", "b:epsilon=1", "b:epsilon=2", "c"]
-    colors, symbols = release_color(ids), release_symbol(ids)
+    made = list(map(ReleaseInfo, ids))
+    colors, symbols = release_color(made), release_symbol(made)
     assert colors["original"] == ORIGINAL_GREY
     assert [colors["a"], colors["b:epsilon=1"], colors["c"]] == list(OKABE_ITO[:3])
     assert colors["b:epsilon=2"] not in (colors["b:epsilon=1"], colors["a"], colors["c"])
@@ -65,7 +67,8 @@ def test_a_defense_keeps_its_colour_and_settings_are_tints():
 
 def test_many_defenses_stay_apart_by_colour_or_symbol():
     ids = [f"d{i}" for i in range(24)]
-    colors, symbols = release_color(ids), release_symbol(ids)
+    made = list(map(ReleaseInfo, ids))
+    colors, symbols = release_color(made), release_symbol(made)
     assert len({(colors[i], symbols[i]) for i in ids}) == len(ids)
 
 

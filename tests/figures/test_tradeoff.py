@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.audit.attack import attach_referents
 from core.figures.tradeoff import LABEL_HEIGHT, _place_label, tradeoff
 from core.figures.transfer import transfer_matrix
 from core.findings.tradeoff import (
@@ -139,7 +140,7 @@ def test_missing_cells_stay_empty(view):
 
 def test_a_synthesis_is_joined_to_its_twin() -> None:
     names = {RELEASES[1]: "gap", RELEASES[2]: "gap:data_free=True"}
-    results = make_results().replace({"release": names})
+    results = attach_referents(make_results().replace({"release": names}))
     chart = tradeoff(results, "auc", "node_classification_f1", threat="link")
     (line,) = [trace for trace in chart.figure.data if trace.name == "data-independent baseline"]
     table = chart.table.set_index("release")

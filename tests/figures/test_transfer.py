@@ -7,6 +7,7 @@ import pandas as pd
 from core.figures.transfer import transfer_matrix
 from core.findings.tradeoff import compute_transfer
 from tests.figures.conftest import RELEASES, make_results, result_row
+from tests.oracles.audits import tabulate_results
 
 
 def test_attribute_attacks_have_a_row_each_and_every_release_a_column():
@@ -16,7 +17,7 @@ def test_attribute_attacks_have_a_row_each_and_every_release_a_column():
         for release, value in zip(RELEASES, values, strict=True)
     ]
     known = make_results()
-    results = pd.concat([known, pd.DataFrame(rows, columns=known.columns)], ignore_index=True)
+    results = pd.concat([known, tabulate_results(rows)], ignore_index=True)
     table = compute_transfer(results, "auc", "attribute").set_index("attack")
     assert set(table.index) == {"label_propagation", "class_prior"}
     assert table.loc["label_propagation", list(RELEASES)].tolist() == list(values)

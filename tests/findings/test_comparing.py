@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from core.audit.release_info import parse_release
 from core.figures.comparing import SYMBOLS, compare_releases
 from core.findings.comparing import answer_changes, compute_comparison
 from core.findings.facts import STATE_TITLES
@@ -15,6 +16,7 @@ from core.findings.verdict import Verdict, judge
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
 RELEASES = ("original", "random_deletion", "edge_rand:epsilon=3")
+MADE = list(map(parse_release, RELEASES))
 EARLIER = "the audit of 3 March 2026"
 
 
@@ -51,7 +53,7 @@ def test_what_is_not_proven_is_drawn_apart_from_what_is_met(found, state):
     """ "Not proven" was kept in the picture and broken in audit.json."""
     table = compute_comparison(judge_audit(found))
     assert find_row(table).state == state
-    chart = compare_releases(table, RELEASES)
+    chart = compare_releases(table, MADE)
     points = [t for t in chart.figure.data if t.text is not None]
     drawn = {x: s for t in points for x, s in zip(t.x, t.marker.symbol, strict=True)}
     assert drawn[found] == SYMBOLS[state]
@@ -80,7 +82,7 @@ def test_without_anything_in_common_nothing_is_compared():
 
 def test_the_figure_draws_each_value_once_against_its_limit():
     table = compute_comparison(judge_audit(0.4), judge_audit(0.2))
-    chart = compare_releases(table, RELEASES, "dark", EARLIER)
+    chart = compare_releases(table, MADE, "dark", EARLIER)
     points = [t for t in chart.figure.data if t.text is not None]
     assert len(points) == table.name.nunique()
     drawn = np.sort(np.concatenate([np.asarray(t.x, float) for t in points]))
@@ -90,14 +92,16 @@ def test_the_figure_draws_each_value_once_against_its_limit():
     lines = [s.x0 for s in chart.figure.layout.shapes if s.type == "line"]
     assert sorted(lines) == sorted(table.drop_duplicates("name").limit)
     assert EARLIER in chart.note
-    assert compare_releases(table.head(0), RELEASES).is_empty
+    assert compare_releases(table.head(0), MADE).is_empty
 
 
 @pytest.mark.parametrize("num_releases", [1, 3])
 def test_titles_have_room_below_the_numbers_of_the_panels_above(num_releases: int):
     releases = RELEASES[:num_releases]
     table = compute_comparison(judge_audit(0.4))
-    layout = compare_releases(table[table.release.isin(releases)], releases).figure.layout
+    layout = compare_releases(
+        table[table.release.isin(releases)], MADE[:num_releases]
+    ).figure.layout
     room = layout.height - layout.margin.t - layout.margin.b
     domains = sorted(_domains(layout))
     gaps = [room * (above[0] - below[1]) for below, above in itertools.pairwise(domains)]
@@ -110,7 +114,7 @@ def test_names_of_three_lines_have_room_above_each_other():
     attacks = list_attack_keys()
     view = make_audit(make_noise(releases, attacks), attacks, releases[1:])
     table = compute_comparison(judge(view, find_policy("public")))
-    layout = compare_releases(table, releases).figure.layout
+    layout = compare_releases(table, list(map(parse_release, releases))).figure.layout
     low, high = min(_domains(layout))
     room = (high - low) * (layout.height - layout.margin.t - layout.margin.b) / len(releases)
     lines = max(text.count("<br>") + 1 for text in layout.yaxis.ticktext)
@@ -124,4 +128,4 @@ def _domains(layout) -> set[tuple[float, float]]:
 
 def test_the_figure_says_whose_upper_end_it_draws():
     table = compute_comparison(judge_audit(0.4))
-    assert "up to the highest end of any" in compare_releases(table, RELEASES).note
+    assert "up to the highest end of any" in compare_releases(table, MADE).note

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from core.audit.states import State
-from core.audit.view import RESULT_COLUMNS
 from core.findings import answers
 from core.findings.beat_baseline import compare_with_baseline
 from core.findings.differences import find_noise, is_clear
@@ -21,7 +20,7 @@ from core.findings.tradeoff import compute_tradeoff
 from core.findings.verdict import judge
 from core.findings.verdict_words import explain_others, explain_release, list_refused
 from core.release import ORIGINAL
-from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+from tests.oracles.audits import list_attack_keys, make_audit, make_noise, tabulate_results
 
 ATTACKS = list_attack_keys()
 LINKS = ("adamic_adar", "degree_product")
@@ -106,12 +105,9 @@ def test_the_most_useful_is_named_beyond_noise_only_and_beside_the_original(uses
 def test_added_links_count_as_well_as_lost_ones():
     assert (
         list_metrics(
-            pd.DataFrame(
-                [
-                    (RELEASE, RELEASE, {}, "release", metric, 0.5, 0.5, 0.5, 9, 3, "done", "")
-                    for metric in ("links_kept", "link_f1")
-                ],
-                columns=list(RESULT_COLUMNS),
+            tabulate_results(
+                (RELEASE, RELEASE, {}, "release", metric, 0.5, 0.5, 0.5, 9, 3, "done", "")
+                for metric in ("links_kept", "link_f1")
             ),
             "release",
         )[0]
@@ -141,7 +137,7 @@ def test_a_gap_is_narrowed_only_beyond_noise(after, words):
                 (release, release, {}, "release", f"pair_path_length_{kind}", value,
                  value - 0.005, value + 0.005, 400, 5, "done", "")
             )  # fmt: skip
-    text = answer_pair_profile(pd.DataFrame(rows, columns=list(RESULT_COLUMNS)))
+    text = answer_pair_profile(tabulate_results(rows))
     assert words in text
     assert ("narrows the gap" in text) == (after == 0.02)
 

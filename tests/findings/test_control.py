@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 from core.audit.view import CONTROL_COLUMNS
@@ -12,7 +11,7 @@ from core.findings.control import tabulate_control
 from core.report.data import ReportData
 from core.report.options import ReportOptions
 from core.report.results import build_attacks
-from tests.oracles.audits import make_audit
+from tests.oracles.audits import make_audit, tabulate_results
 
 RELEASE = "edge_rand:epsilon=6.0"
 INSIDE = "mechanism_posterior@included"
@@ -37,7 +36,7 @@ APART = [
 def make_view():
     attacks = ("adamic_adar", "katz", "feature_cosine")
     view = make_audit(SCORES, defenses=(RELEASE,), attacks=attacks)
-    return replace(view, control=pd.DataFrame(APART, columns=[*CONTROL_COLUMNS]))
+    return replace(view, control=tabulate_results(APART, CONTROL_COLUMNS))
 
 
 def tabulate(view):

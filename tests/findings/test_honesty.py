@@ -15,9 +15,11 @@ import pandas as pd
 import pytest
 
 import core.findings as findings
-from core.audit.view import NODE_COLUMNS, REPEATS, RESULT_COLUMNS, AuditView
+from core.audit.attack import attach_referents
+from core.audit.node_risks import NODE_COLUMNS
+from core.audit.view import REPEATS, RESULT_COLUMNS, AuditView
 from core.findings import answers
-from core.findings.columns import WITHOUT, answer_columns
+from core.findings.columns import answer_columns
 from core.findings.comparing import answer_changes, compute_comparison
 from core.findings.data_independent import answer_data_independent
 from core.findings.groups import answer_groups
@@ -32,10 +34,10 @@ from core.findings.verdict import judge
 from core.findings.verdict_words import explain_others, explain_release
 from core.release import ORIGINAL
 from core.results import RELEASE
-from tests.oracles.audits import make_audit
+from tests.oracles.audits import make_audit, tabulate_results
 from tests.oracles.graphs import two_communities
 
-DEFENSES = ("random_deletion", "edge_rand:epsilon=3.0", WITHOUT)
+DEFENSES = ("random_deletion", "edge_rand:epsilon=3.0", "without_columns")
 RELEASES = (ORIGINAL, *DEFENSES)
 LINKS = ("adamic_adar", "jaccard", "adamic_adar@adaptive", "degree_product")
 INSIDE = ("adamic_adar@included", "degree_product@included")
@@ -167,7 +169,7 @@ def make_world(world: World, nodes: pd.DataFrame) -> AuditView:
         head = (release, release, {}, method, metric, value, low, high)
         rows.append((*head, 400, len(repeats) or 1, status, reason, repeats))
     view = make_audit({}, PLAIN, DEFENSES, nodes=nodes)
-    results = pd.DataFrame(rows, columns=[*RESULT_COLUMNS, REPEATS])
+    results = tabulate_results(rows, [*RESULT_COLUMNS, REPEATS])
     return replace(view, results=results)
 
 
@@ -180,7 +182,7 @@ def tell_groups(view: AuditView) -> list[str]:
 def tell_changes(view: AuditView) -> list[str]:
     verdict = judge(view, find_policy("public"))
     swapped = dict(zip(RELEASES, RELEASES[::-1], strict=True))
-    inverted = view.results.assign(release=view.results.release.map(swapped))
+    inverted = attach_referents(view.results.assign(release=view.results.release.map(swapped)))
     earlier = judge(replace(view, results=inverted), find_policy("public"))
     return [answer_changes(compute_comparison(verdict, earlier), "the audit of 3 March 2026")]
 
@@ -208,8 +210,8 @@ def tell_tradeoff(view: AuditView) -> list[str]:
 
 
 def tell_twins(view: AuditView) -> list[str]:
-    columns = ["release", "metric", "value", "twin", "gain", "verdict"]
-    words = [("random_deletion", "auc", "0.5", "0.5", 0.0, "none")]
+    columns = ["made", "metric", "value", "twin", "gain", "verdict"]
+    words = [(view.get_release("random_deletion"), "auc", "0.5", "0.5", 0.0, "none")]
     return answer_data_independent(pd.DataFrame(words, columns=columns))
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.audit.view import NODE_COLUMNS
+from core.audit.node_risks import NODE_COLUMNS
 from core.findings.identity import describe_identity, list_hiding
+from tests.oracles.node_risks import build_risks
 
 WEAK, STRONG = "random_deletion:strength=0.1", "k_degree_anonymity"
 
@@ -15,7 +16,7 @@ def make_nodes(risks):
         ("anna", release, f"{method}@identity", risk, risk - 0.01, None, None, 2)
         for (release, method), risk in risks.items()
     ]
-    return pd.DataFrame(rows, columns=list(NODE_COLUMNS))
+    return build_risks(pd.DataFrame(rows, columns=list(NODE_COLUMNS)))
 
 
 def test_followed_from_the_original_to_where_it_is_not_unique():
@@ -57,4 +58,4 @@ def test_unique_everywhere_is_said():
 def test_nothing_is_said_of_others():
     nodes = make_nodes({("original", "degree"): 1.0})
     assert describe_identity(nodes, "ben", 3) == []
-    assert describe_identity(nodes[:0], "anna", 3) == []
+    assert describe_identity(nodes.select([]), "anna", 3) == []

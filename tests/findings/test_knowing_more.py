@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
-from core.audit.view import RESULT_COLUMNS
 from core.findings.knowing_more import answer_adaptive, answer_inside, tabulate_inside
+from tests.oracles.audits import tabulate_results
 
 RELEASE = "edge_rand:epsilon=2.0"
 
@@ -16,7 +14,7 @@ def make_results(rows):
          value + half, 500, 3, "done", "")
         for release, method, metric, value, half in rows
     ]  # fmt: skip
-    return pd.DataFrame(made, columns=list(RESULT_COLUMNS))
+    return tabulate_results(made)
 
 
 INSIDE = make_results(

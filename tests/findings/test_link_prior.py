@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.audit.node_risks import NODE_COLUMNS
 from core.audit.prepared import PreparedAudit
 from core.audit.threat_sampling import draw_repeat
-from core.audit.view import NODE_COLUMNS
 from core.findings.link_prior import (
     describe_link_prior,
     describe_report_prior,
@@ -21,6 +21,7 @@ from core.findings.numbers import format_interval
 from core.release import ORIGINAL
 from tests.figures.conftest import make_view
 from tests.oracles.graphs import two_communities
+from tests.oracles.node_risks import build_risks
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,7 @@ def test_a_person_is_told_both_and_a_column_has_no_such_prior():
         (node, ORIGINAL, "common_neighbors", 0.8, 0.3, 0.7, 0.9, 5),
         (node, ORIGINAL, "gcn", 0.9, 0.4, 0.8, 1.0, 5),
     ]
-    nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
+    nodes = build_risks(pd.DataFrame(rows, columns=list(NODE_COLUMNS)))
     view = replace(make_view(), load_nodes=lambda: nodes)
     prior, text = find_link_prior(view), describe_link_prior(view, node, ORIGINAL)
     low, middle, high = (move_prior(chance, prior) for chance in (0.7, 0.8, 0.9))
@@ -66,7 +67,7 @@ def test_a_person_is_told_both_and_a_column_has_no_such_prior():
     assert "half of the pairs are links" in text
     assert f"1 in {1 / prior:,.0f}" in text
     assert format_interval(middle, low, high) in text
-    only = replace(view, load_nodes=lambda: nodes[nodes.attack == "gcn"])
+    only = replace(view, load_nodes=lambda: nodes.select(secret=("attribute", "")))
     assert describe_link_prior(only, node, ORIGINAL) == ""
     assert f"1 in {1 / prior:,.0f}" in describe_report_prior(view)
     bare = view.spec.update(hide_links=None)

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from core.attribute import Attribute
-from core.audit.view import NODE_COLUMNS
-from core.findings.labels import is_blind
+from core.audit.attack import parse_attack
+from core.audit.node_risks import NODE_COLUMNS
 from core.findings.node_reasons import _format_mechanism, explain_node, explain_people
 from core.findings.people import Secret, list_secrets, rank_people
 from core.graph import Graph
@@ -19,7 +19,9 @@ from core.registry import list_methods
 from core.release import ORIGINAL
 from tests.figures.conftest import make_view
 from tests.oracles.graphs import two_communities
+from tests.oracles.node_risks import build_risks
 
+GCN = parse_attack("gcn")
 MAX_LETTERS = 64
 """Of 380 pixels at the pages' size of letters."""
 
@@ -35,7 +37,7 @@ def view_of(rows, number=3, graph=None):
     nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
     return replace(
         make_view(graph),
-        load_nodes=lambda: nodes,
+        load_nodes=lambda: build_risks(nodes),
         load_release=lambda _release, _repeat: graph.with_edges(graph.edges[keep]),
     )
 
@@ -91,7 +93,7 @@ def test_one_neighbour_is_no_reason():
         pairs, 10, attributes={"private": Attribute("private", codes, ("a", "b"))}
     )
     people = pd.DataFrame(
-        {"node": [graph.node_ids[0]], "attack": "gcn", "advantage": 0.4, "low": 0.2}
+        {"node": [graph.node_ids[0]], "attack": GCN, "advantage": 0.4, "low": 0.2}
     )
     view = make_view(graph)
     nobody = view.profile.iloc[:0]
@@ -104,14 +106,14 @@ def test_one_neighbour_is_no_reason():
 def test_few_neighbours_are_no_reason_however_rare_their_value(same, is_reason):
     """All of one's neighbours say nothing while they are one or two."""
     row = SimpleNamespace(same=same, known=same, share=0.01, role=np.nan)
-    assert ("neighbours share its value" in _format_mechanism("gcn", row)) == is_reason
+    assert ("neighbours share its value" in _format_mechanism(GCN, row)) == is_reason
 
 
 def test_neighbours_no_more_alike_than_luck_are_no_reason():
     row = SimpleNamespace(same=4, known=5, share=0.5, role=np.nan)
-    assert "share its value" not in _format_mechanism("gcn", row)
+    assert "share its value" not in _format_mechanism(GCN, row)
     row = SimpleNamespace(same=40, known=50, share=0.5, role=np.nan)
-    assert "40 of 50 neighbours share its value" in _format_mechanism("gcn", row)
+    assert "40 of 50 neighbours share its value" in _format_mechanism(GCN, row)
 
 
 @pytest.mark.parametrize("attack", ["feature_regression", "feature_boosting", "mlp"])
@@ -141,14 +143,14 @@ def test_no_contacts_in_common_are_no_reason():
 def test_every_reason_fits_its_column():
     """Reasons were cut in the table of nodes, whose column shows about so many letters."""
     row = SimpleNamespace(same=120, known=250, share=0.0004, role=np.nan)
-    lines = [_format_mechanism("gcn", row), _format_mechanism("gcn", replace_row(row, role=0.9995))]
+    lines = [_format_mechanism(GCN, row), _format_mechanism(GCN, replace_row(row, role=0.9995))]
     graph, node = two_communities(), two_communities().node_ids[3]
     for kind in ("link_attack", "attribute_attack"):
         for method in list_methods(kind):
             key = method.info.key
-            if not is_blind(key):
+            if not parse_attack(key).is_blind:
                 lines += explain_node(view_of([risk(node, key, 0.4)], 3, graph), node)
-                lines.append(_format_mechanism(key, replace_row(row, same=1)))
+                lines.append(_format_mechanism(parse_attack(key), replace_row(row, same=1)))
     for low in (0.0, np.nan):
         lines += explain([risk(node, "gcn", 0.4, low)])
     assert max(map(len, lines)) <= MAX_LETTERS, max(lines, key=len)
@@ -173,7 +175,7 @@ def test_a_further_column_is_explained_by_a_naive_count_telling_or_not():
     codes = np.arange(graph.num_nodes) % 2
     attributes = {**graph.attributes, "shift": Attribute("shift", codes, ("day", "night"))}
     graph = replace(graph, attributes=attributes)
-    people = pd.DataFrame({"node": graph.node_ids, "attack": "gcn", "advantage": 0.5, "low": 0.2})
+    people = pd.DataFrame({"node": graph.node_ids, "attack": GCN, "advantage": 0.5, "low": 0.2})
     view = replace(make_view(graph), load_release=lambda _release, _repeat: graph)
     lines = explain_people(view, people, Secret("attribute", "shift"))
     for number, line in enumerate(lines):

@@ -8,7 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.view import NODE_COLUMNS
+from core.audit.attack import parse_attack
+from core.audit.node_risks import NODE_COLUMNS, NodeRisks
+from core.findings.link_prior import describe_link_prior
+from core.findings.node_card import describe_node_risk
 from core.findings.node_reasons import (
     compare_contacts,
     count_same_neighbors,
@@ -23,12 +26,12 @@ from core.findings.people import (
     find_worst_secret,
     list_secrets,
     rank_people,
-    select_secret,
 )
 from core.findings.risk import compute_heatmap
 from core.release import ORIGINAL
 from tests.figures.conftest import RELEASES, make_view
 from tests.oracles.graphs import two_communities
+from tests.oracles.node_risks import build_risks
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +42,16 @@ def view():
 LINK, CLASS = Secret("link"), Secret("attribute")
 
 
-def make_nodes(*rows) -> pd.DataFrame:
+def make_rows(*rows) -> pd.DataFrame:
     """node, attack, risk, base, low: everything else follows."""
     return pd.DataFrame(
         [(n, ORIGINAL, a, risk, risk - base, low, 1.0, 5) for n, a, risk, base, low in rows],
         columns=list(NODE_COLUMNS),
     )
+
+
+def make_nodes(*rows) -> NodeRisks:
+    return build_risks(make_rows(*rows))
 
 
 def test_the_first_is_on_whom_most_is_gained_not_who_is_in_the_majority():
@@ -61,44 +68,44 @@ def test_the_first_is_on_whom_most_is_gained_not_who_is_in_the_majority():
 def test_ties_are_broken_by_the_interval_then_by_the_other_attacks():
     ensemble = [(n, "ensemble", 1.0, 0.5, low) for n, low in zip("abcd", (0.7, 0.9, 0.7, 0.7))]  # noqa: B905
     others = [("a", "gcn", 0.6, 0.5, 0.5), ("c", "gcn", 0.9, 0.5, 0.5), ("d", "gcn", 0.9, 0.5, 0.5)]
-    nodes = make_nodes(*ensemble, *others, ("b", "gcn", 0.1, 0.5, 0.1))
-    assert rank_people(nodes, CLASS).node.tolist() == ["b", "c", "d", "a"]
+    nodes = make_rows(*ensemble, *others, ("b", "gcn", 0.1, 0.5, 0.1))
+    assert rank_people(build_risks(nodes), CLASS).node.tolist() == ["b", "c", "d", "a"]
     shuffled = nodes.sample(frac=1, random_state=1)
-    assert rank_people(shuffled, CLASS).node.tolist() == ["b", "c", "d", "a"]
+    assert rank_people(build_risks(shuffled), CLASS).node.tolist() == ["b", "c", "d", "a"]
 
 
 def test_order_equals_a_loop(view):
-    nodes = view.nodes[view.nodes.attack == "common_neighbors"]
-    people = rank_people(nodes, LINK)
-    rows = nodes[nodes.release == ORIGINAL]
-    known = rows[rows.advantage.notna()]
-    expected = sorted(known.itertuples(), key=lambda r: (-round(r.advantage, 9), -r.low))
+    rows = view.nodes.to_frame([(ORIGINAL, parse_attack("common_neighbors"))])
+    people = rank_people(build_risks(rows), LINK)
+    expected = sorted(rows.itertuples(), key=lambda r: (-round(r.advantage, 9), -r.low))
     assert people.node.tolist() == [row.node for row in expected]
     assert np.allclose(people.risk - people.base, people.advantage)
 
 
 def test_a_threat_holds_its_own_rows_and_no_others(view):
     assert list_secrets(view.nodes) == [LINK]  # class_prior is a baseline attacker
-    both = pd.concat([view.nodes, make_nodes(("x", "gcn@column:age", 0.9, 0.1, 0.8))])
+    more = make_rows(("x", "gcn@column:age", 0.9, 0.1, 0.8))
+    both = build_risks(pd.concat([view.nodes.to_frame(), more]))
     assert list_secrets(both) == [LINK, Secret("attribute", "age")]
     assert Secret("attribute", "age").key == "attribute:age"
-    assert select_secret(both, Secret("attribute", "age")).node.tolist() == ["x"]
-    assert set(select_secret(both, LINK).attack) == {"common_neighbors", "degree_product"}
+    assert both.select(secret=("attribute", "age")).to_frame().node.tolist() == ["x"]
+    alone = both.select(secret=LINK)
+    assert {attack.id for _, attack in alone.parts} == {"common_neighbors", "degree_product"}
     assert find_worst_secret(both) == Secret("attribute", "age")
 
 
 def test_two_releases_show_the_same_people_in_the_same_rows(view):
-    nodes = select_secret(view.nodes, LINK)
-    order = rank_people(view.nodes, LINK).node.tolist()
+    nodes, people = view.nodes.select(secret=LINK), rank_people(view.nodes, LINK)
+    order, rows = people.number.to_numpy(), nodes.to_frame()
     tables = [compute_heatmap(nodes, release, order=order) for release in RELEASES[:2]]
-    assert tables[0].node.tolist() == tables[1].node.tolist() == order
+    assert tables[0].node.tolist() == tables[1].node.tolist() == people.node.tolist()
     for release, table in zip(RELEASES[:2], tables, strict=True):
         lookup = {
-            (r.node, r.attack): r.advantage for r in nodes[nodes.release == release].itertuples()
+            (r.node, r.attack): r.advantage for r in rows[rows.release == release].itertuples()
         }
-        for row in table.itertuples():
-            assert row.common_neighbors == pytest.approx(lookup[row.node, "common_neighbors"])
-    assert compute_heatmap(nodes, RELEASES[1]).node.tolist() != order
+        for node, gain in zip(table.node, table[parse_attack("common_neighbors")], strict=True):
+            assert gain == pytest.approx(lookup[node, "common_neighbors"])
+    assert compute_heatmap(nodes, RELEASES[1]).node.tolist() != people.node.tolist()
     assert list(tables[0].columns) == list(tables[1].columns)
 
 
@@ -181,19 +188,44 @@ def test_a_further_column_is_explained_by_its_own_values():
 
 
 def test_a_person_is_told_which_release_helps_most(view):
-    node = rank_people(view.nodes, LINK).node.iloc[0]
-    gains = {r: compare_people(view.nodes, LINK, r, [node])[node] for r in RELEASES[1:]}
+    people = rank_people(view.nodes, LINK)
+    node, numbers = people.node.iloc[0], people.number.to_numpy()
+    gains = {r: compare_people(view.nodes, LINK, r, numbers)[0] for r in RELEASES[1:]}
     best = min(gains, key=gains.get)
     text = advise_release(view.nodes, LINK, node)
     assert best.partition("=")[2] in text
     assert f"to {gains[best]:.2f}".replace("-", "−")[:6] in text
-    only = view.nodes[view.nodes.release == ORIGINAL]
+    only = view.nodes.select([ORIGINAL])
     assert advise_release(only, LINK, node) == ""
+
+
+def test_a_persons_sentences_are_by_the_attacker_chosen_on_everybody():
+    """One attack is best on x alone, which nobody can know without knowing the truth on x."""
+    gains = {"common_neighbors": (0.3, 0.1), "jaccard": (0.0, 0.45)}
+    rows = [
+        (node, release, attack, 0.5 + gain, gain, 0.49 + gain, 0.51 + gain, 5)
+        for release, kept in ((ORIGINAL, 1.0), (RELEASES[1], 0.5))
+        for attack, (others, own) in gains.items()
+        for node in two_communities().node_ids
+        for gain in [kept * (own if node == "3" else others)]
+    ]
+    nodes = build_risks(pd.DataFrame(rows, columns=list(NODE_COLUMNS)))
+    view = replace(make_view(), load_nodes=lambda: nodes)
+    people = rank_people(nodes, LINK).set_index("node")
+    assert people.attack["3"].id == "common_neighbors"
+    assert "from 0.10 [0.09, 0.11] to 0.05" in advise_release(nodes, LINK, "3")
+    assert describe_link_prior(view, "3", ORIGINAL).startswith("0.60 [0.59, 0.61] is the risk")
+    assert describe_node_risk(nodes, "3").startswith("On the original its risk is 0.60")
+    (reason,) = explain_node(view, "3", LINK)
+    (line,) = explain_people(view, rank_people(nodes, LINK).query("node == '3'"), LINK)
+    assert reason == f"{line}."
+    assert "Jaccard" not in reason
 
 
 def test_no_release_is_said_to_help_within_noise(view):
     """ "DICE lowers it most: the advantage falls from 0.00 to −0.15 [−0.50, 0.50]"."""
     node = rank_people(view.nodes, LINK).node.iloc[0]
-    wide = view.nodes.assign(low=view.nodes.risk - 0.5, high=view.nodes.risk + 0.5)
+    table = view.nodes.to_frame()
+    wide = build_risks(table.assign(low=table.risk - 0.5, high=table.risk + 0.5))
     told = advise_release(wide, LINK, node)
     assert told == "None of the releases clearly lowers it for this node."

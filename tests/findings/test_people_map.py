@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import hypergeom
 
-from core.audit.view import NODE_COLUMNS
+from core.audit.node_risks import NODE_COLUMNS
 from core.findings.people_map import (
     compute_communities,
     compute_people,
@@ -24,6 +26,7 @@ from core.findings.people_map import (
 from core.graph import Graph
 from tests.figures.conftest import make_view
 from tests.oracles.graphs import two_communities
+from tests.oracles.node_risks import build_risks
 
 SIZE = 40
 
@@ -47,21 +50,24 @@ def make_nodes(exposed: np.ndarray) -> pd.DataFrame:
 
 def make_people(exposed: np.ndarray, communities: np.ndarray) -> pd.DataFrame:
     graph = Graph.from_pairs(np.array([[0, 1]]), len(exposed))
-    return compute_people(graph, communities, make_nodes(exposed))
+    return compute_people(graph, communities, build_risks(make_nodes(exposed)))
 
 
 def test_a_row_a_person_in_the_graphs_order():
     graph = two_communities()
     side = graph.attribute("private")
     view = make_view(graph)
-    nodes = view.nodes[view.nodes.release == "original"]
-    table = compute_people(graph, side.codes, nodes, side)
+    table = compute_people(graph, side.codes, view.nodes, side)
     assert list(table.node) == list(graph.node_ids)
     assert np.array_equal(table.links, graph.degrees)
     assert list(table["class"]) == [side.classes[c] for c in side.codes]
     for row in table.itertuples():
         assert row.advantage == pytest.approx(row.risk - 0.5, nan_ok=True)
-        assert (row.attack in {"common_neighbors", "degree_product"}) == (row.risk == row.risk)
+        assert (row.attack is not None) == (row.risk == row.risk)
+        assert row.attack is None or row.attack.id in {"common_neighbors", "degree_product"}
+    written = pd.read_csv(StringIO(table.to_csv(index=False)))
+    assert set(written.attack.dropna()) <= {"common_neighbors", "degree_product"}
+    assert written.attack.notna().any()
     assert table.change.sum() == 0
     assert list_colors(table) == ["advantage", "risk", "class", "community", "links"]
 

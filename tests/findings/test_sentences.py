@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.view import NODE_COLUMNS, AuditView
+from core.audit.node_risks import NODE_COLUMNS
+from core.audit.view import AuditView
 from core.findings.attack_summary import summarize_attacks, summarize_release
 from core.findings.page_summary import (
     PageSummary,
@@ -420,8 +421,7 @@ def list_sentences(world: World, seed: int) -> list[tuple[PageSummary, Check]]:
 def build_map(view: AuditView, release: str) -> PageSummary:
     graph = Graph.from_pairs(np.zeros((0, 2), int), node_ids=tuple(f"n{i}" for i in range(PEOPLE)))
     communities = np.repeat(np.arange(GROUPS), PEOPLE // GROUPS)
-    nodes = view.nodes[view.nodes.release == release]
-    return summarize_map(compute_people(graph, communities, nodes))
+    return summarize_map(compute_people(graph, communities, view.nodes, release=release))
 
 
 def check_world(seed: int) -> None:

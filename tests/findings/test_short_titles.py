@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.audit.release_info import list_short_titles, parse_release
 from core.audit.view import RunningCell
-from core.findings.labels import describe_running, release_title, short_titles
+from core.findings.labels import describe_running
 from core.release import ORIGINAL
 
 IDS = [
@@ -22,22 +23,26 @@ IDS = [
 ]
 
 
+def list_titles(ids):
+    return list_short_titles(map(parse_release, ids))
+
+
 def test_settings_that_tell_nothing_apart_are_left_out():
     long = "gps_sampling:batch=6,epochs=3"
-    assert short_titles([ORIGINAL, long])[long] == "GPS sampling"
-    assert short_titles(["edge_rand:epsilon=3"])["edge_rand:epsilon=3"] == "EdgeRand (ε = 3)"
-    pair = short_titles([long, "gps_sampling:batch=7,epochs=3"])
-    assert pair == {key: release_title(key) for key in pair}
-    assert len(set(short_titles(IDS).values())) == len(IDS)
+    assert list_titles([ORIGINAL, long])[long] == "GPS sampling"
+    assert list_titles(["edge_rand:epsilon=3"])["edge_rand:epsilon=3"] == "EdgeRand (ε = 3)"
+    pair = list_titles([long, "gps_sampling:batch=7,epochs=3"])
+    assert pair == {key: parse_release(key).title for key in pair}
+    assert len(set(list_titles(IDS).values())) == len(IDS)
 
 
 @given(st.lists(st.sampled_from(IDS)))
 def test_each_release_has_a_name_of_its_own(ids):
-    names = short_titles(ids)
+    names = list_titles(ids)
     assert set(names) == set(ids)
     assert len(set(names.values())) == len(names)
     for release, name in names.items():
-        assert len(name) <= len(release_title(release))
+        assert len(name) <= len(parse_release(release).title)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from core.report.options import ReportOptions
 from core.results import Measurement
 from tests.oracles.audits import make_audit
 from tests.oracles.graphs import two_communities
+from tests.oracles.node_risks import build_risks
 
 ATTACKS = ("common_neighbors", "katz", "label_propagation")
 RELEASE = "random_deletion"
@@ -177,7 +178,7 @@ def test_a_figure_without_repeats_never_ends_an_audit():
             "seeds": 3,
         }
     )
-    audit.view = replace(audit.view, load_nodes=lambda: nodes)
+    audit.view = replace(audit.view, load_nodes=lambda: build_risks(nodes))
     spec = audit.spec.update(policy=policy.model_dump(mode="json"))
     assert judge(audit.assemble(5), policy).find(RELEASE).checks[-1].state == "met"
     assert not is_decided(spec, 5, lambda level: audit.assemble(5, level))

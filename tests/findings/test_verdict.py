@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.audit.view import NODE_COLUMNS
-from core.findings.labels import release_title
+from core.audit.node_risks import NODE_COLUMNS
+from core.audit.release_info import parse_release
+from core.findings.evidence import find_evidence
 from core.findings.page_summary import find_subject
 from core.findings.policy import Limit, Policy, find_policy, list_policies
 from core.findings.verdict import SEVERITY, Check, find_least_severe, judge
@@ -231,13 +232,15 @@ def test_people_are_counted_by_what_the_attack_adds():
     rows = [(f"n{i}", r, "gcn", 0.73, 0.0, 0.7, 0.76, 5) for r in NAMES for i in range(400)]
     nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
     assert decide(make_audit(scores, ATTACKS, nodes=nodes)) == "publish"
-    gains = np.array([0.25 if i % 10 == 0 else 0.0 for i in range(len(nodes))])
+    is_lost = (np.arange(len(nodes)) % 10 == 0) & (nodes.release == RELEASE)
+    gains = np.where(is_lost, 0.25, 0.0)
     lost = nodes.assign(advantage=gains, risk=0.73 + gains)
     view = make_audit(scores, ATTACKS, nodes=lost)
     check = next(
         c for c in judge(view, PUBLIC).find(RELEASE).checks if c.limit.metric in METRICS[2]
     )
     assert check.evidence.value == 0.1
+    assert find_evidence(view, ORIGINAL, check.limit).value == 0.0
     assert check.evidence.low < 0.1 < check.evidence.high
     assert decide(view) == "do_not_publish"
 
@@ -349,7 +352,7 @@ def test_a_release_that_could_not_be_made_is_nowhere_offered(state, defense):
     assert defense not in verdict.describe()["releases"]
     for options in (ReportOptions(policy=PUBLIC), ReportOptions()):
         choices = list_choices(ReportData(view, options))
-        assert not any(release_title(defense) in choice for choice in choices)
+        assert not any(parse_release(defense).title in choice for choice in choices)
 
 
 def test_a_limit_has_one_of_four_states():

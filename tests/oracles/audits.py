@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from core.audit.attack import attach_referents
+from core.audit.attack import attach_referents, parse_attack
 from core.audit.link_sample import LinkSample
+from core.audit.node_risks import NodeRisks
+from core.audit.release_info import parse_release
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.states import State
 from core.audit.view import (
     CELL_COLUMNS,
-    NODE_COLUMNS,
     PROFILE_COLUMNS,
     RESULT_COLUMNS,
     AuditSummary,
     AuditView,
     ReleaseSummary,
 )
-from core.findings.labels import attack_threat
 from core.registry import list_methods
 from core.release import EMPIRICAL, ORIGINAL, Guarantee
 from tests.oracles.graphs import two_communities
+from tests.oracles.node_risks import build_risks
 
 Scores = Mapping[tuple[str, str, str], float]
 """(release, attack or "release", metric) → value."""
@@ -36,6 +37,13 @@ def list_attack_keys(*costs: str) -> list[str]:
     return [m.info.key for m in methods if not costs or m.info.cost in costs]
 
 
+def tabulate_results(
+    rows: Iterable[Sequence[object]], columns: Sequence[str] = RESULT_COLUMNS
+) -> pd.DataFrame:
+    """A table of results by hand, with the attacks and releases that its ids name."""
+    return attach_referents(pd.DataFrame(rows, columns=list(columns)))
+
+
 def make_noise(
     releases: Sequence[str], attacks: Sequence[str]
 ) -> dict[tuple[str, str, str], float]:
@@ -45,7 +53,7 @@ def make_noise(
         for attack in attacks:
             values[release, attack, "auc"] = 0.5
             values[release, attack, "tpr_at_fpr_0.01"] = 0.01
-            if attack_threat(attack) == "attribute":
+            if parse_attack(attack).threat == "attribute":
                 values[release, attack, "class_advantage_share"] = 0.0
     return values
 
@@ -79,18 +87,18 @@ def make_audit(
     ids = [ORIGINAL, *defenses]
     summary = AuditSummary(
         "a1", "people", state, "2026-03-01T12:00:00+00:00", 1.0, "people", graph.content_hash,
-        graph.num_nodes, graph.num_edges, 10, 10, 0, ("link", "attribute"), tuple(attacks),
-        tuple(defenses),
+        graph.num_nodes, graph.num_edges, 10, 10, 0, ("link", "attribute"),
+        tuple(map(parse_attack, attacks)), tuple(map(parse_release, defenses)),
     )  # fmt: skip
     promised = guarantees or {}
     return AuditView(
         summary,
         spec,
         {"created": "2026-03-01T12:00:00+00:00", "version": "0.1.0"},
-        tuple(ReleaseSummary(r, r, r, {}, promised.get(r, EMPIRICAL)) for r in ids),
-        attach_referents(pd.DataFrame(rows, columns=list(RESULT_COLUMNS))),
+        tuple(ReleaseSummary(parse_release(r), promised.get(r, EMPIRICAL)) for r in ids),
+        tabulate_results(rows),
         pd.DataFrame(columns=list(CELL_COLUMNS)),
-        lambda: pd.DataFrame(columns=list(NODE_COLUMNS)) if nodes is None else nodes,
+        lambda: NodeRisks.build((), {}) if nodes is None else build_risks(nodes),
         lambda: pd.DataFrame(columns=list(PROFILE_COLUMNS)),
         dict,
         lambda: graph,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from core.audit.estimate import TimeRange
+from core.audit.release_info import parse_release
 from core.audit.spec import AuditSpec
 from core.findings.guide import KNOWLEDGE
-from core.findings.labels import release_title
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.findings.verdict_words import DECISION_TITLES
@@ -242,7 +242,7 @@ def test_the_guide_starts_the_audit_that_it_describes(
     assert spec.graph_hash == example
     assert spec.threats.hide_links == 0.1
     assert kept
-    assert set(kept) <= {release_title(defense.id) for defense in spec.defenses}
+    assert set(kept) <= {parse_release(defense.id).title for defense in spec.defenses}
 
 
 def test_the_guide_offers_to_end_early_where_repeats_can_be_saved(
@@ -287,7 +287,7 @@ def test_a_release_that_could_not_be_made_is_told_with_its_reason(
     monkeypatch.setattr("core.findings.verdict.find_not_made", lambda view: {RELEASE: reason})
     monkeypatch.setattr("pages.ui.cache.remember", lambda view, make, *more: make())
     app = open_app("decision", audit=audit_id)
-    assert f"{release_title(RELEASE)} could not be made: {reason}" in texts(app)
+    assert f"{parse_release(RELEASE).title} could not be made: {reason}" in texts(app)
     assert list(app.table[0].value.columns) == ["Original"]
 
 
@@ -327,7 +327,7 @@ def test_weights_that_leave_are_named_with_their_remedy(open_app: OpenApp, audit
     app = open_app("decision", audit=weighted)
     warnings = "\n".join(item.value for item in app.warning)
     assert "ink weights leave and no attack finds people by them" in warnings
-    assert "--weight none" in warnings
+    assert "weight none" in warnings
 
 
 @pytest.mark.parametrize("decision", ["review", "do_not_publish"])

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from core.audit.attack import parse_attack
 from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from pages.ui import second_graph_form
@@ -39,9 +40,8 @@ def test_every_page_shows_it(open_app, identity_audit, page):
 
 def test_a_unique_person_is_followed_to_where_it_is_not(open_app, identity_audit, audited):
     view = audited[0].get_view(identity_audit)
-    original = view.nodes[view.nodes.release == "original"]
-    risks = original[original.attack == "degree_triangles@identity"].set_index("node").risk
-    node = risks[risks == 1].index[0]
+    part = view.nodes.parts["original", parse_attack("degree_triangles@identity")]
+    node = view.nodes.names[part.nodes[part.risk == 1][0]]
     app = open_app("risk", audit=identity_audit, node=node)
     text = "\n".join(item.value for item in app.markdown)
     assert "One of 1 with these" in text

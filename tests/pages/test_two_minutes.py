@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.audit.attack import parse_attack
 from core.audit.service import AuditService
 from core.audit.spec import AuditSpec, MethodChoice
 from core.audit.view import AuditView
@@ -100,8 +101,8 @@ def frequency(share: float) -> str:
 
 def count_exposed(view: AuditView, release: str) -> tuple[int, int]:
     """People whose private value the label propagation puts 0.2 above its base rate."""
-    rows = view.nodes[(view.nodes.release == release) & (view.nodes.attack == "label_propagation")]
-    return int((rows.advantage > 0.2).sum()), len(rows)
+    gains = view.nodes.parts[release, parse_attack("label_propagation")].advantage
+    return int((gains > 0.2).sum()), len(gains)
 
 
 QUESTIONS: tuple[tuple[str, str, Callable[[AuditView], str]], ...] = (

@@ -152,7 +152,7 @@ def test_the_use_of_each_column_is_on_the_data_page(open_app: OpenApp, example: 
     app.run()
     assert not app.exception
     assert any("Every link joins two modes: 3 people and 2 events" in c.value for c in app.caption)
-    assert any("Odd ids." in warning.value for warning in app.warning)
+    assert any("Odd ids" in warning.value for warning in app.warning)
     tables = [frame.value for frame in app.dataframe if "why" in frame.value]
     assert tables[0].why.tolist() == ["the time of a link"]
     cache.compute_profile.clear()

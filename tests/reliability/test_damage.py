@@ -199,7 +199,7 @@ def test_damage_that_a_page_comes_upon_is_set_aside(tmp_path, spec, graph):
         broken = service.get_view(view.summary.id)
         assert broken.summary.state == "interrupted"
         assert "resume" in service.get_progress(view.summary.id).note
-        assert len(broken.nodes) < len(view.nodes)
+        assert len(broken.nodes.to_frame()) < len(view.nodes.to_frame())
     finally:
         service.close()
 

@@ -29,6 +29,7 @@ from core.report.disclosure import (
 from core.report.document import build_content
 from core.report.graph import _build_classes
 from tests.figures.conftest import RELEASES, make_results, make_view, result_row
+from tests.oracles.audits import tabulate_results
 
 NUM_NODES, NUM_LINKS = 64, 190
 
@@ -87,7 +88,7 @@ def make_planted(few: int) -> AuditView:
             reason=f"**{few}** people, people: {few}, {few} exposed persons",
         )
     )
-    results = pd.concat([base, pd.DataFrame(rows, columns=base.columns)], ignore_index=True)
+    results = pd.concat([base, tabulate_results(rows)], ignore_index=True)
     view = make_view(graph)
     spec = view.spec.model_copy(
         update={

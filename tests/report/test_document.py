@@ -11,11 +11,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from core.audit.attack import attach_referents, parse_attack
+from core.audit.release_info import parse_release
 from core.audit.spec import MethodChoice
 from core.audit.states import State
 from core.audit.view import AuditView
 from core.errors import InputError
-from core.findings.labels import method_title, release_title
 from core.graph import Graph
 from core.privacy.guarantees import EDGE
 from core.registry import list_methods
@@ -25,7 +26,9 @@ from core.report.charts import draw_ranking
 from core.report.document import build_content
 from tests.figures.conftest import RELEASES, make_view, result_row
 from tests.figures.test_guarantees import make_check, make_run
+from tests.oracles.audits import tabulate_results
 from tests.oracles.graphs import two_communities
+from tests.oracles.node_risks import build_risks
 
 needs_poppler = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext")
 
@@ -247,7 +250,7 @@ def test_equal_reasons_share_a_row(view):
         for metric in ("margin", "accuracy")
     ]
     results = view.results[view.results.status == "done"]
-    table = pd.concat([results, pd.DataFrame(lost, columns=results.columns)], ignore_index=True)
+    table = pd.concat([results, tabulate_results(lost)], ignore_index=True)
     content, _ = build_content(replace(view, results=table), ReportOptions(sections=("limits",)))
     assert content["sections"][0]["blocks"][0]["rows"] == [
         [
@@ -266,10 +269,10 @@ def test_a_row_of_what_is_missing_names_few_methods(view):
         result_row("original", key, "auc", None, status="skipped", reason="no features")
         for key in keys
     ]
-    table = pd.DataFrame(lost, columns=view.results.columns)
+    table = tabulate_results(lost)
     content, _ = build_content(replace(view, results=table), ReportOptions(sections=("limits",)))
     ((who, *_),) = content["sections"][0]["blocks"][0]["rows"]
-    named = [method_title(key) for key in keys]
+    named = [parse_attack(key).title for key in keys]
     assert who == f"{', '.join(named[:3])} and 11 more: Attack AUC"
 
 
@@ -290,12 +293,12 @@ def test_hostile_names_compile_and_stay_text(pseudonyms, tmp_path):
     graph = two_communities()
     names = (*hostile, *(f"v{i}" for i in range(30)))
     view = make_view(replace(format_nodes(graph, names), name="#set page(fill: red) 漢"))
-    is_other = ~view.nodes.node.isin(hostile)
-    worst_first = view.nodes.assign(
-        risk=view.nodes.risk.where(is_other, 0.999),
-        advantage=view.nodes.advantage.where(is_other, 0.999),
+    table = view.nodes.to_frame()
+    is_other = ~table.node.isin(hostile)
+    worst_first = table.assign(
+        risk=table.risk.where(is_other, 0.999), advantage=table.advantage.where(is_other, 0.999)
     )
-    view = replace(view, load_nodes=lambda: worst_first)
+    view = replace(view, load_nodes=lambda: build_risks(worst_first))
     path = write_report(
         view,
         tmp_path / "r.pdf",
@@ -311,19 +314,16 @@ def test_hostile_names_compile_and_stay_text(pseudonyms, tmp_path):
 
 
 def test_long_tables_break_over_pages(view, tmp_path):
-    extra = pd.DataFrame(
-        [
-            result_row(
-                "original",
-                "common_neighbors",
-                f"mre_{i}",
-                None,
-                status="failed",
-                reason=f"reason {i} " + "long words " * 12,
-            )
-            for i in range(80)
-        ],
-        columns=view.results.columns,
+    extra = tabulate_results(
+        result_row(
+            "original",
+            "common_neighbors",
+            f"mre_{i}",
+            None,
+            status="failed",
+            reason=f"reason {i} " + "long words " * 12,
+        )
+        for i in range(80)
     )
     many = replace(view, results=pd.concat([view.results, extra], ignore_index=True))
     content, _ = build_content(many, ReportOptions(sections=("limits",)))
@@ -345,7 +345,7 @@ def test_no_row_of_a_table_is_broken(view, tmp_path):
         )
         for i in range(30)
     ]
-    extra = pd.DataFrame(rows, columns=view.results.columns)
+    extra = tabulate_results(rows)
     many = replace(view, results=pd.concat([view.results, extra], ignore_index=True))
     path = write_report(many, tmp_path / "r.pdf", ReportOptions(sections=("limits",)))
     made = subprocess.run(["pdftotext", str(path), "-"], capture_output=True, check=True)
@@ -360,7 +360,7 @@ def test_an_audit_without_results_still_makes_a_report(view, tmp_path):
     empty = replace(
         view,
         results=view.results.iloc[:0],
-        load_nodes=lambda: view.nodes.iloc[:0],
+        load_nodes=lambda: view.nodes.select([]),
         load_profile=lambda: view.profile.iloc[:0],
         load_rocs=dict,
         summary=replace(view.summary, state=State.RUNNING),
@@ -392,9 +392,10 @@ def test_a_synthesis_stands_beside_its_twin_which_is_no_candidate(view):
     guarantee = EDGE.make_guarantee(1.0)
     renamed = replace(
         view,
-        results=view.results.replace({"release": names}),
+        results=attach_referents(view.results.replace({"release": names})),
         releases=tuple(
-            replace(r, id=names.get(r.id, r.id), guarantee=guarantee) for r in view.releases
+            replace(r, info=parse_release(names.get(r.id, r.id)), guarantee=guarantee)
+            for r in view.releases
         ),
         spec=view.spec.model_copy(
             update={"defenses": tuple(map(MethodChoice.parse, names.values()))}
@@ -433,4 +434,4 @@ def test_a_check_that_failed_is_no_check(view):
     content, _ = build_content(
         replace(view, releases=releases, claims=runs), ReportOptions(sections=("guarantees",))
     )
-    assert f"Not checked: {release_title(RELEASES[2])}." in str(content)
+    assert f"Not checked: {parse_release(RELEASES[2]).title}." in str(content)

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import core.report.dpia as dpia
+from core.audit.attack import parse_attack
 from core.audit.jobs.cells import load_threats
 from core.audit.knowledge import STANDARD
-from core.audit.scenarios import THREAT_TITLES, Scenario
+from core.audit.release_info import parse_release
+from core.audit.scenarios import THREAT_TITLES
 from core.audit.spec import AuditSpec, MethodChoice
 from core.errors import InputError
-from core.findings.attackers import compute_headlines
-from core.findings.labels import release_title
 from core.findings.policy import find_policy
 from core.release import ORIGINAL
 from core.report import ReportOptions, format_dpia
@@ -104,9 +104,8 @@ def test_each_clause_of_the_contents_list_has_evidence_or_a_named_gap(found):
 
 def read_figures(text, release, threat):
     """value, low, high (None without an interval), n of a release and threat in a text."""
-    pattern = (
-        rf"{re.escape(release_title(release))}, {threat} (\S+?)(?: \[(\S+), (\S+)\])?, .*?n = (\d+)"
-    )
+    title = re.escape(parse_release(release).title)
+    pattern = rf"{title}, {threat} (\S+?)(?: \[(\S+), (\S+)\])?, .*?n = (\d+)"
     value, low, high, n = re.search(pattern, text).groups()
     return [None if x is None else float(x.replace("−", "-")) for x in (value, low, high, n)]
 
@@ -114,14 +113,14 @@ def read_figures(text, release, threat):
 def test_maximum_and_average_are_those_of_the_people(view, found):
     clauses = {c["number"]: c for c in clauses_of(found, "iso_iec_27559_2022")}
     maximum, average = clauses["7.3.2"]["evidence"]
-    headline = compute_headlines(view.nodes)
-    for (release, threat), own in headline.groupby(["release", "threat"]):
+    for own in view.nodes.headlines:
+        release, ((threat, _),) = own.release, own.secrets
         if release not in found["releases"]:
             continue
         value, *_, n = read_figures(maximum, release, THREAT_TITLES[threat])
         assert (value, n) == (pytest.approx(own.risk.max(), abs=0.006), len(own))
         gain, low, high, n = read_figures(average, release, THREAT_TITLES[threat])
-        half = 1.96 * own.advantage.std() / np.sqrt(len(own))
+        half = 1.96 * own.advantage.std(ddof=1) / np.sqrt(len(own))
         assert gain == pytest.approx(own.advantage.mean(), abs=0.006)
         assert (high - low) / 2 == pytest.approx(half, abs=0.006)
         assert n == len(own)
@@ -162,11 +161,11 @@ def test_lines_of_knowledge_are_those_that_the_attacker_was_given(view, home):
         "seeded_percolation": threats.identity.known.num_edges + len(threats.identity.seeds),
     }
     seen = set()
-    for method, scenario in list_attacks(data).items():
-        key = method.partition("@")[0] if scenario.threat == "identity" else scenario.threat
-        lines, words = count_knowledge(data, scenario, ORIGINAL, data.graph)
-        assert lines == pytest.approx(given[key], abs=2), method
-        assert ("adaptive" in words) == (scenario.knowledge != STANDARD)
+    for attack in list_attacks(data):
+        key = attack.method_id if attack.threat == "identity" else attack.threat
+        lines, words = count_knowledge(data, attack, ORIGINAL, data.graph)
+        assert lines == pytest.approx(given[key], abs=2), attack.id
+        assert ("adaptive" in words) == (attack.knowledge != STANDARD)
         seen.add(key)
     assert seen == set(given)
 
@@ -180,7 +179,7 @@ def test_who_knows_more_needs_more_lines(view):
         ("label_propagation@transfer", None),
         ("mechanism_posterior@composition:3", 2 * release.num_edges),
     ):
-        found, words = count_knowledge(data, Scenario.parse(text), "edge_rand", data.graph)
+        found, words = count_knowledge(data, parse_attack(text), "edge_rand", data.graph)
         assert (found, bool(words)) == (lines, True), text
 
 
@@ -279,7 +278,7 @@ def test_a_new_guidance_is_a_new_file(view, tmp_path, monkeypatch):
     found = dpia.build_assessment(ReportData(view, ReportOptions()))
     (clause,) = clauses_of(found, "edpb_2027")
     assert clause["evidence"][0].startswith("Unique people: Original 0.")
-    assert "EDPB 1/2027" in dpia.format_markdown(found)
+    assert "EDPB 1/2027" in dpia.format_markdown(ReportData(view, ReportOptions()), found)
 
 
 @pytest.mark.parametrize(

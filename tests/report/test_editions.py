@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from core.audit.release_info import parse_release
 from core.findings.columns import list_telling_columns
 from core.findings.facts import STATE_TITLES
-from core.findings.labels import method_title
 from core.findings.people import list_secrets, rank_people
 from core.findings.policy import find_policy
 from core.measures.metrics import METRICS
@@ -28,7 +28,8 @@ from core.report.decision_page import TO_FILL, _shorten_untried, build_verdict, 
 from core.report.document import build_content
 from tests.figures.conftest import RELEASES, make_view, result_row
 from tests.figures.test_theme import luminance
-from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+from tests.oracles.audits import list_attack_keys, make_audit, make_noise, tabulate_results
+from tests.oracles.node_risks import build_risks
 
 needs_pdftotext = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext")
 
@@ -296,7 +297,7 @@ def test_neither_plans_nor_a_second_attacker_are_counted_as_attacks(view):
         result_row("original", "katz", "auc", None, status="skipped", reason="needs more links"),
         result_row("original", "common_neighbors@adaptive", "auc", 0.95),
     ]
-    table = pd.DataFrame(more, columns=view.results.columns)
+    table = tabulate_results(more)
     results = pd.concat([view.results, table], ignore_index=True)
     curve = view.rocs["original", "common_neighbors"]
     rocs = {**view.rocs, ("original", "common_neighbors@adaptive"): curve}
@@ -332,9 +333,35 @@ def test_the_most_exposed_are_told_with_the_attacker_that_the_screen_names(view)
     rows = [b for b in blocks if b["kind"] == "table"][-1]["rows"]
     shown = pd.concat([rank_people(view.nodes, secret) for secret in list_secrets(view.nodes)])
     screen = shown.sort_values("advantage", kind="stable").drop_duplicates("node", keep="last")
-    attacker = dict(zip(screen.node, screen.attack.map(method_title), strict=True))
+    titles = [attack.title for attack in screen.attack]
+    attacker = dict(zip(screen.node, titles, strict=True))
     assert rows
     assert {row[0]: row[2] for row in rows} == {row[0]: attacker.get(row[0]) for row in rows}
+
+
+def test_a_node_on_another_release_is_under_the_attacker_chosen_on_everybody(view):
+    """The report told −0.27 of a node on a release, the Risk page −0.46."""
+    frame = view.nodes.to_frame()
+    listed = view.nodes.find_headline("original")
+    top = view.nodes.names.take(listed.nodes[listed.order[:15]])
+    is_top, is_other = frame.node.isin(top), frame.release != "original"
+    is_best = frame.attack == np.where(is_top, "degree_product", "common_neighbors")
+    frame["advantage"] += 0.3 * (is_best & is_other)
+    nodes, alone = build_risks(frame), build_risks(frame[is_top])
+    for release in RELEASES[1:]:
+        assert {a.id for a in nodes.find_headline(release).attacks} == {"common_neighbors"}
+        assert {a.id for a in alone.find_headline(release).attacks} == {"degree_product"}
+    options = ReportOptions(sections=("risk",), pseudonyms=False)
+    content = build_content(replace(view, load_nodes=lambda: nodes), options)[0]
+    table = [b for b in content["sections"][0]["blocks"] if b["kind"] == "table"][-1]
+    titles = {f"On {parse_release(release).title}": release for release in RELEASES[1:]}
+    assert set(table["columns"][4:]) == set(titles)
+    for column, title in enumerate(table["columns"][4:], start=4):
+        found = nodes.find_headline(titles[title])
+        gains = found.place("advantage", len(nodes.names))
+        for row in table["rows"]:
+            told = float(row[column].replace("−", "-")) if row[column] != "–" else np.nan
+            assert told == pytest.approx(gains[nodes.find(row[0])], abs=0.006, nan_ok=True)
 
 
 def test_the_banner_and_its_sentence_are_of_one_decision():

@@ -23,7 +23,7 @@ def _measure_contrast(one: str, other: str) -> float:
 def test_every_number_has_the_contrast_that_small_text_needs():
     values = np.linspace(0.5, 1.0, 26)
     table = pd.DataFrame({"attack": "gcn", "title": "GCN", "original": values})
-    drawn = draw_transfer(table, table, "auc")
+    drawn = draw_transfer(table, table, "auc", {"original": "Original"})
     fills = re.findall(r'<path d="[^"]*" [^>]*style="fill: (#\w{6}); stroke: #ffffff', drawn)
     texts = re.findall(r'font-size: 8px;[^"]*text-anchor: middle(?:; fill: (#\w{6}))?" x', drawn)
     assert len(fills) == len(texts) == len(values)
