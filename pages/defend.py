@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.audit.answers import Answers, Secret
+from core.audit.method_choice import MethodChoice
 from core.audit.presets import (
     PRESETS,
     Asked,
@@ -16,7 +17,6 @@ from core.audit.presets import (
     pair_data_independent,
 )
 from core.audit.release_info import list_short_titles
-from core.audit.spec import MethodChoice
 from core.audit.states import State
 from core.audit.view import AuditView
 from core.figures import link_scores, releases, roc

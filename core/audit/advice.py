@@ -17,8 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from core.attribute import Attribute
 from core.audit.cell import Cell, make_cell_seed, make_member_seeds, make_shared_seed
+from core.audit.method_choice import MethodChoice
 from core.audit.prepared import PreparedAudit, list_seen
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec
 from core.audit.threat_sampling import draw_repeat
 from core.context import BasePrediction, Context
 from core.data.release_columns import show_columns

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from core.audit.method_choice import MethodChoice
 from core.audit.presets import Asked, Preset, add_data_independent, choose_attacks
-from core.audit.spec import IdentityChoice, MethodChoice
+from core.audit.spec_parts import IdentityChoice
 from core.graph import Graph
 
 Recipient = Literal["public", "partner", "internal"]

@@ -10,8 +10,8 @@ import numpy as np
 
 from core.attacks.base_predictions import keep_arrays
 from core.audit.knowledge import ADAPTIVE, Composition, Joint, Shadow
+from core.audit.method_choice import MethodChoice
 from core.audit.scenarios import Scenario, Threat
-from core.audit.spec import MethodChoice
 from core.context import Context
 from core.data.control import (
     make_control_attribute_threat,

@@ -17,9 +17,10 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.audit.attack import parse_attack
+from core.audit.method_choice import MethodChoice
 from core.audit.presets import add_data_independent
 from core.audit.release_info import parse_release
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec
 from core.audit.view import RESULT_COLUMNS, AuditView
 from core.errors import InputError, validate
 from core.graph import Graph

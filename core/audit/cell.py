@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.audit.knowledge import ADAPTIVE, STANDARD
+from core.audit.method_choice import MethodChoice
 from core.audit.scenarios import Scenario
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec
 from core.methods import ATTACK_KINDS, AttributeAttack, Method
 from core.release import ORIGINAL
 from core.results import RELEASE

@@ -12,9 +12,9 @@ from typing import Literal
 import sqlalchemy as sa
 
 from core.audit.knowledge import ADAPTIVE
+from core.audit.method_choice import MethodChoice
 from core.audit.parts import PARTS
 from core.audit.scenarios import split_id
-from core.audit.spec import MethodChoice
 from core.audit.states import KEPT, State
 from core.audit.store.database import Store
 from core.audit.store.schema import AuditCellRow, AuditRow, GraphRow, JobRow

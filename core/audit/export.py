@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 
 from core.audit.describe import to_json
+from core.audit.method_choice import MethodChoice
 from core.audit.node_risks import NodeRisks, Pair
 from core.audit.prepared import list_published
 from core.audit.scenarios import Scenario
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.view import CONTROL_COLUMNS, RESULT_COLUMNS, AuditView, ReleaseSummary
 from core.data.writers import DEFAULT_FORMATS, list_release_files, locate_provenance, write_release

@@ -268,7 +268,7 @@ def _select(connection: sa.Connection, lineages: Sequence[str]) -> tuple[Entry, 
 
 def _name(release: Release) -> str:
     """Id as in specs: the defense and its changed settings."""
-    from core.audit.spec import MethodChoice
+    from core.audit.method_choice import MethodChoice
 
     try:
         return MethodChoice.model_validate({"key": release.defense, "config": release.config}).id

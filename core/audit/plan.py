@@ -19,11 +19,12 @@ from core.audit.cell import Cell, CellKind, list_members
 from core.audit.declared import CellGroup
 from core.audit.key_inputs import Inputs, list_key_inputs
 from core.audit.knowledge import ADAPTIVE, STANDARD, Joint, Shadow
+from core.audit.method_choice import MethodChoice
 from core.audit.parts import PARTS, list_parts
 from core.audit.prepared import PreparedAudit
 from core.audit.presets import SETTING as DATA_FREE
 from core.audit.scenarios import ListedScenario, Scenario, list_scenarios
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec
 from core.audit.threat_sampling import check_columns, draw_repeat
 from core.methods import Defense, Method
 from core.release import ORIGINAL

@@ -9,7 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from core.attribute import Attribute
-from core.audit.spec import AuditSpec, DisclosureSpec, PublishSpec
+from core.audit.publish_spec import PublishSpec
+from core.audit.spec import AuditSpec
+from core.audit.spec_parts import DisclosureSpec
 from core.data.release_columns import Rule, choose_columns, forget_values, leave_out_people
 from core.data.shared_numbers import bin_like
 from core.errors import InputError

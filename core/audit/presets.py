@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.method_choice import MethodChoice
+from core.audit.spec import AuditSpec
 from core.errors import InputError
 from core.methods import ATTACK_KINDS, LinkAttack, Method
 from core.registry import find_method, list_methods

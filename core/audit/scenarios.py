@@ -29,7 +29,8 @@ from core.audit.knowledge import (
     Shadow,
     parse_knowledge,
 )
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.method_choice import MethodChoice
+from core.audit.spec import AuditSpec
 from core.methods import ATTACK_KINDS, AttributeAttack, Kind, LinkAttack, Method
 from core.registry import parse_method
 

@@ -47,7 +47,8 @@ from core.audit.ledger import (
 from core.audit.plan import list_cells, list_first, plan_audit
 from core.audit.prepared import PreparedAudit
 from core.audit.provenance import describe_run
-from core.audit.spec import AuditSpec, PublishSpec
+from core.audit.publish_spec import PublishSpec
+from core.audit.spec import AuditSpec
 from core.audit.states import FINAL, FINISHED, State
 from core.audit.store.database import Store
 from core.audit.store.files import DamagedError, clear_flag, raise_flag

@@ -13,8 +13,10 @@ import numpy as np
 
 from core.audit.knowledge import STANDARD, Auxiliary, Joint, PublisherKnows, Shadow, Standard
 from core.audit.prepared import PreparedAudit, list_published
+from core.audit.publish_spec import PublishSpec
 from core.audit.scenarios import Scenario
-from core.audit.spec import AuditSpec, PublishSpec, ThreatSpec
+from core.audit.spec import AuditSpec
+from core.audit.spec_parts import ThreatSpec
 from core.data.control import (
     draw_control,
     renumber_attribute_threat,

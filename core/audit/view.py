@@ -20,9 +20,10 @@ from core.audit.decisions import Decision
 from core.audit.estimate import TimeRange
 from core.audit.link_sample import LinkSample
 from core.audit.node_risks import NodeRisks
+from core.audit.publish_spec import PublishSpec
 from core.audit.release_info import ReleaseInfo, parse_release
 from core.audit.scenarios import list_scenarios
-from core.audit.spec import AuditSpec, PublishSpec
+from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.graph import Graph
 from core.privacy.claim_check import ClaimCheck

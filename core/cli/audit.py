@@ -81,7 +81,7 @@ def start_results(options: argparse.Namespace, fields: Mapping[str, Any]) -> Non
     fields  of the spec: its defenses, and which columns are published
     """
     from core.audit.export import NODES, RECORD, RELEASES, list_audit_releases
-    from core.audit.spec import MethodChoice
+    from core.audit.method_choice import MethodChoice
     from core.report import FILES
     from core.report.dpia import FILES as DPIA_FILES
     from core.report.gate import check_formats, list_verdicts, remove_verdicts

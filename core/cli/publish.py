@@ -33,7 +33,8 @@ GRAPH_FIELDS = (*FIELDS, "hide_links", "publisher_knows", "leave_out", "pseudony
 
 def add_publish(publish: argparse.ArgumentParser) -> None:
     """Options of `publish`."""
-    from core.audit.spec import DisclosureSpec, PublishSpec, ThreatSpec
+    from core.audit.publish_spec import PublishSpec
+    from core.audit.spec_parts import DisclosureSpec, ThreatSpec
     from core.audit.statistics import StatisticsSpec
 
     add_graph(publish, required=True)
@@ -69,7 +70,9 @@ def _publish_graph(options: argparse.Namespace) -> int:
     from core.audit.access.accounts import LOCAL
     from core.audit.access.team import Team
     from core.audit.jobs.publish import enter_publishing, publish_release
-    from core.audit.spec import DisclosureSpec, MethodChoice, PublishSpec, ThreatSpec
+    from core.audit.method_choice import MethodChoice
+    from core.audit.publish_spec import PublishSpec
+    from core.audit.spec_parts import DisclosureSpec, ThreatSpec
     from core.audit.store.database import Store
     from core.data.writers import list_release_files, locate_provenance, write_release
     from core.findings.leaving import describe_columns

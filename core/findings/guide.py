@@ -10,8 +10,9 @@ import numpy as np
 
 from core.audit.answers import Answers, Knowledge, Recipient, Secret, Use
 from core.audit.estimate import TimeModel, make_task
+from core.audit.method_choice import MethodChoice
 from core.audit.presets import PRESETS, Preset
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec
 from core.audit.view import AuditView
 from core.findings.policy import Policy, find_policy
 from core.findings.verdict import Verdict

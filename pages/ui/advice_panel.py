@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.audit.advice import Advice, AdviceRequest
 from core.audit.jobs.advice import AdviceProgress
-from core.audit.spec import MethodChoice
+from core.audit.method_choice import MethodChoice
 from core.audit.view import AuditView
 from core.errors import AuditError
 from core.findings import advice as advice_figures

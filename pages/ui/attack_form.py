@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.audit.method_choice import MethodChoice
 from core.audit.presets import (
     PRESETS,
     Asked,
@@ -15,7 +16,6 @@ from core.audit.presets import (
     choose_attacks,
     list_released_attacks,
 )
-from core.audit.spec import MethodChoice
 from core.audit.view import AuditView
 from core.findings.glossary import explain_term
 from core.findings.labels import is_baseline

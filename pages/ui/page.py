@@ -11,7 +11,8 @@ import streamlit as st
 
 from core.audit.access.authorised import may_change
 from core.audit.attack import Attack
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.method_choice import MethodChoice
+from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.view import AuditView
 from core.data.loaded import LoadedGraph

@@ -7,7 +7,8 @@ import streamlit as st
 
 from core.audit.access.authorised import find_person
 from core.audit.jobs.publish import RETENTION_DAYS
-from core.audit.spec import MethodChoice, PublishSpec
+from core.audit.method_choice import MethodChoice
+from core.audit.publish_spec import PublishSpec
 from core.audit.states import State
 from core.audit.view import AuditView, PublishProgress
 from core.errors import AuditError

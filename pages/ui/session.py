@@ -14,14 +14,8 @@ from typing import Any
 import streamlit as st
 
 from core.audit.knowledge import KnowledgeSpec, PublisherKnows
-from core.audit.spec import (
-    PARTS,
-    AuditSpec,
-    DisclosureSpec,
-    IdentityChoice,
-    ThreatSpec,
-    nest_fields,
-)
+from core.audit.spec import AuditSpec
+from core.audit.spec_parts import PARTS, DisclosureSpec, IdentityChoice, ThreatSpec, nest_fields
 from core.errors import AuditError
 from core.graph import Graph
 from core.methods import ATTACK_KINDS

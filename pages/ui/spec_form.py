@@ -8,7 +8,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from core.audit.declared import Declaration
-from core.audit.spec import PARTS, AuditSpec, IdentityChoice, find_field, title_field
+from core.audit.spec import AuditSpec, find_field, title_field
+from core.audit.spec_parts import PARTS, IdentityChoice
 from pages.ui.method_form import list_fields, show_field
 
 

@@ -11,9 +11,9 @@ import pytest
 from core.attacks.attribute.label_propagation import LabelPropagation
 from core.audit import advice as advice_module
 from core.audit.advice import Advice, AdviceRequest, compute_advice
+from core.audit.method_choice import MethodChoice
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
-from core.audit.spec import MethodChoice
 from core.audit.states import State
 from core.context import Context
 from core.errors import InputError, RunCancelled

@@ -15,10 +15,11 @@ import pytest
 
 import core.cli.main as command
 from core.audit.export import SCENARIO_COLUMNS
+from core.audit.method_choice import MethodChoice
 from core.audit.node_risks import NODE_COLUMNS
 from core.audit.parts import PARTS
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec
 from core.audit.store.database import Store
 from core.audit.view import RESULT_COLUMNS
 from core.cli import listing

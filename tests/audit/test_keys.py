@@ -22,7 +22,8 @@ from core.audit.cell import Cell
 from core.audit.declared import Declaration
 from core.audit.knowledge import Joint, KnowledgeSpec, Shadow
 from core.audit.prepared import PreparedAudit
-from core.audit.spec import PARTS, AuditSpec, DisclosureSpec, IdentityChoice, ThreatSpec
+from core.audit.spec import AuditSpec
+from core.audit.spec_parts import PARTS, DisclosureSpec, IdentityChoice, ThreatSpec
 from core.data.external_release import align_release
 from core.graph import Graph
 from tests.oracles.graphs import two_communities

@@ -12,10 +12,12 @@ import pytest
 from core.attribute import Attribute
 from core.audit.export import describe_audit, describe_nodes, write_nodes
 from core.audit.jobs import publish
+from core.audit.method_choice import MethodChoice
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit, prepare_graph
+from core.audit.publish_spec import PublishSpec
 from core.audit.scenarios import Scenario, list_scenarios
-from core.audit.spec import AuditSpec, MethodChoice, PublishSpec
+from core.audit.spec import AuditSpec
 from core.audit.threat_sampling import draw_repeat, limit_publisher_knowledge, select_attacker
 from core.cli.audit import describe_risk
 from core.cli.main import main

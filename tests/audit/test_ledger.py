@@ -22,7 +22,8 @@ from core.audit.ledger import (
     find_relative,
     list_entries,
 )
-from core.audit.spec import MethodChoice, PublishSpec
+from core.audit.method_choice import MethodChoice
+from core.audit.publish_spec import PublishSpec
 from core.audit.store.database import Store
 from core.audit.store.schema import LedgerRow, LineageRow
 from core.data.lineage import GraphSketch, sketch_graph

@@ -6,10 +6,11 @@ import pytest
 
 from core.audit.attack import parse_attack
 from core.audit.export import describe_audit
+from core.audit.method_choice import MethodChoice
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
 from core.audit.scenarios import Scenario, list_scenarios
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec
 from core.cli.audit_spec import read_attacks
 from core.errors import InputError
 from tests.inline import run_inline

@@ -15,7 +15,7 @@ from core.audit.jobs.coordinate import AuditRun, InFlight
 from core.audit.parts import PARTS
 from core.audit.plan import list_cells, plan_audit
 from core.audit.prepared import PreparedAudit
-from core.audit.spec import Measured
+from core.audit.spec_parts import Measured
 from core.audit.store.database import Lease
 from core.audit.threat_sampling import draw_repeat, draw_visible
 from core.errors import InputError

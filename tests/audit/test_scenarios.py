@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.audit.knowledge import ADAPTIVE, parse_knowledge
+from core.audit.method_choice import MethodChoice
 from core.audit.scenarios import Scenario, list_scenarios
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec
 from core.errors import InputError
 
 

@@ -19,9 +19,10 @@ from core.audit.estimate import TimeRange
 from core.audit.export import describe_audit
 from core.audit.jobs.cluster import EmbeddedCluster, count_workers, list_preloaded
 from core.audit.jobs.publish import RETENTION_DAYS
+from core.audit.method_choice import MethodChoice
 from core.audit.parts import PARTS
+from core.audit.publish_spec import PublishSpec
 from core.audit.service import AuditService
-from core.audit.spec import MethodChoice, PublishSpec
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.errors import InputError

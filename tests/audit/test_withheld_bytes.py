@@ -16,8 +16,9 @@ from core.attribute import Attribute
 from core.audit.access.accounts import LOCAL
 from core.audit.jobs.job import run_job
 from core.audit.jobs.publish import PublishJobs
+from core.audit.publish_spec import PublishSpec
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec, PublishSpec
+from core.audit.spec import AuditSpec
 from core.audit.store.database import Store
 from core.audit.store.files import cell_folder
 from core.findings.leaving import list_columns

@@ -38,7 +38,7 @@ AUDITS = (
 
 def make_spec(service: AuditService, name: str, preset_key: str, defenses: tuple[str, ...]) -> Any:
     """The audit that a page would start, with two repeats."""
-    from core.audit.spec import MethodChoice
+    from core.audit.method_choice import MethodChoice
 
     graph = load_dataset(name).graph
     preset = next(preset for preset in PRESETS if preset.key == preset_key)

@@ -11,7 +11,7 @@ import pytest
 
 import core.cli.main as command
 from core.audit.export import list_audit_releases
-from core.audit.spec import MethodChoice
+from core.audit.method_choice import MethodChoice
 from core.cli.outputs import OUTPUTS, check_outputs, stage_outputs
 from core.data.catalogue import load_dataset
 from core.data.writers import write_release

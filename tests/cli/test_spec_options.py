@@ -9,7 +9,8 @@ import pytest
 
 from core.audit.plan import plan_audit
 from core.audit.prepared import PreparedAudit
-from core.audit.spec import PARTS, AuditSpec
+from core.audit.spec import AuditSpec
+from core.audit.spec_parts import PARTS
 from core.cli.arguments import add_options, read_options, title_options
 from core.errors import InputError
 from tests.oracles.graphs import two_communities

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from core.audit.jobs.publish import publish_release
-from core.audit.spec import MethodChoice, PublishSpec
+from core.audit.method_choice import MethodChoice
+from core.audit.publish_spec import PublishSpec
 from core.context import Context
 from core.defenses import DEFENSES
 from core.graph import Graph

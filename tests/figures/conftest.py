@@ -10,9 +10,10 @@ import pytest
 
 from core.audit.attack import parse_attack
 from core.audit.link_sample import LinkSample
+from core.audit.method_choice import MethodChoice
 from core.audit.node_risks import NODE_COLUMNS
 from core.audit.release_info import parse_release
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec
 from core.audit.view import CELL_COLUMNS, PROFILE_COLUMNS, AuditSummary, AuditView, ReleaseSummary
 from core.graph import Graph
 from core.release import Guarantee

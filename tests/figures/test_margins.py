@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from core.audit.jobs.cells import load_threats
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.method_choice import MethodChoice
+from core.audit.spec import AuditSpec
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.figures.margins import margin_boxes

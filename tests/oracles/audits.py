@@ -8,9 +8,10 @@ import pandas as pd
 
 from core.audit.attack import attach_referents, parse_attack
 from core.audit.link_sample import LinkSample
+from core.audit.method_choice import MethodChoice
 from core.audit.node_risks import NodeRisks
 from core.audit.release_info import parse_release
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.view import (
     CELL_COLUMNS,

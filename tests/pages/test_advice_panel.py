@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.audit.advice import Advice, AdviceRequest, AdvisedLink
-from core.audit.spec import MethodChoice
+from core.audit.method_choice import MethodChoice
 from core.audit.states import State
 from tests.pages.conftest import OpenApp
 from tests.pages.test_pages import texts

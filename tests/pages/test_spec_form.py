@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.audit.declared import Declaration, declare
 from core.audit.knowledge import KnowledgeSpec
-from core.audit.spec import PARTS, AuditSpec, IdentityChoice
+from core.audit.spec import AuditSpec
+from core.audit.spec_parts import PARTS, IdentityChoice
 from pages.ui.spec_form import title_control
 
 FORMS = Path(__file__).parents[2] / "pages" / "ui"

@@ -14,8 +14,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.audit.attack import parse_attack
+from core.audit.method_choice import MethodChoice
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec
 from core.audit.view import AuditView
 from core.data.synthetic import generate_social
 from core.findings.policy import find_policy

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from core.audit.attack import attach_referents, parse_attack
+from core.audit.method_choice import MethodChoice
 from core.audit.release_info import parse_release
-from core.audit.spec import MethodChoice
 from core.audit.states import State
 from core.audit.view import AuditView
 from core.errors import InputError

@@ -13,9 +13,10 @@ import core.report.dpia as dpia
 from core.audit.attack import parse_attack
 from core.audit.jobs.cells import load_threats
 from core.audit.knowledge import STANDARD
+from core.audit.method_choice import MethodChoice
 from core.audit.release_info import parse_release
 from core.audit.scenarios import THREAT_TITLES
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.spec import AuditSpec
 from core.errors import InputError
 from core.findings.policy import find_policy
 from core.release import ORIGINAL

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from core.audit.decisions import Decision
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.method_choice import MethodChoice
+from core.audit.spec import AuditSpec
 from core.data.synthetic import generate_social
 from core.findings.decisions import make_evidence
 from core.findings.policy import find_policy

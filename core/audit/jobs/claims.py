@@ -14,7 +14,8 @@ from sqlalchemy.engine import Row
 
 from core.audit.jobs.job import JobContext, Jobs, read_progress
 from core.audit.jobs.publish import describe_publishing
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.method_choice import MethodChoice
+from core.audit.spec import AuditSpec
 from core.audit.states import State
 from core.audit.view import ClaimRun
 from core.context import Context

@@ -21,7 +21,7 @@ from core.audit.jobs.job import JobContext, Jobs, read_progress
 from core.audit.ledger import enter_release
 from core.audit.prepared import list_published, prepare_graph
 from core.audit.provenance import describe_draw
-from core.audit.spec import PublishSpec
+from core.audit.publish_spec import PublishSpec
 from core.audit.states import ACTIVE, State
 from core.audit.store import files
 from core.audit.store.database import Store

@@ -14,8 +14,9 @@ from core.audit.access.authorised import AuthorisedService, enter
 from core.audit.access.permissions import Permissions
 from core.audit.access.rules import RULES
 from core.audit.decisions import Decision
+from core.audit.method_choice import MethodChoice
+from core.audit.publish_spec import PublishSpec
 from core.audit.service import AuditService
-from core.audit.spec import MethodChoice, PublishSpec
 from core.errors import AccessError, AuditError, InputError
 from tests.inline import run_inline
 

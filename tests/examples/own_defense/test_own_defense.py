@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from core import registry
-from core.audit.spec import AuditSpec, MethodChoice
+from core.audit.method_choice import MethodChoice
+from core.audit.spec import AuditSpec
 from core.context import Context
 from core.defenses.command import FOLDER
 from core.defenses.edge_rand import EdgeRand
