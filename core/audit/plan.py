@@ -201,8 +201,6 @@ def _list_scenario_inputs(inputs: _Inputs, attack: Method, scenario: Scenario) -
         if isinstance(scenario.knowledge, Shadow):
             version = getattr(attack, "transfer_version", 1)
             return {**inputs["transfer"], "transfer_version": version}
-        if scenario.knowledge == ADAPTIVE:
-            return {**inputs["attribute"], "adaptive_version": CORRECTION_VERSION}
         return inputs["attribute"]
     if scenario.threat == "identity":
         return inputs["identity"]
@@ -248,6 +246,9 @@ def _key_attack(
         _key_attack(target, member, own, facts) for member, own in list_members(attack, scenario)
     )
     whole = {**facts, "members": [member.key for member in members]} if members else facts
+    if scenario.threat == "attribute" and scenario.knowledge == ADAPTIVE:
+        # Not of its members: the standard form is a cell of its own.
+        whole = {**whole, "adaptive_version": CORRECTION_VERSION}
     key = _compute_key("attack", target.release, scenario.id, target.repeat, attack, whole)
     return _Keyed(key, members)
 

@@ -82,21 +82,27 @@ def start_results(options: argparse.Namespace, fields: Mapping[str, Any]) -> Non
     """
     from core.audit.export import NODES, RECORD, RELEASES, list_audit_releases
     from core.audit.method_choice import MethodChoice
-    from core.report import FILES
-    from core.report.dpia import FILES as DPIA_FILES
-    from core.report.gate import check_formats, list_verdicts, remove_verdicts
 
     options.format = list(dict.fromkeys(split_values(options.format)))
-    check_formats(options.format)
     out = options.out
     files = [out / NODES]
-    files += [out / name for name in (*FILES.values(), *DPIA_FILES) if options.report]
-    files += list_verdicts(out) if options.format else []
+    if options.report:  # the report's package draws: a second of every start
+        from core.report import FILES
+        from core.report.dpia import FILES as DPIA_FILES
+
+        files += [out / name for name in (*FILES.values(), *DPIA_FILES)]
+    if options.format:
+        from core.report.gate import check_formats, list_verdicts
+
+        check_formats(options.format)
+        files += list_verdicts(out)
     choices = [MethodChoice.model_validate(choice) for choice in fields["defenses"]]
     names_columns = fields.get("publish_columns") is not None or bool(fields.get("generalize"))
     releases = list_audit_releases(out / RELEASES, choices, names_columns)
     check_outputs(options, {out / RECORD: files, **releases})
     if options.format:
+        from core.report.gate import remove_verdicts
+
         remove_verdicts(out)
 
 

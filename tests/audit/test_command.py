@@ -74,10 +74,10 @@ def nodes_file(tmp_path):
     [
         ([], "COMMAND"),
         (["audit", *QUICK], "--out"),
-        (["audit", *QUICK, "--repeats", "0", "--out", "OUT"], "num_repeats"),
+        (["audit", *QUICK, "--repeats", "0", "--out", "OUT"], "--repeats must be"),
         (["audit", *QUICK, "--repeats", "many", "--out", "OUT"], "many"),
-        (["audit", *QUICK, "--hide-links", "1.5", "--out", "OUT"], "hide_links"),
-        (["audit", *QUICK, "--hide-links", "0", "--out", "OUT"], "hide_links"),
+        (["audit", *QUICK, "--hide-links", "1.5", "--out", "OUT"], "--hide-links must be"),
+        (["audit", *QUICK, "--hide-links", "0", "--out", "OUT"], "--hide-links must be"),
         (["audit", *QUICK, "--private", "nope", "--hide-links", "--out", "OUT"], "nope"),
         (["audit", *QUICK, "--private", "label", "--out", "OUT"], "--hide-links"),
         (["audit", *QUICK, "--attack", "nope", "--out", "OUT"], "nope"),

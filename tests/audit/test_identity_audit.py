@@ -117,9 +117,9 @@ def test_a_second_graph_is_read_in_the_reader_process(tmp_path, capsys, audit_ho
         (["--auxiliary-graph", "STRANGERS"], "must have people in common"),
         (["--auxiliary-graph", "MISSING"], "MISSING"),
         (["--seeds-known", "100"], "known seeds must be at most the 34 people"),
-        (["--seeds-known", "-1"], "identity.seeds_known"),
-        (["--overlap", "1.5"], "identity.overlap"),
-        (["--noise", "-0.1"], "identity.noise"),
+        (["--seeds-known", "-1"], "--seeds-known must be"),
+        (["--overlap", "1.5"], "--overlap must be"),
+        (["--noise", "-0.1"], "--noise must be"),
     ],
 )
 def test_mistakes_are_one_line(arguments, said, tmp_path, capsys, audit_home):

@@ -39,7 +39,7 @@ def test_a_bomb_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     path = tmp_path / "b.csv.gz"
     path.write_bytes(gzip.compress(b"1,2\n" * 12_000_000))
     words = ["publish", "--graph", str(path), "--defense", "random_rewiring"]
-    assert main([*words, "--out", str(tmp_path / "out")]) != 0
+    assert main([*words, "--out", str(tmp_path / "out.csv")]) != 0
     shown = capsys.readouterr().err.strip()
     assert "must unpack to at most 100 times its size" in shown
     assert "internal error" not in shown

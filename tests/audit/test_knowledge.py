@@ -165,7 +165,7 @@ def test_the_command_reads_who_knows_what(tmp_path, audit_home, capsys):
     }
     assert {r["target"] for r in rows} == {"seniority", "affiliation"}
     assert main([*words.split(), "--auxiliary-known", "lots"]) == 2
-    assert "auxiliary_known" in capsys.readouterr().err
+    assert "--auxiliary-known must be" in capsys.readouterr().err
     assert main([*words.split(), "--auxiliary-known", "1.5"]) == 2
 
 

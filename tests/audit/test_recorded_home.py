@@ -57,7 +57,7 @@ def test_the_audit_and_its_decisions_are_the_same(recorded):
         assert {r.release: r.decision for r in verdict.releases} == {
             name: release["decision"] for name, release in before["verdict"]["releases"].items()
         }
-        assert len(view.load_nodes()) > 0
+        assert len(view.nodes.to_frame()) > 0
         for release in view.releases:
             assert view.load_release(release.id, 1).num_nodes == view.load_graph().num_nodes
     finally:

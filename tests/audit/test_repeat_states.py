@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from core.audit.assemble import _combine_cells
+from core.audit.attack import attach_referents
 from core.audit.describe import CellResult
 from core.audit.states import State
 from core.audit.view import REPEATS, RESULT_COLUMNS
@@ -63,7 +64,7 @@ def audit(order):
     if "D" in order:  # as measured, with intervals that are inside
         row[["value", "low", "high"]] = [0.5, 0.49, 0.51]
     parts = [part.astype(object) for part in (view.results[~of_attack], row) if len(part)]
-    return replace(view, results=pd.concat(parts, ignore_index=True))
+    return replace(view, results=attach_referents(pd.concat(parts, ignore_index=True)))
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -56,10 +56,16 @@ class FaqMatcher(IdentityAttack):
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
         known, seeds = threat.known, threat.seeds
-        image, gradient, kept = self._match(known, release.graph, seeds, context, 0)
+        # Ties of an assignment follow the numbers of the nodes, which must tell nothing.
+        order = context.rng("order").permutation(release.graph.num_nodes)
+        shuffled = release.graph.subgraph(order)
+        places = np.argsort(order)
+        moved = np.stack([seeds[:, 0], places[seeds[:, 1]]], axis=1)
+        image, gradient, kept = self._match(known, shuffled, moved, context, 0)
         candidates = np.argsort(-gradient, axis=1, kind="stable")[:, : NUM_CANDIDATES - 1]
         candidates = np.where(candidates == image[:, None], -1, candidates)
         candidates = np.concatenate([image[:, None], candidates], axis=1)
+        candidates = np.where(candidates >= 0, order[candidates], -1)
         degrees = known.degrees
         overlap = float((kept * degrees).sum() / max(degrees.sum(), 1))
         simulated, truth = simulate_release(known, release.graph, overlap, context.rng("rehearsal"))
