@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import combinations_with_replacement, product
 from types import SimpleNamespace
 
 import pandas as pd
@@ -35,6 +35,7 @@ EXPECTED = {
 STATUS = {"".join(sorted(key)): status for status, keys in EXPECTED.items() for key in keys.split()}
 STATES = {"F": State.FAILED, "C": State.CANCELLED, "S": State.SKIPPED, "Q": State.QUEUED}
 ORDERS = ["".join(order) for order in product(KINDS, repeat=3)]
+SETS = ["".join(kinds) for kinds in combinations_with_replacement(KINDS, 3)]
 
 RELEASE = "random_deletion"
 ATTACKS = list_attack_keys()
@@ -84,7 +85,7 @@ def test_the_status_is_that_of_the_table_in_every_order(order):
         assert row.reason == f"why {expected[0].upper()}"
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", SETS)
 def test_only_repeats_enough_or_an_attack_that_does_not_apply_publish(order):
     view = audit(order)
     release = judge(view, PUBLIC).find(RELEASE)

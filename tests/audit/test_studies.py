@@ -43,7 +43,7 @@ def spec(make_spec):
 @pytest.fixture
 def idle(tmp_path, graph, monkeypatch):
     """A service that records audits and computes none."""
-    monkeypatch.setattr(AuditService, "_run", lambda self, audit_id: None)
+    monkeypatch.setattr(AuditService, "_run", lambda *_: None)
     service = AuditService(tmp_path)
     service.save_graph(graph)
     yield service
