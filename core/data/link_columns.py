@@ -15,7 +15,7 @@ import pandas as pd
 
 from core.data.columns import BLANKS, as_text, is_end_name, is_weight_name
 from core.errors import InputError
-from core.words import count_noun
+from core.words import count_noun, format_percent
 
 NO_WEIGHT = "none"
 """Value of `weight` that leaves out the weights."""
@@ -251,7 +251,7 @@ def describe_unused(name: str, column: pd.Series) -> tuple[str, str]:
     if kind in ("whole", "number"):
         signs = filled.str.startswith("-").mean()
         if signs:
-            share = f"{signs:.0%} negative"
+            share = f"{format_percent(float(signs))} negative"
             return "number", f"a rating with a sign ({share}): negative links are read as any other"
         return "number", f"a number of each link: if it is the weight, --weight '{name}'"
     if distinct == len(filled) > 2:

@@ -154,7 +154,8 @@ def _describe_metric(metric: str, data: ReportData) -> str:
         if not own.empty:
             row = own.loc[own.value.idxmin() if metric == "k_anonymity" else own.value.idxmax()]
             value = format_row(row)
-            parts.append(f"{row.made.title} {value} by {row.attack.title}")
+            by = "" if row.attack is None else f" by {row.attack.title}"
+            parts.append(f"{row.made.title} {value}{by}")
     return f"{metric_title(metric)}: {'; '.join(parts)}." if parts else ""
 
 

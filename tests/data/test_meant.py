@@ -250,7 +250,7 @@ def test_the_weight_is_chosen_or_left_out(tmp_path):
 def test_what_an_unused_column_would_have_meant(tmp_path):
     text = "source,target,trust,day,how\na,b,-1,2024-01-02,\nb,c,4,2024-02-03,\nc,d,5,2024-02-09,\n"
     loaded = read(tmp_path, "l.csv", text)
-    assert find_use(loaded, "trust")[2].startswith("a rating with a sign (33% negative)")
+    assert find_use(loaded, "trust")[2].startswith("a rating with a sign (33 % negative)")
     assert find_use(loaded, "day")[1:] == ("time", "the time of a link: the graph keeps no times")
     assert find_use(loaded, "how")[2] == "empty"
 
