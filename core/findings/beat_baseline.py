@@ -68,8 +68,8 @@ def compare_with_baseline(
     for metric in filter(None, dict.fromkeys(wanted)):
         rows = attack_rows(results, metric, threat)
         rows = invert_scores(rows[rows.release == release])
-        stakes = pd.Series(list(map(_find_stake, rows.attack)), rows.index, object)
-        own = [_compare(metric, part) for _, part in rows.groupby(stakes, sort=False)]
+        secrets = pd.Series(list(map(_find_stake, rows.attack)), rows.index, object)
+        own = [_compare(metric, part) for _, part in rows.groupby(secrets, sort=False)]
         known = [comparison for comparison in own if comparison is not None]
         if known:
             compared = [c for c in known if c.baseline is not None]

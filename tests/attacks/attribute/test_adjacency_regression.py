@@ -23,7 +23,7 @@ from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
 from core.release import Release
 from core.seeding import Seed
-from tests.benchmarks.fresh_attackers import generate_blocks
+from tests.oracles.blocks import generate_blocks
 from tests.oracles.graphs import GRAPHS, two_communities
 
 

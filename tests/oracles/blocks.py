@@ -1,12 +1,4 @@
-"""Attackers that share no code with the core, beside those of the core.
-
-    python -m tests.benchmarks.fresh_attackers [--tables attributes,flips,copies,risk]
-        [--graphs blocks,lastfm_asia:target,nba:country] [--splits 0,1,2] [--preset quick]
-
-The fresh attackers' settings were fixed before they were compared. `blocks` are degree-corrected
-block models of 1,000 people in 42 classes, drawn anew for each split; `six` has 6 classes.
-10 % of the values are known, unless --known says otherwise.
-"""
+"""Degree-corrected block models with many uneven classes."""
 
 from __future__ import annotations
 
