@@ -250,17 +250,18 @@ def is_corrected_better(
     """Whether `fit_correction` predicts classes (k,) better than probabilities (k, C) that are only
     sharpened: each fitted on one half and judged on the other, by more than a standard error of the
     mean log-loss."""
-    prior = np.full(probabilities.shape[1], 1.0 / probabilities.shape[1])
-    half, gains = rng.permutation(len(codes)) % 2 == 0, np.zeros(len(codes))
     if len(codes) < 2 * LEAST:
         return False
+    prior = np.full(probabilities.shape[1], 1.0 / probabilities.shape[1])
+    logits = _compute_log_probabilities(probabilities)
+    half, gains = rng.permutation(len(codes)) % 2 == 0, np.zeros(len(codes))
     for inside in (half, ~half):
-        rows, logits = np.arange(int(inside.sum())), _compute_log_probabilities(probabilities)
-        power = fit_power(logits[~inside], prior, codes[~inside])
+        right = np.arange(int(inside.sum())), codes[inside]
         corrected = fit_correction(probabilities[~inside], codes[~inside])(probabilities[inside])
+        power = fit_power(logits[~inside], prior, codes[~inside])
         sharpened = sharpen(logits[inside], prior, power)
-        chosen = (np.maximum(p[rows, codes[inside]], FLOOR) for p in (corrected, sharpened))
-        gains[inside] = np.log(next(chosen)) - np.log(next(chosen))
+        gains[inside] = np.log(np.maximum(corrected[right], FLOOR))
+        gains[inside] -= np.log(np.maximum(sharpened[right], FLOOR))
     return bool(gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)))
 
 
