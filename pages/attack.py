@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit.scenarios import THREAT_TITLES, Threat
-from core.audit.view import AuditView
+from core.audit.asked.scenarios import THREAT_TITLES, Threat
+from core.audit.results.view import AuditView
 from core.figures import ranking, roc
 from core.findings import control, tables
 from core.findings.attack_summary import summarize_attacks

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from core.audit.access.authorised import may_change
-from core.audit.states import State
-from core.audit.view import AuditSummary
+from core.audit.results.view import AuditSummary
+from core.audit.store.states import State
 from core.errors import AuditError
 from core.findings import answers, release_table
 from core.findings.labels import THREAT_WORDS

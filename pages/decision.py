@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.audit.method_choice import MethodChoice
-from core.audit.presets import PRESETS, Asked, choose_attacks
-from core.audit.release_info import list_short_titles
-from core.audit.view import AuditView
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.presets import PRESETS, Asked, choose_attacks
+from core.audit.asked.release_info import list_short_titles
+from core.audit.results.view import AuditView
 from core.figures.comparing import compare_releases
 from core.findings.comparing import answer_changes, compute_comparison
 from core.findings.decisions import format_day

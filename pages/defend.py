@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.answers import Answers, Secret
-from core.audit.method_choice import MethodChoice
-from core.audit.presets import (
+from core.audit.asked.answers import Answers, Secret
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.presets import (
     PRESETS,
     Asked,
     add_data_independent,
@@ -16,9 +16,9 @@ from core.audit.presets import (
     find_data_independent,
     pair_data_independent,
 )
-from core.audit.release_info import list_short_titles
-from core.audit.states import State
-from core.audit.view import AuditView
+from core.audit.asked.release_info import list_short_titles
+from core.audit.results.view import AuditView
+from core.audit.store.states import State
 from core.figures import link_scores, releases, roc
 from core.figures.chart import Chart
 from core.findings.attack_summary import summarize_release

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
 from core.figures import homophily
 from core.figures.pair_profile import pair_profile
 from core.findings.glossary import explain_term

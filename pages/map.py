@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.states import State
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
+from core.audit.store.states import State
 from core.errors import AuditError
 from core.figures.people_map import community_map, people_map
 from core.findings.labels import release_title

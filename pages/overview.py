@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit.states import State
-from core.audit.view import AuditSummary
+from core.audit.results.view import AuditSummary
+from core.audit.store.states import State
 from core.errors import AuditError
 from core.findings.decisions import format_moment
 from core.findings.verdict_words import describe_decision

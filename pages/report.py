@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.view import AuditSummary, AuditView
+from core.audit.results.view import AuditSummary, AuditView
 from core.findings.decisions import format_day
 from core.findings.glossary import explain_term
 from core.findings.risk import SCALE_TITLES, Scale

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
 from core.figures import margins, risk
 from core.findings import answers
 from core.findings.glossary import explain_term

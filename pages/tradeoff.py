@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit.scenarios import THREAT_TITLES, Threat
-from core.audit.view import AuditView
+from core.audit.asked.scenarios import THREAT_TITLES, Threat
+from core.audit.results.view import AuditView
 from core.figures import tradeoff, transfer
 from core.findings import answers
 from core.findings.columns import answer_columns

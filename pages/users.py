@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.audit.access.authorised import find_person
-from core.audit.access.team import DAYS, MAX_DAYS, Token
+from core.audit.store.team import DAYS, MAX_DAYS, Token
 from core.errors import AuditError
 from core.words import count_noun
 from pages.ui import page, service

@@ -5,15 +5,15 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 
+from core.audit.asked.spec import AuditSpec
 from core.audit.assemble import assemble_view
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit
 from core.audit.jobs.cells import Job, execute_cell
-from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit
-from core.audit.provenance import describe_run
-from core.audit.spec import AuditSpec
-from core.audit.states import State
+from core.audit.results.provenance import describe_run
+from core.audit.results.view import AuditView
 from core.audit.store.database import Store
-from core.audit.view import AuditView
+from core.audit.store.states import State
 from core.graph import Graph
 
 

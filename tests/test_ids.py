@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from core.audit.decisions import Decision
+from core.audit.store.decisions import Decision
 from core.findings.decisions import list_decision_rows
 from core.findings.facts import build_figure
 from core.findings.ledger import list_ledger_rows
@@ -146,7 +146,7 @@ def test_no_module_takes_an_id_apart_or_lists_methods_by_key(module: str) -> Non
 
 def test_the_test_finds_what_it_looks_for() -> None:
     for text in (
-        "from core.audit.attack import parse_attack",
+        "from core.audit.asked.attack import parse_attack",
         "Scenario.parse(a)",
         "labels.is_blind(a)",
     ):
@@ -186,7 +186,7 @@ def test_ids_that_no_method_answers_to_are_shown_as_they_are() -> None:
 
 def test_a_view_knows_the_attacks_of_its_spec_without_parsing(monkeypatch) -> None:
     view = make_audit({(ORIGINAL, "adamic_adar", "auc"): 0.6}, ("adamic_adar",))
-    monkeypatch.setattr("core.audit.view.parse_attack", lambda _: pytest.fail("parsed"))
-    monkeypatch.setattr("core.audit.view.parse_release", lambda _: pytest.fail("parsed"))
+    monkeypatch.setattr("core.audit.results.view.parse_attack", lambda _: pytest.fail("parsed"))
+    monkeypatch.setattr("core.audit.results.view.parse_release", lambda _: pytest.fail("parsed"))
     assert view.get_attack("adamic_adar").title == "Adamic–Adar"
     assert view.get_release("random_deletion").is_defended

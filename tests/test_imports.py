@@ -49,6 +49,18 @@ FLOORS = (
 """From the ground up. Rooms of one floor do not import each other, but for the base and the
 command line, which writes reports."""
 
+AUDIT_FLOORS = (
+    ("asked",),
+    ("computing",),
+    ("store",),
+    ("results",),
+    ("jobs",),
+    ("assemble", "service", "studies"),
+    ("access",),
+)
+"""The same within `core.audit`: what is asked, how it is computed and kept, what came of it, who
+runs it, who may."""
+
 SAME_FLOOR = {("cli", "report"), *((a, b) for a in BASE for b in BASE)}
 
 
@@ -96,6 +108,22 @@ def find_faults(imports: dict[str, list[tuple[str, int]]]) -> list[str]:
     return faults
 
 
+def find_audit_faults(imports: dict[str, list[tuple[str, int]]]) -> list[str]:
+    """Imports within `core.audit` that point up its own order."""
+    floors = {room: number for number, rooms in enumerate(AUDIT_FLOORS) for room in rooms}
+    faults = []
+    for module, targets in imports.items():
+        if not module.startswith("core.audit."):
+            continue
+        for target, line in targets:
+            if not target.startswith("core.audit."):
+                continue
+            room, other = module.split(".")[2], target.split(".")[2]
+            if floors[other] > floors[room]:
+                faults.append(f"{module}:{line} imports {target}")
+    return faults
+
+
 def find_circle(imports: dict[str, list[tuple[str, int]]]) -> list[str]:
     """Files that import each other in a ring; empty where there is none."""
     modules = set(imports)
@@ -127,6 +155,10 @@ def imports() -> dict[str, list[tuple[str, int]]]:
 
 def test_imports_point_down(imports) -> None:
     assert find_faults(imports) == []
+
+
+def test_imports_within_the_audit_point_down(imports) -> None:
+    assert find_audit_faults(imports) == []
 
 
 def test_no_file_imports_itself_round_a_corner(imports) -> None:
@@ -200,5 +232,8 @@ def test_the_checker_sees_raw_readers() -> None:
 def test_the_checker_sees_what_it_is_for() -> None:
     assert find_faults({"core.models.gae": [("core.attacks.link.seal.Seal", 3)]})
     assert find_faults({"core.report.document": [("core.figures.risk", 1)]})
+    assert find_audit_faults({"core.audit.store.files": [("core.audit.results.view", 1)]})
+    assert find_audit_faults({"core.audit.service": [("core.audit.access.rules", 1)]})
+    assert not find_audit_faults({"core.audit.jobs.job": [("core.audit.store.files", 1)]})
     ring = {"core.a": [("core.b.x", 1)], "core.b": [("core.a", 1)]}
     assert find_circle(ring) == ["core.a", "core.b"]

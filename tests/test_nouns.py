@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
 from core.data.catalogue import _DATASETS
 from core.findings.page_summary import summarize_risk
 from core.nouns import BY_GRAPH, NOUNS, propose_noun

@@ -12,13 +12,18 @@ import numpy as np
 import pandas as pd
 from sqlalchemy.engine import Row
 
-from core.audit.attack import attach_referents, parse_attack
-from core.audit.describe import CellResult, ReleaseRecord
+from core.audit.asked.attack import attach_referents, parse_attack
+from core.audit.asked.knowledge import Auxiliary
+from core.audit.asked.parts import list_parts
+from core.audit.asked.release_info import ReleaseInfo
+from core.audit.asked.scenarios import Scenario, list_scenarios
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.link_sample import SAMPLE, LinkSample
+from core.audit.computing.prepared import PreparedAudit
+from core.audit.computing.threat_sampling import draw_visible
 from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.job import list_runs
-from core.audit.knowledge import Auxiliary
-from core.audit.link_sample import SAMPLE, LinkSample
-from core.audit.node_tables import (
+from core.audit.results.node_tables import (
     Groups,
     assemble_nodes,
     assemble_profile,
@@ -29,17 +34,7 @@ from core.audit.node_tables import (
     list_releases,
     make_margin_loader,
 )
-from core.audit.parts import list_parts
-from core.audit.prepared import PreparedAudit
-from core.audit.release_info import ReleaseInfo
-from core.audit.scenarios import Scenario, list_scenarios
-from core.audit.spec import AuditSpec
-from core.audit.states import FINISHED, NOT_FINISHED, NOT_TESTED, State
-from core.audit.store import files
-from core.audit.store.database import Store
-from core.audit.store.liveness import find_state
-from core.audit.threat_sampling import draw_visible
-from core.audit.view import (
+from core.audit.results.view import (
     CELL_COLUMNS,
     CONTROL_COLUMNS,
     REPEATS,
@@ -48,6 +43,11 @@ from core.audit.view import (
     AuditView,
     ReleaseSummary,
 )
+from core.audit.store import files
+from core.audit.store.database import Store
+from core.audit.store.describe import CellResult, ReleaseRecord
+from core.audit.store.liveness import find_state
+from core.audit.store.states import FINISHED, NOT_FINISHED, NOT_TESTED, State
 from core.data.release_columns import leave_out_people
 from core.graph import Graph
 from core.measures.groups import measure_group_gap

@@ -15,20 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from core.audit.access.accounts import LOCAL
-from core.audit.access.team import Team
+from core.audit.asked.publish_spec import PublishSpec
+from core.audit.asked.spec import AuditSpec
 from core.audit.assemble import assemble_cells, assemble_view, summarize
-from core.audit.cell import Cell
-from core.audit.decisions import Decision, list_decisions, record_decision
-from core.audit.estimate import (
-    TimeModel,
-    TimeRange,
-    estimate_time,
-    find_kept,
-    load_past,
-    make_task,
-    shares_result,
-)
+from core.audit.computing.cell import Cell
+from core.audit.computing.plan import list_cells, list_first, plan_audit
+from core.audit.computing.prepared import PreparedAudit
 from core.audit.jobs.advice import AdviceJobs
 from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.cluster import EmbeddedCluster, count_workers
@@ -37,23 +29,37 @@ from core.audit.jobs.engine import Engine, is_embedded
 from core.audit.jobs.job import Jobs
 from core.audit.jobs.layout import LayoutJobs
 from core.audit.jobs.publish import PublishJobs
-from core.audit.ledger import (
+from core.audit.results.provenance import describe_run
+from core.audit.results.view import (
+    AuditProgress,
+    AuditSummary,
+    AuditView,
+    PublishProgress,
+    RunningCell,
+)
+from core.audit.store.accounts import LOCAL
+from core.audit.store.database import Store
+from core.audit.store.decisions import Decision, list_decisions, record_decision
+from core.audit.store.estimate import (
+    TimeModel,
+    TimeRange,
+    estimate_time,
+    find_kept,
+    load_past,
+    make_task,
+    shares_result,
+)
+from core.audit.store.files import DamagedError, clear_flag, raise_flag
+from core.audit.store.ledger import (
     Relative,
     assign_lineage,
     describe_revision,
     find_relative,
     list_entries,
 )
-from core.audit.plan import list_cells, list_first, plan_audit
-from core.audit.prepared import PreparedAudit
-from core.audit.provenance import describe_run
-from core.audit.publish_spec import PublishSpec
-from core.audit.spec import AuditSpec
-from core.audit.states import FINAL, FINISHED, State
-from core.audit.store.database import Store
-from core.audit.store.files import DamagedError, clear_flag, raise_flag
 from core.audit.store.liveness import find_state
-from core.audit.view import AuditProgress, AuditSummary, AuditView, PublishProgress, RunningCell
+from core.audit.store.states import FINAL, FINISHED, State
+from core.audit.store.team import Team
 from core.errors import InputError
 from core.graph import Graph
 from core.privacy.ledger import Entry

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.audit.method_choice import MethodChoice
-from core.audit.prepared import list_published, prepare_graph
-from core.audit.spec import AuditSpec
-from core.audit.spec_parts import nest_fields
-from core.audit.view import AuditSummary
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.spec import AuditSpec
+from core.audit.asked.spec_parts import nest_fields
+from core.audit.computing.prepared import list_published, prepare_graph
+from core.audit.results.view import AuditSummary
 from core.errors import InputError
 from core.graph import Graph
 from core.seeding import Seed

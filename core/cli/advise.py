@@ -40,9 +40,9 @@ def add_advise(advise: argparse.ArgumentParser) -> None:
 
 def run_advise(options: argparse.Namespace) -> int:
     """Print the advice, and the links one per line."""
-    from core.audit.advice import AdviceRequest, compute_advice
-    from core.audit.method_choice import MethodChoice
-    from core.audit.spec import AuditSpec
+    from core.audit.asked.method_choice import MethodChoice
+    from core.audit.asked.spec import AuditSpec
+    from core.audit.computing.advice import AdviceRequest, compute_advice
     from core.context import Context
     from core.errors import InputError, validate
     from core.findings.advice import describe_advice, describe_advice_cost
@@ -97,8 +97,8 @@ def add_check_claim(check: argparse.ArgumentParser) -> None:
 
 def run_check_claim(options: argparse.Namespace) -> int:
     """Try to refute a release's guarantee by experiment."""
+    from core.audit.asked.method_choice import MethodChoice
     from core.audit.jobs.claims import run_claim_check
-    from core.audit.method_choice import MethodChoice
     from core.records import format_record
 
     choice = MethodChoice.parse(options.defense, "defense")

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-    from core.audit.declared import Declaration
-    from core.audit.spec import TitleField
+    from core.audit.asked.declared import Declaration
+    from core.audit.asked.spec import TitleField
     from core.data.loaded import LoadedGraph
 
 
@@ -254,7 +254,7 @@ def add_options(
     """Add one option per field of the models, or per named field, with the field's default."""
     from pydantic import BaseModel
 
-    from core.audit.declared import Declaration
+    from core.audit.asked.declared import Declaration
 
     for model in models:
         for name, field in model.model_fields.items():
@@ -267,7 +267,7 @@ def add_options(
 
 def read_options(options: argparse.Namespace, *models: type[BaseModel]) -> dict[str, Any]:
     """Fields of the models set by options, flat."""
-    from core.audit.declared import Declaration
+    from core.audit.asked.declared import Declaration
 
     fields: dict[str, Any] = {}
     for model in models:
@@ -284,8 +284,8 @@ def read_options(options: argparse.Namespace, *models: type[BaseModel]) -> dict[
 
 def title_options(options: argparse.Namespace) -> TitleField:
     """Names fields in messages by the options that set them, others as fields of a file."""
-    from core.audit.declared import Declaration
-    from core.audit.spec import find_field, title_field
+    from core.audit.asked.declared import Declaration
+    from core.audit.asked.spec import find_field, title_field
 
     def title(path: str) -> str:
         found = find_field(path)

@@ -15,9 +15,9 @@ from core.cli.terminal import make_folder, make_meter, say
 from core.errors import InputError, RunCancelled
 
 if TYPE_CHECKING:
+    from core.audit.asked.spec import AuditSpec
+    from core.audit.results.view import AuditView
     from core.audit.service import AuditService
-    from core.audit.spec import AuditSpec
-    from core.audit.view import AuditView
 
 
 POLL_S = 1.0
@@ -80,8 +80,8 @@ def start_results(options: argparse.Namespace, fields: Mapping[str, Any]) -> Non
 
     fields  of the spec: its defenses, and which columns are published
     """
-    from core.audit.export import NODES, RECORD, RELEASES, list_audit_releases
-    from core.audit.method_choice import MethodChoice
+    from core.audit.asked.method_choice import MethodChoice
+    from core.audit.results.export import NODES, RECORD, RELEASES, list_audit_releases
 
     options.format = list(dict.fromkeys(split_values(options.format)))
     out = options.out
@@ -118,8 +118,8 @@ def run_audit(options: argparse.Namespace) -> int:
 
 def complete_audit(service: AuditService, spec: AuditSpec, options: argparse.Namespace) -> int:
     """Run or resume the audit of a spec and write the results; returns the exit code."""
-    from core.audit.export import RECORD, write_audit
-    from core.audit.states import State
+    from core.audit.results.export import RECORD, write_audit
+    from core.audit.store.states import State
     from core.records import hash_files, list_unchanged
 
     if options.format and spec.policy is None:
@@ -169,7 +169,7 @@ def compute_audit(service: AuditService, spec: AuditSpec, name: str | None = Non
 
 def explain_stop(service: AuditService, view: AuditView) -> int:
     """Print why an audit ended early; returns the exit code."""
-    from core.audit.states import State
+    from core.audit.store.states import State
 
     state, note = view.summary.state, service.get_progress(view.summary.id).note
     return say(

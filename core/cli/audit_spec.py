@@ -22,15 +22,15 @@ from core.cli.terminal import say
 from core.errors import InputError
 
 if TYPE_CHECKING:
-    from core.audit.method_choice import MethodChoice
+    from core.audit.asked.method_choice import MethodChoice
+    from core.audit.asked.spec import AuditSpec
     from core.audit.service import AuditService
-    from core.audit.spec import AuditSpec
 
 
 def add_spec(parser: argparse.ArgumentParser) -> None:
     """Add options for the spec's fields, and those that name files and methods."""
-    from core.audit.spec import AuditSpec
-    from core.audit.spec_parts import PARTS
+    from core.audit.asked.spec import AuditSpec
+    from core.audit.asked.spec_parts import PARTS
 
     parser.add_argument(
         "--spec",
@@ -77,7 +77,7 @@ def add_spec(parser: argparse.ArgumentParser) -> None:
 
 def add_identity(parser: argparse.ArgumentParser) -> None:
     """Add the options of re-identification."""
-    from core.audit.spec_parts import IdentityChoice
+    from core.audit.asked.spec_parts import IdentityChoice
 
     parser.add_argument(
         "--identity",
@@ -116,8 +116,8 @@ def read_ids(path: Path) -> list[str]:
 def read_fields(options: argparse.Namespace) -> dict[str, Any]:
     """Flat fields of the spec's file and the options, with the defenses, but for those that need a
     graph."""
-    from core.audit.spec import AuditSpec
-    from core.audit.spec_parts import PARTS
+    from core.audit.asked.spec import AuditSpec
+    from core.audit.asked.spec_parts import PARTS
 
     fields = _load_spec(options.spec) if options.spec else {}
     fields |= read_secrets(options)
@@ -133,8 +133,8 @@ def build_spec(
 
     fields  of `read_fields`, which reads them if they are not given
     """
-    from core.audit.prepared import PreparedAudit, describe_shadow_columns, find_gaps
-    from core.audit.spec import AuditSpec
+    from core.audit.asked.spec import AuditSpec
+    from core.audit.computing.prepared import PreparedAudit, describe_shadow_columns, find_gaps
 
     fields = read_fields(options) if fields is None else fields
     read_identity(options, fields, service)
@@ -177,7 +177,7 @@ def build_spec(
 
 def _load_spec(path: Path) -> dict[str, Any]:
     """Flat fields of an AuditSpec, bare or inside an audit.json."""
-    from core.audit.spec_parts import PARTS
+    from core.audit.asked.spec_parts import PARTS
 
     fields = load_fields(path)
     flat = {name: value for name, value in fields.items() if name not in PARTS}
@@ -205,7 +205,7 @@ def read_identity(
     options: argparse.Namespace, fields: dict[str, Any], service: AuditService
 ) -> None:
     """Set the field `identity`; an auxiliary graph is stored under its hash."""
-    from core.audit.spec_parts import IdentityChoice
+    from core.audit.asked.spec_parts import IdentityChoice
     from core.data.sandbox import load_in_sandbox
 
     given = read_options(options, IdentityChoice)
@@ -281,7 +281,7 @@ def _needs_links(named: list[str], fields: Mapping[str, Any]) -> bool:
 
 def read_attacks(named: list[str], fields: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Attacks of the options, else of the spec file, and those that go with them."""
-    from core.audit.presets import Asked, choose_attacks
+    from core.audit.asked.presets import Asked, choose_attacks
 
     given = _make_choices(fields.get("attacks", []))
     chosen = choose_attacks(Asked.of_fields(fields), named or given)
@@ -292,7 +292,7 @@ def _make_choices(given: Any) -> list[MethodChoice]:
     """Methods named in a spec file; raises InputError for invalid ones."""
     from pydantic import TypeAdapter, ValidationError
 
-    from core.audit.method_choice import MethodChoice
+    from core.audit.asked.method_choice import MethodChoice
 
     try:
         return TypeAdapter(list[MethodChoice]).validate_python(list(given))
@@ -302,7 +302,7 @@ def _make_choices(given: Any) -> list[MethodChoice]:
 
 def _choose_defenses(options: argparse.Namespace, given: Any) -> list[dict[str, Any]]:
     """Defenses of the options, else of the spec file, with their companions."""
-    from core.audit.presets import add_data_independent
+    from core.audit.asked.presets import add_data_independent
 
     defenses = _make_choices(given)
     if options.defense:
@@ -318,7 +318,7 @@ def _choose_defenses(options: argparse.Namespace, given: Any) -> list[dict[str, 
 def identify_command(choice: MethodChoice) -> MethodChoice:
     """The choice with the hash of the command's program, allowed to run in this folder by this
     process and its workers."""
-    from core.audit.method_choice import MethodChoice
+    from core.audit.asked.method_choice import MethodChoice
     from core.defenses.command import FOLDER, Command
 
     method = choice.make("defense")
@@ -330,7 +330,7 @@ def identify_command(choice: MethodChoice) -> MethodChoice:
 
 def _add_without_columns(defenses: list[MethodChoice]) -> list[MethodChoice]:
     """Each defense followed by the same without columns; first, columns removed alone."""
-    from core.audit.method_choice import MethodChoice
+    from core.audit.asked.method_choice import MethodChoice
     from core.defenses.without_columns import WithoutColumns
 
     listed = [MethodChoice.of(WithoutColumns.model_validate({}))]
@@ -343,8 +343,8 @@ def _add_without_columns(defenses: list[MethodChoice]) -> list[MethodChoice]:
 
 
 def _parse_defenses(texts: list[str]) -> list[MethodChoice]:
-    from core.audit.method_choice import MethodChoice
-    from core.audit.presets import EVERY
+    from core.audit.asked.method_choice import MethodChoice
+    from core.audit.asked.presets import EVERY
     from core.registry import list_methods
 
     choices = []

@@ -15,7 +15,7 @@ from core.cli.terminal import make_folder, say
 from core.errors import InputError
 
 if TYPE_CHECKING:
-    from core.audit.benchmark import BenchmarkSpec
+    from core.audit.results.benchmark import BenchmarkSpec
     from core.graph import Graph
 
 
@@ -65,8 +65,8 @@ def add_benchmark(parser: argparse.ArgumentParser) -> None:
 
 def run_benchmark(options: argparse.Namespace) -> int:
     """Run or resume one audit per graph and write the results."""
-    from core.audit.benchmark import gather_results, make_audit, shrink
-    from core.audit.states import State
+    from core.audit.results.benchmark import gather_results, make_audit, shrink
+    from core.audit.store.states import State
     from core.data.catalogue import list_datasets
     from core.findings.benchmark import summarize_benchmark
     from core.report.benchmark_page import FILES, RECORD, write_benchmark
@@ -99,7 +99,7 @@ def run_benchmark(options: argparse.Namespace) -> int:
 
 def build_benchmark(options: argparse.Namespace) -> BenchmarkSpec:
     """Benchmark specified by the options; raises InputError."""
-    from core.audit.benchmark import BUILT_IN, BenchmarkSpec, make_quick
+    from core.audit.results.benchmark import BUILT_IN, BenchmarkSpec, make_quick
     from core.methods import ATTACK_KINDS
     from core.registry import parse_method
 

@@ -30,8 +30,6 @@ def add_doctor(doctor: argparse.ArgumentParser) -> None:
 
 def run_doctor(options: argparse.Namespace) -> int:
     """Print one line per finding, then sizes; 1 if something remains to be done."""
-    from core.audit.access.team import Team
-    from core.audit.ledger import list_all_entries
     from core.audit.store.checkup import (
         check_database,
         check_home,
@@ -41,6 +39,8 @@ def run_doctor(options: argparse.Namespace) -> int:
         write_backup,
     )
     from core.audit.store.database import Store
+    from core.audit.store.ledger import list_all_entries
+    from core.audit.store.team import Team
     from core.findings.ledger import describe_restored
     from core.home import find_home
     from core.words import count_noun

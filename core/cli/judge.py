@@ -23,8 +23,8 @@ from core.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
+    from core.audit.asked.spec import AuditSpec
     from core.audit.service import AuditService
-    from core.audit.spec import AuditSpec
     from core.graph import Graph
 
 FIELDS = (
@@ -56,8 +56,8 @@ LEFT_OUT = "of the original that the release's node table lacks were left out of
 
 def add_judge(judge: argparse.ArgumentParser) -> None:
     """Options of `judge`."""
-    from core.audit.spec import AuditSpec
-    from core.audit.spec_parts import PARTS
+    from core.audit.asked.spec import AuditSpec
+    from core.audit.asked.spec_parts import PARTS
 
     judge.add_argument(
         "graph", metavar="ORIGINAL", help="the original: a graph of the catalogue, or a file"
@@ -123,8 +123,8 @@ def build_judge_spec(options: argparse.Namespace, service: AuditService) -> Audi
     """The audit of an external release; both graphs are stored by their hashes."""
     import numpy as np
 
-    from core.audit.spec import AuditSpec
-    from core.audit.spec_parts import PARTS
+    from core.audit.asked.spec import AuditSpec
+    from core.audit.asked.spec_parts import PARTS
     from core.data.node_pairs import load_node_pairs
     from core.defenses.external import EXTERNAL_FIELDS
     from core.words import count_noun

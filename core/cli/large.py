@@ -18,7 +18,7 @@ from core.errors import InputError
 from core.words import format_percent
 
 if TYPE_CHECKING:
-    from core.audit.method_choice import MethodChoice
+    from core.audit.asked.method_choice import MethodChoice
     from core.partitioned.links import PartitionedLinks
     from core.release import Guarantee
     from core.results import Estimate
@@ -72,7 +72,7 @@ def _add_share(parser: argparse.ArgumentParser, name: str, usual: float, about: 
 
 def run_large(options: argparse.Namespace) -> int:
     """Store the links in partitions, attack the original and each release, write audit.json."""
-    from core.audit.method_choice import MethodChoice
+    from core.audit.asked.method_choice import MethodChoice
     from core.records import format_record
 
     for name, share in (("--known", options.known), ("--hide-links", options.hide_links)):

@@ -53,8 +53,8 @@ def find_first_mistake(options: argparse.Namespace, error: AuditError) -> AuditE
 
 def _check_methods(options: argparse.Namespace) -> None:
     """Raise InputError for the first method whose key or settings are wrong."""
-    from core.audit.method_choice import MethodChoice
-    from core.audit.presets import PRESETS
+    from core.audit.asked.method_choice import MethodChoice
+    from core.audit.asked.presets import PRESETS
     from core.methods import ATTACK_KINDS
 
     others = {"all", *(preset.key for preset in PRESETS)}

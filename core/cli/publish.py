@@ -33,9 +33,9 @@ GRAPH_FIELDS = (*FIELDS, "hide_links", "publisher_knows", "leave_out", "pseudony
 
 def add_publish(publish: argparse.ArgumentParser) -> None:
     """Options of `publish`."""
-    from core.audit.publish_spec import PublishSpec
-    from core.audit.spec_parts import DisclosureSpec, ThreatSpec
-    from core.audit.statistics import StatisticsSpec
+    from core.audit.asked.publish_spec import PublishSpec
+    from core.audit.asked.spec_parts import DisclosureSpec, ThreatSpec
+    from core.audit.results.statistics import StatisticsSpec
 
     add_graph(publish, required=True)
     publish.add_argument("--defense", metavar="KEY[:name=value,…]")
@@ -67,13 +67,13 @@ def run_publish(options: argparse.Namespace) -> int:
 
 
 def _publish_graph(options: argparse.Namespace) -> int:
-    from core.audit.access.accounts import LOCAL
-    from core.audit.access.team import Team
+    from core.audit.asked.method_choice import MethodChoice
+    from core.audit.asked.publish_spec import PublishSpec
+    from core.audit.asked.spec_parts import DisclosureSpec, ThreatSpec
     from core.audit.jobs.publish import enter_publishing, publish_release
-    from core.audit.method_choice import MethodChoice
-    from core.audit.publish_spec import PublishSpec
-    from core.audit.spec_parts import DisclosureSpec, ThreatSpec
+    from core.audit.store.accounts import LOCAL
     from core.audit.store.database import Store
+    from core.audit.store.team import Team
     from core.data.writers import list_release_files, locate_provenance, write_release
     from core.findings.leaving import describe_columns
     from core.seeding import Seed
@@ -125,15 +125,15 @@ def _publish_graph(options: argparse.Namespace) -> int:
 
 
 def _publish_statistics(options: argparse.Namespace) -> int:
-    from core.audit.access.accounts import LOCAL
-    from core.audit.access.team import Team
-    from core.audit.statistics import (
+    from core.audit.results.statistics import (
         StatisticsSpec,
         enter_statistics,
         publish_statistics,
         write_statistics,
     )
+    from core.audit.store.accounts import LOCAL
     from core.audit.store.database import Store
+    from core.audit.store.team import Team
     from core.privacy.ledger import parse_budget
     from core.words import count_noun
 
@@ -163,8 +163,8 @@ def _publish_statistics(options: argparse.Namespace) -> int:
 
 def _check_run(store: Store, graph: Graph) -> None:
     """Raise AccessError without permission to publish; report related graphs in the ledger."""
-    from core.audit.access.team import Team
-    from core.audit.ledger import find_relative
+    from core.audit.store.ledger import find_relative
+    from core.audit.store.team import Team
     from core.findings.ledger import describe_relative
 
     if not open_person(Team(store)).is_local:
@@ -206,9 +206,9 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
 
 def run_ledger(options: argparse.Namespace) -> int:
     """Print the entries and totals of the graph's lineage."""
-    from core.audit.access.team import Team
-    from core.audit.ledger import assign_lineage, describe_ledger, find_relative, list_entries
     from core.audit.store.database import Store
+    from core.audit.store.ledger import assign_lineage, describe_ledger, find_relative, list_entries
+    from core.audit.store.team import Team
     from core.findings.ledger import describe_relative, describe_total, list_ledger_rows
     from core.privacy.ledger import compute_totals
 

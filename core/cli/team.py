@@ -14,10 +14,10 @@ from core.cli.terminal import say
 from core.errors import InputError
 
 if TYPE_CHECKING:
-    from core.audit.access.accounts import Person
-    from core.audit.access.team import Team
     from core.audit.jobs.cluster import EmbeddedCluster
     from core.audit.service import AuditService
+    from core.audit.store.accounts import Person
+    from core.audit.store.team import Team
 
 
 def open_person(team: Team) -> Person:
@@ -26,7 +26,7 @@ def open_person(team: Team) -> Person:
     A private home belongs to whoever can open it. A shared database (AUDIT_DATABASE) that people
     have signed in to requires a token.
     """
-    from core.audit.access.accounts import LOCAL
+    from core.audit.store.accounts import LOCAL
 
     text = os.environ.get("AUDIT_TOKEN")
     if text:

@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.audit.release_info import ReleaseInfo
+from core.audit.asked.release_info import ReleaseInfo
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import (
     INKS,

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.audit.release_info import list_short_titles
-from core.audit.view import AuditView
+from core.audit.asked.release_info import list_short_titles
+from core.audit.results.view import AuditView
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_line, add_rule, make_panels, style_figure
 from core.findings.homophily import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import add_rule, fit_rows, format_releases, make_panels, style_figure
 from core.findings.margins import compute_margin_table

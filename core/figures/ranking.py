@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.audit.scenarios import Threat
+from core.audit.asked.scenarios import Threat
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_rule, error_bars, style_figure
 from core.findings.beat_baseline import compare_with_baseline

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from plotly.subplots import make_subplots
 
-from core.audit.link_sample import LinkSample
+from core.audit.computing.link_sample import LinkSample
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_line, make_panels, style_figure, wrap_text
 from core.findings.palette import (

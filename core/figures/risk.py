@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.audit.attack import Attack
-from core.audit.node_risks import NodeRisks
-from core.audit.release_info import parse_release
+from core.audit.asked.attack import Attack
+from core.audit.asked.release_info import parse_release
+from core.audit.results.node_risks import NodeRisks
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import (
     INKS,

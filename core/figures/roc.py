@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.audit.attack import Attack
-from core.audit.release_info import ReleaseInfo, list_short_titles
+from core.audit.asked.attack import Attack
+from core.audit.asked.release_info import ReleaseInfo, list_short_titles
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_line, style_figure
 from core.findings.palette import OKABE_ITO, Theme, release_color

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.audit.attack import Attack
-from core.audit.scenarios import Threat
+from core.audit.asked.attack import Attack
+from core.audit.asked.scenarios import Threat
 from core.audit.studies import StudyKind
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_line, add_rule, error_bars, style_figure

@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.audit.release_info import ReleaseInfo, list_short_titles
+from core.audit.asked.release_info import ReleaseInfo, list_short_titles
 from core.findings.palette import FONT, Theme, escape_text
 
 

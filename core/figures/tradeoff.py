@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.audit.method_choice import MethodChoice
-from core.audit.presets import pair_data_independent
-from core.audit.release_info import list_short_titles
-from core.audit.scenarios import Threat
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.presets import pair_data_independent
+from core.audit.asked.release_info import list_short_titles
+from core.audit.asked.scenarios import Threat
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.label_places import place_labels
 from core.figures.theme import INKS, Ink, add_line, error_bars, style_figure

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.audit.release_info import ReleaseInfo, list_names, list_short_titles
-from core.audit.scenarios import Threat
+from core.audit.asked.release_info import ReleaseInfo, list_names, list_short_titles
+from core.audit.asked.scenarios import Threat
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, format_releases, style_figure
 from core.findings.inverted_scores import MARK

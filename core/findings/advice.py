@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.audit.advice import Advice
+from core.audit.computing.advice import Advice
 from core.findings.labels import metric_title
 from core.findings.numbers import format_estimate, format_number
 from core.words import format_percent

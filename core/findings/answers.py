@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.audit.node_risks import NodeRisks
-from core.audit.release_info import parse_release
-from core.audit.scenarios import Threat
-from core.audit.states import State
+from core.audit.asked.release_info import parse_release
+from core.audit.asked.scenarios import Threat
+from core.audit.results.node_risks import NodeRisks
+from core.audit.store.states import State
 from core.findings.beat_baseline import compare_with_baseline, describe_comparisons
 from core.findings.differences import compare_rows, is_clear
 from core.findings.inverted_scores import (

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from core.audit.attack import Attack
-from core.audit.scenarios import THREAT_TITLES, Threat
-from core.audit.view import AuditView
+from core.audit.asked.attack import Attack
+from core.audit.asked.scenarios import THREAT_TITLES, Threat
+from core.audit.results.view import AuditView
 from core.findings.beat_baseline import compare_with_baseline
 from core.findings.facts import Comparison, Figure, build_figure, compare_results, format_both
 from core.findings.inverted_scores import invert_scores

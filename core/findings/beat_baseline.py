@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from core.audit.attack import Attack
-from core.audit.knowledge import Joint
-from core.audit.scenarios import Threat
+from core.audit.asked.attack import Attack
+from core.audit.asked.knowledge import Joint
+from core.audit.asked.scenarios import Threat
 from core.findings.differences import estimate_difference, is_clear
 from core.findings.inverted_scores import (
     describe_strength,

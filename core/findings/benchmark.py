@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.audit.benchmark import SUMMARY_REFERENTS, read_summary
-from core.audit.release_info import list_short_titles
-from core.audit.scenarios import THREAT_TITLES, Threat
-from core.audit.view import AuditView
+from core.audit.asked.release_info import list_short_titles
+from core.audit.asked.scenarios import THREAT_TITLES, Threat
+from core.audit.results.benchmark import SUMMARY_REFERENTS, read_summary
+from core.audit.results.view import AuditView
 from core.findings.attack_summary import HEADLINES, compare_with_original, find_headline
 from core.findings.beat_baseline import compare_with_baseline
 from core.findings.differences import estimate_difference

@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from core.attacks.identity.value_join import ValueJoin
-from core.audit.states import State
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
+from core.audit.store.states import State
 from core.defenses.external import EXTERNAL
 from core.methods import IdentityAttack
 from core.release import ORIGINAL

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.audit.scenarios import Threat
-from core.audit.view import AuditView
+from core.audit.asked.scenarios import Threat
+from core.audit.results.view import AuditView
 from core.data.warnings import find_telling_columns
 from core.findings.differences import is_clear
 from core.findings.labels import metric_title

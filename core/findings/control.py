@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.audit.scenarios import THREAT_TITLES
+from core.audit.asked.scenarios import THREAT_TITLES
 from core.findings.labels import THREAT_WORDS, metric_title
 from core.findings.numbers import format_interval, format_row
 from core.findings.tables import attack_rows, list_releases, main_metric

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from core.audit.decisions import Decision, find_superseded
+from core.audit.store.decisions import Decision, find_superseded
 from core.findings.numbers import format_interval, format_number
 from core.findings.verdict import Verdict
 from core.findings.verdict_words import DECISION_TITLES

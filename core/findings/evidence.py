@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from core.audit.attack import Attack
-from core.audit.node_risks import NodeRisks
-from core.audit.scenarios import list_scenarios
-from core.audit.spec import AuditSpec
-from core.audit.states import NOT_TESTED, State
-from core.audit.view import AuditView
+from core.audit.asked.attack import Attack
+from core.audit.asked.scenarios import list_scenarios
+from core.audit.asked.spec import AuditSpec
+from core.audit.results.node_risks import NodeRisks
+from core.audit.results.view import AuditView
+from core.audit.store.states import NOT_TESTED, State
 from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import THREAT_WORDS

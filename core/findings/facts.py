@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from core.audit.attack import Attack
-from core.audit.release_info import ReleaseInfo
+from core.audit.asked.attack import Attack
+from core.audit.asked.release_info import ReleaseInfo
 from core.findings.differences import estimate_difference
 from core.findings.numbers import format_measure
 from core.measures.metrics import METRICS

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from core.audit.node_risks import NodeRisks
-from core.audit.view import AuditView
+from core.audit.results.node_risks import NodeRisks
+from core.audit.results.view import AuditView
 from core.findings.labels import release_title
 from core.findings.numbers import format_interval, format_row
 from core.measures.groups import MIN_GROUP

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
-from core.audit.view import ClaimRun
+from core.audit.results.view import ClaimRun
 from core.findings.numbers import format_number
 from core.registry import find_method
 from core.release import Guarantee

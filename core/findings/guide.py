@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from core.audit.answers import Answers, Knowledge, Recipient, Secret, Use
-from core.audit.estimate import TimeModel, make_task
-from core.audit.method_choice import MethodChoice
-from core.audit.presets import PRESETS, Preset
-from core.audit.spec import AuditSpec
-from core.audit.view import AuditView
+from core.audit.asked.answers import Answers, Knowledge, Recipient, Secret, Use
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.presets import PRESETS, Preset
+from core.audit.asked.spec import AuditSpec
+from core.audit.results.view import AuditView
+from core.audit.store.estimate import TimeModel, make_task
 from core.findings.policy import Policy, find_policy
 from core.findings.verdict import Verdict
 from core.graph import Graph

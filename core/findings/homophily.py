@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
 from core.findings.tables import list_releases
 
 MECHANISMS = {

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from core.algorithms.fingerprints import DEPTHS
-from core.audit.node_risks import NodeRisks
+from core.audit.results.node_risks import NodeRisks
 from core.findings.labels import release_title
 from core.release import ORIGINAL
 from core.words import format_percent

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from core.audit.knowledge import Composition
-from core.audit.scenarios import Threat
-from core.audit.view import AuditView
+from core.audit.asked.knowledge import Composition
+from core.audit.asked.scenarios import Threat
+from core.audit.results.view import AuditView
 from core.findings.answers import answer_odds
 from core.findings.differences import is_clear
 from core.findings.inverted_scores import invert_scores

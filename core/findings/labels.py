@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.audit.attack import Attack, parse_attack
-from core.audit.release_info import list_names, list_short_titles, parse_release
-from core.audit.scenarios import Threat
+from core.audit.asked.attack import Attack, parse_attack
+from core.audit.asked.release_info import list_names, list_short_titles, parse_release
+from core.audit.asked.scenarios import Threat
 from core.measures.metrics import METRICS
 
 if TYPE_CHECKING:
-    from core.audit.view import RunningCell
+    from core.audit.results.view import RunningCell
 
 
 @dataclass(frozen=True)

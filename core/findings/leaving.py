@@ -10,8 +10,8 @@ import pandas as pd
 
 from core.algorithms.fingerprints import Depth, compute_fingerprints
 from core.attacks.identity.column_values import list_rows
-from core.audit.prepared import list_published, prepare_graph
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.prepared import list_published, prepare_graph
 from core.data.release_columns import Rule, leave_out_people
 from core.errors import InputError
 from core.findings.numbers import format_number

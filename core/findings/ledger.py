@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from core.audit.ledger import Relative, get_released
+from core.audit.store.ledger import Relative, get_released
 from core.privacy.ledger import NOT_COVERED, Entry, Total, compute_totals
 from core.words import begin_sentence, count_noun, format_percent
 

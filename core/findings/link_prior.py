@@ -9,7 +9,7 @@ from __future__ import annotations
 import pandas as pd
 from scipy.special import expit, logit
 
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
 from core.findings.numbers import format_interval, format_number
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from core.audit.states import State
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
+from core.audit.store.states import State
 from core.findings.numbers import format_row
 from core.findings.tables import select_results
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from core.attribute import Attribute
-from core.audit.node_risks import NodeRisks
+from core.audit.results.node_risks import NodeRisks
 from core.findings.labels import plain_titles, release_title
 from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.risk import Scale

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from core.algorithms.pairs import count_shared_neighbors
-from core.audit.attack import Attack
-from core.audit.node_risks import NodeRisks
-from core.audit.view import AuditView
+from core.audit.asked.attack import Attack
+from core.audit.results.node_risks import NodeRisks
+from core.audit.results.view import AuditView
 from core.findings.identity import KNOWN, find_depth_risks
 from core.findings.numbers import format_number
 from core.findings.people import Secret, list_secrets

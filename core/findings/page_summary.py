@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
 from core.findings.facts import (
     STATE_TITLES,
     Comparison,

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
-from core.audit.release_info import ReleaseInfo
+from core.audit.asked.release_info import ReleaseInfo
 
 Theme = Literal["light", "dark"]
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.audit.node_risks import NodeRisks
-from core.audit.scenarios import THREAT_TITLES, Threat
+from core.audit.asked.scenarios import THREAT_TITLES, Threat
+from core.audit.results.node_risks import NodeRisks
 from core.findings.differences import is_clear
 from core.findings.labels import release_title
 from core.findings.numbers import format_estimate

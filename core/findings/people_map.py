@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.special import gammaln
 
 from core.attribute import MISSING, Attribute
-from core.audit.node_risks import NodeRisks
+from core.audit.results.node_risks import NodeRisks
 from core.findings.facts import Count, format_frequencies
 from core.findings.labels import THREAT_WORDS
 from core.findings.page_summary import Card, PageSummary

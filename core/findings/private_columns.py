@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
 from core.findings.differences import compare_rows, is_clear
 from core.findings.inverted_scores import format_strength, invert_scores
 from core.findings.numbers import format_estimate, format_number, format_row

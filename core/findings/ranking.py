@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from core.audit.knowledge import STANDARD
-from core.audit.scenarios import Threat
+from core.audit.asked.knowledge import STANDARD
+from core.audit.asked.scenarios import Threat
 from core.findings.inverted_scores import invert_scores
 from core.findings.tables import attack_rows
 from core.release import ORIGINAL

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from core.audit.release_info import ReleaseInfo
-from core.audit.view import ReleaseSummary
+from core.audit.asked.release_info import ReleaseInfo
+from core.audit.results.view import ReleaseSummary
 from core.findings.inverted_scores import format_strength
 from core.findings.labels import MAIN_UTILITY_METRICS, THREAT_WORDS, metric_title
 from core.findings.numbers import format_row

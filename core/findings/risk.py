@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.audit.attack import Attack
-from core.audit.node_risks import NodeRisks
-from core.audit.scenarios import THREAT_TITLES
+from core.audit.asked.attack import Attack
+from core.audit.asked.scenarios import THREAT_TITLES
+from core.audit.results.node_risks import NodeRisks
 from core.findings.labels import release_title
 from core.findings.tables import list_releases
 from core.words import format_percent

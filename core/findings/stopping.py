@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from core.audit.scenarios import list_scenarios
-from core.audit.spec import AuditSpec
-from core.audit.view import AuditView
+from core.audit.asked.scenarios import list_scenarios
+from core.audit.asked.spec import AuditSpec
+from core.audit.results.view import AuditView
 from core.findings.policy import Policy, check_policy
 from core.findings.tables import select_results
 from core.findings.verdict import Check, judge

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from core.audit.scenarios import Threat
+from core.audit.asked.scenarios import Threat
+from core.audit.results.view import AuditView
 from core.audit.studies import EVERYTHING
-from core.audit.view import AuditView
 from core.findings.differences import is_clear
 from core.findings.labels import metric_title
 from core.findings.numbers import format_row

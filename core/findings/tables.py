@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
-from core.audit.release_info import ReleaseInfo
-from core.audit.scenarios import Threat
-from core.audit.states import State
+from core.audit.asked.release_info import ReleaseInfo
+from core.audit.asked.scenarios import Threat
+from core.audit.store.states import State
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import (
     LOW_FPR,

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.audit.scenarios import Threat
-from core.audit.view import REPEATS
+from core.audit.asked.scenarios import Threat
+from core.audit.results.view import REPEATS
 from core.findings.differences import is_clear
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import is_higher_useful

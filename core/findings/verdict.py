@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
-from core.audit.release_info import ReleaseInfo
-from core.audit.view import AuditView
+from core.audit.asked.release_info import ReleaseInfo
+from core.audit.results.view import AuditView
 from core.defenses.external import EXTERNAL
 from core.findings.channels import Channel, list_channels
 from core.findings.evidence import (

@@ -14,12 +14,12 @@ from typing import Any
 
 import pandas as pd
 
-from core.audit.attack import Attack, describe_knowledge
-from core.audit.cell import SHARED_NOTE
-from core.audit.knowledge import Auxiliary, Composition, Joint, Shadow
-from core.audit.release_info import ReleaseInfo
-from core.audit.scenarios import Threat
-from core.audit.states import State
+from core.audit.asked.attack import Attack, describe_knowledge
+from core.audit.asked.knowledge import Auxiliary, Composition, Joint, Shadow
+from core.audit.asked.release_info import ReleaseInfo
+from core.audit.asked.scenarios import Threat
+from core.audit.computing.cell import SHARED_NOTE
+from core.audit.store.states import State
 from core.findings.beat_baseline import BaselineComparison, compare_with_baseline
 from core.findings.facts import build_figure
 from core.findings.labels import metric_title

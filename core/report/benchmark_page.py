@@ -10,10 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from core.audit.benchmark import TABLE_COLUMNS
-from core.audit.provenance import describe_packages
-from core.audit.scenarios import THREAT_TITLES
-from core.audit.states import NOT_TESTED, State
+from core.audit.asked.scenarios import THREAT_TITLES
+from core.audit.results.benchmark import TABLE_COLUMNS
+from core.audit.results.provenance import describe_packages
+from core.audit.store.states import NOT_TESTED, State
 from core.findings.benchmark import (
     SUMMARY_COLUMNS,
     choose_defense,
@@ -80,7 +80,7 @@ def write_benchmark(
     """Write results.csv, .parquet and .json, summary.csv and index.html to `folder`.
 
     settings  the benchmark's spec as JSON
-    table     of `core.audit.benchmark.gather_results`
+    table     of `core.audit.results.benchmark.gather_results`
     summary   of `core.findings.benchmark.summarize_benchmark`
     """
     paths = [folder / name for name in FILES]

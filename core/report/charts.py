@@ -21,8 +21,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from core.audit.attack import Attack
-from core.audit.release_info import list_short_titles
+from core.audit.asked.attack import Attack
+from core.audit.asked.release_info import list_short_titles
 from core.findings.homophily import MECHANISMS
 from core.findings.inverted_scores import MARK
 from core.findings.labels import axis_title, chance_level, is_higher_useful, metric_title

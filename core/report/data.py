@@ -10,10 +10,10 @@ from typing import Any, TypeVar, cast
 
 import pandas as pd
 
-from core.audit.node_risks import NodeRisks
-from core.audit.release_info import ReleaseInfo, list_short_titles
-from core.audit.scenarios import Threat
-from core.audit.view import AuditView, ReleaseSummary
+from core.audit.asked.release_info import ReleaseInfo, list_short_titles
+from core.audit.asked.scenarios import Threat
+from core.audit.results.node_risks import NodeRisks
+from core.audit.results.view import AuditView, ReleaseSummary
 from core.errors import InputError
 from core.findings.palette import release_color, release_symbol
 from core.findings.policy import check_policy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from core.audit.release_info import list_short_titles
+from core.audit.asked.release_info import list_short_titles
 from core.findings.columns import list_telling_columns
 from core.findings.decisions import format_day
 from core.findings.evidence import find_not_made, find_obstacle

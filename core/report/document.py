@@ -11,8 +11,8 @@ from typing import Any
 
 import typst
 
-from core.audit.states import State
-from core.audit.view import AuditSummary, AuditView
+from core.audit.results.view import AuditSummary, AuditView
+from core.audit.store.states import State
 from core.findings.decisions import format_day
 from core.report.appendix import build_limits, build_provenance, build_record, build_sources
 from core.report.blocks import Block

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
 from core.findings.guarantees import TRUST_TITLES, UNIT_TITLES
 from core.findings.labels import THREAT_WORDS
 from core.findings.numbers import format_number

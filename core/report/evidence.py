@@ -12,8 +12,8 @@ from functools import partial
 
 import pandas as pd
 
-from core.audit.node_risks import Headline
-from core.audit.scenarios import THREAT_TITLES
+from core.audit.asked.scenarios import THREAT_TITLES
+from core.audit.results.node_risks import Headline
 from core.errors import InputError
 from core.findings.facts import STATE_TITLES
 from core.findings.groups import answer_groups, load_groups

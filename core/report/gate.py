@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from core.audit.release_info import ReleaseInfo
-from core.audit.view import AuditView
+from core.audit.asked.release_info import ReleaseInfo
+from core.audit.results.view import AuditView
 from core.defenses.external import EXTERNAL
 from core.errors import InputError
 from core.findings.policy import check_policy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.audit.knowledge import Adaptive, Auxiliary, Composition, Shadow
+from core.audit.asked.knowledge import Adaptive, Auxiliary, Composition, Shadow
 from core.findings.glossary import load_glossary
 from core.report import blocks
 from core.report.blocks import Block

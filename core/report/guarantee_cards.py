@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.audit.presets import pair_data_independent
-from core.audit.view import ReleaseSummary
+from core.audit.asked.presets import pair_data_independent
+from core.audit.results.view import ReleaseSummary
 from core.findings.data_independent import (
     answer_data_independent,
     compute_data_independent_table,

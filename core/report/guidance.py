@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from core.audit.scenarios import Threat
+from core.audit.asked.scenarios import Threat
 from core.errors import InputError
 
 FOLDER = Path(__file__).parents[2] / "assets" / "guidance"

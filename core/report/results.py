@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.audit.release_info import list_short_titles
-from core.audit.scenarios import Threat
+from core.audit.asked.release_info import list_short_titles
+from core.audit.asked.scenarios import Threat
 from core.findings import answers
 from core.findings.control import NOTE, tabulate_control
 from core.findings.groups import answer_groups, load_groups, tabulate_groups

@@ -6,9 +6,9 @@ Motivated intruder: UK ICO, anonymisation guidance.
 
 from __future__ import annotations
 
-from core.audit.attack import Attack, describe_knowledge
-from core.audit.knowledge import Composition
-from core.audit.scenarios import Threat
+from core.audit.asked.attack import Attack, describe_knowledge
+from core.audit.asked.knowledge import Composition
+from core.audit.asked.scenarios import Threat
 from core.findings.labels import metric_title
 from core.findings.numbers import format_row
 from core.findings.tables import compute_worst_attacks, main_metric

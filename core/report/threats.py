@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
 from core.findings.leaving import describe_columns
 from core.findings.tables import list_metrics
 from core.measures.metrics import METRICS

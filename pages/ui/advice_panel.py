@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit.advice import Advice, AdviceRequest
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.computing.advice import Advice, AdviceRequest
 from core.audit.jobs.advice import AdviceProgress
-from core.audit.method_choice import MethodChoice
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
 from core.errors import AuditError
 from core.findings import advice as advice_figures
 from core.release import ORIGINAL

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.method_choice import MethodChoice
-from core.audit.presets import (
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.presets import (
     PRESETS,
     Asked,
     Preset,
@@ -16,7 +16,7 @@ from core.audit.presets import (
     choose_attacks,
     list_released_attacks,
 )
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
 from core.findings.glossary import explain_term
 from core.findings.labels import is_baseline
 from core.methods import Method

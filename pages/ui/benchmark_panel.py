@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit.scenarios import THREAT_TITLES
+from core.audit.asked.scenarios import THREAT_TITLES
 from core.findings.benchmark import (
     describe_threat,
     format_shape,

@@ -9,9 +9,9 @@ from typing import Any, TypeVar, cast
 import pandas as pd
 import streamlit as st
 
-from core.audit import prepared
-from core.audit.spec import AuditSpec
-from core.audit.view import AuditView
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing import prepared
+from core.audit.results.view import AuditView
 from core.data import external_release, profile
 from core.data.loaded import LoadReport
 from core.data.profile import GraphProfile

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
 from core.data.text_input import escape_cell
 from core.figures.chart import Chart
 from core.findings.palette import Theme

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
 from core.data.text_input import load_text
 from core.errors import AuditError
 from core.findings import leaving

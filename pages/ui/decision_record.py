@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from core.audit.access.authorised import find_person
-from core.audit.decisions import MAX_PERSON, MAX_REASON, Decision, DecisionKind, find_current
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
+from core.audit.store.decisions import MAX_PERSON, MAX_REASON, Decision, DecisionKind, find_current
 from core.errors import AuditError
 from core.findings.decisions import COLUMNS, format_moment, list_decision_rows, make_evidence
 from pages.ui import page, service

@@ -12,8 +12,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.export import describe_audit, make_file_name
-from core.audit.view import AuditView
+from core.audit.results.export import describe_audit, make_file_name
+from core.audit.results.view import AuditView
 from core.data.writers import write_release
 from core.findings.verdict import Verdict
 from core.release import Release

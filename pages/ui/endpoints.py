@@ -32,7 +32,7 @@ def get_health(_request: Request) -> Response:
 def get_decision(request: Request) -> Response:
     """The gate of an audit as JSON, with the permissions of the token's owner."""
     from core.audit.access.authorised import enter
-    from core.audit.states import State
+    from core.audit.store.states import State
 
     bare = service.start_service()
     kind, _, token = request.headers.get("authorization", "").partition(" ")

@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.estimate import TimeModel, TimeRange, estimate_time, make_task
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
+from core.audit.store.estimate import TimeModel, TimeRange, estimate_time, make_task
 from core.errors import AuditError
 from core.findings.numbers import format_duration_range
 from core.methods import Method

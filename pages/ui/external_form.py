@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit.presets import PRESETS, Asked, choose_attacks
+from core.audit.asked.presets import PRESETS, Asked, choose_attacks
 from core.data import sandbox
 from core.data.external_release import align_release, lacks_columns
 from core.defenses.external import EXTERNAL_FIELDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit.view import AuditView, ClaimRun, ReleaseSummary
+from core.audit.results.view import AuditView, ClaimRun, ReleaseSummary
 from core.errors import AuditError
 from core.figures.claim import draw_claim
 from core.findings.guarantees import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit.answers import Answers, choose_seeds, find_obstacle, make_fields
-from core.audit.method_choice import MethodChoice
-from core.audit.presets import PRESETS, Preset
+from core.audit.asked.answers import Answers, choose_seeds, find_obstacle, make_fields
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.presets import PRESETS, Preset
 from core.findings.guide import (
     ABOUT,
     KNOWLEDGE,

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import streamlit as st
 
-from core.audit.view import AuditProgress
+from core.audit.results.view import AuditProgress
 from core.errors import AuditError
 from core.findings.numbers import format_duration_range
 from pages.ui.text import escape

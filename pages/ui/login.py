@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit.access.accounts import Person
 from core.audit.access.authorised import find_person, may_change
+from core.audit.store.accounts import Person
 from core.errors import AuditError
 from pages.ui import service, sign_in
 from pages.ui.text import escape
@@ -97,7 +97,7 @@ def _ask_to_sign_in() -> None:
 def _refuse(person: Person) -> None:
     st.title("Graph privacy audit", anchor=False)
     try:
-        from core.audit.access.accounts import load_roles
+        from core.audit.store.accounts import load_roles
 
         load_roles(service.start_service().home)
     except AuditError as error:

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from core.audit.jobs.layout import Layout
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
 from core.figures.people_map import Side
 from core.findings.labels import release_title
 from core.findings.page_summary import PageSummary

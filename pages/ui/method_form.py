@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from pydantic import BaseModel
 
-from core.audit.method_choice import MethodChoice
+from core.audit.asked.method_choice import MethodChoice
 from core.errors import InputError
 from core.methods import Method
 from core.registry import make_method

@@ -6,7 +6,7 @@ import itertools
 
 import streamlit as st
 
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
 from core.figures import ego_page
 from core.findings import node_card
 from core.findings.ego_network import SHAPES, describe_fingerprint

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from core.audit.node_risks import NodeRisks
-from core.audit.view import AuditView
+from core.audit.results.node_risks import NodeRisks
+from core.audit.results.view import AuditView
 from core.findings.glossary import explain_term
 from core.findings.labels import plain_titles
 from core.findings.node_card import find_node

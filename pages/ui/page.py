@@ -10,11 +10,11 @@ import pandas as pd
 import streamlit as st
 
 from core.audit.access.authorised import may_change
-from core.audit.attack import Attack
-from core.audit.method_choice import MethodChoice
-from core.audit.spec import AuditSpec
-from core.audit.states import State
-from core.audit.view import AuditView
+from core.audit.asked.attack import Attack
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.spec import AuditSpec
+from core.audit.results.view import AuditView
+from core.audit.store.states import State
 from core.data.loaded import LoadedGraph
 from core.data.profile import GraphProfile
 from core.errors import AuditError

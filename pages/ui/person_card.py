@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
 from core.findings import node_card
 from core.findings.node_reasons import explain_node
 from core.findings.people_map import Color, list_people

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit.states import State
-from core.audit.view import AuditSummary, AuditView
+from core.audit.results.view import AuditSummary, AuditView
+from core.audit.store.states import State
 from core.findings.policy import Policy, check_policy, find_policy, list_policies
 from core.findings.verdict import Verdict, judge
 from core.findings.verdict_words import find_subject

@@ -6,11 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from core.audit.access.authorised import find_person
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.publish_spec import PublishSpec
 from core.audit.jobs.publish import RETENTION_DAYS
-from core.audit.method_choice import MethodChoice
-from core.audit.publish_spec import PublishSpec
-from core.audit.states import State
-from core.audit.view import AuditView, PublishProgress
+from core.audit.results.view import AuditView, PublishProgress
+from core.audit.store.states import State
 from core.errors import AuditError
 from core.findings.leaving import describe_columns, list_columns
 from core.findings.ledger import COLUMNS, describe_relative, explain_ledger, list_ledger_rows

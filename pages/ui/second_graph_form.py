@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.prepared import describe_shadow_columns, find_gaps
-from core.audit.spec_parts import IdentityChoice
+from core.audit.asked.spec_parts import IdentityChoice
+from core.audit.computing.prepared import describe_shadow_columns, find_gaps
 from core.data import sandbox
 from core.data.second_graph import draw_identity_threat
 from core.errors import AuditError, InputError

@@ -13,9 +13,15 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit.knowledge import KnowledgeSpec, PublisherKnows
-from core.audit.spec import AuditSpec
-from core.audit.spec_parts import PARTS, DisclosureSpec, IdentityChoice, ThreatSpec, nest_fields
+from core.audit.asked.knowledge import KnowledgeSpec, PublisherKnows
+from core.audit.asked.spec import AuditSpec
+from core.audit.asked.spec_parts import (
+    PARTS,
+    DisclosureSpec,
+    IdentityChoice,
+    ThreatSpec,
+    nest_fields,
+)
 from core.errors import AuditError
 from core.graph import Graph
 from core.methods import ATTACK_KINDS

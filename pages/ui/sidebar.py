@@ -6,8 +6,8 @@ import time
 
 import streamlit as st
 
-from core.audit.states import State
-from core.audit.view import AuditProgress
+from core.audit.results.view import AuditProgress
+from core.audit.store.states import State
 from core.errors import AuditError
 from core.figures import releases
 from core.findings.labels import describe_running

@@ -1,7 +1,7 @@
 """The current user: the local user, or the signed-in person with the assigned role.
 
 Sign-in is switched on by a section [auth] in .streamlit/secrets.toml (see Streamlit's st.login);
-roles are in roles.toml of AUDIT_HOME or the file of AUDIT_ROLES (core.audit.access.accounts).
+roles are in roles.toml of AUDIT_HOME or the file of AUDIT_ROLES (core.audit.store.accounts).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.audit.access.accounts import LOCAL, Person, load_roles, read_claims
+from core.audit.store.accounts import LOCAL, Person, load_roles, read_claims
 from core.errors import InputError
 
 UNPROTECTED = "AUDIT_UNPROTECTED"

@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from core.audit.declared import Declaration
-from core.audit.spec import AuditSpec, find_field, title_field
-from core.audit.spec_parts import PARTS, IdentityChoice
+from core.audit.asked.declared import Declaration
+from core.audit.asked.spec import AuditSpec, find_field, title_field
+from core.audit.asked.spec_parts import PARTS, IdentityChoice
 from pages.ui.method_form import list_fields, show_field
 
 

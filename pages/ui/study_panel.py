@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit import studies
-from core.audit.states import State
+from core.audit.results.view import AuditView
+from core.audit.store.states import State
 from core.audit.studies import Study, StudyKind
-from core.audit.view import AuditView
 from core.errors import AuditError
 from core.figures import study as study_figures
 from core.findings.study import compute_falls, compute_study, describe_falls, describe_study

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
 from tests.oracles.graphs import two_communities
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from core.attacks.attribute.label_propagation import LabelPropagation
-from core.audit import advice as advice_module
-from core.audit.advice import Advice, AdviceRequest, compute_advice
-from core.audit.method_choice import MethodChoice
-from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit
-from core.audit.states import State
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.computing import advice as advice_module
+from core.audit.computing.advice import Advice, AdviceRequest, compute_advice
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit
+from core.audit.store.states import State
 from core.context import Context
 from core.errors import InputError, RunCancelled
 from core.models.flips import link_effects

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import core.cli.main as command
-from core.audit.advice import Advice
+from core.audit.computing.advice import Advice
 from core.data.catalogue import load_dataset
 from core.findings.advice import describe_advice
 from core.models.flips import link_effects

@@ -11,22 +11,22 @@ import pytest
 import core.cli.main as command
 from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassifier
 from core.attribute import Attribute
-from core.audit.attack import parse_attack
-from core.audit.export import describe_audit
-from core.audit.knowledge import STANDARD, Shadow
-from core.audit.plan import plan_audit
-from core.audit.prepared import (
+from core.audit.asked.attack import parse_attack
+from core.audit.asked.knowledge import STANDARD, Shadow
+from core.audit.asked.scenarios import Scenario, list_scenarios
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import (
     PreparedAudit,
     describe_shadow_columns,
     find_gaps,
     prepare_shadow_graph,
 )
-from core.audit.scenarios import Scenario, list_scenarios
+from core.audit.computing.threat_sampling import draw_repeat, select_attacker
+from core.audit.results.export import describe_audit
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
 from core.audit.store.database import Store
 from core.audit.store.statements import list_graphs
-from core.audit.threat_sampling import draw_repeat, select_attacker
 from core.cli.audit_spec import build_spec
 from core.data.synthetic import generate_social
 from core.data.writers import write_release

@@ -15,7 +15,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.benchmark import (
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit
+from core.audit.results.benchmark import (
     BUILT_IN,
     QUICK_GRAPHS,
     TABLE_COLUMNS,
@@ -25,8 +27,6 @@ from core.audit.benchmark import (
     make_quick,
     shrink,
 )
-from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit
 from core.audit.store.database import Store
 from core.cli.main import main
 from core.data.catalogue import load_dataset

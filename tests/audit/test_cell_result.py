@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from core.audit.describe import CellResult, pack_release, unpack_release
+from core.audit.store.describe import CellResult, pack_release, unpack_release
 from core.release import Guarantee, Release
 from core.results import Measurement
 

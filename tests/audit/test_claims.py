@@ -6,11 +6,11 @@ import time
 
 import pytest
 
+from core.audit.asked.method_choice import MethodChoice
 from core.audit.assemble import assemble_view
-from core.audit.export import describe_audit
 from core.audit.jobs.claims import ClaimJobs, ClaimRequest, run_claim_check
 from core.audit.jobs.job import list_runs, run_job
-from core.audit.method_choice import MethodChoice
+from core.audit.results.export import describe_audit
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.store.liveness import describe_owner

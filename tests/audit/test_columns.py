@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import core.cli.main as command
-from core.audit.export import write_audit
-from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit, prepare_graph
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit, prepare_graph
+from core.audit.results.export import write_audit
 from core.data.readers import load_graph
 from core.errors import InputError
 from core.graph import Graph

@@ -14,14 +14,14 @@ import pandas as pd
 import pytest
 
 import core.cli.main as command
-from core.audit.export import SCENARIO_COLUMNS
-from core.audit.method_choice import MethodChoice
-from core.audit.node_risks import NODE_COLUMNS
-from core.audit.parts import PARTS
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.parts import PARTS
+from core.audit.asked.spec import AuditSpec
+from core.audit.results.export import SCENARIO_COLUMNS
+from core.audit.results.node_risks import NODE_COLUMNS
+from core.audit.results.view import RESULT_COLUMNS
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
 from core.audit.store.database import Store
-from core.audit.view import RESULT_COLUMNS
 from core.cli import listing
 from core.cli.arguments import load_input, split_private
 from core.cli.audit_spec import build_spec

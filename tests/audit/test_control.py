@@ -9,20 +9,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.audit import assemble, parts
-from core.audit.attacking import attack_release
-from core.audit.export import describe_audit
-from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit
-from core.audit.presets import SETTING
-from core.audit.scenarios import Scenario
-from core.audit.spec import AuditSpec
-from core.audit.threat_sampling import (
+from core.audit import assemble
+from core.audit.asked import parts
+from core.audit.asked.presets import SETTING
+from core.audit.asked.scenarios import Scenario
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.attacking import attack_release
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit
+from core.audit.computing.threat_sampling import (
     draw_repeat,
     draw_visible,
     limit_publisher_knowledge,
     select_attacker,
 )
+from core.audit.results.export import describe_audit
 from core.context import Context
 from core.data.control import (
     draw_control,

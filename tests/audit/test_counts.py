@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from core.audit.assemble import summarize
-from core.audit.states import State
+from core.audit.store.states import State
 
 
 def test_cancelled_cells_are_not_counted_as_done(make_spec):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from core.audit.method_choice import MethodChoice
-from core.audit.presets import add_data_independent, find_data_independent, pair_data_independent
-from core.audit.release_info import parse_release
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.presets import (
+    add_data_independent,
+    find_data_independent,
+    pair_data_independent,
+)
+from core.audit.asked.release_info import parse_release
 from core.registry import list_methods
 
 GAP = MethodChoice.parse("gap:epsilon=2,hops=1", "defense")

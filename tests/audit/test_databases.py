@@ -8,9 +8,9 @@ import pytest
 import sqlalchemy as sa
 
 import core.cli.main as command
-from core.audit.export import describe_audit
-from core.audit.method_choice import MethodChoice
-from core.audit.publish_spec import PublishSpec
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.publish_spec import PublishSpec
+from core.audit.results.export import describe_audit
 from core.audit.service import AuditService
 from core.audit.store.database import Store
 from tests.inline import run_inline

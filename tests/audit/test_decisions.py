@@ -7,14 +7,14 @@ from dataclasses import asdict
 import pytest
 import sqlalchemy as sa
 
-from core.audit.decisions import (
+from core.audit.store.database import Store
+from core.audit.store.decisions import (
     Decision,
     find_current,
     find_superseded,
     list_decisions,
     record_decision,
 )
-from core.audit.store.database import Store
 from core.audit.store.schema import DecisionRow
 from core.errors import InputError
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.audit.estimate import (
+from core.audit.asked.parts import PARTS
+from core.audit.store.estimate import (
     DEFAULT_S,
     REFERENCE_SIZE,
     START_S,
@@ -23,7 +24,6 @@ from core.audit.estimate import (
     make_task,
     shares_result,
 )
-from core.audit.parts import PARTS
 from tests.inline import run_inline
 
 GAE = Task("attack", "gae_cosine", "seconds", 100)

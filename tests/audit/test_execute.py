@@ -12,19 +12,25 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import core.registry
-from core.audit.attack import parse_attack
-from core.audit.export import SCENARIO_COLUMNS, describe_audit
+from core.audit.asked.attack import parse_attack
+from core.audit.computing.link_sample import LinkSample
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit
+from core.audit.computing.threat_sampling import draw_repeat
 from core.audit.jobs import cells as execute
 from core.audit.jobs.cells import Job, execute_cell
 from core.audit.jobs.worker import MAX_CURVE_POINTS, StoredProgress
-from core.audit.link_sample import LinkSample
-from core.audit.node_risks import NODE_COLUMNS
-from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit
+from core.audit.results.export import SCENARIO_COLUMNS, describe_audit
+from core.audit.results.node_risks import NODE_COLUMNS
+from core.audit.results.view import (
+    CELL_COLUMNS,
+    PROFILE_COLUMNS,
+    REPEATS,
+    REPR_ROWS,
+    RESULT_COLUMNS,
+)
 from core.audit.store import files
 from core.audit.store.database import Store
-from core.audit.threat_sampling import draw_repeat
-from core.audit.view import CELL_COLUMNS, PROFILE_COLUMNS, REPEATS, REPR_ROWS, RESULT_COLUMNS
 from core.errors import RunCancelled, UnsupportedError
 from core.findings.policy import find_policy
 from core.findings.verdict import judge

@@ -12,16 +12,16 @@ from unittest.mock import MagicMock
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from core.audit import plan
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing import plan
+from core.audit.computing.plan import list_first, plan_audit
+from core.audit.computing.prepared import PreparedAudit
 from core.audit.jobs import cells, coordinate
 from core.audit.jobs.coordinate import AuditRun, InFlight
-from core.audit.plan import list_first, plan_audit
-from core.audit.prepared import PreparedAudit
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
-from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store
+from core.audit.store.states import State
 from core.methods import ATTACK_KINDS
 from core.registry import list_methods
 from tests.oracles.graphs import two_communities

@@ -11,9 +11,9 @@ import pytest
 
 import core.cli.main as command
 from core.algorithms.fingerprints import DEPTHS
-from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit
 from core.data.catalogue import load_dataset
 from core.registry import list_methods
 

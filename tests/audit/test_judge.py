@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import core.cli.main as command
-from core.audit.export import describe_audit, write_audit
-from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit
-from core.audit.scenarios import Scenario
+from core.audit.asked.scenarios import Scenario
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit
+from core.audit.computing.threat_sampling import draw_repeat, select_attacker
+from core.audit.results.export import describe_audit, write_audit
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
 from core.audit.store.database import Store
-from core.audit.threat_sampling import draw_repeat, select_attacker
 from core.cli.audit import NOTHING_MAY_LEAVE, judge_audit
 from core.cli.judge import build_judge_spec
 from core.data.catalogue import load_dataset

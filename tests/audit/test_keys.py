@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 from pydantic.fields import FieldInfo
 
-from core.audit import plan
-from core.audit.cell import Cell
-from core.audit.declared import Declaration
-from core.audit.knowledge import Joint, KnowledgeSpec, Shadow
-from core.audit.prepared import PreparedAudit
-from core.audit.spec import AuditSpec
-from core.audit.spec_parts import PARTS, DisclosureSpec, IdentityChoice, ThreatSpec
+from core.audit.asked.declared import Declaration
+from core.audit.asked.knowledge import Joint, KnowledgeSpec, Shadow
+from core.audit.asked.spec import AuditSpec
+from core.audit.asked.spec_parts import PARTS, DisclosureSpec, IdentityChoice, ThreatSpec
+from core.audit.computing import plan
+from core.audit.computing.cell import Cell
+from core.audit.computing.prepared import PreparedAudit
 from core.data.external_release import align_release
 from core.graph import Graph
 from tests.oracles.graphs import two_communities

@@ -10,15 +10,19 @@ import pandas as pd
 import pytest
 
 from core.attribute import Attribute
-from core.audit.export import describe_audit, describe_nodes, write_nodes
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.publish_spec import PublishSpec
+from core.audit.asked.scenarios import Scenario, list_scenarios
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit, prepare_graph
+from core.audit.computing.threat_sampling import (
+    draw_repeat,
+    limit_publisher_knowledge,
+    select_attacker,
+)
 from core.audit.jobs import publish
-from core.audit.method_choice import MethodChoice
-from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit, prepare_graph
-from core.audit.publish_spec import PublishSpec
-from core.audit.scenarios import Scenario, list_scenarios
-from core.audit.spec import AuditSpec
-from core.audit.threat_sampling import draw_repeat, limit_publisher_knowledge, select_attacker
+from core.audit.results.export import describe_audit, describe_nodes, write_nodes
 from core.cli.audit import describe_risk
 from core.cli.main import main
 from core.data.synthetic import generate_social

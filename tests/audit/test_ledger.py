@@ -14,17 +14,17 @@ import pytest
 import sqlalchemy as sa
 
 import core.cli.main as command
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.publish_spec import PublishSpec
 from core.audit.jobs.publish import enter_publishing, publish_release
-from core.audit.ledger import (
+from core.audit.store.database import Store
+from core.audit.store.ledger import (
     assign_lineage,
     describe_revision,
     enter_release,
     find_relative,
     list_entries,
 )
-from core.audit.method_choice import MethodChoice
-from core.audit.publish_spec import PublishSpec
-from core.audit.store.database import Store
 from core.audit.store.schema import LedgerRow, LineageRow
 from core.data.lineage import GraphSketch, sketch_graph
 from core.defenses.edge_rand import EdgeRand
@@ -188,7 +188,7 @@ def test_no_run_is_entered_between_a_check_and_its_entry(store, graph, monkeypat
             return False
         return True
 
-    monkeypatch.setattr("core.audit.ledger.check_budget", check)
+    monkeypatch.setattr("core.audit.store.ledger.check_budget", check)
     with ThreadPoolExecutor(4) as threads:
         assert sum(threads.map(enter, range(4))) == 1
     assert len(list_entries(store, graph)) == 1
@@ -227,7 +227,9 @@ def test_an_assignment_is_seen_though_the_clock_went_back(store, graph, monkeypa
     enter_release(store, graph, "a", "2026", RELEASE, None)
     before = describe_revision(store)
     assert describe_revision(store) == before
-    monkeypatch.setattr("core.audit.ledger.make_timestamp", lambda: "1999-01-01T00:00:00+00:00")
+    monkeypatch.setattr(
+        "core.audit.store.ledger.make_timestamp", lambda: "1999-01-01T00:00:00+00:00"
+    )
     assign_lineage(store, graph, "apart", "i eve", "another data set")
     assert describe_revision(store) != before
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.audit.ledger import enter_release, list_entries
 from core.audit.store.database import Store
+from core.audit.store.ledger import enter_release, list_entries
 from core.errors import InputError
 from core.graph import Graph
 from core.privacy.guarantees import EDGE, LINK_ONCE, LINK_TWICE, NODE

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from core.audit.attack import parse_attack
-from core.audit.export import describe_audit
-from core.audit.method_choice import MethodChoice
-from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit
-from core.audit.scenarios import Scenario, list_scenarios
-from core.audit.spec import AuditSpec
+from core.audit.asked.attack import parse_attack
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.scenarios import Scenario, list_scenarios
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit
+from core.audit.results.export import describe_audit
 from core.cli.audit_spec import read_attacks
 from core.errors import InputError
 from tests.inline import run_inline

@@ -7,9 +7,9 @@ import pytest
 from core.attacks.attribute.attri_infer import AttriInfer
 from core.attacks.attribute.com_infer import ComInfer
 from core.attacks.attribute.label_propagation import LabelPropagation
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit
 from core.audit.jobs import cells
-from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit
 from tests.inline import run_inline
 
 MEMBERS = ("label_propagation", "attri_infer", "com_infer")

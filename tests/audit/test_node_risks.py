@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from core.attribute import Attribute
-from core.audit.attack import parse_attack
-from core.audit.node_risks import CROSS_FITTED, NODE_COLUMNS, Headline, NodeRisks
+from core.audit.asked.attack import parse_attack
+from core.audit.results.node_risks import CROSS_FITTED, NODE_COLUMNS, Headline, NodeRisks
 from core.measures.node_risk import compute_attribute_node_risk
 from core.registry import list_methods
 from core.results import ClassProbabilities

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from core.audit.assemble import assemble_view
-from core.audit.node_tables import _combine_node_risks
+from core.audit.results.node_tables import _combine_node_risks
 from core.audit.store import files
 from core.audit.store.database import Store
 from tests.inline import run_inline

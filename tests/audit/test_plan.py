@@ -10,14 +10,14 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from core.audit import plan
+from core.audit.asked.parts import PARTS
+from core.audit.asked.spec_parts import Measured
+from core.audit.computing import plan
+from core.audit.computing.plan import list_cells, plan_audit
+from core.audit.computing.prepared import PreparedAudit
+from core.audit.computing.threat_sampling import draw_repeat, draw_visible
 from core.audit.jobs.coordinate import AuditRun, InFlight
-from core.audit.parts import PARTS
-from core.audit.plan import list_cells, plan_audit
-from core.audit.prepared import PreparedAudit
-from core.audit.spec_parts import Measured
 from core.audit.store.database import Lease
-from core.audit.threat_sampling import draw_repeat, draw_visible
 from core.errors import InputError
 from core.registry import find_method
 from tests.oracles.graphs import two_communities

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 import core.cli.main as command
-from core.audit.export import write_audit
-from core.audit.states import State
-from core.audit.view import ClaimRun
+from core.audit.results.export import write_audit
+from core.audit.results.view import ClaimRun
+from core.audit.store.states import State
 from core.cli.audit import NOTHING_MAY_LEAVE, _check_claims, judge_audit
 from core.cli.audit_spec import choose_policy
 from core.errors import InputError

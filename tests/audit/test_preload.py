@@ -9,7 +9,7 @@ from dataclasses import replace
 import numba
 from scipy import sparse
 
-from core.audit.presets import PRESETS, Asked, choose_attacks
+from core.audit.asked.presets import PRESETS, Asked, choose_attacks
 from tests.oracles.graphs import two_communities
 
 LOOPS = {
@@ -27,8 +27,8 @@ LOOPS = {
 def audit_quickly(home: str) -> tuple[dict[str, str], dict[str, list[str]]]:
     """In a process of its own: types of the loops loaded before workers are forked, and all types
     of those that a quick look calls."""
+    from core.audit.asked.spec import AuditSpec
     from core.audit.jobs import preload
-    from core.audit.spec import AuditSpec
     from tests.inline import run_inline
 
     loaded = list_types()

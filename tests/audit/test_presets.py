@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from core.audit.answers import Answers, make_fields
-from core.audit.method_choice import MethodChoice
-from core.audit.presets import APPROXIMATE, PRESETS, Asked, choose_attacks, list_released_attacks
-from core.audit.spec import AuditSpec
+from core.audit.asked.answers import Answers, make_fields
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.presets import (
+    APPROXIMATE,
+    PRESETS,
+    Asked,
+    choose_attacks,
+    list_released_attacks,
+)
+from core.audit.asked.spec import AuditSpec
 from core.cli.audit_spec import read_attacks
 from core.errors import InputError
 from core.registry import find_method, list_methods

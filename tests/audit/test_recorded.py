@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from core.audit.export import describe_audit
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
+from core.audit.results.export import describe_audit
 from core.data.catalogue import load_dataset
 from tests.benchmarks.same_results import compare_results
 from tests.inline import run_inline

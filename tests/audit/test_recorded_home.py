@@ -14,9 +14,9 @@ import pytest
 
 import core.cli.main as command
 from core.audit import service as module
-from core.audit.export import describe_audit
+from core.audit.asked.spec import AuditSpec
+from core.audit.results.export import describe_audit
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from tests.benchmarks.same_results import compare_results

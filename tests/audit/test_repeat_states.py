@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from core.audit.asked.attack import attach_referents
 from core.audit.assemble import _combine_cells
-from core.audit.attack import attach_referents
-from core.audit.describe import CellResult
-from core.audit.states import State
-from core.audit.view import REPEATS, RESULT_COLUMNS
+from core.audit.results.view import REPEATS, RESULT_COLUMNS
+from core.audit.store.describe import CellResult
+from core.audit.store.states import State
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.report.appendix import _describe_missing_rows

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.audit.knowledge import ADAPTIVE, parse_knowledge
-from core.audit.method_choice import MethodChoice
-from core.audit.scenarios import Scenario, list_scenarios
-from core.audit.spec import AuditSpec
+from core.audit.asked.knowledge import ADAPTIVE, parse_knowledge
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.scenarios import Scenario, list_scenarios
+from core.audit.asked.spec import AuditSpec
 from core.errors import InputError
 
 

@@ -14,17 +14,17 @@ from pathlib import Path
 import psutil
 import pytest
 
-from core.audit import plan
-from core.audit.estimate import TimeRange
-from core.audit.export import describe_audit
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.parts import PARTS
+from core.audit.asked.publish_spec import PublishSpec
+from core.audit.computing import plan
 from core.audit.jobs.cluster import EmbeddedCluster, count_workers, list_preloaded
 from core.audit.jobs.publish import RETENTION_DAYS
-from core.audit.method_choice import MethodChoice
-from core.audit.parts import PARTS
-from core.audit.publish_spec import PublishSpec
+from core.audit.results.export import describe_audit
 from core.audit.service import AuditService
 from core.audit.store import files
 from core.audit.store.database import Store
+from core.audit.store.estimate import TimeRange
 from core.errors import InputError
 from tests.inline import run_inline
 
@@ -227,7 +227,7 @@ class TestService:
     def test_the_server_process_does_not_load_torch(self, tmp_path):
         code = (
             "import sys; from core.audit.service import AuditService as S;"
-            "import core.audit.export; S(sys.argv[1]).find_device_title();"
+            "import core.audit.results.export; S(sys.argv[1]).find_device_title();"
             "sys.exit('torch' in sys.modules)"
         )
         environment = {**os.environ, "AUDIT_DEVICE": "cpu"}
@@ -245,7 +245,7 @@ def test_after_a_killed_process_a_resume_computes_only_the_rest(tmp_path, graph,
     store.save_graph(graph)
     code = (
         "import sys; from core.audit.service import AuditService;"
-        "from core.audit.spec import AuditSpec; s = AuditService(sys.argv[1]);"
+        "from core.audit.asked.spec import AuditSpec; s = AuditService(sys.argv[1]);"
         "a = s.start_audit(AuditSpec.model_validate_json(sys.argv[2])); s.wait(a)"
     )
     process = subprocess.Popen(

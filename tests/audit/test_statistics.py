@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import core.cli.main as command
-from core.audit.access.team import Team
-from core.audit.statistics import StatisticsSpec, publish_statistics
+from core.audit.results.statistics import StatisticsSpec, publish_statistics
 from core.audit.store.database import Store
+from core.audit.store.team import Team
 from core.graph import Graph
 from core.privacy.budget import Account
 

@@ -16,10 +16,9 @@ import pytest
 import sqlalchemy as sa
 from scipy import sparse
 
-from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit
-from core.audit.spec import AuditSpec
-from core.audit.states import State
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit
 from core.audit.store import files
 from core.audit.store.connect import HEAD
 from core.audit.store.database import LeaseLostError, Store
@@ -31,6 +30,7 @@ from core.audit.store.liveness import (
     is_owner_alive,
 )
 from core.audit.store.schema import Base
+from core.audit.store.states import State
 from core.errors import InputError
 from core.graph import Graph
 from tests.oracles.graphs import GRAPHS

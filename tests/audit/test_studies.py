@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 
 from core.attribute import Attribute
-from core.audit.attack import parse_attack
+from core.audit.asked.attack import parse_attack
+from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
 from core.audit.store import files
 from core.audit.studies import (
     STUDIES,

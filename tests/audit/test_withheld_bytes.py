@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from core.attribute import Attribute
-from core.audit.access.accounts import LOCAL
+from core.audit.asked.publish_spec import PublishSpec
+from core.audit.asked.spec import AuditSpec
 from core.audit.jobs.job import run_job
 from core.audit.jobs.publish import PublishJobs
-from core.audit.publish_spec import PublishSpec
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
+from core.audit.store.accounts import LOCAL
 from core.audit.store.database import Store
 from core.audit.store.files import cell_folder
 from core.findings.leaving import list_columns
@@ -142,7 +142,7 @@ def test_rows_and_stored_arrays_hold_none(published):
 
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext")
 def test_reports_and_scripts_files_hold_none(published, tmp_path):
-    from core.audit.export import write_audit
+    from core.audit.results.export import write_audit
     from core.report import write_editions
 
     service, view, _ = published

@@ -22,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from core.audit.presets import PRESETS, Asked
+from core.audit.asked.presets import PRESETS, Asked
 from core.context import Context, SharedWork
 from core.data.catalogue import load_dataset
 from core.data.splits import draw_attribute_threat, draw_threats

@@ -68,8 +68,8 @@ def run_audit(task: dict[str, Any], home: str) -> None:
     """In a tree of its own: one audit; prints a JSON object."""
     import psutil
 
+    from core.audit.asked.spec import AuditSpec
     from core.audit.service import AuditService
-    from core.audit.spec import AuditSpec
     from core.data.catalogue import load_dataset
 
     graph = load_dataset(task["dataset"]).graph

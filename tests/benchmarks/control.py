@@ -15,9 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from core.audit import parts
-from core.audit.method_choice import MethodChoice
-from core.audit.spec import AuditSpec
+from core.audit.asked import parts
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from core.findings.control import tabulate_control
 from tests.inline import run_inline

@@ -15,10 +15,10 @@ import tempfile
 import time
 from typing import Any
 
-from core.audit.estimate import TimeRange
-from core.audit.presets import PRESETS, Asked, choose_attacks
+from core.audit.asked.presets import PRESETS, Asked, choose_attacks
+from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
+from core.audit.store.estimate import TimeRange
 from core.data.catalogue import load_dataset
 
 AUDITS = (
@@ -38,7 +38,7 @@ AUDITS = (
 
 def make_spec(service: AuditService, name: str, preset_key: str, defenses: tuple[str, ...]) -> Any:
     """The audit that a page would start, with two repeats."""
-    from core.audit.method_choice import MethodChoice
+    from core.audit.asked.method_choice import MethodChoice
 
     graph = load_dataset(name).graph
     preset = next(preset for preset in PRESETS if preset.key == preset_key)

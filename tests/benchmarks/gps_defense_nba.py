@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from core.audit.threat_sampling import limit_publisher_knowledge
+from core.audit.computing.threat_sampling import limit_publisher_knowledge
 from core.context import Context
 from core.data.catalogue import load_dataset
 from core.data.splits import draw_threats

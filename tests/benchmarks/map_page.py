@@ -17,7 +17,7 @@ import psutil
 from playwright.sync_api import Page, sync_playwright
 
 from core.audit.service import AuditService
-from core.audit.states import State
+from core.audit.store.states import State
 from core.graph import Graph
 from tests.benchmarks.map_scale import draw_planted
 from tests.reliability.load import run_app

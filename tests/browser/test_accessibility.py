@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from tests.browser import driver
 from tests.browser.accessibility import find_faults

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
 from core.audit.store.database import Store
 from tests.browser.conftest import ROOT, find_free_port, wait_for_server
 from tests.browser.driver import RUN_MS, choose, decide_to_publish, press, settle

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import core.cli.main as command
-from core.audit.export import list_audit_releases
-from core.audit.method_choice import MethodChoice
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.results.export import list_audit_releases
 from core.cli.outputs import OUTPUTS, check_outputs, stage_outputs
 from core.data.catalogue import load_dataset
 from core.data.writers import write_release

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit
-from core.audit.spec import AuditSpec
-from core.audit.spec_parts import PARTS
+from core.audit.asked.spec import AuditSpec
+from core.audit.asked.spec_parts import PARTS
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit
 from core.cli.arguments import add_options, read_options, title_options
 from core.errors import InputError
 from tests.oracles.graphs import two_communities

@@ -7,9 +7,9 @@ import json
 import pytest
 
 import core.cli.main as command
-from core.audit.access.accounts import Person
-from core.audit.access.team import Team
+from core.audit.store.accounts import Person
 from core.audit.store.database import Store
+from core.audit.store.team import Team
 
 ADA = Person("https://id.test ada", "Ada", "analyst", "ada@example.org")
 MAX = Person("https://id.test max", "Max", "administrator", "max@example.org")

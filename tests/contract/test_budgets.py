@@ -11,9 +11,9 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.publish_spec import PublishSpec
 from core.audit.jobs.publish import publish_release
-from core.audit.method_choice import MethodChoice
-from core.audit.publish_spec import PublishSpec
 from core.context import Context
 from core.defenses import DEFENSES
 from core.graph import Graph

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from core.attribute import Attribute
-from core.audit.ledger import MIN_ELEMENTS, MIN_OVERLAP
+from core.audit.store.ledger import MIN_ELEMENTS, MIN_OVERLAP
 from core.data.catalogue import load_dataset
 from core.data.lineage import MAX_EXACT, SIZE, GraphSketch, Sketch, normalize_id, sketch_graph
 from core.graph import Graph

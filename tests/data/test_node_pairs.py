@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.attribute import Attribute
-from core.audit.threat_sampling import find_pairs
+from core.audit.computing.threat_sampling import find_pairs
 from core.data.node_pairs import find_links_at, find_links_between, load_node_pairs
 from core.data.splits import draw_threats
 from core.errors import InputError

@@ -11,9 +11,9 @@ import time
 import numpy as np
 import pytest
 
-from core.audit.method_choice import MethodChoice
-from core.audit.release_info import parse_release
-from core.audit.scenarios import split_id
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.release_info import parse_release
+from core.audit.asked.scenarios import split_id
 from core.context import Context
 from core.defenses import command
 from core.defenses.command import FOLDER, Command

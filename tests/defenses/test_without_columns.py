@@ -37,7 +37,7 @@ def test_every_defense_combines_with_its_settings(member):
     inner = quick(member)
     combined = WithoutColumns.combine(inner)
     assert combined._make() == inner
-    from core.audit.method_choice import MethodChoice
+    from core.audit.asked.method_choice import MethodChoice
 
     assert parse_method(MethodChoice.of(combined).id, "defense") == combined
 

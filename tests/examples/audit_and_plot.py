@@ -4,8 +4,8 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from core.figures.ranking import attack_ranking
 

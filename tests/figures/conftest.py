@@ -8,13 +8,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.attack import parse_attack
-from core.audit.link_sample import LinkSample
-from core.audit.method_choice import MethodChoice
-from core.audit.node_risks import NODE_COLUMNS
-from core.audit.release_info import parse_release
-from core.audit.spec import AuditSpec
-from core.audit.view import CELL_COLUMNS, PROFILE_COLUMNS, AuditSummary, AuditView, ReleaseSummary
+from core.audit.asked.attack import parse_attack
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.release_info import parse_release
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.link_sample import LinkSample
+from core.audit.results.node_risks import NODE_COLUMNS
+from core.audit.results.view import (
+    CELL_COLUMNS,
+    PROFILE_COLUMNS,
+    AuditSummary,
+    AuditView,
+    ReleaseSummary,
+)
 from core.graph import Graph
 from core.release import Guarantee
 from core.results import Estimate

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from core.audit.advice import Advice, AdviceRequest, AdvisedLink
-from core.audit.method_choice import MethodChoice
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.computing.advice import Advice, AdviceRequest, AdvisedLink
 from core.figures.ego_page import render_ego_html
 from core.findings.advice import compute_advice_steps, describe_advice, describe_advice_cost
 from core.findings.palette import REMOVED_RED

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from core.audit.attack import attach_referents, parse_attack
-from core.audit.node_risks import NODE_COLUMNS
+from core.audit.asked.attack import attach_referents, parse_attack
+from core.audit.results.node_risks import NODE_COLUMNS
 from core.findings import answers
 from core.findings.people import list_secrets
 from core.findings.tradeoff import compute_tradeoff

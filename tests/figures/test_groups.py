@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.node_risks import NODE_COLUMNS
+from core.audit.results.node_risks import NODE_COLUMNS
 from core.findings.groups import (
     _format_groups,
     answer_groups,

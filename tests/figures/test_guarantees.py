@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.audit.states import State
-from core.audit.view import ClaimRun
+from core.audit.results.view import ClaimRun
+from core.audit.store.states import State
 from core.figures.claim import draw_claim
 from core.findings.data_independent import (
     answer_data_independent,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.audit.attack import attach_referents
+from core.audit.asked.attack import attach_referents
 from core.figures.ranking import attack_ranking
 from core.figures.tradeoff import tradeoff
 from core.figures.transfer import transfer_matrix

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.audit.attack import parse_attack
-from core.audit.release_info import parse_release
+from core.audit.asked.attack import parse_attack
+from core.audit.asked.release_info import parse_release
 from core.findings.labels import (
     axis_title,
     chance_level,

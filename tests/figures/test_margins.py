@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.spec import AuditSpec
 from core.audit.jobs.cells import load_threats
-from core.audit.method_choice import MethodChoice
-from core.audit.spec import AuditSpec
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.figures.margins import margin_boxes

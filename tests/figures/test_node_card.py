@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from core.attribute import MISSING, Attribute
-from core.audit.node_risks import NODE_COLUMNS
-from core.audit.release_info import parse_release
-from core.audit.view import PROFILE_COLUMNS
+from core.audit.asked.release_info import parse_release
+from core.audit.results.node_risks import NODE_COLUMNS
+from core.audit.results.view import PROFILE_COLUMNS
 from core.findings import node_card
 from core.graph import Graph
 from tests.oracles.node_risks import build_risks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.audit.view import RESULT_COLUMNS
+from core.audit.results.view import RESULT_COLUMNS
 from core.figures.ranking import attack_ranking
 from core.findings.ranking import compute_ranking
 from core.findings.tables import (

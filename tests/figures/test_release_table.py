@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.audit.release_info import parse_release
-from core.audit.view import ReleaseSummary
+from core.audit.asked.release_info import parse_release
+from core.audit.results.view import ReleaseSummary
 from core.findings.release_table import compute_release_table
 from core.release import Guarantee
 from tests.figures.conftest import RELEASES, make_results

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.audit.link_sample import LinkSample, choose_sample, compute_link_changes
+from core.audit.computing.link_sample import LinkSample, choose_sample, compute_link_changes
 from core.figures.releases import before_after, training_curves
 from core.graph import Graph
 from tests.oracles.graphs import isolated_node, star, two_communities

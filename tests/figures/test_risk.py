@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.attack import parse_attack
-from core.audit.node_risks import NODE_COLUMNS, NodeRisks
+from core.audit.asked.attack import parse_attack
+from core.audit.results.node_risks import NODE_COLUMNS, NodeRisks
 from core.figures.risk import risk_by_group, risk_distribution, risk_heatmap
 from core.figures.theme import INKS
 from core.findings.numbers import format_number

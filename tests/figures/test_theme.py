@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.audit.release_info import ReleaseInfo
+from core.audit.asked.release_info import ReleaseInfo
 from core.figures.theme import shorten_names, wrap_text
 from core.findings.numbers import format_estimate, format_interval, format_number
 from core.findings.palette import (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.audit.attack import attach_referents
+from core.audit.asked.attack import attach_referents
 from core.figures.tradeoff import LABEL_HEIGHT, _place_label, tradeoff
 from core.figures.transfer import transfer_matrix
 from core.findings.tradeoff import (

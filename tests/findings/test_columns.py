@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
 from core.findings.answers import answer_tradeoff
 from core.findings.columns import answer_columns
 from core.findings.tables import main_metric

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from core.audit.release_info import parse_release
+from core.audit.asked.release_info import parse_release
 from core.figures.comparing import SYMBOLS, compare_releases
 from core.findings.comparing import answer_changes, compute_comparison
 from core.findings.facts import STATE_TITLES

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from core.audit.states import State
+from core.audit.store.states import State
 from core.findings import answers
 from core.findings.beat_baseline import compare_with_baseline
 from core.findings.differences import find_noise, is_clear

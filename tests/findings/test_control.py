@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.audit.view import CONTROL_COLUMNS
+from core.audit.results.view import CONTROL_COLUMNS
 from core.findings.control import tabulate_control
 from core.report.data import ReportData
 from core.report.options import ReportOptions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.audit.decisions import Decision
+from core.audit.store.decisions import Decision
 from core.findings.decisions import COLUMNS, describe_evidence, list_decision_rows, make_evidence
 from core.findings.policy import find_policy
 from core.findings.verdict import judge

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.export import describe_audit
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
+from core.audit.results.export import describe_audit
 from core.data.synthetic import generate_social
 from core.findings.answers import answer_defense
 from core.findings.differences import compare_rows, estimate_difference, is_clear

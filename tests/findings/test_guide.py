@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from core.attribute import Attribute
-from core.audit.answers import HIDDEN_SHARE, Answers, choose_seeds, find_obstacle, make_fields
-from core.audit.method_choice import MethodChoice
-from core.audit.presets import PRESETS, SETTING
-from core.audit.spec import AuditSpec
+from core.audit.asked.answers import HIDDEN_SHARE, Answers, choose_seeds, find_obstacle, make_fields
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.presets import PRESETS, SETTING
+from core.audit.asked.spec import AuditSpec
 from core.data.second_graph import draw_identity_threat
 from core.data.splits import draw_threats
 from core.errors import InputError

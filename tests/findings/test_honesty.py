@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 
 import core.findings as findings
-from core.audit.attack import attach_referents
-from core.audit.node_risks import NODE_COLUMNS
-from core.audit.view import REPEATS, RESULT_COLUMNS, AuditView
+from core.audit.asked.attack import attach_referents
+from core.audit.results.node_risks import NODE_COLUMNS
+from core.audit.results.view import REPEATS, RESULT_COLUMNS, AuditView
 from core.findings import answers
 from core.findings.columns import answer_columns
 from core.findings.comparing import answer_changes, compute_comparison

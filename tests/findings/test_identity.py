@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.audit.node_risks import NODE_COLUMNS
+from core.audit.results.node_risks import NODE_COLUMNS
 from core.findings.identity import describe_identity, list_hiding
 from tests.oracles.node_risks import build_risks
 

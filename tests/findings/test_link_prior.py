@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.node_risks import NODE_COLUMNS
-from core.audit.prepared import PreparedAudit
-from core.audit.threat_sampling import draw_repeat
+from core.audit.computing.prepared import PreparedAudit
+from core.audit.computing.threat_sampling import draw_repeat
+from core.audit.results.node_risks import NODE_COLUMNS
 from core.findings.link_prior import (
     describe_link_prior,
     describe_report_prior,

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from core.attribute import Attribute
-from core.audit.attack import parse_attack
-from core.audit.node_risks import NODE_COLUMNS
+from core.audit.asked.attack import parse_attack
+from core.audit.results.node_risks import NODE_COLUMNS
 from core.findings.node_reasons import _format_mechanism, explain_node, explain_people
 from core.findings.people import Secret, list_secrets, rank_people
 from core.graph import Graph

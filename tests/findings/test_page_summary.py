@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.audit.node_risks import NODE_COLUMNS
+from core.audit.results.node_risks import NODE_COLUMNS
 from core.findings.attack_summary import summarize_attacks, summarize_release
 from core.findings.facts import Count, format_frequencies, format_frequency
 from core.findings.page_summary import (

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.attack import parse_attack
-from core.audit.node_risks import NODE_COLUMNS, NodeRisks
+from core.audit.asked.attack import parse_attack
+from core.audit.results.node_risks import NODE_COLUMNS, NodeRisks
 from core.findings.link_prior import describe_link_prior
 from core.findings.node_card import describe_node_risk
 from core.findings.node_reasons import (

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import hypergeom
 
-from core.audit.node_risks import NODE_COLUMNS
+from core.audit.results.node_risks import NODE_COLUMNS
 from core.findings.people_map import (
     compute_communities,
     compute_people,

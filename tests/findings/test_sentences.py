@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit.node_risks import NODE_COLUMNS
-from core.audit.view import AuditView
+from core.audit.results.node_risks import NODE_COLUMNS
+from core.audit.results.view import AuditView
 from core.findings.attack_summary import summarize_attacks, summarize_release
 from core.findings.page_summary import (
     PageSummary,

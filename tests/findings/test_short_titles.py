@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.audit.release_info import list_short_titles, parse_release
-from core.audit.view import RunningCell
+from core.audit.asked.release_info import list_short_titles, parse_release
+from core.audit.results.view import RunningCell
 from core.findings.labels import describe_running
 from core.release import ORIGINAL
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
 from core.errors import InputError
 from core.findings import stopping
 from core.findings.policy import Limit, Policy

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.audit.node_risks import NODE_COLUMNS
-from core.audit.release_info import parse_release
+from core.audit.asked.release_info import parse_release
+from core.audit.results.node_risks import NODE_COLUMNS
 from core.findings.evidence import find_evidence
 from core.findings.page_summary import find_subject
 from core.findings.policy import Limit, Policy, find_policy, list_policies

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import normalized_mutual_info_score
 
-from core.audit.measuring import measure_release
+from core.audit.computing.measuring import measure_release
 from core.context import Context
 from core.graph import Graph
 from core.measures import queries

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.audit.measuring import measure_release
+from core.audit.computing.measuring import measure_release
 from core.context import Context
 from core.graph import Graph
 from core.measures import structure

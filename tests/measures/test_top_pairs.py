@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from core.algorithms.pairs import find_near_pairs
-from core.audit.attacking import attack_release
-from core.audit.scenarios import Scenario
+from core.audit.asked.scenarios import Scenario
+from core.audit.computing.attacking import attack_release
 from core.context import Context
 from core.data.catalogue import load_dataset
 from core.data.splits import draw_threats

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from core.audit.attack import attach_referents, parse_attack
-from core.audit.link_sample import LinkSample
-from core.audit.method_choice import MethodChoice
-from core.audit.node_risks import NodeRisks
-from core.audit.release_info import parse_release
-from core.audit.spec import AuditSpec
-from core.audit.states import State
-from core.audit.view import (
+from core.audit.asked.attack import attach_referents, parse_attack
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.release_info import parse_release
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.link_sample import LinkSample
+from core.audit.results.node_risks import NodeRisks
+from core.audit.results.view import (
     CELL_COLUMNS,
     PROFILE_COLUMNS,
     RESULT_COLUMNS,
@@ -21,6 +20,7 @@ from core.audit.view import (
     AuditView,
     ReleaseSummary,
 )
+from core.audit.store.states import State
 from core.registry import list_methods
 from core.release import EMPIRICAL, ORIGINAL, Guarantee
 from tests.oracles.graphs import two_communities

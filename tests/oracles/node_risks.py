@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from core.audit.attack import parse_attack
-from core.audit.node_risks import NODE_COLUMNS, AttackRisk, NodeRisks
+from core.audit.asked.attack import parse_attack
+from core.audit.results.node_risks import NODE_COLUMNS, AttackRisk, NodeRisks
 
 
 def build_risks(table: pd.DataFrame) -> NodeRisks:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.audit.method_choice import MethodChoice
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from pages.ui import service as pages_service
 from tests.inline import run_inline

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.audit.advice import Advice, AdviceRequest, AdvisedLink
-from core.audit.method_choice import MethodChoice
-from core.audit.states import State
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.computing.advice import Advice, AdviceRequest, AdvisedLink
+from core.audit.store.states import State
 from tests.pages.conftest import OpenApp
 from tests.pages.test_pages import texts
 

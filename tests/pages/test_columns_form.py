@@ -75,7 +75,7 @@ def test_columns_are_published_coarser_and_withheld(app):
     table = next(t.value for t in app.dataframe if "published" in t.value.columns)
     rows = table.set_index("column").published.to_dict()
     assert rows == {"age": "coarser", "born": "coarser", "place": "withheld", "opinion": "withheld"}
-    from core.audit.spec import AuditSpec
+    from core.audit.asked.spec import AuditSpec
 
     fields = choice.spec_fields | {"graph_hash": "x", "attacks": [{"key": "class_prior"}]}
     spec = AuditSpec.check_spec(fields)

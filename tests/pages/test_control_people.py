@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from tests.inline import run_inline
 

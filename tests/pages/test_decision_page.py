@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.audit.estimate import TimeRange
-from core.audit.release_info import parse_release
-from core.audit.spec import AuditSpec
+from core.audit.asked.release_info import parse_release
+from core.audit.asked.spec import AuditSpec
+from core.audit.store.estimate import TimeRange
 from core.findings.guide import KNOWLEDGE
 from core.findings.policy import find_policy
 from core.findings.verdict import judge

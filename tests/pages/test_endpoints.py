@@ -11,9 +11,9 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from core.audit.access.accounts import Person
-from core.audit.spec import AuditSpec
-from core.audit.states import State
+from core.audit.asked.spec import AuditSpec
+from core.audit.store.accounts import Person
+from core.audit.store.states import State
 from core.findings.policy import find_policy
 from core.report.gate import build_gate, format_json
 from pages.ui import endpoints

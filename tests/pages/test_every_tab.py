@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from pages.ui import page as ui_page
 from tests.inline import run_inline

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from core.data.node_pairs import list_id_pairs
 from core.defenses.external import EXTERNAL, ONE_RELEASE

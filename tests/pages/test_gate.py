@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.audit.access.accounts import LOCAL, Person
+from core.audit.store.accounts import LOCAL, Person
 from core.errors import AccessError
 from pages.ui import service as pages_service
 from pages.ui import sign_in

@@ -11,8 +11,8 @@ import pytest
 from google.protobuf.message import Message
 
 from core.attribute import Attribute
+from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
 from pages.ui import service as pages_service
 from pages.ui.page import STATE_ICONS
 from tests.inline import run_inline

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.audit.attack import parse_attack
-from core.audit.spec import AuditSpec
+from core.audit.asked.attack import parse_attack
+from core.audit.asked.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from pages.ui import second_graph_form
 from tests.inline import run_inline

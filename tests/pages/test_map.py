@@ -6,8 +6,8 @@ import pytest
 
 from core.audit.jobs.job import run_job
 from core.audit.jobs.layout import LayoutJobs, LayoutRequest
-from core.audit.states import State
-from core.audit.view import JobProgress
+from core.audit.results.view import JobProgress
+from core.audit.store.states import State
 from core.errors import InputError
 from pages.ui import map_data
 from tests.pages.conftest import OpenApp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.audit.method_choice import MethodChoice
+from core.audit.asked.method_choice import MethodChoice
 from core.data.catalogue import load_dataset
 from pages.ui import page, second_graph_form
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.audit.estimate import TimeRange
-from core.audit.states import State
-from core.audit.view import AuditProgress
+from core.audit.results.view import AuditProgress
+from core.audit.store.estimate import TimeRange
+from core.audit.store.states import State
 from tests.pages.conftest import OpenApp
 from tests.pages.test_pages import texts
 

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
+from core.audit.asked.presets import Asked, list_attacks
 from core.audit.assemble import summarize
-from core.audit.presets import Asked, list_attacks
-from core.audit.states import State
+from core.audit.store.states import State
 from core.findings.labels import MAIN_UTILITY_METRICS
 from core.findings.policy import find_policy
 from core.registry import list_methods

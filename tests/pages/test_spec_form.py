@@ -9,10 +9,10 @@ import pytest
 from pydantic import Field
 from streamlit.testing.v1 import AppTest
 
-from core.audit.declared import Declaration, declare
-from core.audit.knowledge import KnowledgeSpec
-from core.audit.spec import AuditSpec
-from core.audit.spec_parts import PARTS, IdentityChoice
+from core.audit.asked.declared import Declaration, declare
+from core.audit.asked.knowledge import KnowledgeSpec
+from core.audit.asked.spec import AuditSpec
+from core.audit.asked.spec_parts import PARTS, IdentityChoice
 from pages.ui.spec_form import title_control
 
 FORMS = Path(__file__).parents[2] / "pages" / "ui"

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.audit.attack import parse_attack
-from core.audit.method_choice import MethodChoice
+from core.audit.asked.attack import parse_attack
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.spec import AuditSpec
+from core.audit.results.view import AuditView
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
-from core.audit.view import AuditView
 from core.data.synthetic import generate_social
 from core.findings.policy import find_policy
 from core.findings.verdict import judge

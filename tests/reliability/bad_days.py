@@ -42,12 +42,12 @@ from unittest import mock
 import numpy as np
 import sqlalchemy as sa
 
-from core.audit.export import describe_audit
+from core.audit.asked.spec import AuditSpec
 from core.audit.jobs import cells
-from core.audit.spec import AuditSpec
-from core.audit.states import State
+from core.audit.results.export import describe_audit
 from core.audit.store import connect, database, files, retry
 from core.audit.store.database import Store, open_store
+from core.audit.store.states import State
 from core.errors import AuditError
 from tests import inline
 from tests.oracles.graphs import two_communities

@@ -239,8 +239,8 @@ def print_seconds(what: str, tally: Tally) -> None:
 
 def soak(home: Path, count: int) -> None:
     """Print memory, handles and threads of a process and its workers after every tenth."""
+    from core.audit.asked.spec import AuditSpec
     from core.audit.service import AuditService
-    from core.audit.spec import AuditSpec
     from tests.oracles.graphs import two_communities
 
     os.environ["AUDIT_DEVICE"] = "cpu"

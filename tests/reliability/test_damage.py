@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from core.audit.export import describe_audit
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit
 from core.audit.jobs import coordinate
 from core.audit.jobs.engine import Engine, UnreachableError
-from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit
+from core.audit.results.export import describe_audit
 from core.audit.service import AuditService
-from core.audit.spec import AuditSpec
-from core.audit.states import State
 from core.audit.store import connect, files, retry
 from core.audit.store.database import Lease, Store
 from core.audit.store.files import ARRAYS, CHECKSUM, DamagedError
 from core.audit.store.retry import StoreError, keep_trying
+from core.audit.store.states import State
 from core.errors import InputError
 from tests.inline import run_inline
 from tests.oracles.graphs import two_communities

@@ -8,13 +8,13 @@ import time
 import pytest
 
 import core.cli.main as command
-from core.audit.access.accounts import LOCAL, Person
-from core.audit.access.team import Team
-from core.audit.export import describe_audit
-from core.audit.ledger import enter_release
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
+from core.audit.results.export import describe_audit
 from core.audit.store import files
+from core.audit.store.accounts import LOCAL, Person
 from core.audit.store.database import Store
+from core.audit.store.ledger import enter_release
+from core.audit.store.team import Team
 from core.data.catalogue import load_dataset
 from core.findings.ledger import describe_restored
 from core.privacy.guarantees import EDGE

@@ -18,8 +18,8 @@ import psutil
 import pytest
 
 import core.cli.main as command
-from core.audit.states import State
 from core.audit.store.database import Store
+from core.audit.store.states import State
 from tests.postgres import create_database
 from tests.test_readme import read_block
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import core.cli.main as command
-from core.audit.access.accounts import Person
-from core.audit.access.team import Team
-from core.audit.spec import AuditSpec
+from core.audit.asked.spec import AuditSpec
+from core.audit.store.accounts import Person
 from core.audit.store.database import Store
+from core.audit.store.team import Team
 from tests.browser.conftest import find_free_port, wait_for_server
 from tests.inline import run_inline
 from tests.oracles.graphs import two_communities

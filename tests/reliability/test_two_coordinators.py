@@ -7,11 +7,11 @@ import threading
 import pytest
 
 from core.audit.assemble import assemble_view
-from core.audit.export import describe_audit
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit
 from core.audit.jobs import coordinate
 from core.audit.jobs.coordinate import AuditRun, InFlight
-from core.audit.plan import plan_audit
-from core.audit.prepared import PreparedAudit
+from core.audit.results.export import describe_audit
 from core.audit.store.database import Store
 from core.audit.store.liveness import DatabaseTime
 from tests.reliability.bad_days import GRAPH, SPEC, compute

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from core.audit.benchmark import BUILT_IN, TABLE_COLUMNS, gather_results, make_quick
+from core.audit.results.benchmark import BUILT_IN, TABLE_COLUMNS, gather_results, make_quick
 from core.findings.benchmark import summarize_benchmark
 from core.report.benchmark_page import format_page, write_benchmark
 from tests.findings.test_benchmark import ATTACKS, DEFENSES, FOUND, KEPT, METRIC

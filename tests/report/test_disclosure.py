@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.attribute import Attribute
-from core.audit.view import AuditView
+from core.audit.results.view import AuditView
 from core.findings.policy import find_policy
 from core.graph import Graph
 from core.measures.metrics import METRICS

@@ -11,11 +11,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.audit.attack import attach_referents, parse_attack
-from core.audit.method_choice import MethodChoice
-from core.audit.release_info import parse_release
-from core.audit.states import State
-from core.audit.view import AuditView
+from core.audit.asked.attack import attach_referents, parse_attack
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.release_info import parse_release
+from core.audit.results.view import AuditView
+from core.audit.store.states import State
 from core.errors import InputError
 from core.graph import Graph
 from core.privacy.guarantees import EDGE

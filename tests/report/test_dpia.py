@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import core.report.dpia as dpia
-from core.audit.attack import parse_attack
+from core.audit.asked.attack import parse_attack
+from core.audit.asked.knowledge import STANDARD
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.release_info import parse_release
+from core.audit.asked.scenarios import THREAT_TITLES
+from core.audit.asked.spec import AuditSpec
 from core.audit.jobs.cells import load_threats
-from core.audit.knowledge import STANDARD
-from core.audit.method_choice import MethodChoice
-from core.audit.release_info import parse_release
-from core.audit.scenarios import THREAT_TITLES
-from core.audit.spec import AuditSpec
 from core.errors import InputError
 from core.findings.policy import find_policy
 from core.release import ORIGINAL

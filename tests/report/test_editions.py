@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from core.audit.release_info import parse_release
+from core.audit.asked.release_info import parse_release
 from core.findings.columns import list_telling_columns
 from core.findings.facts import STATE_TITLES
 from core.findings.people import list_secrets, rank_people

@@ -16,8 +16,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import core.cli.main as command
-from core.audit.states import State
-from core.audit.view import ClaimRun
+from core.audit.results.view import ClaimRun
+from core.audit.store.states import State
 from core.defenses.external import EXTERNAL
 from core.errors import InputError
 from core.findings.policy import Limit, find_policy

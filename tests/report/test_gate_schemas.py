@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from core.audit.states import State
+from core.audit.store.states import State
 from core.defenses.external import EXTERNAL
 from core.release import ORIGINAL
 from core.report.gate import FORMATS, build_gate

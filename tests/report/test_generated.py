@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from core.audit.decisions import Decision
-from core.audit.method_choice import MethodChoice
-from core.audit.spec import AuditSpec
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.spec import AuditSpec
+from core.audit.store.decisions import Decision
 from core.data.synthetic import generate_social
 from core.findings.decisions import make_evidence
 from core.findings.policy import find_policy

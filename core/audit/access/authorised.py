@@ -8,9 +8,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, cast
 
-from core.audit.access.accounts import LOCAL, Person
 from core.audit.access.permissions import Permissions
 from core.audit.access.rules import RULES, Rule
+from core.audit.store.accounts import LOCAL, Person
 from core.errors import AuditError
 
 if TYPE_CHECKING:

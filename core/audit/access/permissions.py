@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from core.audit.access.accounts import Person, Role
-from core.audit.access.team import Team
+from core.audit.store.accounts import Person, Role
 from core.audit.store.schema import AuditRow, GrantRow, HolderRow, JobRow
+from core.audit.store.team import Team
 from core.errors import AccessError, AuditError, InputError
 
 if TYPE_CHECKING:

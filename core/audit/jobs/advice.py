@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 from sqlalchemy.engine import Row
 
-from core.audit.advice import Advice, AdviceRequest, compute_advice
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.advice import Advice, AdviceRequest, compute_advice
 from core.audit.jobs.job import JobContext, Jobs, make_key, read_progress
 from core.audit.jobs.worker import limit_threads
-from core.audit.spec import AuditSpec
-from core.audit.states import State
-from core.audit.view import JobProgress
+from core.audit.results.view import JobProgress
+from core.audit.store.states import State
 from core.context import Context
 from core.seeding import Seed
 

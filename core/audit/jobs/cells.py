@@ -9,19 +9,35 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from core.audit.attacking import attack_release
-from core.audit.cell import SHARED_NOTE, Cell, make_cell_seed, make_member_seeds, make_shared_seed
-from core.audit.describe import CellResult, count_changes, pack_release, to_json, unpack_release
+from core.audit.asked.parts import PARTS
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.attacking import attack_release
+from core.audit.computing.cell import (
+    SHARED_NOTE,
+    Cell,
+    make_cell_seed,
+    make_member_seeds,
+    make_shared_seed,
+)
+from core.audit.computing.link_sample import LinkSample
+from core.audit.computing.prepared import PreparedAudit, list_seen
+from core.audit.computing.threat_sampling import (
+    draw_repeat,
+    limit_publisher_knowledge,
+    select_attacker,
+)
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin_curves, work
-from core.audit.link_sample import LinkSample
-from core.audit.parts import PARTS
-from core.audit.prepared import PreparedAudit, list_seen
-from core.audit.spec import AuditSpec
-from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store, open_store
+from core.audit.store.describe import (
+    CellResult,
+    count_changes,
+    pack_release,
+    to_json,
+    unpack_release,
+)
 from core.audit.store.retry import keep_trying
-from core.audit.threat_sampling import draw_repeat, limit_publisher_knowledge, select_attacker
+from core.audit.store.states import State
 from core.context import BasePrediction, Context, SharedWork
 from core.data.release_columns import show_columns
 from core.device import Device, compute_memory_budget, cpu_device, find_device
@@ -136,7 +152,7 @@ def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) ->
             context,
         )
         return Outcome(CellResult(tuple(measurements), facts), arrays)
-    from core.audit.measuring import measure_release
+    from core.audit.computing.measuring import measure_release
 
     measurements, arrays = measure_release(cell.method, release, threats, context)
     return Outcome(CellResult(tuple(measurements)), arrays)

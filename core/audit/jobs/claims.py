@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.engine import Row
 
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.spec import AuditSpec
 from core.audit.jobs.job import JobContext, Jobs, read_progress
 from core.audit.jobs.publish import describe_publishing
-from core.audit.method_choice import MethodChoice
-from core.audit.spec import AuditSpec
-from core.audit.states import State
-from core.audit.view import ClaimRun
+from core.audit.results.view import ClaimRun
+from core.audit.store.states import State
 from core.context import Context
 from core.errors import InputError
 from core.privacy.claim_check import MIN_TRIALS, ClaimCheck, check_claim

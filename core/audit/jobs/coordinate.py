@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from threadpoolctl import threadpool_limits
 
-from core.audit.cell import Cell
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.cell import Cell
 from core.audit.jobs.cells import Job, compute_and_store, execute_cell
 from core.audit.jobs.engine import Engine, UnreachableError
-from core.audit.spec import AuditSpec
-from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Lease, LeaseLostError, Store
 from core.audit.store.liveness import HEARTBEAT_S
 from core.audit.store.retry import StoreError, describe_trouble, find_retry_limit
+from core.audit.store.states import State
 from core.errors import describe_unexpected
 from core.words import count_noun
 

@@ -22,12 +22,12 @@ from pydantic import BaseModel
 from sqlalchemy.engine import Row
 
 from core.audit.jobs.worker import StoredProgress, work
-from core.audit.states import ACTIVE, State
 from core.audit.store import files
 from core.audit.store.database import Store, open_store
 from core.audit.store.liveness import find_state
 from core.audit.store.retry import keep_trying
 from core.audit.store.schema import JobRow
+from core.audit.store.states import ACTIVE, State
 from core.errors import InputError, RunCancelled
 from core.progress import Progress
 

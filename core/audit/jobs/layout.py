@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict
 from sqlalchemy.engine import Row
 
 from core.audit.jobs.job import JobContext, Jobs, read_progress
-from core.audit.states import State
+from core.audit.results.view import JobProgress
 from core.audit.store.files import DamagedError
-from core.audit.view import JobProgress
+from core.audit.store.states import State
 from core.errors import InputError
 from core.graph import Graph
 from core.progress import Progress

@@ -15,19 +15,19 @@ import sqlalchemy as sa
 from pydantic import BaseModel
 from sqlalchemy.engine import Row
 
-from core.audit.access.accounts import LOCAL
-from core.audit.describe import ReleaseRecord, count_changes, pack_release, unpack_release
+from core.audit.asked.publish_spec import PublishSpec
+from core.audit.computing.prepared import list_published, prepare_graph
+from core.audit.computing.threat_sampling import draw_secrets, limit_publisher_knowledge
 from core.audit.jobs.job import JobContext, Jobs, read_progress
-from core.audit.ledger import enter_release
-from core.audit.prepared import list_published, prepare_graph
-from core.audit.provenance import describe_draw
-from core.audit.publish_spec import PublishSpec
-from core.audit.states import ACTIVE, State
+from core.audit.results.provenance import describe_draw
+from core.audit.results.view import PublishProgress
 from core.audit.store import files
+from core.audit.store.accounts import LOCAL
 from core.audit.store.database import Store
+from core.audit.store.describe import ReleaseRecord, count_changes, pack_release, unpack_release
+from core.audit.store.ledger import enter_release
 from core.audit.store.schema import JobRow, LedgerRow
-from core.audit.threat_sampling import draw_secrets, limit_publisher_knowledge
-from core.audit.view import PublishProgress
+from core.audit.store.states import ACTIVE, State
 from core.context import Context
 from core.data.release_columns import leave_out_people
 from core.errors import InputError, check_support

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.store.liveness import DatabaseTime, make_timestamp
+from core.audit.store.states import State
 from core.errors import AuditError, RunCancelled, UnsupportedError, describe_unexpected
 from core.progress import FlaggedProgress
 

@@ -21,11 +21,11 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from core.audit.access.trail import find_break
-from core.audit.states import State
 from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.store.schema import AuditCellRow, AuditRow, GraphRow, JobRow
+from core.audit.store.states import State
+from core.audit.store.trail import find_break
 from core.errors import AuditError, InputError
 from core.home import open_private
 

@@ -18,11 +18,10 @@ from typing import Any, TypeVar, cast
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
-from core.audit.access.accounts import LOCAL
-from core.audit.cell import Cell
-from core.audit.spec import AuditSpec
-from core.audit.states import ACTIVE, FINAL, KEPT, State
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.cell import Cell
 from core.audit.store import files
+from core.audit.store.accounts import LOCAL
 from core.audit.store.connect import open_engine
 from core.audit.store.liveness import DatabaseTime, describe_owner, find_state, make_timestamp
 from core.audit.store.retry import Notify, keep_trying
@@ -35,6 +34,7 @@ from core.audit.store.statements import (
     release_graph,
     select_running,
 )
+from core.audit.store.states import ACTIVE, FINAL, KEPT, State
 from core.errors import AuditError, InputError
 from core.graph import Graph
 from core.home import find_home, open_private

@@ -17,7 +17,7 @@ import psutil
 import sqlalchemy as sa
 from sqlalchemy.ext.compiler import compiles
 
-from core.audit.states import State
+from core.audit.store.states import State
 
 HEARTBEAT_S = 2.0
 SILENCE_S = 15.0

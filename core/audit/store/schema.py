@@ -20,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from core.audit.states import State
+from core.audit.store.states import State
 
 
 class Base(DeclarativeBase):
@@ -55,7 +55,7 @@ class HolderRow(Base):
 class AuditRow(Base):
     """An audit, its owner, and the process that computes it.
 
-    person     subject of the owner (core.audit.access.accounts)
+    person     subject of the owner (core.audit.store.accounts)
     lease      increases with each takeover; only its holder may write
     owner      host, process id and start time of the coordinating process, as JSON text
     heartbeat  of the coordinating process, seconds since 1970 by the database's clock
@@ -131,7 +131,7 @@ class AuditCellRow(Base):
 
 
 class LedgerRow(Base):
-    """A publishing run, entered before its file is handed out; see core.audit.ledger.
+    """A publishing run, entered before its file is handed out; see core.audit.store.ledger.
 
     identity    of the published graph's original (`Graph.identity_hash`)
     epsilon     as received; NULL without a guarantee
@@ -190,7 +190,7 @@ class GrantRow(Base):
 
 
 class TokenRow(Base):
-    """A token by its hash; see core.audit.access.team."""
+    """A token by its hash; see core.audit.store.team."""
 
     __tablename__ = "tokens"
     digest: Mapped[str] = mapped_column(String(64), primary_key=True)
@@ -204,7 +204,7 @@ class TokenRow(Base):
 
 
 class TrailRow(Base):
-    """An entry of the audit trail; see core.audit.access.trail.
+    """An entry of the audit trail; see core.audit.store.trail.
 
     number  from 1, without gaps
     digest  of this row and the previous digest
@@ -222,8 +222,8 @@ class TrailRow(Base):
 
 
 class DecisionRow(Base):
-    """A decision on a release; see core.audit.decisions. Append-only, and kept when its audit is
-    deleted.
+    """A decision on a release; see core.audit.store.decisions. Append-only, and kept when its
+    audit is deleted.
 
     kind       "chosen", "withdrawn" or "published"
     person     name as entered

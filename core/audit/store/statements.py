@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
-from core.audit.cell import Cell, CellKind
-from core.audit.states import State
+from core.audit.computing.cell import Cell, CellKind
 from core.audit.store.schema import AuditCellRow, AuditRow, Base, HolderRow, JobRow
+from core.audit.store.states import State
 
 CELL_KINDS = get_args(CellKind)
 """Kinds of jobs that are cells, shared by audits and deleted with the last one."""

@@ -13,14 +13,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import sqlalchemy as sa
 
-from core.audit.access import team as team_module
-from core.audit.access.accounts import LOCAL, Person, RoleBook, load_roles, read_claims
-from core.audit.access.team import Team
-from core.audit.access.trail import find_break
-from core.audit.prepared import PreparedAudit
+from core.audit.computing.prepared import PreparedAudit
+from core.audit.store import team as team_module
+from core.audit.store.accounts import LOCAL, Person, RoleBook, load_roles, read_claims
 from core.audit.store.database import Store
 from core.audit.store.liveness import make_timestamp
 from core.audit.store.schema import TrailRow
+from core.audit.store.team import Team
+from core.audit.store.trail import find_break
 from core.errors import InputError
 
 CLAIMS = {"iss": "https://id.test", "sub": "7", "email": "Ada@Example.org", "name": "Ada"}
@@ -138,7 +138,7 @@ def test_what_is_done_at_once_is_one_chain(store, monkeypatch):
         time.sleep(0.05)
         return make_timestamp()
 
-    monkeypatch.setattr("core.audit.access.trail.make_timestamp", look_at_clock)
+    monkeypatch.setattr("core.audit.store.trail.make_timestamp", look_at_clock)
     team = Team(store)
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda number: team.record(LOCAL, "event", f"{number}"), range(4)))
@@ -147,7 +147,7 @@ def test_what_is_done_at_once_is_one_chain(store, monkeypatch):
 
 
 def test_a_graph_stays_while_somebody_holds_it(store, graph, make_spec):
-    from core.audit.plan import plan_audit
+    from core.audit.computing.plan import plan_audit
 
     for person in ("i ada", "i bob"):
         store.save_graph(graph, person)
@@ -167,7 +167,7 @@ def test_a_graph_stays_while_somebody_holds_it(store, graph, make_spec):
 
 
 def test_the_trail_needs_no_torch():
-    names = "core.audit.access.authorised, core.audit.access.team"
+    names = "core.audit.access.authorised, core.audit.store.team"
     code = f"import sys, {names}; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

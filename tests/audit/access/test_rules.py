@@ -9,14 +9,14 @@ from functools import wraps
 
 import pytest
 
-from core.audit.access.accounts import LOCAL, ROLES, Person
 from core.audit.access.authorised import AuthorisedService, enter
 from core.audit.access.permissions import Permissions
 from core.audit.access.rules import RULES
-from core.audit.decisions import Decision
-from core.audit.method_choice import MethodChoice
-from core.audit.publish_spec import PublishSpec
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.publish_spec import PublishSpec
 from core.audit.service import AuditService
+from core.audit.store.accounts import LOCAL, ROLES, Person
+from core.audit.store.decisions import Decision
 from core.errors import AccessError, AuditError, InputError
 from tests.inline import run_inline
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from core import registry
-from core.audit.method_choice import MethodChoice
-from core.audit.spec import AuditSpec
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.spec import AuditSpec
 from core.context import Context
 from core.defenses.command import FOLDER
 from core.defenses.edge_rand import EdgeRand

@@ -1,0 +1,1 @@
+"""What an audit is asked: its spec, choices of methods, knowledge of attackers."""

@@ -1,0 +1,1 @@
+"""How an audit is computed: its graphs, its cells and their keys."""

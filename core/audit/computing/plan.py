@@ -1,0 +1,278 @@
+"""Plans an audit: its cells, their dependencies and their keys.
+
+publish (release, repeat) → attack (release, attack, repeat)
+                          → measure (release, repeat)
+
+A cell's key is the SHA-256 of everything that determines its result, so that equal cells of
+different audits are computed once and a changed setting renews only what depends on it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.audit.asked.declared import CellGroup
+from core.audit.asked.knowledge import ADAPTIVE, STANDARD, Joint, Shadow
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.parts import PARTS, list_parts
+from core.audit.asked.presets import SETTING as DATA_FREE
+from core.audit.asked.scenarios import ListedScenario, Scenario, list_scenarios
+from core.audit.asked.spec import AuditSpec
+from core.audit.computing.cell import Cell, CellKind, list_members
+from core.audit.computing.key_inputs import Inputs, list_key_inputs
+from core.audit.computing.prepared import PreparedAudit
+from core.audit.computing.threat_sampling import check_columns, draw_repeat
+from core.methods import Defense, Method
+from core.release import ORIGINAL
+
+RESULTS_VERSION = 11
+"""Increase when a measure, a split or the engine changes results, which renews all cells."""
+
+ADAPTIVE_VERSION = 6
+"""Increase when the adaptive form of link attacks changes results, which renews their cells."""
+
+CORRECTION_VERSION = 2
+"""The same for the adaptive form of attribute attacks."""
+
+SMALL = 100_000
+"""Nodes plus links up to which an instant cell takes a fraction of a second."""
+
+_COST_RANK = {"instant": 0, "seconds": 1, "minutes": 2}
+
+
+def plan_audit(audit: PreparedAudit) -> list[Cell]:
+    """All cells in order of urgency, publish cells before the cells that need them.
+
+    The original and instant methods come first, since they give the first results. Raises
+    InputError if the threats cannot be drawn on this graph.
+    """
+    draw_repeat(audit, 0)
+    check_columns(audit.spec, audit.graph)
+    return list_cells(audit)
+
+
+def list_cells(audit: PreparedAudit) -> list[Cell]:
+    """Cells of `plan_audit` without drawing the threats."""
+    spec = audit.spec
+    inputs, scenarios = list_key_inputs(audit), list_scenarios(spec)
+    ranked: list[_Ranked] = []
+    for repeat in range(spec.num_repeats):
+        release = _Target(ORIGINAL, 0, repeat, None, "")
+        ranked += _plan_attacks(spec, scenarios, inputs, release)
+        ranked += _plan_measures(spec, inputs, release)
+        for number, choice in enumerate(spec.defenses, 1):
+            made, release = _plan_release(choice, number, inputs, repeat)
+            ranked += [made, *_plan_attacks(spec, scenarios, inputs, release)]
+            ranked += _plan_measures(spec, inputs, release)
+    return [cell for _, cell in sorted(ranked, key=lambda pair: pair[0])]
+
+
+def list_first(audit: PreparedAudit, cells: Iterable[Cell]) -> list[Cell]:
+    """Cells of the original on a small graph that need no worker: instant attacks, and measures
+    that train nothing."""
+    if audit.graph.num_nodes + audit.graph.num_edges > SMALL:
+        return []
+    return [cell for cell in cells if _is_first(cell)]
+
+
+def _is_first(cell: Cell) -> bool:
+    if cell.release != ORIGINAL or cell.members or cell.same_as:
+        return False
+    if cell.kind == "measure":
+        return PARTS[cell.method].cost != "minutes"
+    return cell.scenario.knowledge == STANDARD and cell.make_method().info.cost == "instant"
+
+
+_Ranked = tuple[tuple[int, ...], Cell]
+"""A cell with its rank: tier, kind of work, repeat and cost."""
+
+_Inputs = dict[CellGroup, Inputs]
+"""Cell-key inputs by group of cells."""
+
+
+@dataclass(frozen=True)
+class _Target:
+    """A release of one repeat, its defense, and the key of its publish cell.
+
+    number  of the release in the spec, from 1; the original is 0
+    """
+
+    release: str
+    number: int
+    repeat: int
+    defense: Method | None
+    upstream: str
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a defense changed links or columns, which an adaptive attacker could learn
+        from."""
+        return isinstance(self.defense, Defense) and self.defense.changes_graph
+
+    @property
+    def is_data_independent(self) -> bool:
+        """Whether the release uses only the number of links."""
+        return self.defense is not None and bool(self.defense.config.get(DATA_FREE))
+
+    @property
+    def tier(self) -> int:
+        """Rank of the original before defended releases."""
+        return 0 if self.defense is None else 1
+
+    def rank(self, cost: str, depth: int) -> tuple[int, ...]:
+        """Rank of a cell on the release: by cost, then release by release to reuse cached shared
+        work; measures (−1) before attacks, base models before attacks that need them."""
+        rank = _COST_RANK[cost]
+        return (self.tier, 0 if self.tier else rank, self.repeat, 1, rank, self.number, depth)
+
+
+def _plan_release(
+    choice: MethodChoice, number: int, inputs: _Inputs, repeat: int
+) -> tuple[_Ranked, _Target]:
+    defense, release = choice.make("defense"), choice.id
+    key = _compute_key("publish", release, release, repeat, defense, inputs["release"])
+    text, uses_gpu = choice.model_dump_json(), defense.info.uses_gpu
+    cell = Cell(key, "publish", release, release, repeat, text, uses_gpu=uses_gpu)
+    place = (1, 0, repeat, 0, _COST_RANK[defense.info.cost])
+    return (place, cell), _Target(release, number, repeat, defense, key)
+
+
+def _plan_attacks(
+    spec: AuditSpec, scenarios: list[ListedScenario], inputs: _Inputs, target: _Target
+) -> Iterator[_Ranked]:
+    """The same attackers on every release. An adaptive attack without anything to adapt to, as
+    on the original, shares the standard form's result."""
+    defense = target.defense
+    for choice, attack, scenario in scenarios:
+        known = scenario.knowledge
+        keyed = _key_scenario(inputs, target, attack, scenario)
+        same_as, depth, uses_gpu = "", keyed.depth, attack.info.uses_gpu
+        if scenario.runs_defense and not target.is_changed:
+            plain = replace(scenario, knowledge=STANDARD)
+            same = _key_scenario(inputs, target, attack, plain)
+            same_as, depth, keyed = same.key, same.depth + 1, _Keyed(keyed.key, ())
+        elif scenario.runs_defense and defense is not None:
+            uses_gpu |= defense.info.uses_gpu
+        skip = _find_skip_reason(spec, attack, scenario)
+        if known == ADAPTIVE and target.is_data_independent:
+            skip = "no attacker gains by the defense: the release is independent of the links"
+        cell = Cell(
+            keyed.key,
+            "attack",
+            target.release,
+            scenario.id,
+            target.repeat,
+            choice.model_dump_json(),
+            target.upstream,
+            uses_gpu,
+            skip,
+            tuple(member.key for member in keyed.members),
+            after=same_as,
+            same_as=same_as,
+        )
+        yield target.rank(attack.info.cost, depth), cell
+
+
+def _plan_measures(spec: AuditSpec, inputs: _Inputs, target: _Target) -> Iterator[_Ranked]:
+    facts, keys = {**inputs["measure"], "upstream": target.upstream}, {"": ""}
+    for name, part in list_parts(spec).items():
+        keys[name] = _compute_key("measure", target.release, name, target.repeat, None, facts)
+        cell = Cell(
+            keys[name],
+            "measure",
+            target.release,
+            name,
+            target.repeat,
+            upstream=target.upstream,
+            after=keys.get(part.after, ""),
+        )
+        yield target.rank(part.cost, -1), cell
+
+
+def _list_scenario_inputs(inputs: _Inputs, attack: Method, scenario: Scenario) -> dict[str, Any]:
+    """Inputs of a scenario: its group's, and versions of what its knowledge runs."""
+    if scenario.threat == "attribute":
+        if isinstance(scenario.knowledge, Joint):
+            return inputs["joint"]
+        if isinstance(scenario.knowledge, Shadow):
+            version = getattr(attack, "transfer_version", 1)
+            return {**inputs["transfer"], "transfer_version": version}
+        return inputs["attribute"]
+    if scenario.threat == "identity":
+        return inputs["identity"]
+    if scenario.threat == "link" and scenario.knowledge == ADAPTIVE:
+        return {**inputs["link"], "adaptive_version": ADAPTIVE_VERSION}
+    return inputs["link"]
+
+
+def _find_skip_reason(spec: AuditSpec, attack: Method, scenario: Scenario) -> str:
+    if scenario.threat == "included":
+        return ""
+    if attack.kind == "link_attack" and not spec.threats.has_links:
+        return "no links are withheld in this audit"
+    if attack.kind == "attribute_attack" and spec.threats.private is None:
+        return "no private column is named in this audit"
+    if attack.kind == "identity_attack" and spec.threats.identity is None:
+        return "re-identification is not audited; use --identity"
+    return ""
+
+
+@dataclass(frozen=True)
+class _Keyed:
+    """Key of an attack's cell, and those of its base models."""
+
+    key: str
+    members: tuple[_Keyed, ...]
+
+    @property
+    def depth(self) -> int:
+        """0 for an attack without base models."""
+        return 1 + max(member.depth for member in self.members) if self.members else 0
+
+
+def _key_scenario(inputs: _Inputs, target: _Target, attack: Method, scenario: Scenario) -> _Keyed:
+    facts = _list_scenario_inputs(inputs, attack, scenario)
+    return _key_attack(target, attack, scenario, {**facts, "upstream": target.upstream})
+
+
+def _key_attack(
+    target: _Target, attack: Method, scenario: Scenario, facts: dict[str, Any]
+) -> _Keyed:
+    members = tuple(
+        _key_attack(target, member, own, facts) for member, own in list_members(attack, scenario)
+    )
+    whole = {**facts, "members": [member.key for member in members]} if members else facts
+    if scenario.threat == "attribute" and scenario.knowledge == ADAPTIVE:
+        # Not of its members: the standard form is a cell of its own.
+        whole = {**whole, "adaptive_version": CORRECTION_VERSION}
+    key = _compute_key("attack", target.release, scenario.id, target.repeat, attack, whole)
+    return _Keyed(key, members)
+
+
+def _compute_key(
+    kind: CellKind,
+    release: str,
+    method_id: str,
+    repeat: int,
+    method: Method | None,
+    facts: dict[str, Any],
+) -> str:
+    info = None
+    if method is not None:
+        info = {"key": method.info.key, "version": method.info.version, "config": method.config}
+    content = {
+        "version": RESULTS_VERSION,
+        "kind": kind,
+        "release": release,
+        "method_id": method_id,
+        "repeat": repeat,
+        "method": info,
+    }
+    assert not content.keys() & facts.keys(), "a field is named as another input"
+    content |= facts
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

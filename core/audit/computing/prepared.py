@@ -1,0 +1,181 @@
+"""A prepared audit: its spec, the graph as published, and the attackers' graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from core.attribute import Attribute
+from core.audit.asked.publish_spec import PublishSpec
+from core.audit.asked.spec import AuditSpec
+from core.audit.asked.spec_parts import DisclosureSpec
+from core.data.release_columns import Rule, choose_columns, forget_values, leave_out_people
+from core.data.shared_numbers import bin_like
+from core.errors import InputError
+from core.graph import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedAudit:
+    """Input of planning, computation and estimation.
+
+    spec       normalised, with the columns named that the shadow graph has
+    source     the graph as loaded
+    auxiliary  second graph of the same nodes, if given
+    shadow     shadow graph for training, if given
+    external   the external release under judgement and those held beside it, if any
+    """
+
+    spec: AuditSpec
+    source: Graph
+    auxiliary: Graph | None = None
+    shadow: Graph | None = None
+    external: tuple[Graph, ...] = ()
+
+    @staticmethod
+    def load(spec: AuditSpec, load: Callable[[str], Graph]) -> PreparedAudit:
+        """Load the spec's graphs by hash. Raises InputError if the shadow graph has no usable
+        column."""
+        identity, shadow_hash = spec.threats.identity, spec.knowledge.shadow_graph
+        second = None if identity is None else identity.auxiliary_graph
+        shadow = None if shadow_hash is None else load(shadow_hash)
+        auxiliary = None if second is None else load(second)
+        external = tuple(load(name) for name in spec.external_releases)
+        return PreparedAudit.build(spec, load(spec.graph_hash), auxiliary, shadow, external)
+
+    @staticmethod
+    def build(
+        spec: AuditSpec,
+        source: Graph,
+        auxiliary: Graph | None = None,
+        shadow: Graph | None = None,
+        external: tuple[Graph, ...] = (),
+    ) -> PreparedAudit:
+        """The audit of these graphs."""
+        spec = _fill_shadow_columns(spec.normalized(), source, shadow)
+        return PreparedAudit(spec, source, auxiliary, shadow, external)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph as it would be published."""
+        return prepare_graph(self.spec, self.source)
+
+    @cached_property
+    def encoded_shadow(self) -> Graph | None:
+        """The shadow graph with its columns encoded as in the audited graph."""
+        shadow = self.shadow
+        if shadow is not None:
+            for column in self.spec.shadow_targets:
+                shadow = prepare_shadow_graph(
+                    shadow, self.graph.with_private(column).attribute(column)
+                )
+        return shadow
+
+    @property
+    def held_graphs(self) -> list[Graph]:
+        """Graphs held by attackers, external releases included."""
+        held = (self.auxiliary, self.shadow, *self.external)
+        return [graph for graph in held if graph is not None]
+
+
+def prepare_graph(spec: AuditSpec | PublishSpec, graph: Graph) -> Graph:
+    """The graph as published: without excluded nodes, with columns withheld or coarsened.
+
+    The private and utility columns are attributes, not features, and are kept for evaluation.
+    Raises InputError for a private column that would be published.
+    """
+    disclosure, threats = spec.disclosure, spec.threats
+    if disclosure.utility in threats.columns:
+        rule, remedy = "must not be a private one: it is published", "choose another, or none"
+        raise InputError("utility column", rule, disclosure.utility, remedy)
+    if disclosure.leave_out:
+        left = leave_out_people(graph, disclosure.leave_out)
+        graph = forget_values(left, graph, threats.columns, disclosure.publish_columns or ())
+    named = (threats.private, *threats.more_private, disclosure.utility)
+    kept = [column for column in named if column is not None]
+    for column in kept:
+        graph = graph.with_private(column)
+    if not disclosure.names_columns:
+        return graph
+    return choose_columns(
+        graph, disclosure.publish_columns, disclosure.generalize, kept, threats.columns
+    )
+
+
+def list_published(disclosure: DisclosureSpec, graph: Graph) -> tuple[str, ...] | None:
+    """Published columns of a prepared graph; None if the spec does not choose columns."""
+    if disclosure.publish_columns is not None:
+        return disclosure.publish_columns
+    if not disclosure.generalize:
+        return None
+    coarse = [Rule.parse(text).column for text in disclosure.generalize]
+    utility = [disclosure.utility] if disclosure.utility else []
+    return tuple(dict.fromkeys([*graph.feature_names, *coarse, *utility]))
+
+
+def list_seen(disclosure: DisclosureSpec, graph: Graph) -> tuple[str, ...]:
+    """Published attributes, which attackers on links and columns use too."""
+    return tuple(name for name in disclosure.publish_columns or () if name in graph.attributes)
+
+
+def _fill_shadow_columns(spec: AuditSpec, source: Graph, shadow: Graph | None) -> AuditSpec:
+    """The spec with the private columns named that the shadow graph has, unless given or only
+    the first."""
+    columns = spec.threats.columns
+    if shadow is None or len(columns) < 2 or spec.knowledge.shadow_columns is not None:
+        return spec
+    gaps = find_gaps(columns, prepare_graph(spec, source), shadow)
+    usable = tuple(column for column in columns if not gaps[column])
+    return spec if usable == columns[:1] else spec.update(shadow_columns=usable)
+
+
+def find_gaps(columns: Sequence[str], graph: Graph, shadow: Graph) -> dict[str, str]:
+    """Private column of `graph` → reason why the shadow graph cannot be used for it, or "".
+
+    Raises InputError with the first column's reason if it can be used for none.
+    """
+    gaps, errors = {}, []
+    for column in columns:
+        try:
+            prepare_shadow_graph(shadow, graph.with_private(column).attribute(column))
+        except InputError as error:
+            is_there = column in (*shadow.attributes, *shadow.feature_names)
+            what = "fewer than two of its classes" if is_there else "no such column"
+            gaps[column] = f"{what} there"
+            errors.append(error)
+        else:
+            gaps[column] = ""
+    if errors and len(errors) == len(gaps):
+        raise errors[0]
+    return gaps
+
+
+def describe_shadow_columns(gaps: Mapping[str, str]) -> str:
+    """Usable and unusable columns with reasons, from the result of `find_gaps`."""
+    usable = " and ".join(column for column, gap in gaps.items() if not gap)
+    missing = ", ".join(f"{column} ({gap})" for column, gap in gaps.items() if gap)
+    return f"has {usable}" + (f", not {missing}" if missing else "")
+
+
+def prepare_shadow_graph(graph: Graph, private: Attribute) -> Graph:
+    """The shadow graph with a private column as an attribute, numbers binned at the audited
+    graph's borders. Raises InputError without such a column, or with fewer than two classes."""
+    if private.name not in (*graph.attributes, *graph.feature_names):
+        columns = ", ".join([*graph.attributes, *graph.feature_names[:20]]) or "none"
+        raise InputError(
+            "shadow graph", "must have the private column", private.name, f"it has: {columns}"
+        )
+    graph = graph.with_private(private.name)
+    column = bin_like(graph.attribute(private.name), private)
+    held = {column.classes[code] for code in np.unique(column.codes[column.known])}
+    if len(held & set(private.classes)) < 2:
+        raise InputError(
+            "shadow graph",
+            f"must have people of at least two classes of '{private.name}'",
+            ", ".join(sorted(held)[:10]) or "no known value",
+            "classes are: " + ", ".join(private.classes[:10]),
+        )
+    return replace(graph, attributes={**graph.attributes, private.name: column})

@@ -1,0 +1,222 @@
+"""Samples the threats of each repeat: secrets and the attackers' knowledge of them.
+
+A release is made once from the publisher's knowledge and attacked by several attackers. Their known
+values are drawn from streams that depend on column and share only, so that they are equal for all
+attacks and releases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from core.audit.asked.knowledge import STANDARD, Auxiliary, Joint, PublisherKnows, Shadow, Standard
+from core.audit.asked.publish_spec import PublishSpec
+from core.audit.asked.scenarios import Scenario
+from core.audit.asked.spec import AuditSpec
+from core.audit.asked.spec_parts import ThreatSpec
+from core.audit.computing.prepared import PreparedAudit, list_published
+from core.data.control import (
+    draw_control,
+    renumber_attribute_threat,
+    renumber_links,
+    renumber_threats,
+)
+from core.data.second_graph import draw_identity_threat
+from core.data.splits import Spread, draw_attribute_threat, draw_threats, withhold_links
+from core.graph import Graph
+from core.seeding import Seed
+from core.threats import AttributeThreat, Control, Threats
+
+IdPairs = tuple[tuple[str, str], ...]
+"""Links as pairs of node ids."""
+
+
+def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
+    """Threats of one repeat: a fresh split from the audit's root seed."""
+    spec, graph = audit.spec, audit.graph
+    seed = Seed(spec.root_seed).child("repeat", repeat)
+    control, own, members = _set_control_apart(spec, graph, seed)
+    threats = draw_secrets(own, members, seed, own.test_links, own.held_back_links)
+    if control is not None:
+        threats = renumber_threats(threats, graph, control)
+    threats = replace(threats, external=audit.external)
+    if audit.shadow is not None and threats.attribute is not None:
+        threats = replace(threats, shadow_graph=audit.encoded_shadow)
+    choice = spec.threats.identity
+    if choice is None:
+        return threats
+    identity = draw_identity_threat(
+        threats.visible,
+        seed.child("identity"),
+        choice.overlap,
+        choice.noise,
+        choice.seeds_known,
+        audit.auxiliary,
+    )
+    shown = list_published(spec.disclosure, threats.visible) or ()
+    columns = tuple(name for name in shown if name in threats.visible.attributes)
+    return replace(threats, identity=replace(identity, columns=columns))
+
+
+def _set_control_apart(
+    spec: AuditSpec, graph: Graph, seed: Seed
+) -> tuple[Control | None, AuditSpec, Graph]:
+    """Control nodes of a repeat, if requested; spec and graph without them."""
+    if spec.control is None:
+        return None, spec, graph
+    control = draw_control(graph, spec.control, seed.child("control"))
+    return control, *_leave_out_control(spec, graph, control)
+
+
+def _leave_out_control(spec: AuditSpec, graph: Graph, control: Control) -> tuple[AuditSpec, Graph]:
+    """The spec without links and known values of control nodes, and the graph without them."""
+    left_out = {graph.node_ids[node] for node in np.flatnonzero(control.people)}
+
+    def keep(pairs: IdPairs | None) -> IdPairs | None:
+        return pairs and tuple(pair for pair in pairs if left_out.isdisjoint(pair))
+
+    people = spec.threats.known_people
+    own = spec.update(
+        sensitive_links=keep(spec.threats.sensitive_links),
+        held_back_links=keep(spec.held_back_links),
+        known_people=people and tuple(person for person in people if person not in left_out),
+    )
+    return own, graph.subgraph(control.members)
+
+
+def draw_secrets(
+    spec: AuditSpec | PublishSpec,
+    graph: Graph,
+    seed: Seed,
+    test_links: float,
+    held_back: IdPairs | None = None,
+) -> Threats:
+    """Links and values that a spec makes secret on a prepared graph."""
+    threats = spec.threats
+    given, kept = _find_given(threats, graph, held_back)
+    return draw_threats(
+        graph,
+        seed,
+        private=threats.private,
+        utility=spec.disclosure.utility,
+        known=threats.known,
+        hide_links=threats.hide_links,
+        sensitive_links=given,
+        test_links=test_links,
+        utility_train=spec.disclosure.utility_train,
+        evaluation=threats.evaluation,
+        held_back=kept,
+        known_nodes=find_known(spec, graph),
+    )
+
+
+def draw_visible(audit: PreparedAudit, repeat: int) -> Graph:
+    """`visible` of `draw_repeat`, without drawing the rest."""
+    seed = Seed(audit.spec.root_seed).child("repeat", repeat)
+    control, spec, visible = _set_control_apart(audit.spec, audit.graph, seed)
+    threats = spec.threats
+    if threats.has_links:
+        given, kept = _find_given(threats, visible, spec.held_back_links)
+        share = threats.hide_links
+        visible = withhold_links(visible, seed, share, given, spec.test_links, kept)[2]
+    return visible if control is None else renumber_links(visible, audit.graph, control)
+
+
+def _find_given(
+    threats: ThreatSpec, graph: Graph, held_back: IdPairs | None
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Node numbers of named sensitive and held-back links."""
+    given = threats.sensitive_links
+    return (
+        None if given is None else find_pairs(graph, given),
+        None if held_back is None else find_pairs(graph, held_back, "held-back link"),
+    )
+
+
+def find_pairs(graph: Graph, pairs: IdPairs, what: str = "sensitive link") -> np.ndarray:
+    """(k, 2) node numbers of pairs of node ids; raises InputError for an unknown id."""
+    ends = graph.find_nodes([node for pair in pairs for node in pair], what)
+    return ends.reshape(-1, 2)
+
+
+def find_known(spec: AuditSpec | PublishSpec, graph: Graph) -> np.ndarray | None:
+    """(k,) nodes with known private values if the spec names them; else None."""
+    people = spec.threats.known_people
+    return None if people is None else graph.find_nodes(people, "person whose value is known")
+
+
+def limit_publisher_knowledge(threats: Threats, knows: PublisherKnows) -> Threats:
+    """Threats as given to a defense.
+
+    none    no private values: defenses that need them decline
+    public  values known to the assumed attacker
+    column  all values
+    """
+    if threats.attribute is None or knows == "public":
+        return threats
+    if knows == "none":
+        return replace(threats, attribute=None)
+    everybody = threats.attribute.known | threats.attribute.hidden
+    attribute = replace(threats.attribute, known=everybody, hidden=np.zeros_like(everybody))
+    return replace(threats, attribute=attribute)
+
+
+def select_attacker(spec: AuditSpec, scenario: Scenario, repeat: int, threats: Threats) -> Threats:
+    """Threats as seen by the attacker of a scenario: its column and known values."""
+    known = scenario.knowledge
+    if scenario.threat != "attribute" or spec.threats.private is None:
+        return threats
+    if isinstance(known, Joint):
+        return _select_joint(spec, replace(scenario, knowledge=STANDARD), repeat, threats, known)
+    column = scenario.target or spec.threats.private
+    if isinstance(known, Auxiliary):
+        drawn = _draw_attacker(spec, threats, column, repeat, known)
+    # Who is taught by another graph knows the same people here as who is not.
+    elif scenario.target and isinstance(known, Standard | Shadow):
+        drawn = _draw_attacker(spec, threats, column, repeat)
+    else:
+        return threats
+    return replace(threats, attribute=drawn)
+
+
+def _select_joint(
+    spec: AuditSpec, plain: Scenario, repeat: int, threats: Threats, joint: Joint
+) -> Threats:
+    """Attacker of several columns: knows every column of its known nodes and, with `known`, the
+    other columns of all nodes."""
+    selected = select_attacker(spec, plain, repeat, threats)
+    threat = selected.attribute
+    assert threat is not None
+    others = []
+    for column in spec.threats.columns:
+        if column != threat.attribute.name:
+            attribute = threats.visible.attribute(column)
+            known = attribute.known & (threat.known | (joint.how == "known"))
+            others.append(AttributeThreat(attribute, known, attribute.known & ~known))
+    return replace(selected, others=tuple(others))
+
+
+def check_columns(spec: AuditSpec, graph: Graph) -> None:
+    """Raise InputError for an unusable private column or group."""
+    for column in spec.threats.more_private:
+        _draw_attacker(spec, Threats(graph), column, 0)
+    for column in spec.groups:
+        graph.with_private(column)
+
+
+def _draw_attacker(
+    spec: AuditSpec, threats: Threats, column: str, repeat: int, known: Auxiliary | None = None
+) -> AttributeThreat:
+    """Known nodes of an attacker of a column; as many as assumed without auxiliary knowledge."""
+    graph, control = threats.visible, threats.control
+    if control is not None:
+        spec, graph = _leave_out_control(spec, graph, control)
+    share = spec.threats.known if known is None else known.share
+    stream = "column" if known is None else known.source
+    seed = Seed(spec.root_seed).child("repeat", repeat, stream, column, share)
+    spread: Spread = "stratified" if known is None else known.spread
+    given = find_known(spec, graph) if known is None else None
+    drawn = draw_attribute_threat(graph, column, share, seed, spread, given)
+    return drawn if control is None else renumber_attribute_threat(drawn, threats.visible, control)
