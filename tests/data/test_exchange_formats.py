@@ -290,19 +290,19 @@ def test_tables_without_links_are_refused(tmp_path, name, suffix):
         load_graph(path)
 
 
-@pytest.mark.slow
-def test_ten_million_links_of_parquet_take_five_seconds_of_the_processor(tmp_path):
+def test_links_of_parquet_are_read_in_three_times_what_counting_takes(tmp_path):
     """The best of three: a processor that others use at the same time takes longer."""
-    ends = np.random.default_rng(0).integers(0, 1_000_000, (10_000_000, 2))
+    ends = np.random.default_rng(0).integers(0, 300_000, (3_000_000, 2))
     path = tmp_path / "g.parquet"
     pd.DataFrame(ends, columns=["source", "target"]).to_parquet(path)
-    loops, distinct = int((ends[:, 0] == ends[:, 1]).sum()), count_distinct(ends)
-    taken = []
-    while len(taken) < 3 and min(taken, default=9) >= 5:
+    loops, ratios = int((ends[:, 0] == ends[:, 1]).sum()), []
+    while len(ratios) < 3 and min(ratios, default=9) >= 3:
         start = time.process_time()
+        distinct = count_distinct(ends)
+        counted = time.process_time()
         loaded = load_graph(path)
-        taken.append(time.process_time() - start)
-    assert min(taken) < 5, taken
+        ratios.append((time.process_time() - counted) / (counted - start))
+    assert min(ratios) < 3, ratios
     assert loaded.graph.num_edges == distinct
     assert loaded.report.num_self_loops == loops
     merged = loaded.report.num_duplicates + loaded.report.num_reciprocal
@@ -312,7 +312,7 @@ def test_ten_million_links_of_parquet_take_five_seconds_of_the_processor(tmp_pat
 def count_distinct(ends):
     """Links without direction and self-loops, by a table of them."""
     first, second = np.sort(ends, axis=1).T
-    return len(pd.unique((first * 1_000_000 + second)[first != second]))
+    return len(pd.unique((first * len(ends) + second)[first != second]))
 
 
 def test_a_release_for_pyg_is_tensors_that_its_home_reads(tmp_path):
