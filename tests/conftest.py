@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -14,7 +14,9 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+    from core.audit.jobs.cluster import EmbeddedCluster
     from tests.postgres import Server
+    from tests.reader_server import ReaderServer
 
 # One thread a process: results do not depend on the machine's cores, and workers share them.
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
@@ -55,6 +57,71 @@ def audit_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("AUDIT_HOME", str(home))
     monkeypatch.delenv("AUDIT_DATABASE", raising=False)
     return home
+
+
+class LentCluster:
+    """An embedded cluster that whoever uses it cannot end."""
+
+    def __init__(self, cluster: EmbeddedCluster) -> None:
+        self._cluster = cluster
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cluster, name)
+
+    def wait_until_ready(self) -> None:
+        if not self._cluster.address:
+            self._cluster.wait_until_ready()
+
+    def close(self) -> None:
+        """The process of the tests ends it."""
+
+
+@pytest.fixture(scope="session")
+def lent_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LentCluster]:
+    from core.audit.jobs.cluster import EmbeddedCluster
+
+    cluster = EmbeddedCluster(tmp_path_factory.mktemp("cluster"))
+    yield LentCluster(cluster)
+    cluster.close()
+
+
+@pytest.fixture(autouse=True)
+def _lend_cluster(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands that run in this process share a cluster: a start costs more than a small audit.
+
+    Not where a test is about the cluster of its own (marker `own_cluster`).
+    """
+    if request.node.get_closest_marker("own_cluster"):
+        return
+    from core.audit.jobs.engine import is_embedded
+    from core.cli import team
+
+    def lend() -> LentCluster | None:
+        return request.getfixturevalue("lent_cluster") if is_embedded() else None
+
+    monkeypatch.setattr(team, "_start_cluster", lend)
+
+
+@pytest.fixture(scope="session")
+def reader_server() -> Iterator[ReaderServer]:
+    from tests.reader_server import ReaderServer
+
+    server = ReaderServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(autouse=True)
+def _lend_readers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are read by processes that need not import first; in `tests/data` as users read."""
+    if request.path.parent.name not in ("data", "reliability", "browser", "deploy"):
+        from core.data import sandbox
+
+        class Lent:
+            def __getattr__(self, name: str) -> Any:
+                return getattr(request.getfixturevalue("reader_server"), name)
+
+        monkeypatch.setattr(sandbox, "subprocess", Lent())
 
 
 @pytest.fixture(scope="session")

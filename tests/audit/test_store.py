@@ -285,12 +285,18 @@ def test_an_unusable_database_is_an_error(tmp_path):
 
 
 def test_ten_processes_that_start_at_once_make_one_set_of_tables(tmp_path, database):
-    code = "import sys; from core.audit.store.database import Store; Store(sys.argv[1]).close()"
+    code = """
+import os, sys
+from core.audit.store.database import Store
+for _ in range(10):
+    if not os.fork():
+        Store(sys.argv[1]).close()
+        sys.exit()
+sys.exit(any([os.wait()[1] for _ in range(10)]))
+"""
     command = [sys.executable, "-c", code, str(tmp_path)]
-    started = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) for _ in range(10)]
-    for process in started:
-        _, err = process.communicate(timeout=300)
-        assert (process.returncode, err) == (0, b"")
+    done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, timeout=300)
+    assert (done.returncode, done.stderr) == (0, b"")
     store = Store(tmp_path)
     with store.read() as connection:
         assert connection.scalar(sa.text("SELECT count(*) FROM alembic_version")) == 1

@@ -115,7 +115,7 @@ def test_an_adaptive_attacker_takes_likely_links_for_its_secrets(noisy):
     defense = make_method("edge_rand", {"epsilon": 2.0}, "defense")
     secrets = replace(threats, attribute=None, utility=None)
     played = [
-        make_shadow_release(defense, release, secrets, Context(Seed(seed))) for seed in range(8)
+        make_shadow_release(defense, release, secrets, Context(Seed(seed))) for seed in range(3)
     ]
     share = threats.visible.contains_pairs(release.graph.edges).mean()
     taken = np.concatenate([one.hidden for one in played])
