@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,15 +114,19 @@ def reader_server() -> Iterator[ReaderServer]:
 
 @pytest.fixture(autouse=True)
 def _lend_readers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files are read by processes that need not import first; in `tests/data` as users read."""
-    if request.path.parent.name not in ("data", "reliability", "browser", "deploy"):
-        from core.data import sandbox
+    """Files are read by processes that need not import first; in `tests/data`, and where a test
+    sets their limits, as users read."""
+    if request.path.parent.name in ("data", "reliability", "browser", "deploy"):
+        return
+    from core.data import sandbox
 
-        class Lent:
-            def __getattr__(self, name: str) -> Any:
-                return getattr(request.getfixturevalue("reader_server"), name)
+    class Lent:
+        def __getattr__(self, name: str) -> Any:
+            is_limited = any(variable.startswith("AUDIT_READ_") for variable in os.environ)
+            server = subprocess if is_limited else request.getfixturevalue("reader_server")
+            return getattr(server, name)
 
-        monkeypatch.setattr(sandbox, "subprocess", Lent())
+    monkeypatch.setattr(sandbox, "subprocess", Lent())
 
 
 @pytest.fixture(scope="session")
