@@ -7,7 +7,6 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
-from core.audit.access.authorised import may_change
 from core.audit.results.view import AuditSummary
 from core.audit.store.states import State
 from core.errors import AuditError
@@ -106,7 +105,7 @@ def _show_audit(audit: AuditSummary) -> None:
             ):
                 _choose_methods(audit)
                 page.open_audit(audit.id, "attack")
-            if may_change(service.open_service(), audit.id):
+            if service.open_service().may_change(audit.id):
                 _show_changes(audit)
         if login.check_change(audit.id, audit.person, "cancel, resume or delete it"):
             login.show_sharing(audit.id)

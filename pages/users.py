@@ -7,7 +7,6 @@ from dataclasses import asdict
 import pandas as pd
 import streamlit as st
 
-from core.audit.access.authorised import find_person
 from core.audit.store.team import DAYS, MAX_DAYS, Token
 from core.errors import AuditError
 from core.words import count_noun
@@ -26,7 +25,7 @@ NEWEST = 500
 def main() -> None:
     page.open_page("Users", "People, command-line tokens and the audit trail.", needs_graph=False)
     authorised = service.open_service()
-    person, people = find_person(authorised), authorised.team.list_people()
+    person, people = authorised.person, authorised.team.list_people()
     page.show_answer(
         f"You are {escape(person.name)}, {person.role}. {RIGHTS.get(person.role, '')} "
         f"{count_noun(len(people), 'person has', 'people have')} signed in here."
@@ -42,7 +41,7 @@ def _show_tokens() -> None:
     st.header("Tokens for the command line", anchor=False)
     st.caption("Commands with your token in AUDIT_TOKEN act as you until it expires or is revoked.")
     authorised = service.open_service()
-    subject = find_person(authorised).subject
+    subject = authorised.person.subject
     with st.form("token", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         label = st.text_input("Purpose", max_chars=100, key="token-label")
         days = st.number_input("Days", 1, MAX_DAYS, DAYS, key="token-days", width=140)

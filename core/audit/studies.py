@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from core.errors import InputError
 from core.graph import Graph
 from core.seeding import Seed
 from core.words import format_percent
-
-if TYPE_CHECKING:
-    from core.audit.service import AuditService
 
 MAX_COLUMNS = 24
 """Number of features above which they are withheld all together."""
@@ -164,7 +161,26 @@ def make_point(key: str, share: float, spec: AuditSpec, graph: Graph) -> tuple[A
     return AuditSpec.check_spec(nest_fields({**spec.model_dump(), **fields})), graph
 
 
-def start_study(service: AuditService, key: str, spec: AuditSpec) -> str:
+class Audits(Protocol):
+    """Verbs of the audit service that studies need, with permissions or without."""
+
+    def load_graph(self, graph_hash: str) -> Graph:
+        """A stored graph."""
+
+    def save_graph(self, graph: Graph, *, made_of: str | None) -> str:
+        """Store a variant of the graph `made_of`; returns its hash."""
+
+    def start_audit(self, spec: AuditSpec, name: str, marks: dict[str, Any]) -> str:
+        """Start an audit with `marks` in its provenance; returns its id."""
+
+    def list_audits(self) -> list[AuditSummary]:
+        """The history, newest first."""
+
+    def cancel_audit(self, audit_id: str) -> None:
+        """Cancel an audit."""
+
+
+def start_study(service: Audits, key: str, spec: AuditSpec) -> str:
     """Start one audit per point with the attacks and repeats of `spec`; returns an id.
 
     Impossible points are omitted, such as a subgraph with one class only. Raises InputError if none
@@ -198,7 +214,7 @@ def list_points(kind: StudyKind, spec: AuditSpec, graph: Graph) -> list[tuple[fl
     return list(enumerate(["nothing", *list_withheld(spec, graph)]))
 
 
-def list_studies(service: AuditService, graph_hash: str) -> list[Study]:
+def list_studies(service: Audits, graph_hash: str) -> list[Study]:
     """The studies of a graph, newest first."""
     points: dict[str, list[tuple[float, AuditSummary]]] = {}
     for audit in service.list_audits():
@@ -214,7 +230,7 @@ def list_studies(service: AuditService, graph_hash: str) -> list[Study]:
     ]
 
 
-def cancel_study(service: AuditService, study: Study) -> None:
+def cancel_study(service: Audits, study: Study) -> None:
     """Cancel all its audits."""
     for _, audit in study.points:
         service.cancel_audit(audit.id)

@@ -15,9 +15,9 @@ from core.cli.terminal import make_folder, make_meter, say
 from core.errors import InputError, RunCancelled
 
 if TYPE_CHECKING:
+    from core.audit.access.authorised import AuthorisedService
     from core.audit.asked.spec import AuditSpec
     from core.audit.results.view import AuditView
-    from core.audit.service import AuditService
 
 
 POLL_S = 1.0
@@ -116,7 +116,7 @@ def run_audit(options: argparse.Namespace) -> int:
         return complete_audit(service, build_spec(options, service, fields), options)
 
 
-def complete_audit(service: AuditService, spec: AuditSpec, options: argparse.Namespace) -> int:
+def complete_audit(service: AuthorisedService, spec: AuditSpec, options: argparse.Namespace) -> int:
     """Run or resume the audit of a spec and write the results; returns the exit code."""
     from core.audit.results.export import RECORD, write_audit
     from core.audit.store.states import State
@@ -156,7 +156,7 @@ def complete_audit(service: AuditService, spec: AuditSpec, options: argparse.Nam
     return code
 
 
-def compute_audit(service: AuditService, spec: AuditSpec, name: str | None = None) -> str:
+def compute_audit(service: AuthorisedService, spec: AuditSpec, name: str | None = None) -> str:
     """Start or resume the audit of a spec and wait for its end with progress; returns its id."""
     audit_id = service.find_same_audit(spec)
     if audit_id is None:
@@ -167,7 +167,7 @@ def compute_audit(service: AuditService, spec: AuditSpec, name: str | None = Non
     return audit_id
 
 
-def explain_stop(service: AuditService, view: AuditView) -> int:
+def explain_stop(service: AuthorisedService, view: AuditView) -> int:
     """Print why an audit ended early; returns the exit code."""
     from core.audit.store.states import State
 
@@ -194,7 +194,7 @@ def describe_risk(view: AuditView) -> list[str]:
     return [text for text in texts if text]
 
 
-def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
+def _check_claims(service: AuthorisedService, view: AuditView, trials: int) -> int:
     """Check the guarantee of each private release; returns the number of refuted or failed checks.
 
     trials  0: the number needed to refute each guarantee
@@ -229,7 +229,7 @@ def _check_claims(service: AuditService, view: AuditView, trials: int) -> int:
     return sum(run.check.is_refuted if run.check else not run.state.is_kept for run in runs)
 
 
-def _watch(service: AuditService, audit_id: str) -> None:
+def _watch(service: AuthorisedService, audit_id: str) -> None:
     """Show progress on stderr until the audit ends, here or in the process that runs it."""
     from core.findings.labels import describe_running
     from core.findings.numbers import format_duration_range

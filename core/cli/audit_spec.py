@@ -22,9 +22,9 @@ from core.cli.terminal import say
 from core.errors import InputError
 
 if TYPE_CHECKING:
+    from core.audit.access.authorised import AuthorisedService
     from core.audit.asked.method_choice import MethodChoice
     from core.audit.asked.spec import AuditSpec
-    from core.audit.service import AuditService
 
 
 def add_spec(parser: argparse.ArgumentParser) -> None:
@@ -127,7 +127,7 @@ def read_fields(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def build_spec(
-    options: argparse.Namespace, service: AuditService, fields: dict[str, Any] | None = None
+    options: argparse.Namespace, service: AuthorisedService, fields: dict[str, Any] | None = None
 ) -> AuditSpec:
     """The spec of a file and the options; graphs are stored under their hashes.
 
@@ -202,7 +202,7 @@ def load_fields(path: Path) -> dict[str, Any]:
 
 
 def read_identity(
-    options: argparse.Namespace, fields: dict[str, Any], service: AuditService
+    options: argparse.Namespace, fields: dict[str, Any], service: AuthorisedService
 ) -> None:
     """Set the field `identity`; an auxiliary graph is stored under its hash."""
     from core.audit.asked.spec_parts import IdentityChoice

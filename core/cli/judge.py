@@ -23,8 +23,8 @@ from core.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
+    from core.audit.access.authorised import AuthorisedService
     from core.audit.asked.spec import AuditSpec
-    from core.audit.service import AuditService
     from core.graph import Graph
 
 FIELDS = (
@@ -119,7 +119,7 @@ def run_judge(options: argparse.Namespace) -> int:
         return complete_audit(service, build_judge_spec(options, service), options)
 
 
-def build_judge_spec(options: argparse.Namespace, service: AuditService) -> AuditSpec:
+def build_judge_spec(options: argparse.Namespace, service: AuthorisedService) -> AuditSpec:
     """The audit of an external release; both graphs are stored by their hashes."""
     import numpy as np
 

@@ -14,8 +14,8 @@ from core.cli.terminal import say
 from core.errors import InputError
 
 if TYPE_CHECKING:
+    from core.audit.access.authorised import AuthorisedService
     from core.audit.jobs.cluster import EmbeddedCluster
-    from core.audit.service import AuditService
     from core.audit.store.accounts import Person
     from core.audit.store.team import Team
 
@@ -45,7 +45,7 @@ def _find_decided(*arguments: Any) -> bool:
 
 
 @contextmanager
-def open_service(computes: bool = False) -> Iterator[AuditService]:
+def open_service(computes: bool = False) -> Iterator[AuthorisedService]:
     """The service with the permissions of the current person.
 
     computes  whether cells will probably be computed: the embedded cluster then starts while this
@@ -142,11 +142,8 @@ def run_new_token(options: argparse.Namespace) -> int:
 
 def run_list_tokens(options: argparse.Namespace) -> int:
     """Print one line per token."""
-    from core.audit.access.authorised import find_person
-
     with open_service() as service:
-        person = find_person(service)
-        is_all = options.person is None and person.has("administrator")
+        is_all = options.person is None and service.person.has("administrator")
         subject = None if is_all else _find_subject(service, options.person)
         for token in service.team.list_tokens(subject):
             ended = "revoked" if token.is_revoked else "ended"
@@ -176,9 +173,7 @@ def run_share(options: argparse.Namespace) -> int:
     return 0
 
 
-def _find_subject(service: AuditService, text: str | None) -> str:
-    from core.audit.access.authorised import find_person
-
+def _find_subject(service: AuthorisedService, text: str | None) -> str:
     if text is None:
-        return find_person(service).subject
+        return service.person.subject
     return service.team.find_person(text).subject

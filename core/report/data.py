@@ -13,7 +13,7 @@ import pandas as pd
 from core.audit.asked.release_info import ReleaseInfo, list_short_titles
 from core.audit.asked.scenarios import Threat
 from core.audit.results.node_risks import NodeRisks
-from core.audit.results.view import AuditView, ReleaseSummary
+from core.audit.results.view import AuditView, Layout, ReleaseSummary
 from core.errors import InputError
 from core.findings.palette import release_color, release_symbol
 from core.findings.policy import check_policy
@@ -119,6 +119,10 @@ class ReportData:
     @cached_property
     def graph(self) -> Graph:
         return self.view.load_graph()
+
+    @cached_property
+    def layout(self) -> Layout:
+        return self.view.load_layout()
 
     @cached_property
     def threats(self) -> list[Threat]:

@@ -11,7 +11,6 @@ from scipy.sparse.csgraph import connected_components
 
 from core.algorithms.line_density import count_crossings, shade_density
 from core.attribute import Attribute
-from core.audit.jobs.layout import lay_out
 from core.findings.people_map import compute_people, summarize_map
 from core.findings.profile import compute_degree_counts
 from core.report import blocks, charts
@@ -115,7 +114,7 @@ def _build_picture(data: ReportData) -> list[Block]:
     graph = data.graph
     if data.is_external or not 1 < graph.num_nodes <= MAX_PEOPLE or not graph.num_edges:
         return []
-    layout = lay_out(graph)
+    layout = data.layout
     people = compute_people(graph, layout.communities, data.nodes)
     values = people.advantage.to_numpy(float)
     image = data.add_image("people", lambda: draw_people(layout.positions, graph.edges, values))

@@ -9,7 +9,6 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.audit.access.authorised import find_person
 from core.audit.results.view import AuditView
 from core.audit.store.decisions import MAX_PERSON, MAX_REASON, Decision, DecisionKind, find_current
 from core.errors import AuditError
@@ -102,7 +101,7 @@ def _record(view: AuditView, release: str | None, person: str, reason: str) -> N
 
 def _format_signed_in() -> str:
     """Name of the signed-in person, or "" for the local user."""
-    person = find_person(service.open_service())
+    person = service.open_service().person
     return "" if person.is_local else person.name
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit.access.authorised import find_person, may_change
 from core.audit.store.accounts import Person
 from core.errors import AuditError
 from pages.ui import service, sign_in
@@ -18,7 +17,7 @@ def let_in() -> None:
     if not sign_in.is_signed_in():
         _ask_to_sign_in()
         st.stop()
-    person = find_person(service.open_service())
+    person = service.open_service().person
     if person.role == "none":
         _refuse(person)
         st.stop()
@@ -30,7 +29,7 @@ def let_in() -> None:
 
 def show_person() -> None:
     """Name of the signed-in person and the sign-out button; no-op for the local user."""
-    person = find_person(service.open_service())
+    person = service.open_service().person
     if person.is_local:
         return
     with st.container(key="rail-person", gap="xxsmall"):
@@ -41,7 +40,7 @@ def show_person() -> None:
 def format_person(subject: str) -> str:
     """Name of a person as Markdown; "you" for the current user."""
     authorised = service.open_service()
-    if subject == find_person(authorised).subject:
+    if subject == authorised.person.subject:
         return "you"
     return escape(authorised.team.find_names().get(subject, "a former user"), 60)
 
@@ -49,16 +48,16 @@ def format_person(subject: str) -> str:
 def find_names() -> dict[str, str]:
     """Names by subject; empty for the local user."""
     authorised = service.open_service()
-    return {} if find_person(authorised).is_local else authorised.team.find_names()
+    return {} if authorised.person.is_local else authorised.team.find_names()
 
 
 def show_sharing(audit_id: str) -> None:
     """Control that shares an audit with other people."""
     authorised = service.open_service()
-    if find_person(authorised).is_local:
+    if authorised.person.is_local:
         return
     names, granted = find_names(), authorised.team.list_grants(audit_id)
-    me = find_person(authorised).subject
+    me = authorised.person.subject
     others = [p.subject for p in authorised.team.list_people() if p.subject != me]
     chosen = st.multiselect(
         "Shared with",
@@ -79,7 +78,7 @@ def show_sharing(audit_id: str) -> None:
 
 def check_change(audit_id: str, owner: str, what: str) -> bool:
     """Whether the current user may change an audit; otherwise note who can."""
-    if may_change(service.open_service(), audit_id):
+    if service.open_service().may_change(audit_id):
         return True
     st.caption(
         f":material/lock: This audit was started by {format_person(owner)}. Only its owner "

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.audit.jobs.layout import Layout
-from core.audit.results.view import AuditView
+from core.audit.results.view import AuditView, Layout
 from core.figures.people_map import Side
 from core.findings.labels import release_title
 from core.findings.page_summary import PageSummary

@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.audit.access.authorised import may_change
 from core.audit.asked.attack import Attack
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.spec import AuditSpec
@@ -205,7 +204,7 @@ def _warn_of_gaps(view: AuditView) -> str:
 
 def _offer_resume(audit_id: str, label: str) -> None:
     authorised = service.open_service()
-    if may_change(authorised, audit_id) and st.button(
+    if authorised.may_change(audit_id) and st.button(
         label, key="resume", icon=":material/play_arrow:"
     ):
         authorised.resume_audit(audit_id)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.audit.access.authorised import find_person
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.jobs.publish import RETENTION_DAYS
@@ -165,7 +164,7 @@ def _show_unsigned(run: PublishProgress) -> None:
         )
         with st.expander("Provenance"):
             st.json(run.provenance)
-        person = find_person(authorised)
+        person = authorised.person
         if not person.has("approver"):
             st.caption(":material/lock: Only an approver may sign it.")
         elif run.prepared_by == person.subject:
@@ -203,7 +202,7 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             f"**{title}** is ready: {release.graph.num_edges:,} links, {release.guarantee.label}. "
             f"It is kept for {RETENTION_DAYS} days, or until this audit is deleted."
         )
-        if not find_person(authorised).is_local:
+        if not authorised.person.is_local:
             prepared, signed = map(login.format_person, (progress.prepared_by, progress.signed_by))
             st.caption(f":material/verified: Prepared by {prepared}, signed by {signed}.")
         show_card(release.guarantee, view)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pages.ui import sign_in
 
 if TYPE_CHECKING:
+    from core.audit.access.authorised import AuthorisedService
     from core.audit.service import AuditService
 
 _lock = threading.Lock()
@@ -26,7 +27,7 @@ def start_service() -> AuditService:
         return _service
 
 
-def open_service() -> AuditService:
+def open_service() -> AuthorisedService:
     """The service with the permissions of the current user."""
     from core.audit.access.authorised import enter
 

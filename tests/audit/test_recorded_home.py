@@ -1,4 +1,4 @@
-"""A home of an earlier version opens: its audit, decisions, release and ledger are what they were.
+"""A home of an earlier version opens: audit, decisions, release, layout and ledger as they were.
 
 `recorded_home.tar.xz` holds a home of the commit 01dc619e, the tables that were loaded, and the
 audit.json that it wrote then.
@@ -15,8 +15,11 @@ import pytest
 import core.cli.main as command
 from core.audit import service as module
 from core.audit.asked.spec import AuditSpec
+from core.audit.jobs import layout
+from core.audit.jobs.layout import lay_out
 from core.audit.results.export import describe_audit
 from core.audit.service import AuditService
+from core.audit.store.files import delete_cell
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from tests.benchmarks.same_results import compare_results
@@ -60,6 +63,25 @@ def test_the_audit_and_its_decisions_are_the_same(recorded):
         assert len(view.nodes.to_frame()) > 0
         for release in view.releases:
             assert view.load_release(release.id, 1).num_nodes == view.load_graph().num_nodes
+    finally:
+        service.close()
+
+
+def test_the_layout_is_the_stored_one(recorded, monkeypatch):
+    service = AuditService()
+    try:
+        (summary,) = service.list_audits()
+        key = service.layouts.find(summary.graph_hash).id
+        view = service.get_view(summary.id)
+        stored = service.layouts.load(summary.graph_hash)
+        again = lay_out(view.load_graph())
+        assert (stored.communities == again.communities).all()
+        assert again.positions == pytest.approx(stored.positions, abs=1e-3)
+        with monkeypatch.context() as patch:
+            patch.setattr(layout, "lay_out", None)  # nothing is computed
+            assert (view.load_layout().positions == stored.positions).all()
+        delete_cell(service.home, key)  # and computed where it is gone
+        assert (view.load_layout().positions == again.positions).all()
     finally:
         service.close()
 

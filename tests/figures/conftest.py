@@ -13,6 +13,7 @@ from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.release_info import parse_release
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.link_sample import LinkSample
+from core.audit.jobs.layout import lay_out
 from core.audit.results.node_risks import NODE_COLUMNS
 from core.audit.results.view import (
     CELL_COLUMNS,
@@ -199,6 +200,7 @@ def make_view(graph: Graph | None = None) -> AuditView:
         cache(lambda: make_profile(graph)),
         cache(make_rocs),
         lambda: graph,
+        lambda: lay_out(graph),
         load_release,
         lambda release: LinkSample.draw(load_release(RELEASES[0], 0), load_release(release, 0)),
     )

@@ -11,6 +11,7 @@ from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.release_info import parse_release
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.link_sample import LinkSample
+from core.audit.jobs.layout import lay_out
 from core.audit.results.node_risks import NodeRisks
 from core.audit.results.view import (
     CELL_COLUMNS,
@@ -103,6 +104,7 @@ def make_audit(
         lambda: pd.DataFrame(columns=list(PROFILE_COLUMNS)),
         dict,
         lambda: graph,
+        lambda: lay_out(graph),
         lambda _release, _repeat: graph,
         lambda _release: LinkSample.draw(graph, graph),
     )

@@ -39,11 +39,6 @@ class Permissions:
             raise AccessError("no role was given to you; ask an administrator for one")
         raise AccessError(f"{what or 'this'} is for people with the role {role} only")
 
-    def need_machine(self) -> None:
-        """Raise AccessError for anybody who signed in."""
-        if not self.person.is_local:
-            raise AccessError("this is for the program itself")
-
     def may(self, check: Callable[[], None]) -> bool:
         """Whether any of these checks passes."""
         try:

@@ -1,7 +1,4 @@
-"""Permission required by each verb of the service, its jobs and the team.
-
-A verb without a rule is not reachable; a test checks that every verb has one.
-"""
+"""What the verbs of the service, its jobs and the team require of the person who calls them."""
 
 from __future__ import annotations
 
@@ -36,26 +33,44 @@ class Rule:
     narrow: Callable[[Permissions, Any], Any] | None = None
 
 
-def _need_a_role(permissions: Permissions, _arguments: Arguments) -> None:
-    permissions.need("analyst")
+SUBJECT = ("person",)
+
+ANYONE = Rule(lambda permissions, _: permissions.need("analyst"))
+READ_AUDIT = Rule(lambda permissions, arguments: permissions.read_audit(arguments["audit_id"]))
+READ_GRAPH = Rule(lambda permissions, arguments: permissions.read_graph(arguments["graph_hash"]))
 
 
-def _read(name: str) -> Callable[[Permissions, Arguments], object]:
-    return lambda permissions, arguments: permissions.read_audit(arguments[name])
-
-
-def _change(name: str, event: str, *detail: str) -> Rule:
+def change_audit(event: str, *detail: str) -> Rule:
+    """For the owner of the audit; the trail has the arguments that `detail` names."""
     return Rule(
-        lambda permissions, arguments: permissions.change_audit(arguments[name], event),
+        lambda permissions, arguments: permissions.change_audit(arguments["audit_id"], event),
         event,
-        target=name,
-        detail=_format_arguments(*detail) if detail else None,
+        target="audit_id",
+        detail=format_arguments(*detail) if detail else None,
     )
 
 
-def _format_arguments(*names: str) -> Callable[[Arguments], str]:
+def format_arguments(*names: str) -> Callable[[Arguments], str]:
     """The named arguments as text, such as "subject: i ada"."""
     return lambda arguments: ", ".join(f"{name}: {arguments[name]}" for name in names)
+
+
+def read_job(kind: str, name: str = "key") -> Rule:
+    """For whoever may read the audit of the job, or asked for it."""
+    return Rule(lambda permissions, arguments: permissions.read_job(kind, arguments[name]))
+
+
+def cancel_job(kind: str) -> Rule:
+    """For the owner of the job's audit, or who asked for it."""
+    event = f"cancel {kind}"
+
+    def check(permissions: Permissions, arguments: Arguments) -> None:
+        permissions.change_job(kind, arguments["key"], event)
+
+    return Rule(check, event, target="key")
+
+
+# -- graphs and audits ----------------------------------------------------------------------
 
 
 def _list_graphs(spec: Any) -> list[str]:
@@ -83,6 +98,18 @@ def _save(permissions: Permissions, arguments: Arguments) -> None:
         permissions.hold_graph(arguments["made_of"], "save graph")
 
 
+SAVE_GRAPH = Rule(_save, "save graph", fills=SUBJECT)
+START_AUDIT = Rule(
+    _start, "start audit", detail=lambda given: given["spec"].graph_hash, fills=SUBJECT
+)
+READ_SPEC = Rule(_read_graphs)
+FIND_OWN = Rule(ANYONE.check, fills=SUBJECT)
+LIST_AUDITS = replace(ANYONE, narrow=lambda permissions, found: permissions.keep_audits(found))
+
+
+# -- publishing and decisions ---------------------------------------------------------------
+
+
 def _prepare(permissions: Permissions, arguments: Arguments) -> None:
     """For the graph of one's own audit only."""
     spec, audit_id = arguments["spec"], arguments["audit_id"]
@@ -108,10 +135,6 @@ def _decide(permissions: Permissions, arguments: Arguments) -> None:
         raise AccessError("record decision: only in your own name")
 
 
-def _hand_out(permissions: Permissions, arguments: Arguments) -> None:
-    permissions.hand_out(arguments["publish_id"], "hand out release")
-
-
 def _hide_release(permissions: Permissions, run: Any) -> Any:
     """A publishing run without its release, for people with read access only."""
     if permissions.may(lambda: permissions.hand_out(run.id, "")):
@@ -119,8 +142,42 @@ def _hide_release(permissions: Permissions, run: Any) -> Any:
     return replace(run, release=None)
 
 
-def _own_token(permissions: Permissions, arguments: Arguments) -> None:
-    permissions.change_token(arguments["token_id"])
+PREPARE_RELEASE = Rule(
+    _prepare,
+    "prepare release",
+    detail=lambda given: f"{given['spec'].defense.id}, audit: {given['audit_id']}",
+    fills=SUBJECT,
+)
+READ_RELEASE = replace(read_job("publishing", "publish_id"), narrow=_hide_release)
+SIGN_RELEASE = Rule(
+    lambda permissions, arguments: permissions.sign_run(arguments["publish_id"]),
+    "sign release",
+    target="publish_id",
+    fills=SUBJECT,
+)
+HAND_OUT = Rule(
+    lambda permissions, arguments: permissions.hand_out(
+        arguments["publish_id"], "hand out release"
+    ),
+    "hand out release",
+    target="publish_id",
+)
+ASSIGN_LINEAGE = Rule(
+    _assign,
+    "assign lineage",
+    target="graph_hash",
+    detail=format_arguments("lineage", "reason"),
+    fills=SUBJECT,
+)
+RECORD_DECISION = Rule(
+    _decide,
+    "record decision",
+    detail=lambda given: "{0.kind}: {0.release}, audit: {0.audit_id}".format(given["decision"]),
+    fills=SUBJECT,
+)
+
+
+# -- people ---------------------------------------------------------------------------------
 
 
 def _own_subject(permissions: Permissions, arguments: Arguments) -> None:
@@ -130,129 +187,20 @@ def _own_subject(permissions: Permissions, arguments: Arguments) -> None:
         permissions.need("administrator", "manage tokens")
 
 
-def _read_job(kind: str, name: str = "key") -> Rule:
-    return Rule(lambda permissions, arguments: permissions.read_job(kind, arguments[name]))
-
-
-def _list_jobs(kind: str) -> dict[str, Rule]:
-    """Rules shared by all kinds of jobs."""
-    event = f"cancel {kind}"
-
-    def check_cancel(permissions: Permissions, arguments: Arguments) -> None:
-        permissions.change_job(kind, arguments["key"], event)
-
-    return {
-        "get": _read_job(kind),
-        "list": Rule(_read("audit_id")),
-        "cancel": Rule(check_cancel, event, target="key"),
-        "cancel_all": _change("audit_id", f"cancel all {kind}"),
-        "wait": _read_job(kind),
-        **dict.fromkeys(("submit", "find_key", "close", "compute", "read"), MACHINE),
-        **dict.fromkeys(("format_parts", "uses_gpu", "forget_graph"), MACHINE),
-    }
-
-
-SUBJECT = ("person",)
-ANYONE = Rule(_need_a_role)
-MACHINE = Rule(lambda permissions, _: permissions.need_machine())
-"""For the program itself, not for people."""
-
-READ_GRAPH = Rule(lambda permissions, arguments: permissions.read_graph(arguments["graph_hash"]))
-
-RULES: dict[str, dict[str, Rule]] = {
-    "": {
-        "close": MACHINE,
-        "set_notifier": MACHINE,
-        "warm_up": MACHINE,
-        "rest": ANYONE,
-        "find_device_title": ANYONE,
-        "save_graph": Rule(_save, "save graph", fills=SUBJECT),
-        "load_graph": READ_GRAPH,
-        "start_audit": Rule(
-            _start, "start audit", detail=lambda given: given["spec"].graph_hash, fills=SUBJECT
-        ),
-        "resume_audit": _change("audit_id", "resume audit"),
-        "cancel_audit": _change("audit_id", "cancel audit"),
-        "delete_audit": _change("audit_id", "delete audit"),
-        "wait": Rule(_read("audit_id")),
-        "find_same_audit": Rule(_need_a_role, fills=SUBJECT),
-        "list_audits": Rule(
-            _need_a_role, narrow=lambda permissions, found: permissions.keep_audits(found)
-        ),
-        "get_progress": Rule(_read("audit_id")),
-        "get_view": Rule(_read("audit_id")),
-        "estimate_time": Rule(_read_graphs),
-        "load_time_model": ANYONE,
-        "start_publish": Rule(
-            _prepare,
-            "prepare release",
-            detail=lambda given: f"{given['spec'].defense.id}, audit: {given['audit_id']}",
-            fills=SUBJECT,
-        ),
-        "get_publish": replace(_read_job("publishing", "publish_id"), narrow=_hide_release),
-        "sign_publish": Rule(
-            lambda permissions, arguments: permissions.sign_run(arguments["publish_id"]),
-            "sign release",
-            target="publish_id",
-            fills=SUBJECT,
-        ),
-        "find_relative": READ_GRAPH,
-        "assign_lineage": Rule(
-            _assign,
-            "assign lineage",
-            target="graph_hash",
-            detail=_format_arguments("lineage", "reason"),
-            fills=SUBJECT,
-        ),
-        "record_decision": Rule(
-            _decide,
-            "record decision",
-            detail=lambda given: "{0.kind}: {0.release}, audit: {0.audit_id}".format(
-                given["decision"]
-            ),
-            fills=SUBJECT,
-        ),
-        "hand_out": Rule(_hand_out, "hand out release", target="publish_id"),
-    },
-    "claims": {**_list_jobs("claim"), "start": _change("audit_id", "check claim")},
-    "advice": {
-        **_list_jobs("advice"),
-        "start": _change("audit_id", "ask for advice"),
-        "find": Rule(_read("audit_id")),
-        "cancel_node": _change("audit_id", "cancel advice"),
-        "list_done": Rule(_read("audit_id")),
-    },
-    "publishing": {
-        **_list_jobs("publishing"),
-        # A release is handed out by `hand_out`, prepared and signed by the service's verbs.
-        **dict.fromkeys(("start", "sign", "load_release", "sweep"), MACHINE),
-    },
-    "layouts": {
-        **_list_jobs("layout"),
-        **dict.fromkeys(("start", "find", "load", "stop"), READ_GRAPH),
-    },
-    "team": {
-        **dict.fromkeys(("welcome", "open_token", "record", "is_shared"), MACHINE),
-        "list_people": ANYONE,
-        "find_person": ANYONE,
-        "find_names": ANYONE,
-        "share_audit": replace(_change("audit_id", "share audit", "subject"), fills=("given_by",)),
-        "unshare_audit": _change("audit_id", "unshare audit", "subject"),
-        "list_grants": Rule(_read("audit_id")),
-        "move_audit": Rule(
-            lambda permissions, _: permissions.need("administrator", "move audit"),
-            "move audit",
-            target="audit_id",
-            detail=_format_arguments("subject"),
-        ),
-        "make_token": Rule(
-            _own_subject, "make token", target="subject", detail=_format_arguments("label", "days")
-        ),
-        "list_tokens": Rule(_own_subject),
-        "revoke_token": Rule(_own_token, "revoke token", target="token_id"),
-        "list_trail": Rule(
-            lambda permissions, _: permissions.need("administrator", "read the trail")
-        ),
-    },
-}
-"""Part of the service ("" for itself) → verb → rule."""
+SHARE_AUDIT = replace(change_audit("share audit", "subject"), fills=("given_by",))
+MOVE_AUDIT = Rule(
+    lambda permissions, _: permissions.need("administrator", "move audit"),
+    "move audit",
+    target="audit_id",
+    detail=format_arguments("subject"),
+)
+MAKE_TOKEN = Rule(
+    _own_subject, "make token", target="subject", detail=format_arguments("label", "days")
+)
+LIST_TOKENS = Rule(_own_subject)
+REVOKE_TOKEN = Rule(
+    lambda permissions, arguments: permissions.change_token(arguments["token_id"]),
+    "revoke token",
+    target="token_id",
+)
+READ_TRAIL = Rule(lambda permissions, _: permissions.need("administrator", "read the trail"))

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.engine import Row
 
-from core.audit.jobs.job import JobContext, Jobs, read_progress
-from core.audit.results.view import JobProgress
-from core.audit.store.files import DamagedError
+from core.audit.jobs.job import JobContext, Jobs, make_key, read_progress
+from core.audit.results.view import JobProgress, Layout
+from core.audit.store.files import DamagedError, load_cell
 from core.audit.store.states import State
 from core.errors import InputError
 from core.graph import Graph
 from core.progress import Progress
 from core.seeding import Seed
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """positions (n, 2) float32 within [-1, 1]; communities (n,) int32, 0 the largest."""
-
-    positions: np.ndarray
-    communities: np.ndarray
 
 
 def lay_out(graph: Graph, progress: Progress | None = None) -> Layout:
@@ -36,6 +28,22 @@ def lay_out(graph: Graph, progress: Progress | None = None) -> Layout:
     positions = compute_layout(graph, seed.rng("places"), progress=progress)
     communities = find_communities(graph, seed.rng("communities"))
     return Layout(positions.astype(np.float32), communities.astype(np.int32))
+
+
+def find_layout(home: Path, graph: Graph) -> Layout:
+    """The stored layout of a graph; computed again if there is none."""
+    request = LayoutRequest(graph_hash=graph.content_hash)
+    try:
+        return _read_layout(
+            home, make_key(LayoutJobs.name, None, *LayoutJobs.format_parts(request))
+        )
+    except (DamagedError, OSError):
+        return lay_out(graph)
+
+
+def _read_layout(home: Path, key: str) -> Layout:
+    arrays = load_cell(home, key)
+    return Layout(arrays["positions"], arrays["communities"])
 
 
 VERSION = 2
@@ -76,11 +84,10 @@ class LayoutJobs(Jobs[LayoutRequest, JobProgress]):
         can be started again, and InputError is raised."""
         key = self._find_key(graph_hash)
         try:
-            arrays = self._store.load_arrays(key)
+            return _read_layout(self._store.home, key)
         except (DamagedError, OSError):
             self._store.delete_jobs([key])
             raise InputError("map", "must be stored", graph_hash[:12], "draw it again") from None
-        return Layout(arrays["positions"], arrays["communities"])
 
     def _find_key(self, graph_hash: str) -> str:
         return self.find_key(LayoutRequest(graph_hash=graph_hash), None)

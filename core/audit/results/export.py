@@ -25,10 +25,13 @@ from core.records import format_record, hash_files
 from core.release import ORIGINAL, Release
 from core.results import RELEASE
 
+SCHEMA = 1
+"""Version of assets/schemas/audit.json; raise it when a reader of an earlier one could fail."""
+
 
 def describe_audit(view: AuditView) -> dict[str, Any]:
     """`spec`, `provenance`, origins, guarantees and claim checks of the releases, and the flat
-    list `results`; equal audits give equal results."""
+    list `results`, as assets/schemas/audit.json says; equal audits give equal results."""
     rows = view.results[list(RESULT_COLUMNS)].astype(object).to_dict("records")
     results = [describe_row(to_json(row), view.spec) for row in rows]
     results += [
@@ -36,6 +39,7 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
         for row in view.control[list(CONTROL_COLUMNS)].to_dict("records")
     ]
     return {
+        "schema": SCHEMA,
         "spec": view.spec.model_dump(mode="json"),
         "provenance": {
             **view.provenance,

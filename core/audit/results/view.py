@@ -164,6 +164,14 @@ class AuditSummary:
     cells_skipped: int = 0
 
 
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """positions (n, 2) float32 within [-1, 1]; communities (n,) int32, 0 the largest."""
+
+    positions: np.ndarray
+    communities: np.ndarray
+
+
 @dataclass(frozen=True)
 class JobProgress:
     """Progress of a job; fraction 0 to 1, `reason` of a failure."""
@@ -218,6 +226,7 @@ class AuditView:
     load_nodes, load_profile, load_rocs  what these properties return, read when it is first asked
     for; raise DamagedError if a cell differs from what was written
     load_graph    the original graph
+    load_layout   its layout
     load_release  (release id, repeat) → the released graph of that repeat
     load_sample   release id of a defense → links among a few nodes before and after, first repeat
     load_link_scores  (defense's release id, repeat) → (m,) learned score of each link of the
@@ -240,6 +249,7 @@ class AuditView:
     load_profile: Callable[[], pd.DataFrame]
     load_rocs: Callable[[], Rocs]
     load_graph: Callable[[], Graph]
+    load_layout: Callable[[], Layout]
     load_release: Callable[[str, int], Graph]
     load_sample: Callable[[str], LinkSample]
     control: pd.DataFrame = field(

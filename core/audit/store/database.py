@@ -388,10 +388,6 @@ class Store:
 
     # -- damage -----------------------------------------------------------------------------
 
-    def load_arrays(self, key: str) -> files.Arrays:
-        """Arrays of a finished cell or job; raises DamagedError if incomplete."""
-        return files.load_cell(self.home, key)
-
     def requeue_damaged_cells(self, audit_id: str) -> int:
         """Set aside damaged or missing finished cells of an audit and queue them again; returns
         their number.
