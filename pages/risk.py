@@ -7,14 +7,14 @@ import streamlit as st
 
 from core.audit.results.view import AuditView
 from core.figures import margins, risk
-from core.findings import answers
+from core.findings.exposure import answer_bound, find_least_exposing, summarize_risk
 from core.findings.glossary import explain_term
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.labels import method_title, release_title
 from core.findings.margins import answer_margins, list_margin_attacks
-from core.findings.page_summary import summarize_risk
 from core.findings.people import Secret
 from core.findings.risk import SCALE_TITLES, Scale, compute_heatmap, tabulate_exposed
+from core.findings.strongest import answer_inverted
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
 from pages.ui.chart import show_cached_chart, show_chart
@@ -75,7 +75,7 @@ def _choose_releases(view: AuditView, secret: Secret) -> list[str]:
         hint = "The others are being attacked" if is_waiting else "Add defenses on the Defend page"
         st.caption(f"Only {release_title(releases[0])} has results. {hint}.")
         return releases
-    best = cache.remember(view, lambda: answers.find_least_exposing(view.nodes, secret))
+    best = cache.remember(view, lambda: find_least_exposing(view.nodes, secret))
     start = [ORIGINAL, best] if best in releases else releases[:2]
     return st.multiselect(
         "Releases (nodes are ranked on the first)",
@@ -111,7 +111,7 @@ def _show_heatmap(view: AuditView, secret: Secret, chosen: tuple[str, ...], scal
     show_chart(chart, "heatmap", on_select=_open_clicked, selection_mode="points")
     is_meant = [attack is not None and attack.secret == secret for attack in view.results.attack]
     rows = view.results[is_meant]
-    if inverted := answers.answer_inverted(rows, chosen):
+    if inverted := answer_inverted(rows, chosen):
         st.warning(inverted, icon=":material/swap_horiz:")
 
 
@@ -159,7 +159,7 @@ def _show_shares(view: AuditView, secret: Secret, chosen: tuple[str, ...], scale
         lambda theme: risk.risk_distribution(select_nodes(view, secret), chosen, theme, scale),
         "risk-shares",
     )
-    bound = cache.remember(view, lambda: answers.answer_bound(select_nodes(view, secret)))
+    bound = cache.remember(view, lambda: answer_bound(select_nodes(view, secret)))
     st.caption(escape(bound, 1000))
 
 

@@ -21,6 +21,7 @@ from core.figures.theme import (
     shorten_names,
     style_figure,
 )
+from core.findings.exposure import count_exposed
 from core.findings.labels import plain_titles, release_title, short_titles
 from core.findings.numbers import format_number
 from core.findings.palette import Theme, escape_text, release_color, release_symbol, risk_colorscale
@@ -201,7 +202,7 @@ def _describe_exposed(tables: Mapping[str, pd.DataFrame], by: Scale) -> str:
             parts.append(f"{format_number(values.mean())} on {names[release]}")
             continue
         of = "" if parts else f" of {len(values):,} exposed"
-        parts.append(f"{int((values > ADVANTAGE_LIMIT).sum()):,}{of} on {names[release]}")
+        parts.append(f"{count_exposed(values).value:,}{of} on {names[release]}")
     return ("Mean risk: " if by == "risk" else "") + ", ".join(parts)
 
 

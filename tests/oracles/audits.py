@@ -99,7 +99,7 @@ def make_audit(
         tuple(ReleaseSummary(parse_release(r), promised.get(r, EMPIRICAL)) for r in ids),
         tabulate_results(rows),
         pd.DataFrame(columns=list(CELL_COLUMNS)),
-        lambda: NodeRisks.build((), {}) if nodes is None else build_risks(nodes),
+        lambda: NodeRisks.build((), {}, ()) if nodes is None else build_risks(nodes),
         lambda: pd.DataFrame(columns=list(PROFILE_COLUMNS)),
         dict,
         lambda: graph,
