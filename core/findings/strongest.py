@@ -205,7 +205,7 @@ def find_strongest(
 def _choose(threat: Threat, rows: pd.DataFrame) -> Strongest:
     rows = rows.sort_values("value", ascending=False, kind="stable")
     real, baselines = (
-        [build_figure(row) for row in rows[rows.is_baseline == of].itertuples()]
+        [build_figure(row) for row in rows[rows.is_baseline == of].head(2).itertuples()]
         for of in (False, True)
     )
     if not real:
