@@ -61,7 +61,9 @@ def compute_heatmap(
 
     order  exactly the nodes with these positions in this order, so that releases show the same rows
     """
-    mine = {attack: part for (where, attack), part in nodes.parts.items() if where == release}
+    own = {attack: part for (where, attack), part in nodes.parts.items() if where == release}
+    forms = {attack: attack.find_form(nodes.made[release]) for _, attack in nodes.parts}
+    mine = {attack: own[form] for attack, form in forms.items() if form in own}
     if not mine:
         return pd.DataFrame(columns=["rank", "node", "headline", "attack"])
     found, count = nodes.find_headline(release), len(nodes.names)

@@ -21,6 +21,7 @@ from core.findings.strongest import choose_measure
 from core.findings.tables import (
     attack_rows,
     compute_worst_attacks,
+    list_made,
     list_releases,
     select_results,
     sort_releases,
@@ -149,7 +150,8 @@ def compute_transfer(
 ) -> pd.DataFrame:
     """attack, title, one column per release; attacks by their strength on the original.
 
-    of  the attack's own value, or with those clearly below chance inverted
+    of  the attack's own value, or with those clearly below chance inverted; where its form cannot
+        differ from the standard one, that one's
     """
     rows = attack_rows(results, metric, threat)
     if rows.empty:
@@ -159,10 +161,15 @@ def compute_transfer(
         rows.pivot_table(name, "method", "release", sort=False) for name in ("strength", of)
     )
     releases = [release for release in list_releases(results) if release in strengths.columns]
+    made, attacks = list_made(results), {attack.id: attack for attack in rows.attack}
+    for attack, release in itertools.product(attacks.values(), releases):
+        form = attack.find_form(made[release]).id
+        if form != attack.id and form in attacks:
+            for table in (strengths, values):
+                table.loc[attack.id, release] = table.loc[form, release]
     order = strengths[releases[0]].sort_values(ascending=False, kind="stable").index
     wide = values.loc[order, releases].rename_axis(index="attack", columns=None).reset_index()
-    titles = {attack.id: attack.title for attack in rows.attack}
-    wide.insert(1, "title", wide.attack.map(titles))
+    wide.insert(1, "title", [attacks[attack].title for attack in wide.attack])
     return wide
 
 

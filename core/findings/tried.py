@@ -1,7 +1,9 @@
-"""Which attacks were tried: each method with its target and knowledge is one attack."""
+"""Which attacks were tried: a method against a kind of secret is one attack, whatever column it
+targets and whatever its attacker knows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pandas as pd
@@ -13,7 +15,8 @@ from core.words import count_noun
 
 
 def list_tried(results: pd.DataFrame) -> list[Attack]:
-    """Every attack with a finished result, that this version knows; no baseline attackers."""
+    """Every form of an attack with a finished result, that this version knows; no baseline
+    attackers."""
     return [attack for attack in _list_done(results) if not attack.is_baseline]
 
 
@@ -22,11 +25,17 @@ def _list_done(results: pd.DataFrame) -> list[Attack]:
     return [attack for attack in done if attack is not None and attack.threat is not None]
 
 
+def count_attacks(forms: Iterable[Attack]) -> int:
+    """Number of attacks of which these are forms."""
+    return len({(attack.method_id, attack.threat) for attack in forms})
+
+
 @dataclass(frozen=True)
 class Tried:
-    """Attacks with a finished result, baseline attackers apart, and the number of repeats."""
+    """Attacks with a finished result in all their forms, baseline attackers apart, and the number
+    of repeats."""
 
-    attacks: tuple[Attack, ...]
+    forms: tuple[Attack, ...]
     baselines: tuple[Attack, ...]
     repeats: int
 
@@ -40,9 +49,9 @@ class Tried:
     @property
     def count(self) -> str:
         """ "12 attacks"."""
-        return count_noun(len(self.attacks), "attack")
+        return count_noun(count_attacks(self.forms), "attack")
 
     def describe(self) -> str:
         """ "12 attacks beside 3 baseline attackers in 5 repeats"."""
-        baselines = count_noun(len(self.baselines), "baseline attacker")
+        baselines = count_noun(count_attacks(self.baselines), "baseline attacker")
         return f"{self.count} beside {baselines} in {count_noun(self.repeats, 'repeat')}"

@@ -18,7 +18,6 @@ from core.audit.asked.attack import Attack, describe_knowledge
 from core.audit.asked.knowledge import Auxiliary, Composition, Joint, Shadow
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import Threat
-from core.audit.computing.cell import SHARED_NOTE
 from core.audit.store.states import State
 from core.findings.labels import LOW_FPR, metric_title
 from core.findings.numbers import format_number, format_row
@@ -117,8 +116,11 @@ def measure_actor(data: ReportData, actor: Actor, releases: list[str]) -> list[M
         for attack in list_tried(data.results)
         if attack.threat in actor.threats and attack.knowledge.kind in actor.knowledge
     ]
-    pairs = [(release, threat) for release in releases for threat in actor.threats]
-    found = (measure_best(data.results, threat, release, own) for release, threat in pairs)
+    found = (
+        measure_best(data.results, threat, made.id, [attack.find_form(made) for attack in own])
+        for made in map(data.view.get_release, releases)
+        for threat in actor.threats
+    )
     return [measured for measured in found if measured is not None]
 
 
@@ -162,8 +164,6 @@ def _list_release_costs(data: ReportData, release: str) -> list[Cost]:
         ran = cells[
             (cells.kind == "attack") & (cells.release == release) & (cells.method == attack.id)
         ]
-        if not ran.empty and (ran.reason == SHARED_NOTE).all():
-            continue  # the same attack as without knowing more
         ran = ran[ran.state == State.DONE]
         lines, knowledge = count_knowledge(data, attack, release, graph)
         costs.append(

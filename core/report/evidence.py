@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
+from core.audit.asked.attack import Attack
 from core.audit.asked.scenarios import THREAT_TITLES
 from core.audit.results.node_risks import NodeRisks
 from core.errors import InputError
@@ -24,6 +25,7 @@ from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.policy import list_policies
 from core.findings.strongest import find_strongest
 from core.findings.tables import select_results
+from core.findings.tried import count_attacks
 from core.findings.usefulness import describe_usefulness, find_usefulness
 from core.findings.verdict_words import describe_decision, find_subject
 from core.release import ORIGINAL, Guarantee
@@ -81,8 +83,11 @@ def _describe_private(data: ReportData) -> str:
 
 
 def _describe_attackers(data: ReportData) -> str:
-    found = Counter(THREAT_TITLES[a.threat] for a in data.tried.attacks if a.threat is not None)
-    parts = [f"{title}: {count_noun(number, 'attack')}" for title, number in found.items()]
+    found: dict[str, list[Attack]] = {}
+    for attack in data.tried.forms:
+        assert attack.threat is not None
+        found.setdefault(THREAT_TITLES[attack.threat], []).append(attack)
+    parts = [f"{title}: {count_noun(count_attacks(own), 'attack')}" for title, own in found.items()]
     return begin_sentence(f"{'; '.join(parts)}; each beside baseline attackers." if parts else "")
 
 
@@ -144,7 +149,7 @@ def _join(parts: list[str], most: int) -> str:
 
 
 def _describe_testing(data: ReportData) -> str:
-    if not data.tried.attacks:
+    if not data.tried.forms:
         return ""
     costs = {cost.measured.attack for cost in list_costs(data, list_subjects(data)[-1:])}
     run = data.view.summary
@@ -209,7 +214,7 @@ def _describe_usefulness(data: ReportData) -> str:
 
 def _describe_reevaluation(data: ReportData) -> str:
     made = [s.id for s in data.releases if s.id != ORIGINAL]
-    if not made or not data.tried.attacks:
+    if not made or not data.tried.forms:
         return ""
     return f"The same {data.tried.count} met the original and {count_noun(len(made), 'release')}."
 

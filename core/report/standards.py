@@ -13,6 +13,7 @@ from core.findings.labels import metric_title
 from core.findings.numbers import format_row
 from core.findings.strongest import choose_measure
 from core.findings.tables import compute_worst_attacks
+from core.findings.tried import count_attacks
 from core.methods import IdentityAttack
 from core.release import ORIGINAL
 from core.report import blocks
@@ -42,13 +43,13 @@ def _build_criteria(data: ReportData) -> Block:
     verdict = data.verdict
     if verdict is not None and verdict.recommended is not None:
         releases.append(verdict.recommended)
-    ran = data.tried.attacks
+    ran = data.tried.forms
     rows = []
     for title, what, threats in CRITERIA:
-        count = sum(attack.threat in threats for attack in ran)
+        count = count_attacks(attack for attack in ran if attack.threat in threats)
         texts = [_find_worst(data, release, threats) for release in releases]
         rows.append([title, what, _count_tried(count), *texts])
-    linking = sum(map(_links_networks, ran))
+    linking = count_attacks(filter(_links_networks, ran))
     rows.insert(
         1,
         ["Linkability", "nodes found again in another network", _count_tried(linking)]
@@ -98,9 +99,9 @@ def _describe_knowledge(attack: Attack) -> str:
 
 def _build_intruder(data: ReportData) -> Block:
     spec = data.view.spec
-    real = data.tried.attacks
+    real = data.tried.forms
     known = sorted({_describe_knowledge(attack) for attack in real}) or ["nothing"]
-    who = _count_tried(len(real))
+    who = _count_tried(count_attacks(real))
     return blocks.facts(
         [
             ("Simulated intruder", f"{who}, beside baseline attackers"),

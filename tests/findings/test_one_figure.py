@@ -86,7 +86,7 @@ def read_lines(lines: Iterable[str], view: AuditView) -> Answers:
 
 
 def ask_page(view: AuditView) -> Answers:
-    answers: Answers = {("attacks",): len(Tried.of(view).attacks)}
+    answers: Answers = {("attacks",): int(Tried.of(view).count.partition(" ")[0])}
     for made in (summary.info for summary in view.releases):
         for card in summarize_risk(view, made.id).cards:
             threat = THREATS[card.title.partition(": ")[2]]
@@ -162,7 +162,7 @@ def ask_files(view: AuditView) -> Answers:
     rows = [row for row in written["results"] if row["status"] == "done"]
     value = {(row["release"], name(row), row["metric"]): row for row in rows}
     ran = {attack for _, attack, _ in value if attack is not None and not attack.is_baseline}
-    answers: Answers = {("attacks",): len(ran)}
+    answers: Answers = {("attacks",): len({(attack.key, attack.threat) for attack in ran})}
     releases = [summary.id for summary in view.releases]
 
     def rank(release: str, threat: Threat, metric: str) -> tuple[float, str]:
@@ -258,7 +258,7 @@ ASKED = {
     "command": {"exposed", "strongest", "attacks"},  # it names nobody
     "files": {"exposed", "strongest", "attacks", "node", "limits"},
 }
-PLANTED = {outlet: asked - {"limits"} for outlet, asked in ASKED.items()}
+PLANTED = {outlet: asked - {"limits", "attacks"} for outlet, asked in ASKED.items()}
 PLANTED["command"] -= {"strongest"}  # on the original alone, where no attacker can adapt
 SEED = 2
 
@@ -294,7 +294,7 @@ def no_pictures(monkeypatch) -> None:
     monkeypatch.setattr(ReportData, "add_image", lambda _data, name, _draw: name)
 
 
-@pytest.mark.parametrize("seed", (1, SEED))
+@pytest.mark.parametrize("seed", [1, SEED])
 def test_every_outlet_gives_the_same_figures(seed: int) -> None:
     assert list_differences(seed) == []
 
