@@ -12,7 +12,6 @@ import pandas as pd
 from core.audit.asked.attack import Attack
 from core.audit.asked.scenarios import THREAT_TITLES
 from core.audit.results.node_risks import NodeRisks
-from core.findings.labels import release_title
 from core.findings.tables import list_releases
 from core.words import format_percent
 
@@ -41,7 +40,7 @@ def tabulate_exposed(nodes: NodeRisks, releases: Collection[str]) -> pd.DataFram
     ) + table.target.map(lambda name: f" {name}" if name else "")
     return pd.DataFrame(
         {
-            "Release": table.release.map(release_title),
+            "Release": table.release.map(nodes.titles),
             "After": secrets,
             "Base rate": table.base.map(format_percent),
             "People": table.n,

@@ -185,6 +185,11 @@ class NodeRisks:
         """Ids of the releases with results, original first."""
         return sorted(dict.fromkeys(r for r, _ in self.parts), key=lambda r: r != ORIGINAL)
 
+    @property
+    def titles(self) -> dict[str, str]:
+        """Release id → title."""
+        return {release: made.title for release, made in self.made.items()}
+
     def select(
         self, releases: Collection[str] | None = None, secret: tuple[str, str] | None = None
     ) -> NodeRisks:
