@@ -88,6 +88,28 @@ class Strength:
     in_title: bool = True
 
 
+@dataclass(frozen=True)
+class Suggestion:
+    """When the guide proposes a defense.
+
+    place       among equally suitable ones, the lower first
+    secrets     it protects: "links", "attribute", "identity"
+    uses        it preserves: "links", "column", "statistics"
+    reason      what it does, to follow its title
+    recipients  "public", "partner", "internal"
+    limit       name of the policy's limit on its ε; "" without one
+    is_learned  trained on this graph for its threat; one such is proposed per secret if possible
+    """
+
+    place: int
+    secrets: tuple[str, ...]
+    uses: tuple[str, ...]
+    reason: str
+    recipients: tuple[str, ...] = ("public", "partner", "internal")
+    limit: str = ""
+    is_learned: bool = False
+
+
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "alpha": "α"}
 
 
@@ -259,6 +281,7 @@ class Defense(Method):
     keeps_nodes: whether node i of a release is node i of the graph, not any of them at random.
     keeps_columns: whether columns leave with its releases as with the original.
     renames_nodes: whether ids are replaced when a release is written.
+    suggestion: when the guide proposes it; None: never.
     """
 
     kind: ClassVar[Kind] = "defense"
@@ -267,6 +290,7 @@ class Defense(Method):
     keeps_nodes: ClassVar[bool] = True
     keeps_columns: ClassVar[bool] = True
     renames_nodes: ClassVar[bool] = False
+    suggestion: ClassVar[Suggestion | None] = None
 
     def _describe_setting(self, name: str) -> str:
         if name == "epsilon" and self.is_reported_twice:

@@ -8,9 +8,8 @@ from core.audit.asked.scenarios import THREAT_TITLES, Threat
 from core.audit.results.view import AuditView
 from core.figures import ranking, roc
 from core.findings import control, tables
-from core.findings.attack_summary import summarize_attacks
 from core.findings.knowing_more import explain_stronger, tabulate_inside
-from core.findings.labels import LOW_FPR
+from core.findings.strongest import choose_measure, summarize_attacks
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
 from pages.ui.attack_form import show_attack_form
@@ -45,7 +44,8 @@ def _show_results(view: AuditView) -> None:
     page.show_summary(cache.remember(view, lambda: summarize_attacks(view, ORIGINAL, policy)))
     threat = page.choose_one("Threat", threats, THREAT_TITLES, "attack-threat")
     metrics = tables.list_metrics(view.results, "attack", threat)
-    first = LOW_FPR if LOW_FPR in metrics else next(iter(metrics), "")
+    measure = choose_measure(view.results, threat)
+    first = "" if measure is None else measure.metric
     _show_ranking(view, threat, first)
     more = {"AUC": lambda: _show_ranking(view, threat, "auc")}
     contents = {

@@ -10,9 +10,10 @@ import streamlit as st
 from core.audit.results.view import AuditSummary
 from core.audit.store.states import State
 from core.errors import AuditError
-from core.findings import answers, release_table
+from core.findings import release_table
 from core.findings.labels import THREAT_WORDS
 from core.findings.stopping import describe_repeats
+from core.findings.strongest import answer_attack
 from core.findings.tables import list_threats
 from core.words import count_noun, format_percent
 from pages.ui import cache, login, page, service, session
@@ -167,7 +168,7 @@ def _compare(chosen: list[AuditSummary]) -> None:
             )
             for threat in list_threats(view.results):
                 title = THREAT_WORDS[threat].title
-                st.markdown(f"**{title}.** {answers.answer_attack(view.results, threat)}")
+                st.markdown(f"**{title}.** {answer_attack(view.results, threat)}")
             table = release_table.compute_release_table(view.results, view.releases)
             st.dataframe(table.drop(columns="release"), hide_index=True)
 

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.audit.asked.method_choice import MethodChoice
-from core.audit.asked.presets import PRESETS, Asked, choose_attacks
+from core.audit.asked.presets import Asked, choose_attacks
 from core.audit.asked.release_info import list_short_titles
 from core.audit.results.view import AuditView
 from core.figures.comparing import compare_releases
@@ -219,11 +219,10 @@ def _show_changes(view: AuditView, verdict: Verdict) -> None:
 def _plan_proposal(view: AuditView, proposal: Proposal) -> tuple[str, dict[str, object]]:
     """Label of the button and fields of the audit that it starts."""
     fields = page.keep_fields(view)
-    if proposal.action == "try_defense":
-        choice = MethodChoice.parse(proposal.key, "defense")
-        fields["defenses"] = [*view.spec.defenses, choice]
-        return f"Try {choice.make().title}", fields
-    preset = next(p for p in PRESETS if p.key == proposal.key)
+    preset = proposal.of
+    if isinstance(preset, MethodChoice):
+        fields["defenses"] = [*view.spec.defenses, preset]
+        return f"Try {preset.make_defense().title}", fields
     added = choose_attacks(Asked.of_spec(view.spec), [preset.key])
     keys = {choice.key for choice in added}
     fields["attacks"] = [*(c for c in view.spec.attacks if c.key not in keys), *added]

@@ -21,7 +21,7 @@ from core.audit.results.view import AuditView
 from core.audit.store.states import State
 from core.figures import link_scores, releases, roc
 from core.figures.chart import Chart
-from core.findings.attack_summary import summarize_release
+from core.findings.change import summarize_release
 from core.findings.data_independent import (
     answer_data_independent,
     compute_data_independent_table,

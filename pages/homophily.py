@@ -8,8 +8,7 @@ from core.audit.results.view import AuditView
 from core.figures import homophily
 from core.figures.pair_profile import pair_profile
 from core.findings.glossary import explain_term
-from core.findings.homophily import explain_missing_ratios
-from core.findings.page_summary import summarize_homophily
+from core.findings.homophily import explain_missing_ratios, summarize_homophily
 from core.findings.pair_profile import answer_pair_profile
 from core.findings.tables import list_releases
 from core.release import ORIGINAL

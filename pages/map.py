@@ -10,7 +10,6 @@ from core.audit.results.view import AuditView
 from core.audit.store.states import State
 from core.errors import AuditError
 from core.figures.people_map import community_map, people_map
-from core.findings.labels import release_title
 from core.findings.people_map import COLOR_TITLES, MAX_PEOPLE, Color, list_colors
 from core.findings.tables import list_releases
 from core.graph import Graph
@@ -128,7 +127,7 @@ def _choose(
             beside = st.selectbox(
                 "Second release",
                 [NO_RELEASE, *releases],
-                format_func=lambda r: "none" if r == NO_RELEASE else release_title(r),
+                format_func=lambda r: "none" if r == NO_RELEASE else view.get_release(r).title,
                 key="map-release",
                 persist_state="session",
             )

@@ -14,6 +14,7 @@ from core.findings.decisions import format_day
 from core.findings.glossary import explain_term
 from core.findings.risk import SCALE_TITLES, Scale
 from core.findings.stopping import describe_repeats
+from core.findings.tried import Tried
 from core.release import ORIGINAL
 from core.report import SECTION_TITLES, SECTIONS, Edition, ReportOptions
 from core.words import count_noun
@@ -45,7 +46,7 @@ def main() -> None:
     day = format_day(summary.created)
     page.show_answer(
         f"Audit **{_name(summary)}** of {escape(summary.graph_name)}, {day}: "
-        f"{count_noun(len(summary.attacks), 'attack')} on "
+        f"{Tried.of(view).count} on "
         f"{count_noun(len(summary.defenses) + 1, 'release')}, "
         f"{describe_repeats(view)}."
     )

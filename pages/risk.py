@@ -5,16 +5,16 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.view import AuditView
 from core.figures import margins, risk
-from core.findings import answers
+from core.findings.exposure import answer_bound, find_least_exposing, summarize_risk
 from core.findings.glossary import explain_term
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
-from core.findings.labels import method_title, release_title
 from core.findings.margins import answer_margins, list_margin_attacks
-from core.findings.page_summary import summarize_risk
 from core.findings.people import Secret
 from core.findings.risk import SCALE_TITLES, Scale, compute_heatmap, tabulate_exposed
+from core.findings.strongest import answer_inverted
 from core.release import ORIGINAL
 from pages.ui import cache, page, session
 from pages.ui.chart import show_cached_chart, show_chart
@@ -73,15 +73,15 @@ def _choose_releases(view: AuditView, secret: Secret) -> list[str]:
     if len(releases) == 1:
         is_waiting = view.spec.defenses and view.summary.state.is_active
         hint = "The others are being attacked" if is_waiting else "Add defenses on the Defend page"
-        st.caption(f"Only {release_title(releases[0])} has results. {hint}.")
+        st.caption(f"Only {view.get_release(releases[0]).title} has results. {hint}.")
         return releases
-    best = cache.remember(view, lambda: answers.find_least_exposing(view.nodes, secret))
+    best = cache.remember(view, lambda: find_least_exposing(view.nodes, secret))
     start = [ORIGINAL, best] if best in releases else releases[:2]
     return st.multiselect(
         "Releases (nodes are ranked on the first)",
         releases,
         start,
-        format_func=release_title,
+        format_func=lambda release: view.get_release(release).title,
         max_selections=2,
         key=f"risk-releases-{secret.key}",
         persist_state="session",
@@ -111,16 +111,16 @@ def _show_heatmap(view: AuditView, secret: Secret, chosen: tuple[str, ...], scal
     show_chart(chart, "heatmap", on_select=_open_clicked, selection_mode="points")
     is_meant = [attack is not None and attack.secret == secret for attack in view.results.attack]
     rows = view.results[is_meant]
-    if inverted := answers.answer_inverted(rows, chosen):
+    if inverted := answer_inverted(rows, chosen):
         st.warning(inverted, icon=":material/swap_horiz:")
 
 
 def _tabulate_heatmaps(
     view: AuditView, secret: Secret, releases: tuple[str, ...], scale: Scale
-) -> dict[str, pd.DataFrame]:
+) -> dict[ReleaseInfo, pd.DataFrame]:
     order = rank_nodes(view, secret, releases[0]).number.to_numpy(int)
     nodes = select_nodes(view, secret)
-    return {r: compute_heatmap(nodes, r, scale, order) for r in releases}
+    return {view.get_release(r): compute_heatmap(nodes, r, scale, order) for r in releases}
 
 
 def _choose_ranks() -> tuple[int, int] | None:
@@ -159,7 +159,7 @@ def _show_shares(view: AuditView, secret: Secret, chosen: tuple[str, ...], scale
         lambda theme: risk.risk_distribution(select_nodes(view, secret), chosen, theme, scale),
         "risk-shares",
     )
-    bound = cache.remember(view, lambda: answers.answer_bound(select_nodes(view, secret)))
+    bound = cache.remember(view, lambda: answer_bound(select_nodes(view, secret)))
     st.caption(escape(bound, 1000))
 
 
@@ -198,7 +198,11 @@ def _show_margins(view: AuditView, chosen: tuple[str, ...]) -> None:
         return
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     attack = left.selectbox(
-        "Attack", attacks, format_func=method_title, key="margin-attack", persist_state="session"
+        "Attack",
+        attacks,
+        format_func=lambda attack: view.get_attack(attack).title,
+        key="margin-attack",
+        persist_state="session",
     )
     kind = right.segmented_control(
         "Margin",

@@ -7,13 +7,16 @@ import streamlit as st
 from core.audit.asked.scenarios import THREAT_TITLES, Threat
 from core.audit.results.view import AuditView
 from core.figures import tradeoff, transfer
-from core.findings import answers
 from core.findings.columns import answer_columns
 from core.findings.glossary import explain_term
-from core.findings.labels import LOW_FPR, MAIN_UTILITY_METRICS, metric_title
-from core.findings.page_summary import summarize_tradeoff
+from core.findings.labels import metric_title
 from core.findings.tables import list_metrics, list_threats, select_results
-from core.findings.tradeoff import compute_tradeoff
+from core.findings.tradeoff import (
+    answer_tradeoff,
+    choose_axes,
+    compute_tradeoff,
+    summarize_tradeoff,
+)
 from core.findings.verdict_words import list_refused
 from core.results import RELEASE
 from core.words import begin_sentence
@@ -22,8 +25,6 @@ from pages.ui.chart import show_cached_chart
 from pages.ui.policy import current_policy, judge_view, show_default_policy
 
 WORST = "strongest attack"
-# Measures that count both added and removed links; the first one available is the default.
-USEFUL_FIRST = (*MAIN_UTILITY_METRICS, "link_error")
 
 
 def main() -> None:
@@ -71,7 +72,7 @@ def _show_summary(
     threat, risk, attack, utility = axes
     table = compute_tradeoff(view.results, risk, utility, attack, threat)
     most = 1.0 if limit is None else limit
-    st.markdown(answers.answer_tradeoff(table, most, risk, utility, refused))
+    st.markdown(answer_tradeoff(table, most, risk, utility, refused))
     if text := cache.remember(view, lambda: answer_columns(view.results, threat)):
         st.markdown(text)
 
@@ -87,10 +88,11 @@ def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, st
         persist_state="session",
     )
     metrics = list_metrics(view.results, "attack", threat)
+    axes = choose_axes(view.results, threat)
     risk = columns[1].selectbox(
         "Risk measure",
         metrics,
-        metrics.index(LOW_FPR) if LOW_FPR in metrics else 0,
+        metrics.index(axes[0]) if axes else 0,
         format_func=metric_title,
         key=f"axis-risk-{threat}",
         persist_state="session",
@@ -104,11 +106,10 @@ def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, st
         key=f"axis-attack-{threat}",
         persist_state="session",
     )
-    first = next((m for m in USEFUL_FIRST if m in utilities), utilities[0])
     utility = columns[3].selectbox(
         "Usefulness measure",
         utilities,
-        utilities.index(first),
+        utilities.index(axes[1]) if axes else 0,
         format_func=metric_title,
         key="axis-utility",
         persist_state="session",

@@ -29,41 +29,6 @@ ROOMS = ("core/findings", "core/figures", "core/report", "core/cli", "pages")
 KEYS = {m.info.key for kind in (*ATTACK_KINDS, "defense") for m in list_methods(kind)}
 
 PARSERS = {"parse_attack", "parse_release", "parse_method", "split_id", "attach_referents"}
-BY_ID = {
-    "attack_threat",
-    "is_baseline",
-    "is_blind",
-    "is_data_independent",
-    "method_name",
-    "method_title",
-    "plain_titles",
-    "release_title",
-    "short_titles",
-}
-"""Functions of `core.findings.labels` that parse an id, for the files that still need them."""
-
-NODES = "the risk of nodes has the ids of its releases"
-PARTS = {
-    "core/findings/labels.py": "where they are defined",
-    "core/findings/answers.py": NODES,
-    "core/findings/groups.py": NODES,
-    "core/findings/guide.py": "recommends methods one by one",
-    "core/findings/identity.py": NODES,
-    "core/findings/node_card.py": NODES,
-    "core/findings/people.py": NODES,
-    "core/findings/risk.py": NODES,
-    "core/figures/risk.py": NODES,
-    "pages/decision.py": "takes the guide's proposals, which are text",
-    "pages/map.py": NODES,
-    "pages/risk.py": NODES,
-    "pages/ui/attack_form.py": "asks of choices that are typed in",
-    "pages/ui/guide_form.py": "asks of choices that are typed in",
-    "pages/ui/map_data.py": NODES,
-    "pages/ui/node_panel.py": NODES,
-    "pages/ui/node_table.py": NODES,
-}
-"""Files that may still parse ids, and why."""
-
 TYPED = "core/cli/"
 """Options are text that is typed, which becomes methods there."""
 
@@ -82,7 +47,6 @@ KNOWN_KEYS = {
     "core/figures/releases.py": "names of training curves",
     "core/figures/risk.py": "a node's number of links",
     "core/findings/groups.py": "a difference between groups",
-    "core/findings/guide.py": "recommends methods one by one",
     "core/findings/identity.py": "depths of knowledge (core.algorithms.fingerprints)",
     "core/findings/leaving.py": "depths of knowledge (core.algorithms.fingerprints)",
     "core/findings/profile.py": "a node's number of links",
@@ -104,11 +68,11 @@ def find_parsing(source: str) -> Iterator[str]:
     """Functions that parse ids which a module imports, or calls by the name of their module."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom):
-            yield from (alias.name for alias in node.names if alias.name in PARSERS | BY_ID)
+            yield from (alias.name for alias in node.names if alias.name in PARSERS)
         elif isinstance(node, ast.Attribute):
             owner = node.value.id if isinstance(node.value, ast.Name) else ""
             is_choice = (owner, node.attr) in {("Scenario", "parse"), ("MethodChoice", "parse")}
-            if is_choice or node.attr in PARSERS or (owner == "labels" and node.attr in BY_ID):
+            if is_choice or node.attr in PARSERS:
                 yield f"{owner}.{node.attr}"
 
 
@@ -136,20 +100,15 @@ def test_no_module_takes_an_id_apart_or_lists_methods_by_key(module: str) -> Non
     parsing = set(find_parsing(source))
     if module.startswith(TYPED):
         parsing -= {"parse_method", "MethodChoice.parse"}
-    if module not in PARTS:
-        assert not parsing
-    if module not in NOT_IDS and module not in PARTS and not module.startswith(TYPED):
+    assert not parsing
+    if module not in NOT_IDS and not module.startswith(TYPED):
         assert not list(find_splits(source))
     if module not in KNOWN_KEYS:
         assert not list(find_keys(source))
 
 
 def test_the_test_finds_what_it_looks_for() -> None:
-    for text in (
-        "from core.audit.asked.attack import parse_attack",
-        "Scenario.parse(a)",
-        "labels.is_blind(a)",
-    ):
+    for text in ("from core.audit.asked.attack import parse_attack", "Scenario.parse(a)"):
         assert list(find_parsing(text))
     assert list(find_splits("method.partition('@')[0]"))
     assert list(find_keys("FIRST = ('gcn', 'katz')")) == ["gcn", "katz"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from core.audit.asked.spec import AuditSpec
 from core.data.catalogue import _DATASETS
-from core.findings.page_summary import summarize_risk
+from core.findings.exposure import summarize_risk
 from core.nouns import BY_GRAPH, NOUNS, propose_noun
 from core.release import ORIGINAL
 from core.report.data import ReportData

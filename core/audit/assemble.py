@@ -6,6 +6,7 @@ import math
 import threading
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
+from itertools import product
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -31,6 +32,7 @@ from core.audit.results.node_tables import (
     assemble_rocs,
     format_part,
     list_done,
+    list_made,
     list_read,
     list_releases,
     make_margin_loader,
@@ -132,7 +134,14 @@ def assemble_view(
     cells = store.list_cells(row.id)
     load = load_graph or store.load_graph
     groups: Groups = {}
+    repeated = {
+        (made.id, scenario.id)
+        for made, (_, _, scenario) in product(list_made(spec), list_scenarios(spec))
+        if not scenario.differs_on(made.defense)
+    }
     for cell in sorted(cells, key=lambda c: c.repeat):
+        if (cell.release, cell.method) in repeated:
+            continue  # equal to the standard form, which has its rows
         key = {"publish": "", "measure": format_part(cell.method)}.get(cell.kind, cell.method)
         groups.setdefault((cell.release, key), []).append(cell)
     keys = {(c.release, c.repeat): c.key for c in cells if c.kind == "publish"}
@@ -212,9 +221,10 @@ def _count_states(cells: Iterable[Row[Any]]) -> dict[str, int]:
 
 
 def _summarize_releases(spec: AuditSpec, groups: Groups) -> Iterable[ReleaseSummary]:
-    yield ReleaseSummary(ReleaseInfo(ORIGINAL), EMPIRICAL)
-    for choice in spec.defenses:
-        done = list_done(groups, choice.id, "")
+    original, *defended = list_made(spec)
+    yield ReleaseSummary(original, EMPIRICAL)
+    for info in defended:
+        done = list_done(groups, info.id, "")
         guarantee, facts, curves = Guarantee(), {}, {}
         if done:
             record = _read_record(done[0])
@@ -225,7 +235,6 @@ def _summarize_releases(spec: AuditSpec, groups: Groups) -> Iterable[ReleaseSumm
                 name: [(step, value) for step, value in points]
                 for name, points in (done[0].curves or {}).items()
             }
-        info = ReleaseInfo(choice.id, choice.make_defense())
         yield ReleaseSummary(info, guarantee, facts, curves)
 
 

@@ -139,7 +139,7 @@ def complete_audit(service: AuthorisedService, spec: AuditSpec, options: argpars
     verdict, code = judge_audit(view)
     failed = view.summary.cells_failed
     code = 1 if failed or refuted else code
-    for text in describe_risk(view):
+    for text in describe_results(view):
         say(text)
     with stage_outputs(options.out) as folder:
         if options.report:
@@ -178,19 +178,28 @@ def explain_stop(service: AuthorisedService, view: AuditView) -> int:
     )
 
 
-def describe_risk(view: AuditView) -> list[str]:
-    """Exposed people, their advantage, and the most exposed group, as plain text."""
-    from core.findings.answers import list_risks
+def describe_results(view: AuditView) -> list[str]:
+    """What was tried, the strongest attacks, usefulness, exposed people, their advantage, and the
+    most exposed group, as plain text."""
     from core.findings.columns import list_telling_columns
+    from core.findings.exposure import list_risks
     from core.findings.groups import answer_groups, load_groups
     from core.findings.private_columns import answer_private_columns
+    from core.findings.strongest import answer_attack
+    from core.findings.tables import list_threats
+    from core.findings.tried import Tried
+    from core.findings.usefulness import describe_usefulness, find_usefulness
 
-    if view.nodes.is_empty:
-        return []
-    risks = list_risks(view.nodes, view.spec.nodes)
-    texts = [text for risk_and_bound in risks for text in risk_and_bound]
-    texts.append(answer_groups(view.nodes, load_groups(view)))
-    texts += [*answer_private_columns(view), *list_telling_columns(view)]
+    texts = [f"{Tried.of(view).describe()}."]
+    texts += [answer_attack(view.results, threat) for threat in list_threats(view.results)]
+    for summary in view.releases:
+        found = find_usefulness(view.results, summary.id) if summary.info.is_defended else None
+        texts += [] if found is None else [f"{summary.info.title}: {describe_usefulness(found)}."]
+    if not view.nodes.is_empty:
+        risks = list_risks(view.nodes, view.spec.nodes)
+        texts += [text for risk_and_bound in risks for text in risk_and_bound]
+        texts.append(answer_groups(view.nodes, load_groups(view)))
+        texts += [*answer_private_columns(view), *list_telling_columns(view)]
     return [text for text in texts if text]
 
 

@@ -14,7 +14,7 @@ from pydantic import Field
 from core.context import Context
 from core.defenses.budgeted import LinkLocalDefense
 from core.graph import Graph
-from core.methods import MethodInfo
+from core.methods import MethodInfo, Suggestion
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_TWICE
 from core.privacy.link_local import PairBand, draw_link_reports, iterate_pair_tiles, recommend_delta
@@ -49,6 +49,15 @@ class Blink(LinkLocalDefense):
             "Blink publishes an estimate that hides much of what was reported: at small budgets "
             "even half the noise goes unnoticed here. The guarantee covers the reports themselves."
         ),
+    )
+    suggestion: ClassVar[Suggestion | None] = Suggestion(
+        3,
+        ("links",),
+        ("column",),
+        "each node randomises its own links. Guarantees link-local DP",
+        recipients=("public", "partner"),
+        limit="epsilon_link",
+        is_learned=True,
     )
     variant: Literal["hard", "soft", "hybrid"] = Field(
         "hard",

@@ -11,7 +11,7 @@ from core.algorithms.pairs import sample_non_links
 from core.context import Context
 from core.defenses.link_changes import change_links
 from core.graph import Graph
-from core.methods import Defense, MethodInfo, Strength, UnitInterval
+from core.methods import Defense, MethodInfo, Strength, Suggestion, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -29,6 +29,13 @@ class Dice(Defense):
         summary="Removes links at nodes with sensitive links, adds links between other nodes.",
         source="Zügner and Günnemann, ICLR 2019, as used by PPGSL (Wu et al., 2025, §V-A4)",
         group="empirical",
+    )
+    suggestion: ClassVar[Suggestion | None] = Suggestion(
+        12,
+        ("links",),
+        ("column", "links"),
+        "removes links around sensitive links and adds others elsewhere",
+        recipients=("partner", "internal"),
     )
     acts_by: ClassVar[Strength | None] = Strength("strength", 0.1, 0.9)
     strength: UnitInterval = Field(

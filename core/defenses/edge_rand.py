@@ -9,7 +9,7 @@ import numpy as np
 from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
 from core.graph import Graph
-from core.methods import MethodInfo
+from core.methods import MethodInfo, Suggestion
 from core.privacy.budget import Account
 from core.privacy.guarantees import EDGE, Kind
 from core.privacy.mechanisms import check_release_fits, draw_flips, expect_flipped_links
@@ -30,6 +30,14 @@ class EdgeRand(EdgePrivateDefense):
         summary="Flips every pair of nodes at random, so that any link can be denied.",
         source="Mülle, Clifton and Böhm, EDBT Workshops 2015; Wu et al., LinkTeller, S&P 2022",
         group="edge DP",
+    )
+    suggestion: ClassVar[Suggestion | None] = Suggestion(
+        7,
+        ("links",),
+        ("column", "statistics"),
+        "adds and removes links at random. Guarantees edge-DP, for single links",
+        recipients=("public", "partner"),
+        limit="epsilon_edge",
     )
 
     protected: ClassVar[Kind] = EDGE

@@ -22,7 +22,7 @@ from core.defenses.release_selection import (
 )
 from core.errors import check_support
 from core.graph import Graph
-from core.methods import NEEDS_PRIVATE, Defense, MethodInfo, Strength, UnitInterval
+from core.methods import NEEDS_PRIVATE, Defense, MethodInfo, Strength, Suggestion, UnitInterval
 from core.progress import PartProgress, RecordedCurves
 from core.release import Release
 from core.threats import AttributeThreat, Threats
@@ -56,6 +56,13 @@ class GpsSampling(Defense):
         cost="minutes",
         uses_gpu=True,
         version=7,
+    )
+    suggestion: ClassVar[Suggestion | None] = Suggestion(
+        1,
+        ("attribute",),
+        ("column", "statistics"),
+        "learns which links reveal the private value and removes them",
+        is_learned=True,
     )
     variant: Literal["full", "adv", "dis"] = Field(
         "full",

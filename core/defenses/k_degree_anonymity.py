@@ -13,7 +13,7 @@ from core.context import Context
 from core.defenses.link_changes import change_links, draw_weights
 from core.errors import UnsupportedError
 from core.graph import Graph
-from core.methods import Defense, MethodInfo, Strength
+from core.methods import Defense, MethodInfo, Strength, Suggestion
 from core.release import Release
 from core.threats import Threats
 
@@ -38,6 +38,12 @@ class KDegreeAnonymity(Defense):
         group="empirical",
         cost="seconds",
         version=2,
+    )
+    suggestion: ClassVar[Suggestion | None] = Suggestion(
+        8,
+        ("identity",),
+        ("links", "column", "statistics"),
+        "adds a few links until several nodes share every number of links",
     )
     acts_by: ClassVar[Strength | None] = Strength("k", 2, 50, is_log=True, in_title=False)
     k: int = Field(

@@ -18,6 +18,7 @@ from core.methods import (
     MethodInfo,
     OpenUnitInterval,
     Strength,
+    Suggestion,
     UnitInterval,
 )
 from core.release import Release
@@ -97,6 +98,14 @@ class NetFense(FlipDefense):
         source="Hsieh and Li, NetFense, TKDE 2021, Eq. 3-7, Algorithm 1",
         group="empirical",
         cost="minutes",
+    )
+    suggestion: ClassVar[Suggestion | None] = Suggestion(
+        5,
+        ("attribute",),
+        ("column", "links"),
+        "changes few links to hide the private value and keep another column predictable",
+        recipients=("partner", "internal"),
+        is_learned=True,
     )
     what: Literal["structure", "features", "both"] = Field(
         "structure", description="What is flipped: links, binary features, or either."

@@ -15,7 +15,7 @@ from core.context import Context
 from core.defenses.link_changes import sample_candidates
 from core.errors import check_support
 from core.graph import Graph
-from core.methods import Defense, MethodInfo, Strength
+from core.methods import Defense, MethodInfo, Strength, Suggestion
 from core.progress import RecordedCurves
 from core.release import Release
 from core.threats import Threats
@@ -71,6 +71,13 @@ class Ppgsl(Defense):
         group="empirical",
         cost="minutes",
         uses_gpu=True,
+    )
+    suggestion: ClassVar[Suggestion | None] = Suggestion(
+        2,
+        ("links",),
+        ("column", "links"),
+        "learns a graph from which withheld links can hardly be inferred",
+        is_learned=True,
     )
     acts_by: ClassVar[Strength | None] = Strength("alpha", 0.1, 0.003, is_log=True)
     alpha: float = Field(

@@ -13,7 +13,7 @@ from core.arrays import decode_pairs, pair_codes
 from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
 from core.graph import Graph
-from core.methods import MethodInfo
+from core.methods import MethodInfo, Suggestion
 from core.privacy.budget import Account
 from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import add_laplace, check_release_fits
@@ -50,6 +50,15 @@ class PrivGraph(EdgePrivateDefense):
         group="edge DP",
         cost="seconds",
         version=2,
+    )
+    suggestion: ClassVar[Suggestion | None] = Suggestion(
+        6,
+        ("links", "identity"),
+        ("statistics",),
+        "generates a synthetic network with similar communities and degrees. "
+        "Guarantees edge-DP, for single links",
+        recipients=("public",),
+        limit="epsilon_edge",
     )
     group_size: int = Field(
         20,

@@ -11,7 +11,7 @@ from core.context import Context
 from core.defenses.budgeted import CountShare, Delta, Epsilon, NumLinks
 from core.defenses.dpr import Dpr
 from core.graph import Graph
-from core.methods import MethodInfo, Strength
+from core.methods import MethodInfo, Strength, Suggestion
 from core.privacy.budget import NUMBER_OF_LINKS, Account, Share
 from core.privacy.capping import select_capped_links
 from core.privacy.guarantees import NODE, describe_data_use
@@ -47,6 +47,15 @@ class PrivDpr(Dpr):
             "goes unnoticed; only the number of links could give it away."
         ),
         version=2,
+    )
+    suggestion: ClassVar[Suggestion | None] = Suggestion(
+        4,
+        ("links", "identity"),
+        ("statistics",),
+        "generates a synthetic network. Guarantees node-DP, for all links of a node",
+        recipients=("public",),
+        limit="epsilon_node",
+        is_learned=True,
     )
     acts_by: ClassVar[Strength | None] = Strength("epsilon", 10.0, 0.5, is_log=True)
     epsilon: Epsilon = Field(

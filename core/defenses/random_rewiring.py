@@ -9,7 +9,7 @@ from pydantic import Field
 from core.context import Context
 from core.defenses.link_changes import change_links, sample_candidates
 from core.graph import Graph
-from core.methods import Defense, MethodInfo, Strength, UnitInterval
+from core.methods import Defense, MethodInfo, Strength, Suggestion, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -26,6 +26,12 @@ class RandomRewiring(Defense):
         summary="Replaces a random share of the links by random pairs.",
         source="Baseline 'Random' of PPGSL (Wu et al., 2025, §V-A4), after Yu et al., TKDE 2019",
         group="empirical",
+    )
+    suggestion: ClassVar[Suggestion | None] = Suggestion(
+        9,
+        ("attribute", "links"),
+        ("column", "statistics"),
+        "swaps links at random, so that neighbours reveal less about private values",
     )
     acts_by: ClassVar[Strength | None] = Strength("strength", 0.1, 0.9)
     strength: UnitInterval = Field(

@@ -12,7 +12,7 @@ from core.arrays import pair_codes
 from core.context import Context
 from core.defenses.link_changes import change_links
 from core.graph import Graph
-from core.methods import Defense, MethodInfo, Strength, UnitInterval
+from core.methods import Defense, MethodInfo, Strength, Suggestion, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -33,6 +33,13 @@ class RwLp(Defense):
         summary="Replaces links by pairs of nodes that a short random walk connects.",
         source="Mittal, Papamanthou and Song, NDSS 2013 (RW-LP)",
         group="empirical",
+    )
+    suggestion: ClassVar[Suggestion | None] = Suggestion(
+        11,
+        ("links",),
+        ("links", "column"),
+        "replaces links by links between nearby nodes, which preserves communities",
+        recipients=("partner", "internal"),
     )
     acts_by: ClassVar[Strength | None] = Strength("strength", 0.1, 0.9)
     strength: UnitInterval = Field(

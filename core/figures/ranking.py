@@ -9,12 +9,12 @@ import plotly.graph_objects as go
 from core.audit.asked.scenarios import Threat
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_rule, error_bars, style_figure
-from core.findings.beat_baseline import compare_with_baseline
 from core.findings.inverted_scores import describe_strength
 from core.findings.labels import THREAT_WORDS, axis_title, chance_level
 from core.findings.numbers import format_interval, format_number
 from core.findings.palette import ORIGINAL_GREY, Theme, escape_text
 from core.findings.ranking import compute_ranking
+from core.findings.strongest import find_strongest
 from core.findings.tables import describe_sample
 from core.release import ORIGINAL
 from core.words import format_percent
@@ -74,11 +74,11 @@ def _find_scale(metric: str) -> int:
 
 def _describe_best(results: pd.DataFrame, threat: Threat, metric: str) -> str:
     """The strongest attack beside the best baseline attacker; a lead only if beyond noise."""
-    compared = compare_with_baseline(results, threat, ORIGINAL, [metric])
-    if not compared:
+    found = find_strongest(results, threat, ORIGINAL, metric)
+    if found is None or found.is_by_baseline:
         return ""
-    found, how = compared[0], format_percent if _find_scale(metric) == 100 else format_number
-    text = f"{found.best.attack.title} "
+    how = format_percent if _find_scale(metric) == 100 else format_number
+    text = f"{found.attack.title} "
     text += describe_strength(metric, how(found.best.value))
     if found.baseline is None:
         return text

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.audit.asked.attack import Attack
-from core.audit.asked.release_info import parse_release
+from core.audit.asked.release_info import ReleaseInfo, list_names, list_short_titles
 from core.audit.results.node_risks import NodeRisks
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import (
@@ -21,7 +21,7 @@ from core.figures.theme import (
     shorten_names,
     style_figure,
 )
-from core.findings.labels import plain_titles, release_title, short_titles
+from core.findings.exposure import count_exposed
 from core.findings.numbers import format_number
 from core.findings.palette import Theme, escape_text, release_color, release_symbol, risk_colorscale
 from core.findings.risk import SCALE_TITLES, Group, Scale, compute_group_risk, compute_risk_shares
@@ -54,7 +54,7 @@ _NOUNS: dict[Scale, str] = {"risk": "a risk", "advantage": "an advantage"}
 
 
 def risk_heatmap(
-    tables: Mapping[str, pd.DataFrame],
+    tables: Mapping[ReleaseInfo, pd.DataFrame],
     by: Scale = "advantage",
     theme: Theme = "light",
     height: int = 560,
@@ -83,8 +83,8 @@ def risk_heatmap(
     num_rows = int(min(max_cells // len(attacks), height / MIN_ROW_PIXELS, num_nodes))
     panels = {release: _bin_rows(table, attacks, num_rows) for release, table in shown.items()}
     low, top, is_cut = _fit_scale([panel["values"] for panel in panels.values()], by)
-    names = short_titles(tables)
-    figure = make_panels([names[release] for release in panels], horizontal_spacing=0.03)
+    names = list_short_titles(tables)
+    figure = make_panels([names[release.id] for release in panels], horizontal_spacing=0.03)
     titles = [escape_text(attack.title) for attack in attacks]
     for column, panel in enumerate(panels.values(), start=1):
         at = {"row": 1, "col": column}
@@ -135,7 +135,7 @@ def risk_heatmap(
     )
 
     def join() -> pd.DataFrame:
-        tables = [t.assign(release=r) for r, t in shown.items()]
+        tables = [t.assign(release=r.id) for r, t in shown.items()]
         return pd.concat(tables, ignore_index=True).rename(columns={a: a.id for a in attacks})
 
     return Chart(figure, join, _describe_rows(num_nodes, num_rows, len(attacks)))
@@ -191,17 +191,17 @@ def _style_heatmap(
     )
 
 
-def _describe_exposed(tables: Mapping[str, pd.DataFrame], by: Scale) -> str:
+def _describe_exposed(tables: Mapping[ReleaseInfo, pd.DataFrame], by: Scale) -> str:
     """ "12 of 400 exposed on Original, 3 on Random deletion"."""
-    names = plain_titles(tables)
+    names = list_names(tables)
     parts = []
     for release, table in tables.items():
         values = table.headline.dropna()
         if by == "risk":
-            parts.append(f"{format_number(values.mean())} on {names[release]}")
+            parts.append(f"{format_number(values.mean())} on {names[release.id]}")
             continue
         of = "" if parts else f" of {len(values):,} exposed"
-        parts.append(f"{int((values > ADVANTAGE_LIMIT).sum()):,}{of} on {names[release]}")
+        parts.append(f"{count_exposed(values).value:,}{of} on {names[release.id]}")
     return ("Mean risk: " if by == "risk" else "") + ", ".join(parts)
 
 
@@ -223,8 +223,8 @@ def risk_distribution(
     table = compute_risk_shares(nodes, releases, by=by)
     if table.empty:
         return make_empty_chart("No node risk yet.", theme, table)
-    colors = release_color(map(parse_release, nodes.releases))
-    names = short_titles(colors)
+    made = [nodes.made[release] for release in nodes.releases]
+    colors, names = release_color(made), list_short_titles(made)
     figure = go.Figure()
     for release, rows in table.groupby("release", sort=False):
         add_line(
@@ -282,10 +282,9 @@ def risk_by_group(
     table = compute_group_risk(nodes, profile, by, releases, scale)
     if table.empty:
         return make_empty_chart(f"No {by} known for the nodes.", theme, table)
-    everything = nodes.releases
-    made = list(map(parse_release, everything))
+    made = [nodes.made[release] for release in nodes.releases]
     colors, symbols = release_color(made), release_symbol(made)
-    groups, names = list(dict.fromkeys(table.group)), short_titles(everything)
+    groups, names = list(dict.fromkeys(table.group)), list_short_titles(made)
     found = list(dict.fromkeys(table.release))
     figure = go.Figure()
     for index, release in enumerate(found):
@@ -302,7 +301,7 @@ def risk_by_group(
             hovertemplate="%{customdata[0]}: %{y:.2f} (%{customdata[1]} nodes)"
             "<extra>%{fullData.name}</extra>",
         )
-    style_figure(figure, theme, 340, _describe_groups(table, found[0], by, scale))
+    style_figure(figure, theme, 340, _describe_groups(table, nodes.made[found[0]], by, scale))
     figure.update_xaxes(
         title_text=_GROUP_TITLES[by],
         tickvals=list(range(len(groups))),
@@ -319,10 +318,10 @@ def risk_by_group(
     return Chart(figure, table, note)
 
 
-def _describe_groups(table: pd.DataFrame, release: str, by: Group, scale: Scale) -> str:
+def _describe_groups(table: pd.DataFrame, made: ReleaseInfo, by: Group, scale: Scale) -> str:
     """The group of a release whose interval is above another group's."""
-    rows = table[(table.release == release) & table.low.notna()]
-    what, where = SCALE_TITLES[scale].lower(), release_title(release)
+    rows = table[(table.release == made.id) & table.low.notna()]
+    what, where = SCALE_TITLES[scale].lower(), made.title
     if len(rows) > 1:
         most, least = rows.loc[rows.value.idxmax()], rows.loc[rows.value.idxmin()]
         if most.low > least.high:

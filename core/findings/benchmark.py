@@ -14,12 +14,12 @@ from core.audit.asked.release_info import list_short_titles
 from core.audit.asked.scenarios import THREAT_TITLES, Threat
 from core.audit.results.benchmark import SUMMARY_REFERENTS, read_summary
 from core.audit.results.view import AuditView
-from core.findings.attack_summary import HEADLINES, compare_with_original, find_headline
-from core.findings.beat_baseline import compare_with_baseline
+from core.findings.change import find_change
 from core.findings.differences import estimate_difference
 from core.findings.facts import find_outcome, format_frequencies, format_frequency
 from core.findings.labels import metric_title
 from core.findings.numbers import format_interval, format_number, format_row
+from core.findings.strongest import MEASURES, find_measure, find_strongest
 from core.findings.tables import (
     attack_rows,
     compute_worst_attacks,
@@ -118,10 +118,10 @@ def _summarize_view(view: AuditView) -> Iterator[dict[str, Any]]:
 def find_metric(results: pd.DataFrame, threat: Threat) -> str | None:
     """Headline metric of a threat that is available on the original, else its ranking; None if
     nothing was measured."""
-    for headline in HEADLINES[threat]:
-        rows = attack_rows(results, headline.metric, threat)
+    for measure in MEASURES[threat]:
+        rows = attack_rows(results, measure.metric, threat)
         if (rows.release == ORIGINAL).any():
-            return headline.metric
+            return measure.metric
     metric = "released_auc" if threat == "included" else main_metric(results, threat)
     found = metric is not None and not attack_rows(results, metric, threat).empty
     return metric if found else None
@@ -138,12 +138,12 @@ def _find_value(results: pd.DataFrame, release: str, metric: str) -> tuple[float
 def _compare_baseline(
     results: pd.DataFrame, metric: str, threat: Threat, release: str
 ) -> dict[str, Any]:
-    found = compare_with_baseline(results, threat, release, [metric])
-    if not found or found[0].baseline is None:
+    found = find_strongest(results, threat, release, metric)
+    if found is None or found.baseline is None or found.baseline.attack is None:
         return {"against_baseline": "not_tested"}
-    best, baseline = found[0].best, found[0].baseline
+    best, baseline = found.best, found.baseline
     return {
-        "baseline": baseline.method,
+        "baseline": found.baseline.attack.id,
         "baseline_by": baseline.attack,
         "baseline_value": baseline.value,
         "baseline_low": baseline.low,
@@ -153,8 +153,8 @@ def _compare_baseline(
 
 
 def _compare_original(results: pd.DataFrame, metric: str, threat: Threat, release: str) -> str:
-    compared, _ = compare_with_original(results, metric, threat, release)
-    return "not_tested" if compared is None else compared.outcome
+    change = find_change(results, threat, release, metric)
+    return "not_tested" if change is None or change.shared is None else change.shared.outcome
 
 
 def choose_defense(rows: pd.DataFrame) -> pd.Series | None:
@@ -182,7 +182,7 @@ def summarize_threat(rows: pd.DataFrame) -> tuple[str, str]:
     if original.against_baseline == "higher":
         reached = original.value, original.baseline_value
         found, other = format_frequencies(*reached) if is_share else map(format_number, reached)
-        phrase = find_headline(original.threat, original.metric).phrase.format(found=found)
+        phrase = find_measure(original.threat, original.metric).phrase.format(found=found)
         fear = f"{original.by.name} {phrase}; a baseline attacker reaches {other}."
     if best is not None:
         left = format_frequency(best.value) if is_share else format_number(best.value)

@@ -23,6 +23,8 @@ def find_noise(*rows: Any) -> float:
     Figures of the same repeats are positively correlated, so the true noise of a difference is
     smaller and the result errs towards "no difference". NaN if a row has no interval.
     """
+    if any(row.low is None or row.high is None for row in rows):
+        return math.nan
     ends = [(float(row.high) - row.value, row.value - float(row.low)) for row in rows]
     if any(math.isnan(end) for pair in ends for end in pair):
         return math.nan

@@ -156,11 +156,12 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     not apply to a release are not required.
     """
     asked = list_asked(view.spec)
-    planned = [
-        (choice.key, view.get_attack(scenario.id))
+    made = view.get_release(release)
+    planned = {
+        view.get_attack(scenario.id).find_form(made): choice.key
         for choice, _, scenario in list_scenarios(view.spec)
         if scenario.threat in asked
-    ]
+    }
     rows = view.results[view.results.release == release]
     judged = view.spec.external_release
     found: list[str] = [] if judged is None else [ONE_RELEASE]
@@ -168,7 +169,7 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
         found += list_not_tested(view.spec.external_match)
     few: dict[int, list[str]] = {}
     states = dict(list(rows.groupby("method", sort=False)))
-    for _, attack in planned:
+    for attack in planned:
         known = states.get(attack.id)
         done = None if known is None else known[known.status == State.DONE]
         if known is None or done is None:
@@ -184,7 +185,7 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
         found.append(
             f"{who} ran on {count_noun(repeats, 'split')}; the policy requires {policy.repeats}"
         )
-    keys = {key for key, _ in planned}
+    keys = set(planned.values())
     is_weighted = view.has_weights(release)
     for threat in sorted(asked - {"release"}):
         missing = [

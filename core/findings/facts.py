@@ -6,7 +6,8 @@ until they are rendered, so that the external edition rounds values instead of e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pandas as pd
@@ -54,8 +55,10 @@ class Count:
 class Figure:
     """One measured number.
 
-    made    the release; None for a number that is on none, such as a limit
-    attack  who reached it; None for a measure of the release itself
+    made     the release; None for a number that is on none, such as a limit
+    attack   who reached it; None for a measure of the release itself
+    seeds    number of repeats with a value; `repeats` holds these values, by repeat
+    Its fields are those of a row of results, so that it is formatted and compared like one.
     """
 
     metric: str
@@ -65,7 +68,9 @@ class Figure:
     low: float | None = None
     high: float | None = None
     n: int = 0
-    repeats: int = 1
+    seeds: int = 1
+    is_inverted: bool = False
+    repeats: Mapping[int, float] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def is_share(self) -> bool:
@@ -100,7 +105,9 @@ def build_figure(row: Any) -> Figure:
         low=None if pd.isna(row.low) else float(row.low),
         high=None if pd.isna(row.high) else float(row.high),
         n=int(row.n),
-        repeats=int(row.seeds),
+        seeds=int(row.seeds),
+        is_inverted=bool(getattr(row, "is_inverted", False)),
+        repeats=found if isinstance(found := getattr(row, "repeats", None), Mapping) else {},
     )
 
 

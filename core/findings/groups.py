@@ -10,7 +10,6 @@ from scipy.special import ndtri
 
 from core.audit.results.node_risks import NodeRisks
 from core.audit.results.view import AuditView
-from core.findings.labels import release_title
 from core.findings.numbers import format_interval, format_row
 from core.measures.groups import MIN_GROUP
 from core.release import ORIGINAL
@@ -91,7 +90,7 @@ def tabulate_groups(nodes: NodeRisks, groups: Mapping[str, pd.Series]) -> pd.Dat
     gains = [format_row(row) for row in table.itertuples()]
     return pd.DataFrame(
         {
-            "Release": table.release.map(release_title),
+            "Release": table.release.map(nodes.titles),
             "Column": table.column,
             "Group": table.group,
             "People": table.n,
@@ -109,7 +108,7 @@ def answer_groups(nodes: NodeRisks, groups: Mapping[str, pd.Series]) -> str:
     if gaps.empty:
         return ""
     first = ORIGINAL if ORIGINAL in gaps.index else gaps.index[0]
-    row, where = gaps.loc[first], release_title(str(first)).lower()
+    row, where = gaps.loc[first], nodes.titles[str(first)].lower()
     size = format_interval(row.gap, row.low, row.high)
     text = (
         f"On the {where}, no group is exposed more than another beyond chance. The largest gap, "
@@ -121,7 +120,7 @@ def answer_groups(nodes: NodeRisks, groups: Mapping[str, pd.Series]) -> str:
             f"on {row.least}: a gap of {size}"
         )
     others = [
-        f"{format_interval(other.gap, other.low, other.high)} with {release_title(str(release))} "
+        f"{format_interval(other.gap, other.low, other.high)} with {nodes.titles[str(release)]} "
         f"(by {other.column})"
         for release, other in gaps.drop(index=first).iterrows()
     ]

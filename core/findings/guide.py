@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from core.audit.store.estimate import TimeModel, make_task
 from core.findings.policy import Policy, find_policy
 from core.findings.verdict import Verdict
 from core.graph import Graph
-from core.methods import Defense
-from core.registry import find_method
+from core.methods import Defense, Suggestion
+from core.registry import list_methods
 from core.threats import AttributeThreat, LinkThreat, Threats
 from core.words import begin_sentence
 
@@ -52,84 +52,46 @@ MAX_PUBLISH_S = 1_200.0
 MAX_RATIO = 6.0
 """Links of a release per link of the graph above which it is mostly noise."""
 
-BUDGETS: dict[str, str] = {
-    "edge_rand": "epsilon_edge",
-    "priv_graph": "epsilon_edge",
-    "blink": "epsilon_link",
-    "privdpr": "epsilon_node",
-}
-"""Defense with a guarantee → name of the policy's limit on its ε."""
-
 DEFAULT_EPSILON = 3.0
 """ε used if the policy has no limit on it."""
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A defense that may be proposed, the `secrets` it protects and the `uses` it preserves.
-
-    is_learned  trained on this graph for its threat; one such is proposed per secret if possible
-    """
-
-    key: str
-    secrets: tuple[Secret, ...]
-    uses: tuple[Use, ...]
-    recipients: tuple[Recipient, ...]
-    reason: str
-    is_learned: bool = False
-    config: str = ""
-
-
-@dataclass(frozen=True)
 class Advice:
-    """A proposed defense as written in options, with the reason and the expected seconds."""
+    """A proposed defense with the secrets that it protects, the reason, and expected seconds."""
 
-    defense: str
-    secrets: tuple[Secret, ...]
+    choice: MethodChoice
+    secrets: tuple[str, ...]
     reason: str
     seconds: float
+
+    @property
+    def defense(self) -> str:
+        """As written in options."""
+        return self.choice.id
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A change that could alter the decision; `key` names the preset or defense."""
+    """A change that could alter the decision: a preset to run or a defense to try."""
 
-    action: Literal["run_preset", "try_defense"]
-    key: str
+    of: Preset | MethodChoice
     reason: str
 
+    @property
+    def key(self) -> str:
+        """Of the preset; the defense as in ids."""
+        return self.of.id if isinstance(self.of, MethodChoice) else self.of.key
 
-ANYBODY: tuple[Recipient, ...] = ("public", "partner", "internal")
-CANDIDATES = (
-    Candidate("gps_sampling", ("attribute",), ("column", "statistics"), ANYBODY,
-              "learns which links reveal the private value and removes them", True),
-    Candidate("ppgsl", ("links",), ("column", "links"), ANYBODY,
-              "learns a graph from which withheld links can hardly be inferred", True),
-    Candidate("blink", ("links",), ("column",), ("public", "partner"),
-              "each node randomises its own links. Guarantees link-local DP", True),
-    Candidate("privdpr", ("links", "identity"), ("statistics",), ("public",),
-              "generates a synthetic network. Guarantees node-DP, for all links of a node", True),
-    Candidate("netfense", ("attribute",), ("column", "links"), ("partner", "internal"),
-              "changes few links to hide the private value and keep another column "
-              "predictable", True, "what=structure"),
-    Candidate("priv_graph", ("links", "identity"), ("statistics",), ("public",),
-              "generates a synthetic network with similar communities and degrees. Guarantees "
-              "edge-DP, for single links"),
-    Candidate("edge_rand", ("links",), ("column", "statistics"), ("public", "partner"),
-              "adds and removes links at random. Guarantees edge-DP, for single links"),
-    Candidate("k_degree_anonymity", ("identity",), ("links", "column", "statistics"), ANYBODY,
-              "adds a few links until several nodes share every number of links"),
-    Candidate("random_rewiring", ("attribute", "links"), ("column", "statistics"), ANYBODY,
-              "swaps links at random, so that neighbours reveal less about private values"),
-    Candidate("random_deletion", ("links", "attribute"), ("links", "column", "statistics"),
-              ("partner", "internal"),
-              "removes a share of the links and adds none"),
-    Candidate("rw_lp", ("links",), ("links", "column"), ("partner", "internal"),
-              "replaces links by links between nearby nodes, which preserves communities"),
-    Candidate("dice", ("links",), ("column", "links"), ("partner", "internal"),
-              "removes links around sensitive links and adds others elsewhere"),
-)  # fmt: skip
-"""In order of preference among equally suitable ones."""
+
+def list_suggested() -> list[tuple[type[Defense], Suggestion]]:
+    """Defenses that may be proposed, in order of preference among equally suitable ones."""
+    found = [
+        (method, method.suggestion)
+        for method in list_methods("defense")
+        if issubclass(method, Defense) and method.suggestion is not None
+    ]
+    return sorted(found, key=lambda pair: pair[1].place)
 
 
 def choose_defenses(
@@ -141,8 +103,8 @@ def choose_defenses(
 ) -> list[Advice]:
     """At most four defenses that can run on this graph and could pass the policy, best first.
 
-    Each candidate's `supports` is called with the threats of the answers; its ε is the largest that
-    the policy allows. For each secret a learned defense comes first.
+    `supports` of each is called with the threats of the answers; its ε is the largest that the
+    policy allows. For each secret a learned defense comes first.
 
     policy  None: the shipped one of the recipient
     model   predicts seconds; None: typical ones
@@ -153,24 +115,22 @@ def choose_defenses(
     model = model or TimeModel(())
     secrets, uses = set(answers.secrets), set(answers.uses)
     size = graph.num_nodes, graph.num_edges
-    found: list[tuple[Candidate, Advice]] = []
-    for candidate in CANDIDATES:
-        if not secrets & set(candidate.secrets):
+    found: list[tuple[Suggestion, Advice]] = []
+    for method, suggestion in list_suggested():
+        if not secrets & set(suggestion.secrets):
             continue
-        text = _write_defense(candidate, policy)
-        choice = MethodChoice.parse(text, "defense")
+        defense = _choose_budget(method, suggestion, policy)
+        choice = MethodChoice.of(defense)
         seconds = model.predict(make_task("publish", choice.id, *size, choice.id))
-        defense = choice.make_defense()
         if choice.id in tried or seconds > MAX_PUBLISH_S:
             continue
         is_noise = defense.expect_links(*size) > MAX_RATIO * graph.num_edges
         if is_noise or defense.supports(threats.visible, threats) is not None:
             continue
-        reason = candidate.reason
+        reason = suggestion.reason
         if defense.needs_links and not answers.named_links:
             reason += ". Before publishing, name the sensitive links on the Data page"
-        advice = Advice(text, candidate.secrets, reason, seconds)
-        found.append((candidate, advice))
+        found.append((suggestion, Advice(choice, suggestion.secrets, reason, seconds)))
     found.sort(
         key=lambda item: (
             answers.recipient not in item[0].recipients,
@@ -182,8 +142,8 @@ def choose_defenses(
         next((f for f in found if f[0].is_learned and secret in f[0].secrets), None)
         for secret in answers.secrets
     ]
-    chosen = list(dict.fromkeys(advice for _, advice in [*filter(None, first), *found]))
-    return chosen[:MAX_DEFENSES]
+    chosen = {advice.defense: advice for _, advice in [*filter(None, first), *found]}
+    return list(chosen.values())[:MAX_DEFENSES]
 
 
 def explain_obstacle(choice: MethodChoice, graph: Graph, answers: Answers) -> str:
@@ -203,27 +163,22 @@ def propose_changes(
         preset = next((p for p in PRESETS if can_clear(p, policy)), None)
         if preset is not None:
             reason = "Runs the attacks that the policy requires and that this audit lacks."
-            found.append(Proposal("run_preset", preset.key, reason))
+            found.append(Proposal(preset, reason))
     if verdict.recommended is None:
         tried = [summary.id for summary in view.releases]
         answers = _read_answers(view.spec, policy)
         for advice in choose_defenses(answers, graph, policy, model, tried):
             reason = f"{begin_sentence(advice.reason)}."
-            found.append(Proposal("try_defense", advice.defense, reason))
+            found.append(Proposal(advice.choice, reason))
     return found
 
 
-def _write_defense(candidate: Candidate, policy: Policy) -> str:
-    """The candidate as an option, with the largest ε that the policy allows."""
-    config = [candidate.config] if candidate.config else []
-    if candidate.key in BUDGETS:
-        name = BUDGETS[candidate.key]
-        epsilon = policy.find_limit("release", name) or DEFAULT_EPSILON
-        method = find_method(candidate.key, "defense")
-        if issubclass(method, Defense) and method.is_reported_twice:
-            epsilon /= 2
-        config.append(f"epsilon={epsilon:g}")
-    return f"{candidate.key}:{','.join(config)}" if config else candidate.key
+def _choose_budget(method: type[Defense], suggestion: Suggestion, policy: Policy) -> Defense:
+    """The defense with the largest ε that the policy allows, where it limits it."""
+    if not suggestion.limit:
+        return method()
+    epsilon = policy.find_limit("release", suggestion.limit) or DEFAULT_EPSILON
+    return method.model_validate({"epsilon": epsilon / (2 if method.is_reported_twice else 1)})
 
 
 def _build_threats(answers: Answers, graph: Graph) -> Threats:

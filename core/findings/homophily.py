@@ -8,7 +8,12 @@ import numpy as np
 import pandas as pd
 
 from core.audit.results.view import AuditView
-from core.findings.tables import list_releases
+from core.findings.facts import build_figure, format_frequencies
+from core.findings.numbers import format_interval, format_row
+from core.findings.page_summary import Card, PageSummary, describe_figure
+from core.findings.tables import list_releases, select_results
+from core.release import ORIGINAL
+from core.results import RELEASE
 
 MECHANISMS = {
     "ghratio_proximity": "Neighbours",
@@ -66,3 +71,76 @@ def explain_missing_ratios(view: AuditView) -> str:
         who = view.spec.nodes.many
         return f"Still running: how alike {who} are in {column} appears here once it is measured."
     return f"Homophily of {column} was not measured: resume the audit, or look at what failed."
+
+
+def summarize_homophily(view: AuditView) -> PageSummary:
+    """Similarity of nodes to neighbours and role peers, against chance."""
+    noun = view.spec.nodes
+    cards, exact, leaks, is_tested = [], [], [], False
+    for key, who in (("proximity", "neighbours"), ("role", "role peers")):
+        ratio = _find_row(view.results, f"ghratio_{key}")
+        gap = _find_row(view.results, f"ghratio_{key}_gap")
+        if ratio is None or gap is None:
+            continue
+        figure, excess = build_figure(ratio), build_figure(gap)
+        chance = figure.value - excess.value
+        texts = format_frequencies(figure.value, chance)
+        title, compared = f"{who.capitalize()} that share a value", f"chance {texts[1]}"
+        exact += [describe_figure(figure), describe_figure(excess)]
+        if excess.low is not None and excess.high is not None:
+            is_tested = True
+            if excess.low > 0:
+                leaks.append((excess.value, who, texts))
+            elif excess.high >= 0:
+                compared += ", within noise"
+        cards.append(Card(title, texts[0], compared, None, describe_figure(figure)))
+    sentence = "Homophily has not been measured."
+    if leaks:
+        _, who, texts = max(leaks)
+        sentence = f"{texts[0]} {who} share a {noun.one}'s value, against {texts[1]} by chance."
+    elif is_tested:
+        sentence = f"Neither neighbours nor role peers share a {noun.one}'s value beyond chance."
+    elif cards:
+        sentence = "Too few splits to distinguish homophily from chance."
+    return PageSummary(tuple(cards), sentence, tuple(exact))
+
+
+def _find_row(results: pd.DataFrame, metric: str) -> pd.Series | None:
+    rows = select_results(results, metric, [ORIGINAL], RELEASE)
+    return None if rows.empty else rows.iloc[0]
+
+
+def answer_mechanisms(results: pd.DataFrame) -> list[str]:
+    """One sentence per mechanism: its effect on the original, and the release that hides it
+    best."""
+    names = {
+        "proximity": "a node's neighbours",
+        "role": "a node's role peers",
+        "combined": "a node's neighbours and role peers together",
+    }
+    sentences = []
+    for key, who in names.items():
+        ratios = select_results(results, f"ghratio_{key}", method=RELEASE).set_index("release")
+        gaps = select_results(results, f"ghratio_{key}_gap", method=RELEASE).set_index("release")
+        if ORIGINAL not in ratios.index or ORIGINAL not in gaps.index:
+            continue
+        gap = gaps.loc[ORIGINAL]
+        is_blind = pd.isna(gap.low) or gap.low <= 0 <= gap.high
+        if pd.isna(gap.low):
+            verdict = "one repeat does not show whether this differs from chance"
+        elif is_blind:
+            verdict = "no more than chance gives"
+        elif gap.value > 0:
+            verdict = f"{format_row(gap)} more than chance"
+        else:
+            verdict = f"{format_interval(-gap.value, -gap.high, -gap.low)} less than chance"
+        text = (
+            f"On the original, {format_row(ratios.loc[ORIGINAL])} of {who} share its value: "
+            f"{verdict}"
+        )
+        others = gaps.drop(index=ORIGINAL)
+        if len(others) and not is_blind:
+            best = others.loc[others.value.abs().idxmin()]
+            text += f"; with {best.made.title} the difference is {format_row(best)}"
+        sentences.append(text + ".")
+    return sentences

@@ -7,7 +7,6 @@ import pandas as pd
 
 from core.algorithms.fingerprints import DEPTHS
 from core.audit.results.node_risks import NodeRisks
-from core.findings.labels import release_title
 from core.release import ORIGINAL
 from core.words import format_percent
 
@@ -41,7 +40,7 @@ def describe_identity(nodes: NodeRisks, node: str, num_links: int) -> list[str]:
     hidden = others[others < 1]
     if len(others) and hidden.empty:
         sentences.append("It is just as unique on every other release.")
-    parts = [f"{release_title(str(r))} ({_shorten(risk)})" for r, risk in hidden.items()]
+    parts = [f"{nodes.titles[str(r)]} ({_shorten(risk)})" for r, risk in hidden.items()]
     if parts:
         more = f" and {len(parts) - MAX_RELEASES} more" if len(parts) > MAX_RELEASES else ""
         sentences.append(f"Not unique by this on: {', '.join(parts[:MAX_RELEASES])}{more}.")

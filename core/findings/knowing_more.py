@@ -8,13 +8,12 @@ import pandas as pd
 from core.audit.asked.knowledge import Composition
 from core.audit.asked.scenarios import Threat
 from core.audit.results.view import AuditView
-from core.findings.answers import answer_odds
 from core.findings.differences import is_clear
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import metric_title
 from core.findings.numbers import format_row
 from core.findings.private_columns import answer_private_columns
-from core.findings.tables import attack_rows, list_releases, main_metric
+from core.findings.tables import attack_rows, list_releases, main_metric, select_results
 from core.release import ORIGINAL
 
 PRECISION, RECOVERED = "released_precision", "recovered_at_precision_0.9"
@@ -30,6 +29,18 @@ def explain_stronger(view: AuditView, threat: Threat) -> list[str]:
     if threat == "link" and (odds := answer_odds(results)):
         sentences.append(odds)
     return sentences + answer_inside(results)
+
+
+def answer_odds(results: pd.DataFrame) -> str:
+    """Precision among the first hundred pairs named on the original; "" if it was not computed."""
+    rows = select_results(results, "precision_at_100", [ORIGINAL])
+    if rows.empty:
+        return ""
+    best = rows.loc[rows.value.idxmax()]
+    return (
+        f"Of the 100 unlinked pairs that {best.attack.title} ranks highest, a share of "
+        f"{format_row(best)} are withheld links."
+    )
 
 
 def tabulate_inside(results: pd.DataFrame) -> pd.DataFrame:

@@ -1,14 +1,11 @@
-"""Titles of keys and ids for screen and report, and the direction of each metric."""
+"""Titles of threats, metrics and running parts, and the direction of each metric."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.audit.asked.attack import Attack, parse_attack
-from core.audit.asked.release_info import list_names, list_short_titles, parse_release
-from core.audit.asked.scenarios import Threat
+from core.audit.asked.attack import Attack
 from core.measures.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -104,26 +101,9 @@ def axis_title(metric: str) -> str:
     return f"{metric_title(metric)}   {hint}"
 
 
-def method_title(method_id: str) -> str:
-    """Title of an attack or defense with its settings; the id if it is unknown."""
-    attack = parse_attack(method_id)
-    return parse_release(method_id).title if attack.method is None else attack.title
-
-
 def describe_attacker(attack: Attack | None) -> str:
     """ " by Adamic–Adar", to follow a figure; "" for a figure of the release itself."""
     return "" if attack is None else f" by {attack.title}"
-
-
-def method_name(method_id: str) -> str:
-    """Name of a method or release for use in a sentence: no settings, no scenario."""
-    attack = parse_attack(method_id)
-    return parse_release(method_id).name if attack.method is None else attack.name
-
-
-def release_title(release_id: str) -> str:
-    """Display name of the release."""
-    return parse_release(release_id).title
 
 
 def describe_running(cell: RunningCell) -> str:
@@ -132,33 +112,3 @@ def describe_running(cell: RunningCell) -> str:
     if cell.kind == "publish":
         return f"Making {title}"
     return f"Measuring {title}" if cell.attack is None else f"{cell.attack.title} on {title}"
-
-
-def short_titles(releases: Iterable[str]) -> dict[str, str]:
-    """`list_short_titles` of ids."""
-    return list_short_titles(map(parse_release, releases))
-
-
-def plain_titles(releases: Iterable[str]) -> dict[str, str]:
-    """`list_names` of ids."""
-    return list_names(map(parse_release, releases))
-
-
-def is_baseline(method_id: str) -> bool:
-    """Whether the attack is a baseline attacker."""
-    return parse_attack(method_id).is_baseline
-
-
-def is_blind(method_id: str) -> bool:
-    """Whether the attack uses neither links nor columns, so that it exposes nobody."""
-    return parse_attack(method_id).is_blind
-
-
-def is_data_independent(release_id: str) -> bool:
-    """Whether a release is a data-independent baseline, made for comparison only."""
-    return parse_release(release_id).is_data_independent
-
-
-def attack_threat(method_id: str) -> Threat | None:
-    """Threat of the attack; None for rows on the release itself."""
-    return parse_attack(method_id).threat

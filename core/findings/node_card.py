@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from core.attribute import Attribute
+from core.audit.asked.release_info import list_names
 from core.audit.results.node_risks import NodeRisks
-from core.findings.labels import plain_titles, release_title
 from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.risk import Scale
 from core.graph import Graph
@@ -30,7 +30,7 @@ def compute_node_risks(nodes: NodeRisks, node: str, by: Scale = "risk") -> pd.Da
     wide = table.pivot_table("text", "title", "release", aggfunc="first", sort=False)
     wide = wide.reindex(columns=sorted(wide.columns, key=lambda r: r != ORIGINAL))
     order = table.groupby("title", sort=False).risk.max().sort_values(ascending=False)
-    wide = wide.loc[order.index].fillna("–").rename(columns=release_title)
+    wide = wide.loc[order.index].fillna("–").rename(columns=nodes.titles)
     return wide.rename_axis(None, axis=1).rename_axis("Attack").reset_index()
 
 
@@ -43,15 +43,15 @@ def describe_node_risk(nodes: NodeRisks, node: str) -> str:
             "Nothing is at stake for this node. In every repeat none of its links is withheld, and "
             "its value is known or missing."
         )
-    first = next((one for one in figures if one.release == ORIGINAL), figures[0])
+    first = next((one for one in figures if one.made.is_original), figures[0])
     text = (
-        f"On the {release_title(first.release).lower()} its risk is "
+        f"On the {first.made.title.lower()} its risk is "
         f"{format_interval(first.risk, first.low, first.high)}, by {first.attack.title}. "
         f"The base rate is {format_number(first.base)}."
     )
     if np.isnan(first.low):
         text += " It was seen in one repeat, so there is no interval."
-    titles = plain_titles(one.release for one in figures)
+    titles = list_names(one.made for one in figures)
     others = [
         f"{format_number(one.risk)} with {titles[one.release]}"
         for one in figures

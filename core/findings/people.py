@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from core.audit.asked.scenarios import THREAT_TITLES, Threat
 from core.audit.results.node_risks import NodeRisks
 from core.findings.differences import is_clear
-from core.findings.labels import release_title
+from core.findings.labels import THREAT_WORDS
 from core.findings.numbers import format_estimate
 from core.release import ORIGINAL
 from core.words import begin_sentence, format_percent
@@ -44,6 +44,11 @@ class Secret(NamedTuple):
     def key(self) -> str:
         """Key for addresses: "link", "attribute", "attribute:income"."""
         return f"{self.threat}:{self.target}" if self.target else self.threat
+
+    @property
+    def attack(self) -> str:
+        """ "attribute inference", "attribute inference of team" for a further column."""
+        return THREAT_WORDS[self.threat].attack + (f" of {self.target}" if self.target else "")
 
     def name(self, private: str | None = None) -> str:
         """Display name: "Withheld links", "Private attribute: country"."""
@@ -152,14 +157,14 @@ def describe_prior(people: pd.DataFrame, secret: Secret) -> str:
 def advise_release(nodes: NodeRisks, secret: Secret, node: str) -> str:
     """Sentence on the release that lowers this node's risk most; "" without any."""
     figures = nodes.list_figures(node, secret)
-    before = next((one for one in figures if one.release == ORIGINAL), None)
-    others = [one for one in figures if one.release != ORIGINAL]
+    before = next((one for one in figures if one.made.is_original), None)
+    others = [one for one in figures if not one.made.is_original]
     if before is None or not others:
         return ""
     best = min(others, key=lambda one: one.advantage)
     if best.advantage >= before.advantage or not is_clear(before.gain, best.gain):
         return "None of the releases clearly lowers it for this node."
     return (
-        f"Of the releases, {release_title(best.release)} lowers it most: the advantage falls from "
+        f"Of the releases, {best.made.title} lowers it most: the advantage falls from "
         f"{format_estimate(before.gain)} to {format_estimate(best.gain)}, by {best.attack.title}."
     )

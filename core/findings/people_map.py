@@ -13,6 +13,7 @@ from scipy.special import gammaln
 
 from core.attribute import MISSING, Attribute
 from core.audit.results.node_risks import NodeRisks
+from core.findings.exposure import count_exposed
 from core.findings.facts import Count, format_frequencies
 from core.findings.labels import THREAT_WORDS
 from core.findings.page_summary import Card, PageSummary
@@ -174,14 +175,15 @@ def summarize_map(people: pd.DataFrame, noun: Noun = PEOPLE) -> PageSummary:
     """Number of nodes exposed, and whether they are concentrated."""
     communities = compute_communities(people)
     largest, count = communities.iloc[0], len(communities)
-    at_stake, exposed = int(communities.at_stake.sum()), int(communities.exposed.sum())
+    counted = count_exposed(people.advantage)
+    exposed, at_stake = counted.value, counted.total or 0
     parts = Card(
         "Communities", f"{count:,}", f"largest {count_noun(largest.people, 'node')}", None, GROUPS
     )
     if not at_stake:
         sentence = f"The graph falls into {count_noun(count, 'community', 'communities')}."
         return PageSummary((parts,), sentence, ())
-    total = Count(exposed, at_stake).format()
+    total = counted.format()
     rule = f"advantage above {ADVANTAGE_LIMIT:g} under the worst attack on any secret"
     share = f"{format_percent(exposed / at_stake)} of those at stake"
     title = f"{begin_sentence(noun.many)} exposed to at least one attack"

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pandas as pd
 
-from core.audit.asked.knowledge import STANDARD
 from core.audit.asked.scenarios import Threat
 from core.findings.inverted_scores import invert_scores
 from core.findings.tables import attack_rows
@@ -20,7 +18,7 @@ FLAGS = ("is_baseline", "strength", "is_inverted")
 def compute_ranking(results: pd.DataFrame, threat: Threat, metrics: Sequence[str]) -> pd.DataFrame:
     """Rows attack × metric on the original, ordered by the first metric, strongest attack first.
 
-    Adaptive attacks equal to their standard form are omitted. `value` is the attack's own;
+    `value` is the attack's own;
     `strength` has those clearly below chance inverted.
     """
     parts = []
@@ -32,7 +30,6 @@ def compute_ranking(results: pd.DataFrame, threat: Threat, metrics: Sequence[str
     if not parts or all(part.empty for part in parts):
         return pd.DataFrame(columns=[*COLUMNS, *FLAGS])
     table = pd.concat(parts, ignore_index=True)
-    table = table[~table.method.isin(_list_repeated(table))].copy()
     table["title"] = [attack.title for attack in table.attack]
     rank = table.drop_duplicates("method").set_index("method").strength
     table["rank"] = -table.method.map(rank)
@@ -40,18 +37,3 @@ def compute_ranking(results: pd.DataFrame, threat: Threat, metrics: Sequence[str
     table = table.sort_values(["metric", "rank", "method"])
     table = table.assign(metric=table.metric.astype(str))
     return table[[*COLUMNS, *FLAGS]].reset_index(drop=True)
-
-
-def _list_repeated(table: pd.DataFrame) -> list[str]:
-    """Adaptive attacks whose every value equals their standard form's: there is no defense on
-    the original, and some attacks cannot use one."""
-    values = {(row.method, row.metric): row.value for row in table.itertuples()}
-    repeated = []
-    for attack in table.attack.unique():
-        if attack.scenario is None or not attack.is_adaptive:
-            continue
-        plain = replace(attack.scenario, knowledge=STANDARD).id
-        own = {metric: value for (name, metric), value in values.items() if name == attack.id}
-        if all(values.get((plain, metric)) == value for metric, value in own.items()):
-            repeated.append(attack.id)
-    return repeated

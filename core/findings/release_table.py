@@ -11,13 +11,9 @@ from core.audit.results.view import ReleaseSummary
 from core.findings.inverted_scores import format_strength
 from core.findings.labels import MAIN_UTILITY_METRICS, THREAT_WORDS, metric_title
 from core.findings.numbers import format_row
-from core.findings.tables import (
-    compute_worst_attacks,
-    list_metrics,
-    list_threats,
-    main_metric,
-    select_results,
-)
+from core.findings.strongest import choose_measure
+from core.findings.tables import compute_worst_attacks, list_metrics, list_threats, select_results
+from core.findings.usefulness import choose_usefulness
 from core.release import ORIGINAL
 from core.results import RELEASE
 
@@ -35,13 +31,14 @@ def compute_release_table(
     changes = ("links_kept", "links_added")
     columns = {metric_title(metric): _release_texts(results, metric) for metric in changes}
     for threat in list_threats(results):
-        metric = main_metric(results, threat)
-        if metric is not None:
-            worst = compute_worst_attacks(results, metric, threat)
-            title = f"Worst case, {THREAT_WORDS[threat].attack} ({metric_title(metric)})"
+        measure = choose_measure(results, threat)
+        if measure is not None:
+            worst = compute_worst_attacks(results, measure.metric, threat)
+            title = f"Worst case, {THREAT_WORDS[threat].attack} ({metric_title(measure.metric)})"
             columns[title] = {row.release: format_strength(row) for row in worst.itertuples()}
     useful = [m for m in MAIN_UTILITY_METRICS if m in list_metrics(results, "release")]
-    for metric in useful[:MAX_UTILITIES]:
+    useful = [*filter(None, [choose_usefulness(results)]), *useful]
+    for metric in list(dict.fromkeys(useful))[:MAX_UTILITIES]:
         columns[metric_title(metric)] = _release_texts(results, metric)
     guarantees = {summary.id: summary.guarantee.label for summary in releases} | {ORIGINAL: "none"}
     first = ReleaseInfo(ORIGINAL)

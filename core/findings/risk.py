@@ -12,7 +12,6 @@ import pandas as pd
 from core.audit.asked.attack import Attack
 from core.audit.asked.scenarios import THREAT_TITLES
 from core.audit.results.node_risks import NodeRisks
-from core.findings.labels import release_title
 from core.findings.tables import list_releases
 from core.words import format_percent
 
@@ -41,7 +40,7 @@ def tabulate_exposed(nodes: NodeRisks, releases: Collection[str]) -> pd.DataFram
     ) + table.target.map(lambda name: f" {name}" if name else "")
     return pd.DataFrame(
         {
-            "Release": table.release.map(release_title),
+            "Release": table.release.map(nodes.titles),
             "After": secrets,
             "Base rate": table.base.map(format_percent),
             "People": table.n,
@@ -61,7 +60,9 @@ def compute_heatmap(
 
     order  exactly the nodes with these positions in this order, so that releases show the same rows
     """
-    mine = {attack: part for (where, attack), part in nodes.parts.items() if where == release}
+    own = {attack: part for (where, attack), part in nodes.parts.items() if where == release}
+    forms = {attack: attack.find_form(nodes.made[release]) for _, attack in nodes.parts}
+    mine = {attack: own[form] for attack, form in forms.items() if form in own}
     if not mine:
         return pd.DataFrame(columns=["rank", "node", "headline", "attack"])
     found, count = nodes.find_headline(release), len(nodes.names)

@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from core.audit.asked.scenarios import Threat
-from core.audit.results.view import REPEATS
+from core.audit.results.view import REPEATS, AuditView
 from core.findings.differences import is_clear
+from core.findings.facts import Count, LimitState
 from core.findings.inverted_scores import invert_scores
-from core.findings.labels import is_higher_useful
+from core.findings.labels import is_higher_useful, metric_title
+from core.findings.numbers import format_interval, format_number
+from core.findings.page_summary import Card, PageSummary, build_usefulness_card, describe_figure
+from core.findings.strongest import choose_measure
 from core.findings.tables import (
     attack_rows,
     compute_worst_attacks,
+    list_made,
     list_releases,
     select_results,
     sort_releases,
 )
+from core.findings.usefulness import choose_usefulness, describe_cost, find_usefulness
+from core.findings.verdict import Verdict
+from core.release import ORIGINAL
 from core.results import RELEASE, Estimate
+from core.words import begin_sentence
+
+
+def choose_axes(results: pd.DataFrame, threat: Threat) -> tuple[str, str] | None:
+    """Measures of risk and of usefulness by which releases are compared; None if either lacks."""
+    measure, utility = choose_measure(results, threat), choose_usefulness(results)
+    return None if measure is None or utility is None else (measure.metric, utility)
 
 
 def compute_tradeoff(
@@ -135,7 +150,8 @@ def compute_transfer(
 ) -> pd.DataFrame:
     """attack, title, one column per release; attacks by their strength on the original.
 
-    of  the attack's own value, or with those clearly below chance inverted
+    of  the attack's own value, or with those clearly below chance inverted; where its form cannot
+        differ from the standard one, that one's
     """
     rows = attack_rows(results, metric, threat)
     if rows.empty:
@@ -145,8 +161,105 @@ def compute_transfer(
         rows.pivot_table(name, "method", "release", sort=False) for name in ("strength", of)
     )
     releases = [release for release in list_releases(results) if release in strengths.columns]
+    made, attacks = list_made(results), {attack.id: attack for attack in rows.attack}
+    for attack, release in itertools.product(attacks.values(), releases):
+        form = attack.find_form(made[release]).id
+        if form != attack.id and form in attacks:
+            for table in (strengths, values):
+                table.loc[attack.id, release] = table.loc[form, release]
     order = strengths[releases[0]].sort_values(ascending=False, kind="stable").index
     wide = values.loc[order, releases].rename_axis(index="attack", columns=None).reset_index()
-    titles = {attack.id: attack.title for attack in rows.attack}
-    wide.insert(1, "title", wide.attack.map(titles))
+    wide.insert(1, "title", [attacks[attack].title for attack in wide.attack])
     return wide
+
+
+def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
+    """Number of releases that may be published, and the usefulness of the recommended one."""
+    defended = verdict.defended
+    passing = [r.made for r in defended if r.decision == "publish"]
+    count = Count(len(passing), len(defended))
+    state: LimitState | None = "met" if passing else None  # a count of zero exceeds no limit
+    cards = [
+        Card(
+            "Defended releases that may be published",
+            count.format(),
+            f"policy {verdict.policy.title}",
+            state,
+            ", ".join(made.title for made in passing) or "none",
+        )
+    ]
+    exact: list[str] = []
+    if not defended:
+        return PageSummary(tuple(cards), "No defense was tried.", ())
+    best = None if verdict.recommended is None else view.get_release(verdict.recommended)
+    if best is None:
+        sentence = f"None of the {len(defended)} defended releases is cleared for publishing."
+        if len(defended) == 1:
+            sentence = f"{defended[0].made.name} is not cleared for publishing."
+        return PageSummary(tuple(cards), begin_sentence(sentence), ())
+    sentence = f"{best.name} may be published"
+    useful = find_usefulness(view.results, best.id)
+    if useful is not None:
+        cards.append(build_usefulness_card(useful))
+        exact = [describe_figure(useful.second), describe_figure(useful.first)]
+        sentence += describe_cost(useful)
+    rivals = [made.title for made in passing if made != best]
+    if rivals:
+        exact.append(f"May be published as well: {', '.join(rivals)}.")
+    return PageSummary(tuple(cards), begin_sentence(f"{sentence}."), tuple(exact))
+
+
+def answer_tradeoff(
+    table: pd.DataFrame,
+    limit: float,
+    risk: str,
+    utility: str,
+    refused: Mapping[str, str] | None = None,
+) -> str:
+    """The most useful defended release within `limit` that no other threat rules out.
+
+    table    `compute_tradeoff` of one threat
+    refused  release → reason why the policy refuses it
+    """
+    if table.empty:
+        return "No release has both numbers yet."
+    refused = refused or {}
+    rows = table.set_index("release", drop=False)
+    best_id = find_best_release(table, limit, utility, refused)
+    admissible = set(table.release[compute_admissible(table, limit)])
+    barred = _bar(rows.title[rows.index.isin(admissible & set(refused))], refused)
+    within = f"{metric_title(risk)} at or below {format_number(limit)}, interval included"
+    if not admissible:
+        lowest = rows.loc[rows.risk.idxmin()]
+        value = format_interval(lowest.risk, lowest.risk_low, lowest.risk_high)
+        return f"No release keeps {within}; the lowest is {value} on {lowest.title}."
+    keep = f"{len(admissible)} of {len(table)} releases keep {within}"
+    if best_id is None:
+        others = barred or "Only the original is: add a defense."
+        return f"{keep}, but none of them can be recommended. {others}"
+    passing = {made.id for made in rows.made if made.is_defended} & admissible - set(refused)
+    tied = list_equally_useful(table, best_id, passing)
+    rank = "as useful as any within noise" if tied else "the most useful"
+    if len(passing) == 1:
+        rank = "the only one to recommend"
+    best, useful = rows.loc[best_id], rows.apply(_format_utility, axis=1)
+    beside = f" (the original: {useful[ORIGINAL]})" if ORIGINAL in rows.index else ""
+    value = format_interval(best.risk, best.risk_low, best.risk_high)
+    inverted = " (that attack is clearly wrong, and counts inverted)" if best.is_inverted else ""
+    return (
+        f"{keep}. Of these, {best.title} is {rank}: {metric_title(utility)} {useful[best_id]}"
+        f"{beside} at a risk of {value}{inverted}. {barred}"
+    ).strip()
+
+
+def _format_utility(row: pd.Series) -> str:
+    return format_interval(row.utility, row.utility_low, row.utility_high)
+
+
+def _bar(titles: pd.Series, refused: Mapping[str, str]) -> str:
+    """Releases (id → title) that satisfy this threat but are refused because of another one."""
+    if titles.empty:
+        return ""
+    parts = [f"{title}, {refused[str(release)]}" for release, title in titles[:3].items()]
+    more = [f"{len(titles) - 3} more"] if len(titles) > 3 else []
+    return f"Refused under other limits: {'; '.join(parts + more)}."

@@ -13,8 +13,6 @@ import math
 from collections.abc import Iterable
 from typing import Any, Literal
 
-import numpy as np
-import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from core.audit.asked.release_info import ReleaseInfo
@@ -30,10 +28,8 @@ from core.findings.evidence import (
     list_untried,
 )
 from core.findings.facts import LimitState
-from core.findings.labels import MAIN_UTILITY_METRICS, is_higher_useful
 from core.findings.policy import Limit, Policy
-from core.findings.tables import list_metrics, select_results
-from core.results import RELEASE
+from core.findings.usefulness import rank_by_use
 
 Decision = Literal["publish", "review", "do_not_publish"]
 SMALLEST_LIMIT = 1e-3
@@ -271,15 +267,3 @@ def _is_graver(first: Check, second: Check) -> bool:
         half = max(value - found.low, high - value)
         halves.append(half / max(check.limit.limit, SMALLEST_LIMIT))
     return gap > math.hypot(*halves)
-
-
-def rank_by_use(results: pd.DataFrame, releases: list[str]) -> list[str]:
-    """Releases by decreasing usefulness, by the first utility metric that all of them have."""
-    metrics = list_metrics(results, "release")
-    for metric in [m for m in MAIN_UTILITY_METRICS if m in metrics]:
-        rows = select_results(results, metric, releases, RELEASE).set_index("release").value
-        if set(releases) <= set(rows.index):
-            sign = 1.0 if is_higher_useful(metric) else -1.0
-            values = sign * rows.reindex(releases).to_numpy(float)
-            return [releases[i] for i in np.argsort(-values, kind="stable")]
-    return list(releases)

@@ -6,9 +6,9 @@ import pandas as pd
 
 from core.findings.differences import is_clear
 from core.findings.facts import STATE_TITLES, LimitState
-from core.findings.labels import MAIN_UTILITY_METRICS, THREAT_WORDS, describe_attacker, metric_title
+from core.findings.labels import THREAT_WORDS, describe_attacker, metric_title
 from core.findings.numbers import format_measure, format_row
-from core.findings.tables import select_results
+from core.findings.usefulness import select_usefulness
 from core.findings.verdict import (
     SEVERITY,
     Check,
@@ -18,7 +18,6 @@ from core.findings.verdict import (
     find_least_severe,
 )
 from core.release import ORIGINAL
-from core.results import RELEASE
 from core.words import count_noun
 
 DECISION_TITLES: dict[Decision, str] = {
@@ -173,7 +172,7 @@ def explain_check(check: Check) -> str:
 
 def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, str]]:
     """(release, reason) why each other release is not recommended."""
-    utility = _find_utility(results, [v.release for v in verdict.releases])
+    utility = select_usefulness(results)
     rows = []
     for other in verdict.releases:
         if other.release == verdict.recommended:
@@ -182,7 +181,7 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
             reason = summarize_reasons(other)
         elif other.release == ORIGINAL:
             reason = "an original is never recommended"
-        elif utility is not None and other.release in utility.index:
+        elif other.release in utility.index:
             row = utility.loc[other.release]
             value = format_row(row)
             less = "less useful"
@@ -247,11 +246,3 @@ def compute_limit_table(verdict: ReleaseVerdict) -> pd.DataFrame:
             for check in verdict.checks
         ]
     )
-
-
-def _find_utility(results: pd.DataFrame, releases: list[str]) -> pd.DataFrame | None:
-    for metric in MAIN_UTILITY_METRICS:
-        rows = select_results(results, metric, releases, RELEASE)
-        if len(rows):
-            return rows.set_index("release")
-    return None

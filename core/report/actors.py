@@ -18,12 +18,12 @@ from core.audit.asked.attack import Attack, describe_knowledge
 from core.audit.asked.knowledge import Auxiliary, Composition, Joint, Shadow
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import Threat
-from core.audit.computing.cell import SHARED_NOTE
 from core.audit.store.states import State
-from core.findings.beat_baseline import BaselineComparison, compare_with_baseline
-from core.findings.facts import build_figure
-from core.findings.labels import metric_title
+from core.findings.labels import LOW_FPR, metric_title
 from core.findings.numbers import format_number, format_row
+from core.findings.strongest import Strongest, find_strongest
+from core.findings.tables import main_metric
+from core.findings.tried import list_tried
 from core.findings.verdict_words import find_subject
 from core.graph import Graph
 from core.release import ORIGINAL
@@ -32,6 +32,10 @@ from core.report.guidance import Actor
 
 NEEDS_SECOND_GRAPH = "what is known of a person"
 """Re-identification attacks that need one record per node."""
+
+
+LOW_METRICS = ("tpr_at_fpr_0.001", LOW_FPR)
+"""Measures of a success before the headline metric, lowest FPR first."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +58,23 @@ class Measured:
     beats: bool
 
     @classmethod
-    def of(cls, threat: Threat, found: BaselineComparison) -> Measured:
+    def of(cls, found: Strongest) -> Measured:
         """The figures of a comparison."""
-        baseline = None if found.baseline is None else float(found.baseline.value)
-        figure = vars(build_figure(found.best))
-        return cls(**figure, threat=threat, baseline=baseline, beats=found.beats)
+        best, baseline = found.best, found.baseline
+        assert best.made is not None
+        return cls(
+            best.made,
+            found.threat,
+            found.attack,
+            best.metric,
+            best.value,
+            best.low,
+            best.high,
+            best.n,
+            best.seeds,
+            None if baseline is None else baseline.value,
+            found.beats,
+        )
 
     def describe(self) -> dict[str, Any]:
         """As JSON for dpia.json."""
@@ -87,29 +103,24 @@ def measure_best(
         return None
     compared = {attack.id for attack in own if attack in real or attack.is_baseline}
     rows = results[(results.release == release) & results.method.isin(compared)]
-    found = compare_with_baseline(rows, threat, release)
-    if not found:
-        return None
-    clear = next((c for c in found if c.beats), found[-1])
-    return Measured.of(threat, clear)
-
-
-def list_attacks(data: ReportData) -> list[Attack]:
-    """Every non-baseline attack with a finished result, that this version knows."""
-    done = data.results[data.results.status == State.DONE]
-    found = [attack for attack in dict.fromkeys(done.attack) if attack is not None]
-    return [attack for attack in found if attack.threat is not None and not attack.is_baseline]
+    metrics = dict.fromkeys((*LOW_METRICS, main_metric(results, threat)))
+    found = [find_strongest(rows, threat, release, metric) for metric in metrics if metric]
+    known = [one for one in found if one is not None and not one.is_by_baseline]
+    return Measured.of(next((o for o in known if o.beats), known[-1])) if known else None
 
 
 def measure_actor(data: ReportData, actor: Actor, releases: list[str]) -> list[Measured]:
     """The best attack representing an actor, per threat and release; empty if nothing ran."""
     own = [
         attack
-        for attack in list_attacks(data)
+        for attack in list_tried(data.results)
         if attack.threat in actor.threats and attack.knowledge.kind in actor.knowledge
     ]
-    pairs = [(release, threat) for release in releases for threat in actor.threats]
-    found = (measure_best(data.results, threat, release, own) for release, threat in pairs)
+    found = (
+        measure_best(data.results, threat, made.id, [attack.find_form(made) for attack in own])
+        for made in map(data.view.get_release, releases)
+        for threat in actor.threats
+    )
     return [measured for measured in found if measured is not None]
 
 
@@ -144,7 +155,7 @@ def list_costs(data: ReportData, releases: list[str]) -> list[Cost]:
 
 def _list_release_costs(data: ReportData, release: str) -> list[Cost]:
     cells, graph, costs = data.view.cells, data.graph, []
-    for attack in list_attacks(data):
+    for attack in list_tried(data.results):
         assert attack.threat is not None
         assert attack.method is not None
         measured = measure_best(data.results, attack.threat, release, [attack])
@@ -153,8 +164,6 @@ def _list_release_costs(data: ReportData, release: str) -> list[Cost]:
         ran = cells[
             (cells.kind == "attack") & (cells.release == release) & (cells.method == attack.id)
         ]
-        if not ran.empty and (ran.reason == SHARED_NOTE).all():
-            continue  # the same attack as without knowing more
         ran = ran[ran.state == State.DONE]
         lines, knowledge = count_knowledge(data, attack, release, graph)
         costs.append(

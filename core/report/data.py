@@ -17,14 +17,10 @@ from core.audit.results.view import AuditView, Layout, ReleaseSummary
 from core.errors import InputError
 from core.findings.palette import release_color, release_symbol
 from core.findings.policy import check_policy
-from core.findings.tables import (
-    compute_worst_attacks,
-    list_metrics,
-    list_threats,
-    main_metric,
-    sort_releases,
-)
-from core.findings.tradeoff import compute_tradeoff
+from core.findings.strongest import choose_measure
+from core.findings.tables import compute_worst_attacks, list_threats, sort_releases
+from core.findings.tradeoff import choose_axes, compute_tradeoff
+from core.findings.tried import Tried
 from core.findings.verdict import Verdict, judge
 from core.graph import Graph
 from core.nouns import Noun
@@ -150,11 +146,10 @@ class ReportData:
         """Title of a release of the audit."""
         return self.view.get_release(release).title
 
-    def find_utility(self, threat: Threat) -> str | None:
-        """Measure of usefulness to plot against a threat: of the same task if measured."""
-        metrics = list_metrics(self.results, "release")
-        same = "link_prediction" if threat == "link" else "node_classification"
-        return min(metrics, key=lambda m: not m.startswith(same), default=None)
+    @cached_property
+    def tried(self) -> Tried:
+        """The attacks of the audit, whichever releases were chosen."""
+        return Tried.of(self.view)
 
     @cached_property
     def shown(self) -> list[str]:
@@ -163,15 +158,15 @@ class ReportData:
             return self.ids
         ranked: list[str] = [ORIGINAL]
         for threat in self.threats:
-            metric = main_metric(self.results, threat)
-            utility = self.find_utility(threat)
-            if metric is not None and utility is not None:
-                table = compute_tradeoff(self.results, metric, utility, threat=threat)
-                ranked += table[table.is_pareto].sort_values("risk").release.tolist()
+            axes = choose_axes(self.results, threat)
+            if axes is None:
+                continue
+            table = compute_tradeoff(self.results, *axes, threat=threat)
+            ranked += table[table.is_pareto].sort_values("risk").release.tolist()
         for threat in self.threats:
-            metric = main_metric(self.results, threat)
-            if metric is not None:
-                worst = compute_worst_attacks(self.results, metric, threat)
+            measure = choose_measure(self.results, threat)
+            if measure is not None:
+                worst = compute_worst_attacks(self.results, measure.metric, threat)
                 ranked += worst.sort_values("value").release.tolist()
         kept = set(list(dict.fromkeys([*ranked, *self.ids]))[:MAX_SHOWN])
         return [release for release in self.ids if release in kept]

@@ -11,9 +11,9 @@ from core.findings.decisions import format_day
 from core.findings.evidence import find_not_made, find_obstacle
 from core.findings.facts import STATE_TITLES
 from core.findings.guide import describe_spec
-from core.findings.labels import metric_title
-from core.findings.numbers import format_measure, format_row
-from core.findings.page_summary import find_usefulness, format_check
+from core.findings.numbers import format_measure
+from core.findings.page_summary import format_check
+from core.findings.usefulness import describe_usefulness, find_usefulness
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
     DECISION_MEANINGS,
@@ -105,8 +105,8 @@ def _list_terms(data: ReportData, chosen: ReleaseVerdict | None) -> list[tuple[s
     conditions = clean_text(data.view.spec.purpose.get("conditions", ""), 240) or TO_FILL
     rows = [("Conditions", conditions)]
     if chosen is not None:
-        useful = _describe_usefulness(data, chosen.release)
-        rows = [("Usefulness kept", useful), *rows] if useful else rows
+        useful = find_usefulness(data.results, chosen.release)
+        rows = [("Usefulness kept", describe_usefulness(useful)), *rows] if useful else rows
         if chosen.open_points:
             rows.append(("Before any release", _shorten_untried(chosen.open_points)))
     rows.append(
@@ -132,15 +132,6 @@ def _shorten_untried(untried: Sequence[str]) -> str:
     if not more and heads != list(untried):
         rest = "; names in section 1"
     return clean_text("; ".join(kept) + rest)
-
-
-def _describe_usefulness(data: ReportData, release: str) -> str:
-    """The main measure of usefulness on a release beside the original."""
-    found = find_usefulness(data.results, release)
-    if found is None:
-        return ""
-    beside = "" if release == ORIGINAL else f", original {format_row(found.first)}"
-    return f"{metric_title(found.second.metric)} {format_row(found.second)}{beside}"
 
 
 def build_signature(data: ReportData) -> Block:

@@ -10,25 +10,26 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
-import pandas as pd
-
+from core.audit.asked.attack import Attack
 from core.audit.asked.scenarios import THREAT_TITLES
-from core.audit.results.node_risks import Headline
+from core.audit.results.node_risks import NodeRisks
 from core.errors import InputError
+from core.findings.exposure import describe_advantage, describe_exposed
 from core.findings.facts import STATE_TITLES
 from core.findings.groups import answer_groups, load_groups
 from core.findings.guarantees import TRUST_TITLES, UNIT_TITLES, describe_budget
 from core.findings.guide import describe_spec
 from core.findings.labels import THREAT_WORDS, metric_title
 from core.findings.ledger import explain_ledger
-from core.findings.numbers import format_interval, format_mean, format_number, format_row
-from core.findings.page_summary import find_usefulness
+from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.policy import list_policies
+from core.findings.strongest import find_strongest
 from core.findings.tables import select_results
+from core.findings.tried import count_attacks
+from core.findings.usefulness import describe_usefulness, find_usefulness
 from core.findings.verdict_words import describe_decision, find_subject
-from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.release import ORIGINAL, Guarantee
-from core.report.actors import list_attacks, list_costs, list_subjects, measure_best
+from core.report.actors import Measured, list_costs, list_subjects
 from core.report.data import ReportData
 from core.report.decision_page import PURPOSES, find_review_date
 from core.report.threats import describe_leaving
@@ -82,18 +83,20 @@ def _describe_private(data: ReportData) -> str:
 
 
 def _describe_attackers(data: ReportData) -> str:
-    found: dict[str, set[str]] = {}
-    for attack in list_attacks(data):
+    found: dict[str, list[Attack]] = {}
+    for attack in data.tried.forms:
         assert attack.threat is not None
-        found.setdefault(THREAT_TITLES[attack.threat], set()).add(attack.id)
-    parts = [f"{title}: {count_noun(len(ids), 'attack')}" for title, ids in found.items()]
+        found.setdefault(THREAT_TITLES[attack.threat], []).append(attack)
+    parts = [f"{title}: {count_noun(count_attacks(own), 'attack')}" for title, own in found.items()]
     return begin_sentence(f"{'; '.join(parts)}; each beside baseline attackers." if parts else "")
 
 
 def _describe_maximum(data: ReportData) -> str:
     """The node with the highest risk under the headline attacker, by release and secret."""
-    parts = []
-    for name, own in _group_headlines(data):
+    parts, titles = [], {str(threat): title for threat, title in THREAT_TITLES.items()}
+    for own in _select_subjects(data).headlines:
+        ((threat, target),) = own.secrets
+        name = f"{own.made.title}, {titles.get(threat, '')} {target}".rstrip()
         row = int(own.risk.argmax())
         value = format_interval(own.risk[row], own.low[row], own.high[row])
         base = format_number(own.base[row])
@@ -101,44 +104,19 @@ def _describe_maximum(data: ReportData) -> str:
     return f"Highest risk of one {data.noun.one}: {'; '.join(parts)}." if parts else ""
 
 
-def _describe_average(data: ReportData) -> str:
-    """Mean advantage with its 95 % interval, by release and secret."""
-    parts = []
-    for name, own in _group_headlines(data):
-        gains = pd.Series(own.advantage)
-        value = format_mean(gains.mean(), gains.std(), len(own))
-        parts.append(f"{name} {value}, n = {len(own):,}")
-    return f"Mean advantage over the base rate: {'; '.join(parts)}." if parts else ""
-
-
-def _group_headlines(data: ReportData) -> list[tuple[str, Headline]]:
-    """Release and threat in words → nodes at stake under the headline attacker."""
-    found, titles = [], {str(threat): title for threat, title in THREAT_TITLES.items()}
-    for own in data.nodes.select(list_subjects(data)).headlines:
-        ((threat, target),) = own.secrets
-        name = f"{data.title(own.release)}, {titles.get(threat, '')} {target}"
-        found.append((name.rstrip(), own))
-    return found
-
-
-def _describe_exposed(data: ReportData) -> str:
-    if data.nodes.is_empty:
-        return ""
-    table = data.nodes.select(list_subjects(data)).exposed
-    parts = [
-        f"{data.title(row.release)}, {THREAT_TITLES[row.threat]}: {row.exposed:,} of {row.n:,}"
-        for row in table.itertuples()
-    ]
-    who = begin_sentence(data.noun.many)
-    return f"{who} with an advantage above {ADVANTAGE_LIMIT:g}: {'; '.join(parts)}."
+def _select_subjects(data: ReportData) -> NodeRisks:
+    return data.nodes.select(list_subjects(data))
 
 
 def _describe_sample(data: ReportData) -> str:
     """Attackers that know that their target is in the release."""
-    attacks = list_attacks(data)
     release = list_subjects(data)[-1]
-    found = [measure_best(data.results, threat, release, attacks) for threat in data.threats]
-    texts = [f"{THREAT_WORDS[m.threat].title}: {m.text}" for m in found if m is not None]
+    found = [find_strongest(data.results, threat, release) for threat in data.threats]
+    texts = [
+        f"{THREAT_WORDS[one.threat].title}: {Measured.of(one).text}"
+        for one in found
+        if one is not None and not one.is_by_baseline
+    ]
     if not texts:
         return ""
     start = f"The target is known to be in the release. {data.title(release)}"
@@ -171,15 +149,13 @@ def _join(parts: list[str], most: int) -> str:
 
 
 def _describe_testing(data: ReportData) -> str:
-    attacks = list_attacks(data)
-    if not attacks:
+    if not data.tried.forms:
         return ""
     costs = {cost.measured.attack for cost in list_costs(data, list_subjects(data)[-1:])}
     run = data.view.summary
     release = data.title(list_subjects(data)[-1])
     return (
-        f"{count_noun(len(attacks), 'attack')} in "
-        f"{count_noun(data.view.num_repeats, 'repeat')}; {len(costs)} clearly beat the "
+        f"{begin_sentence(data.tried.describe())}; {len(costs)} clearly beat the "
         f"baseline attackers on {release}; {run.cells_failed} of {run.cells_total} parts failed."
     )
 
@@ -233,21 +209,14 @@ def _describe_usefulness(data: ReportData) -> str:
     found = None if release == ORIGINAL else find_usefulness(data.results, release)
     if found is None:
         return ""
-    title = metric_title(found.second.metric)
-    return (
-        f"{title} of {data.title(release)} {format_row(found.second)}, original "
-        f"{format_row(found.first)}, n = {found.second.n:,}."
-    )
+    return f"{data.title(release)}: {describe_usefulness(found)}, n = {found.second.n:,}."
 
 
 def _describe_reevaluation(data: ReportData) -> str:
     made = [s.id for s in data.releases if s.id != ORIGINAL]
-    if not made or not list_attacks(data):
+    if not made or not data.tried.forms:
         return ""
-    return (
-        f"The same {count_noun(len(list_attacks(data)), 'attack')} met the original and "
-        f"{count_noun(len(made), 'release')}."
-    )
+    return f"The same {data.tried.count} met the original and {count_noun(len(made), 'release')}."
 
 
 def _describe_each_guarantee(describe: Callable[[Guarantee], str], data: ReportData) -> str:
@@ -285,8 +254,8 @@ EVIDENCE: dict[str, tuple[Describe, str]] = {
     "leaving": (describe_leaving, "what leaves is not known"),
     "attackers": (_describe_attackers, "no attack has finished"),
     "maximum": (_describe_maximum, NO_RISK),
-    "average": (_describe_average, NO_RISK),
-    "exposed": (_describe_exposed, NO_RISK),
+    "average": (lambda data: describe_advantage(_select_subjects(data)), NO_RISK),
+    "exposed": (lambda data: describe_exposed(_select_subjects(data), data.noun), NO_RISK),
     "sample": (_describe_sample, "no attack has finished"),
     "population": (
         lambda _data: "",

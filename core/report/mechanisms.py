@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from core.findings import answers
-from core.findings.homophily import MECHANISMS, compute_ghratio_histogram, compute_reference_share
+from core.findings.homophily import (
+    MECHANISMS,
+    answer_mechanisms,
+    compute_ghratio_histogram,
+    compute_reference_share,
+)
 from core.findings.labels import metric_title
 from core.findings.numbers import format_number, format_row
 from core.findings.pair_profile import KINDS, METRICS, answer_pair_profile, compute_pair_table
@@ -40,7 +44,7 @@ def _build_homophily(data: ReportData) -> list[Block]:
         + f"; class share {format_number(share)}."
     )
     return [
-        *(blocks.paragraph(s) for s in answers.answer_mechanisms(data.results)),
+        *(blocks.paragraph(s) for s in answer_mechanisms(data.results)),
         blocks.figure(
             image,
             alt,

@@ -9,10 +9,12 @@ import pandas as pd
 
 from core.audit.asked.release_info import list_short_titles
 from core.audit.asked.scenarios import Threat
-from core.findings import answers
+from core.findings.change import answer_defense
 from core.findings.control import NOTE, tabulate_control
+from core.findings.exposure import list_risks
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.inverted_scores import MARK
+from core.findings.knowing_more import answer_odds
 from core.findings.labels import LOW_FPR, THREAT_WORDS, metric_title
 from core.findings.link_prior import describe_report_prior
 from core.findings.numbers import format_interval, format_number, format_row
@@ -20,8 +22,9 @@ from core.findings.private_columns import answer_private_columns
 from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table
 from core.findings.risk import SCALE_TITLES, compute_group_risk, compute_risk_shares
+from core.findings.strongest import answer_attack, choose_measure
 from core.findings.tables import describe_sample, list_metrics, main_metric, select_results
-from core.findings.tradeoff import compute_tradeoff, compute_transfer, find_clear_front
+from core.findings.tradeoff import choose_axes, compute_tradeoff, compute_transfer, find_clear_front
 from core.measures.groups import MIN_GROUP
 from core.release import ORIGINAL
 from core.report import blocks, charts
@@ -53,7 +56,7 @@ def build_attacks(data: ReportData) -> list[Block]:
     result: list[Block] = []
     for threat in data.threats:
         result.append(blocks.heading(THREAT_WORDS[threat].title))
-        result.append(blocks.paragraph(answers.answer_attack(data.results, threat)))
+        result.append(blocks.paragraph(answer_attack(data.results, threat)))
         metrics = _order_metrics(data, threat)
         table = compute_ranking(data.results, threat, metrics)
         if table.empty:
@@ -80,7 +83,7 @@ def build_attacks(data: ReportData) -> list[Block]:
             sentences = answer_private_columns(data.view)
             result += [blocks.paragraph(clean_text(sentence, 1000)) for sentence in sentences]
         if threat == "link":
-            odds = answers.answer_odds(data.results)
+            odds = answer_odds(data.results)
             result += [blocks.paragraph(odds)] if odds else []
         result += _build_roc(data, threat, set(table.method))
     return [*result, *_build_control(data)] or [blocks.paragraph("No attack has finished.")]
@@ -155,7 +158,7 @@ def build_releases(data: ReportData) -> list[Block]:
     widths = [1.5, 1.0] + [0.75 if name.startswith("Links") else 1.0 for name in columns[2:]]
     result = [
         blocks.paragraph(sentence)
-        for sentence in (answers.answer_defense(data.results, t) for t in data.threats)
+        for sentence in (answer_defense(data.results, t) for t in data.threats)
         if sentence
     ]
     result.append(
@@ -178,7 +181,7 @@ def _describe_risks(data: ReportData) -> list[Block]:
     """Exposure by each secret's attacks, followed by the bound of the same secret."""
     return [
         block
-        for risk, bound in answers.list_risks(data.nodes, data.noun)
+        for risk, bound in list_risks(data.nodes, data.noun)
         for block in (blocks.paragraph(risk), *([blocks.note(bound)] if bound else []))
     ]
 
@@ -334,14 +337,13 @@ def build_tradeoff(data: ReportData) -> list[Block]:
     """Risk against usefulness, one point per release."""
     result: list[Block] = []
     for threat in data.threats:
-        metric = main_metric(data.results, threat)
-        if metric is None:
+        measure, axes = choose_measure(data.results, threat), choose_axes(data.results, threat)
+        if measure is None:
             continue
-        utility = data.find_utility(threat)
         result.append(blocks.heading(THREAT_WORDS[threat].title))
-        if utility is not None:
-            result += _build_tradeoff_chart(data, threat, metric, utility)
-        result += _build_transfer(data, threat, metric)
+        if axes is not None:
+            result += _build_tradeoff_chart(data, threat, *axes)
+        result += _build_transfer(data, threat, measure.metric)
     return result or [blocks.paragraph("No release has both a risk and a usefulness yet.")]
 
 

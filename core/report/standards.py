@@ -11,11 +11,12 @@ from core.audit.asked.knowledge import Composition
 from core.audit.asked.scenarios import Threat
 from core.findings.labels import metric_title
 from core.findings.numbers import format_row
-from core.findings.tables import compute_worst_attacks, main_metric
+from core.findings.strongest import choose_measure
+from core.findings.tables import compute_worst_attacks
+from core.findings.tried import count_attacks
 from core.methods import IdentityAttack
 from core.release import ORIGINAL
 from core.report import blocks
-from core.report.actors import list_attacks
 from core.report.blocks import Block
 from core.report.data import ReportData
 from core.report.text import clean_text
@@ -42,13 +43,13 @@ def _build_criteria(data: ReportData) -> Block:
     verdict = data.verdict
     if verdict is not None and verdict.recommended is not None:
         releases.append(verdict.recommended)
-    ran = list_attacks(data)
+    ran = data.tried.forms
     rows = []
     for title, what, threats in CRITERIA:
-        count = len({attack.method_id for attack in ran if attack.threat in threats})
+        count = count_attacks(attack for attack in ran if attack.threat in threats)
         texts = [_find_worst(data, release, threats) for release in releases]
         rows.append([title, what, _count_tried(count), *texts])
-    linking = len({attack.method_id for attack in ran if _links_networks(attack)})
+    linking = count_attacks(filter(_links_networks, ran))
     rows.insert(
         1,
         ["Linkability", "nodes found again in another network", _count_tried(linking)]
@@ -79,9 +80,10 @@ def _count_tried(count: int) -> str:
 def _find_worst(data: ReportData, release: str, threats: tuple[Threat, ...]) -> str:
     parts = []
     for threat in threats:
-        metric = main_metric(data.results, threat)
-        if metric is None:
+        measure = choose_measure(data.results, threat)
+        if measure is None:
             continue
+        metric = measure.metric
         rows = compute_worst_attacks(data.results, metric, threat)
         for row in rows[rows.release == release].itertuples():
             name = "AUC" if metric == "auc" else metric_title(metric).lower()
@@ -97,9 +99,9 @@ def _describe_knowledge(attack: Attack) -> str:
 
 def _build_intruder(data: ReportData) -> Block:
     spec = data.view.spec
-    real = list_attacks(data)
+    real = data.tried.forms
     known = sorted({_describe_knowledge(attack) for attack in real}) or ["nothing"]
-    who = _count_tried(len({attack.method_id for attack in real}))
+    who = _count_tried(count_attacks(real))
     return blocks.facts(
         [
             ("Simulated intruder", f"{who}, beside baseline attackers"),

@@ -18,7 +18,6 @@ from core.audit.asked.presets import (
 )
 from core.audit.results.view import AuditView
 from core.findings.glossary import explain_term
-from core.findings.labels import is_baseline
 from core.methods import Method
 from core.registry import list_methods
 from core.words import begin_sentence, count_noun
@@ -137,7 +136,7 @@ def _show_run(
         names = count_noun(len(view.spec.defenses), "defense")
         if right.checkbox(f"Include the {names}", True, key="keep_defenses"):
             defenses = view.spec.defenses
-    is_empty = all(is_baseline(choice.id) for choice in choices)
+    is_empty = all(choice.make().info.is_baseline for choice in choices)
     is_running = view is not None and view.summary.state.is_active
     fields = {"attacks": choices, "defenses": defenses, "num_repeats": int(repeats)}
     fields = {**fields, **page.choose_identity(choices), **knowledge}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit.asked.answers import Answers, choose_seeds, find_obstacle, make_fields
-from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.presets import PRESETS, Preset
 from core.findings.guide import (
     ABOUT,
@@ -17,10 +16,8 @@ from core.findings.guide import (
     describe_recipient,
     explain_preset,
 )
-from core.findings.labels import release_title
 from core.findings.policy import find_policy
 from core.graph import Graph
-from core.registry import find_method
 from core.words import begin_sentence
 from pages.ui import page, service, session
 from pages.ui.estimate import estimate_audit, estimate_method, load_time_model
@@ -114,11 +111,10 @@ def _show_defenses(answers: Answers, graph: Graph, obstacle: str) -> list[str]:
     with st.grid(2, min_column_width=380, gap="small"):
         for advice in proposed:
             with st.container(border=True):
-                title = release_title(advice.defense)
+                title = advice.choice.make_defense().title
                 if st.checkbox(f"**{title}**", True, key=f"guide-try-{advice.defense}"):
                     kept.append(advice.defense)
-                key = MethodChoice.parse(advice.defense, "defense").key
-                time = estimate_method(find_method(key, "defense"), num_repeats=1)
+                time = estimate_method(type(advice.choice.make_defense()), num_repeats=1)
                 reason = escape(begin_sentence(advice.reason), 300)
                 st.caption(f"{reason}. {begin_sentence(time)} per release.")
     return kept

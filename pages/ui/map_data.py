@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.view import AuditView, Layout
 from core.figures.people_map import Side
-from core.findings.labels import release_title
 from core.findings.page_summary import PageSummary
 from core.findings.people_map import (
     MAX_COMMUNITIES,
@@ -79,10 +79,10 @@ def load_side(view: AuditView | None, release: str, only_changes: bool = False) 
     """One panel of the map: a release, or the original."""
     people = load_people(view, release)
     if view is None or release == ORIGINAL:
-        return Side(release_title(release), people, session.current_graph().edges)
+        return Side(ReleaseInfo(ORIGINAL).title, people, session.current_graph().edges)
     edges, lost, gained = cache.remember(view, lambda: _compute_edges(view, release))
     changes = (lost, gained) if only_changes else (None, None)
-    return Side(release_title(release), people, edges, *changes)
+    return Side(view.get_release(release).title, people, edges, *changes)
 
 
 def _compute_edges(view: AuditView, release: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

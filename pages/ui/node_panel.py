@@ -11,7 +11,6 @@ from core.figures import ego_page
 from core.findings import node_card
 from core.findings.ego_network import SHAPES, describe_fingerprint
 from core.findings.identity import describe_identity, list_hiding
-from core.findings.labels import release_title
 from core.findings.link_prior import describe_link_prior
 from core.findings.node_reasons import explain_node
 from core.findings.people import Secret, advise_release, list_secrets
@@ -128,7 +127,7 @@ def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
         release = st.selectbox(
             "Neighbourhood in",
             releases,
-            format_func=release_title,
+            format_func=lambda release: view.get_release(release).title,
             key="ego-release",
             persist_state="session",
         )
@@ -178,7 +177,7 @@ def _show_identity(view: AuditView, graph: Graph, node: str, number: int) -> Non
     with st.container(horizontal=True):
         for release in list_hiding(view.nodes, node)[:MAX_HIDING]:
             st.button(
-                f"Show in {release_title(release)}",
+                f"Show in {view.get_release(release).title}",
                 key=f"hidden-in-{release}",
                 icon=":material/visibility_off:",
                 on_click=st.session_state.update,

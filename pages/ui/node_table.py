@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
+from core.audit.asked.release_info import list_names
 from core.audit.results.node_risks import NodeRisks
 from core.audit.results.view import AuditView
 from core.findings.glossary import explain_term
-from core.findings.labels import plain_titles
 from core.findings.node_card import find_node
 from core.findings.node_reasons import explain_people
 from core.findings.palette import RISK_SCALE
@@ -158,7 +158,7 @@ def _tabulate(
             "Base rate": nodes.base,
         }
     )
-    names = plain_titles((release, *others))
+    names = list_names(map(view.get_release, (release, *others)))
     for other in others:
         gains = compare_people(view.nodes, secret, other, nodes.number.to_numpy())
         table[f"On {names[other]}"] = gains.round(2) + 0.0  # no "-0.00"

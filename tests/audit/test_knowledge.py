@@ -23,7 +23,7 @@ from core.audit.computing.threat_sampling import (
 )
 from core.audit.jobs import publish
 from core.audit.results.export import describe_audit, describe_nodes, write_nodes
-from core.cli.audit import describe_risk
+from core.cli.audit import describe_results
 from core.cli.main import main
 from core.data.synthetic import generate_social
 from core.errors import InputError, UnsupportedError
@@ -213,7 +213,7 @@ def test_numbers_and_several_columns_are_told_in_words(tmp_path):
     fields = {"private": "age", "more_private": ("site",), "joint": ("inferred", "known")}
     spec = make_spec(**fields, graph_hash=graph.content_hash, num_repeats=3, known=0.3)
     view = run_inline(spec, graph, tmp_path)
-    said = " ".join(describe_risk(view))
+    said = " ".join(describe_results(view))
     assert "age is a number" in said
     assert "Knowing the others, an attacker on age reaches AUC" in said
     assert "Inferring the other private columns as well, an attacker on site" in said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.audit.asked.attack import parse_attack
+from core.audit.asked.knowledge import STANDARD
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.scenarios import Scenario, list_scenarios
 from core.audit.asked.spec import AuditSpec
@@ -78,6 +79,13 @@ def test_rows_say_what_was_attacked_by_whom(tmp_path):
     rows = describe_audit(view)["results"]
     assert not [row for row in rows if row["status"] == "failed"]
     found = {(r["threat"], r["knowledge"], r["metric"]) for r in rows if r["value"] is not None}
+    # On the original there is nothing to rehearse or to combine: no row repeats another's.
+    repeating = [row for row in rows if row["knowledge"] in ("adaptive", "composition:3")]
+    assert {row["release"] for row in repeating} == {"edge_rand:epsilon=2.0"}
+    on_original = {
+        attack.knowledge for release, attack in view.nodes.parts if release == "original"
+    }
+    assert on_original == {STANDARD}
     for knowledge in ("standard", "adaptive"):
         assert ("link", knowledge, "auc") in found
         assert ("included", knowledge, "released_auc") in found

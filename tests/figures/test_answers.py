@@ -7,9 +7,12 @@ import pytest
 
 from core.audit.asked.attack import attach_referents, parse_attack
 from core.audit.results.node_risks import NODE_COLUMNS
-from core.findings import answers
+from core.findings.change import answer_defense
+from core.findings.exposure import answer_bound, answer_risk, find_least_exposing
+from core.findings.knowing_more import answer_odds
 from core.findings.people import list_secrets
-from core.findings.tradeoff import compute_tradeoff
+from core.findings.strongest import answer_attack
+from core.findings.tradeoff import answer_tradeoff, compute_tradeoff
 from tests.figures.conftest import RELEASES, make_nodes, make_results, result_row
 from tests.oracles.audits import tabulate_results
 from tests.oracles.graphs import two_communities
@@ -24,7 +27,7 @@ def replace_value(results: pd.DataFrame, method: str, value: float, half: float)
 
 
 def test_attack_cites_the_best_and_the_best_null() -> None:
-    text = answers.answer_attack(make_results(), "link")
+    text = answer_attack(make_results(), "link")
     assert "Common neighbours" in text
     assert "0.84 [0.80, 0.88]" in text
     assert (
@@ -34,17 +37,17 @@ def test_attack_cites_the_best_and_the_best_null() -> None:
 
 
 def test_only_null_attackers_are_no_attack() -> None:
-    assert "No attack" in answers.answer_attack(make_results(), "attribute")
+    assert "No attack" in answer_attack(make_results(), "attribute")
 
 
 def test_odds_are_those_of_the_best_named_pair() -> None:
-    text = answers.answer_odds(make_results())
+    text = answer_odds(make_results())
     assert "that Common neighbours ranks highest, a share of 0.20 [0.15, 0.25] are withheld" in text
-    assert answers.answer_odds(make_results().iloc[:0]) == ""
+    assert answer_odds(make_results().iloc[:0]) == ""
 
 
 def test_defense_names_the_safest_release() -> None:
-    text = answers.answer_defense(make_results(), "link")
+    text = answer_defense(make_results(), "link")
     assert "reaches an AUC of 0.84 [0.80, 0.88] on the original" in text
     assert "strength = 0.9" in text
     assert "0.52 [0.48, 0.56]" in text
@@ -57,7 +60,7 @@ def test_defense_names_who_finds_least_at_few_false_alarms_before_the_headline()
     for column in ("value", "low", "high"):
         column_values = results.release.map(dict(zip(RELEASES, found, strict=True)))
         results.loc[few, column] = column_values[few]
-    text = answers.answer_defense(results, "link")
+    text = answer_defense(results, "link")
     first, _, second = text.partition("Overall")
     assert "finds 0.40 [0.40, 0.40] of the secrets at 1 % FPR on the original" in first
     assert "strength = 0.5" in first
@@ -81,13 +84,13 @@ def test_a_release_that_the_strongest_attack_was_not_tried_on_is_not_called_safe
         result_row(RELEASES[1], "common_neighbors", "auc", value, 0.02, status=status),
     ]
     table = tabulate_results(rows[: None if status else -1])
-    assert ("falls to 0.55" in answers.answer_defense(table, "link")) == is_told
+    assert ("falls to 0.55" in answer_defense(table, "link")) == is_told
 
 
 def test_defense_that_helps_nothing_is_said() -> None:
     results = replace_value(make_results(), "common_neighbors", 0.5, 0.02)
     results = replace_value(results, "degree_product", 0.5, 0.02)
-    assert "it does not fall" in answers.answer_defense(results, "link")
+    assert "it does not fall" in answer_defense(results, "link")
 
 
 def test_risk_counts_the_exposed() -> None:
@@ -101,12 +104,12 @@ def test_risk_counts_the_exposed() -> None:
         for i, risk in enumerate(risks)
     ]
     nodes = build_risks(pd.DataFrame(rows, columns=list(NODE_COLUMNS)))
-    text = answers.answer_risk(nodes)
+    text = answer_risk(nodes)
     # An advantage of just 0.2 is not above the limit, whatever the floats say.
     assert "Link inference exposes 2 of 4 people on the original, and 1 with Random" in text
     assert "advantage above 0.2 by Common neighbours, chosen on other nodes" in text
     assert "Degree product" not in text
-    bound = answers.answer_bound(nodes)
+    bound = answer_bound(nodes)
     assert bound.startswith("Upper bound for link inference: 2 of 4")
     assert "Guessing would reach" in bound
 
@@ -122,7 +125,7 @@ def test_risk_counts_the_exposed() -> None:
 )
 def test_tradeoff_names_the_most_useful_within_the_limit(limit: float, words: str) -> None:
     table = compute_tradeoff(make_results(), "auc", "node_classification_f1", threat="link")
-    text = answers.answer_tradeoff(table, limit, "auc", "node_classification_f1")
+    text = answer_tradeoff(table, limit, "auc", "node_classification_f1")
     assert words in text
 
 
@@ -136,11 +139,11 @@ def test_the_least_exposing_release_is_that_on_which_the_headline_attacker_gains
     best = {}
     for release in RELEASES[1:]:
         best[release] = view.nodes.parts[release, parse_attack(REAL)].advantage.mean()
-    assert answers.find_least_exposing(view.nodes) == min(best, key=best.get)
-    assert answers.find_least_exposing(view.nodes.select(["original"])) is None
+    assert find_least_exposing(view.nodes) == min(best, key=best.get)
+    assert find_least_exposing(view.nodes.select(["original"])) is None
     for secret in list_secrets(view.nodes):
-        safest = answers.find_least_exposing(view.nodes, secret)
-        assert safest == answers.find_least_exposing(view.nodes.select(secret=secret))
+        safest = find_least_exposing(view.nodes, secret)
+        assert safest == find_least_exposing(view.nodes.select(secret=secret))
         assert safest is not None
 
 
@@ -148,8 +151,8 @@ def test_a_data_free_twin_is_never_the_best_defense() -> None:
     """It is there to compare with, not to be published."""
     independent = "gap:data_free=True"
     results = attach_referents(make_results().replace({"release": {RELEASES[2]: independent}}))
-    text = answers.answer_defense(results, "link")
+    text = answer_defense(results, "link")
     assert "strength = 0.5" in text
     assert parse_attack(independent).title not in text
     nodes = make_nodes(two_communities()).replace({"release": {RELEASES[2]: independent}})
-    assert parse_attack(independent).title not in answers.answer_risk(build_risks(nodes))
+    assert parse_attack(independent).title not in answer_risk(build_risks(nodes))

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 import pytest
 from plotly.offline import get_plotlyjs
 
+from core.audit.asked.release_info import ReleaseInfo
 from core.figures.ego_page import render_ego_html
 from core.figures.risk import risk_heatmap
 from core.figures.theme import style_figure
@@ -42,7 +43,7 @@ def test_ego_page_runs_offline_and_no_name_becomes_script(browser, tmp_path):
 
 def test_a_click_near_the_edge_of_a_cell_finds_its_node(browser, view, tmp_path):
     table = compute_heatmap(view.nodes, "original")
-    chart = risk_heatmap({"original": table})
+    chart = risk_heatmap({ReleaseInfo("original"): table})
     body = chart.figure.to_html(include_plotlyjs=False, full_html=False, div_id="heat")
     file = tmp_path / "heat.html"
     file.write_text(

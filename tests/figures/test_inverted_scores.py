@@ -12,11 +12,12 @@ from core.audit.asked.attack import attach_referents
 from core.figures.ranking import attack_ranking
 from core.figures.tradeoff import tradeoff
 from core.figures.transfer import transfer_matrix
-from core.findings import answers
+from core.findings.change import answer_defense
 from core.findings.inverted_scores import MARK, describe_strength, invert_scores
 from core.findings.release_table import compute_release_table
+from core.findings.strongest import answer_attack, answer_inverted
 from core.findings.tables import compute_worst_attacks, select_results
-from core.findings.tradeoff import compute_tradeoff, find_best_release
+from core.findings.tradeoff import answer_tradeoff, compute_tradeoff, find_best_release
 from core.report.document import build_content
 from core.report.options import ReportOptions
 from tests.figures.conftest import RELEASES, make_results, make_view, result_row
@@ -77,25 +78,25 @@ def test_a_release_is_not_admissible_for_being_attacked_backwards(results: pd.Da
 
 def test_answers_say_it_and_do_not_call_it_safe(results: pd.DataFrame) -> None:
     on_original = attach_referents(results[results.release == WRONG].assign(release="original"))
-    text = answers.answer_attack(on_original, "link")
+    text = answer_attack(on_original, "link")
     assert "0.30 [0.27, 0.33], clearly below one half: inverted, it reaches 0.70" in text
     assert "above the best baseline attacker" in text
     assert "did not beat" not in text
     only = results[results.release != RELEASES[1]]
-    assert "0.70 [0.67, 0.73] inverted by" in answers.answer_defense(only, "link")
+    assert "0.70 [0.67, 0.73] inverted by" in answer_defense(only, "link")
     assert describe_strength("auc", "0.70 inverted") == ("(inverted) reaches an AUC of 0.70")
-    defense = answers.answer_defense(results, "link")
+    defense = answer_defense(results, "link")
     assert RELEASES[1] not in defense  # ids never show
     assert "strength = 0.5" in defense
     assert "inverted: Common neighbours on Random deletion (strength = 0.9)" in defense
     table = compute_tradeoff(results, "auc", UTILITY, threat="link")
     only = table[table.release == WRONG]
-    assert "counts inverted" in answers.answer_tradeoff(only, 0.8, "auc", UTILITY)
+    assert "counts inverted" in answer_tradeoff(only, 0.8, "auc", UTILITY)
 
 
 def test_the_risk_page_names_them_for_the_releases_shown(results: pd.DataFrame) -> None:
-    assert answers.answer_inverted(results, RELEASES[:2]) == ""
-    text = answers.answer_inverted(results, [WRONG])
+    assert answer_inverted(results, RELEASES[:2]) == ""
+    text = answer_inverted(results, [WRONG])
     assert "inverted: Common neighbours on Random deletion (strength = 0.9), AUC 0.30." in text
 
 

@@ -16,7 +16,6 @@ from core.findings.tables import (
     list_threats,
     main_metric,
 )
-from tests.oracles.audits import make_audit
 
 
 def test_bars_carry_values_and_intervals(view):
@@ -90,15 +89,3 @@ def test_tables_of_an_audit(view):
     assert missing.status.tolist() == ["skipped", "failed"]
     assert missing.metrics.tolist() == ["tpr_at_fpr_0.001", "diameter"]
     assert list(results.columns) == [*RESULT_COLUMNS, "attack", "made"]
-
-
-def test_an_adaptive_attack_that_does_as_its_standard_form_has_no_bar_of_its_own():
-    scores = {
-        ("original", "jaccard", "auc"): 0.7,
-        ("original", "jaccard@adaptive", "auc"): 0.7,
-        ("original", "adamic_adar", "auc"): 0.8,
-        ("original", "adamic_adar@adaptive", "auc"): 0.75,
-    }
-    attacks = ["jaccard", "jaccard@adaptive", "adamic_adar", "adamic_adar@adaptive"]
-    table = compute_ranking(make_audit(scores, attacks).results, "link", ["auc"])
-    assert list(table.method) == ["adamic_adar", "adamic_adar@adaptive", "jaccard"]

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from core.audit.asked.attack import parse_attack
+from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.node_risks import NODE_COLUMNS, NodeRisks
 from core.figures.risk import risk_by_group, risk_distribution, risk_heatmap
 from core.figures.theme import INKS
@@ -72,7 +73,8 @@ def draw(nodes: pd.DataFrame | NodeRisks, *releases: str, **options):
     first = compute_heatmap(nodes, releases[0], by=by)
     order = nodes.names.get_indexer(first.node)
     others = {r: compute_heatmap(nodes, r, by=by, order=order) for r in releases[1:]}
-    return risk_heatmap({releases[0]: first, **others}, **options)
+    tables = {nodes.made[r]: table for r, table in {releases[0]: first, **others}.items()}
+    return risk_heatmap(tables, **options)
 
 
 def test_names_of_attacks_are_shortened_but_never_alike():
@@ -91,7 +93,7 @@ def test_names_of_attacks_are_shortened_but_never_alike():
 
 def test_heatmap_cells_and_click_targets_name_their_node(view):
     table = compute_heatmap(view.nodes, "original", by="risk")
-    heat, targets = risk_heatmap({"original": table}, by="risk").figure.data
+    heat, targets = risk_heatmap({ReleaseInfo("original"): table}, by="risk").figure.data
     assert np.asarray(heat.z, float).shape == (40, 3)
     attacks = [attack.id for attack in table.columns[4:]]
     lookup = {
@@ -171,7 +173,7 @@ def test_a_range_of_ranks_has_a_row_a_person():
 def test_heatmap_bins_above_the_limit():
     nodes = make_nodes(500)
     table = compute_heatmap(build_risks(nodes), "original")
-    heat, targets = risk_heatmap({"original": table}, max_cells=200).figure.data
+    heat, targets = risk_heatmap({ReleaseInfo("original"): table}, max_cells=200).figure.data
     values = np.asarray(heat.z, float)
     assert values.shape == (50, 4)
     assert len(targets.x) <= 200

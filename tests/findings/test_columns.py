@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from core.audit.asked.spec import AuditSpec
-from core.findings.answers import answer_tradeoff
 from core.findings.columns import answer_columns
 from core.findings.tables import main_metric
-from core.findings.tradeoff import compute_tradeoff, find_best_release
+from core.findings.tradeoff import answer_tradeoff, compute_tradeoff, find_best_release
 from core.graph import Graph
 from tests.inline import run_inline
 

@@ -11,7 +11,7 @@ import pytest
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.export import describe_audit
 from core.data.synthetic import generate_social
-from core.findings.answers import answer_defense
+from core.findings.change import answer_defense
 from core.findings.differences import compare_rows, estimate_difference, is_clear
 from core.release import ORIGINAL
 from tests.inline import run_inline

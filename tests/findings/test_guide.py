@@ -12,28 +12,27 @@ import pytest
 from core.attribute import Attribute
 from core.audit.asked.answers import HIDDEN_SHARE, Answers, choose_seeds, find_obstacle, make_fields
 from core.audit.asked.method_choice import MethodChoice
-from core.audit.asked.presets import PRESETS, SETTING
+from core.audit.asked.presets import PRESETS, SETTING, Preset
 from core.audit.asked.spec import AuditSpec
 from core.data.second_graph import draw_identity_threat
 from core.data.splits import draw_threats
+from core.defenses.dice import Dice
 from core.errors import InputError
 from core.findings.guide import (
-    ANYBODY,
-    BUDGETS,
-    CANDIDATES,
     RECIPIENTS,
     SECRETS,
     USES,
-    Candidate,
     choose_defenses,
     describe_recipient,
     describe_spec,
     explain_preset,
+    list_suggested,
     propose_changes,
 )
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.graph import Graph
+from core.methods import Suggestion
 from core.registry import find_method
 from core.release import ORIGINAL
 from core.seeding import Seed
@@ -92,8 +91,8 @@ def test_every_proposal_supports_threats_as_an_audit_draws_them(recipient, secre
 
 def test_what_its_supports_refuses_is_not_proposed(monkeypatch):
     """DICE was ticked for a private column alone, and everything for it was skipped."""
-    dice = Candidate("dice", ("links", "attribute"), tuple(USES), ANYBODY, "takes links away")
-    monkeypatch.setattr("core.findings.guide.CANDIDATES", (dice,))
+    dice = Suggestion(1, ("links", "attribute"), tuple(USES), "takes links away")
+    monkeypatch.setattr("core.findings.guide.list_suggested", lambda: [(Dice, dice)])
     assert choose(secrets=("attribute",)) == []
     assert choose(secrets=("links", "attribute")) == ["dice"]
 
@@ -102,15 +101,16 @@ def test_what_its_supports_refuses_is_not_proposed(monkeypatch):
 def test_no_proposal_promises_more_than_the_policy_allows(recipient):
     """For anybody EdgeRand with ε = 3 was ticked, where that policy allows 1 at most."""
     caps = {limit.name: limit.limit for limit in find_policy(recipient).limits}
+    caps_of = {method.info.key: s.limit for method, s in list_suggested() if s.limit}
     seen = set()
     for secrets in SUBSETS:
         for uses in USES:
             for text in choose(recipient=recipient, secrets=secrets, uses=(uses,)):
                 choice = MethodChoice.parse(text, "defense")
-                if choice.key in BUDGETS:
+                if choice.key in caps_of:
                     twice = choice.make("defense").is_reported_twice
                     received = choice.config["epsilon"] * (2 if twice else 1)
-                    assert received <= caps[BUDGETS[choice.key]]
+                    assert received <= caps[caps_of[choice.key]]
                     seen.add(choice.key)
     assert seen
 
@@ -137,12 +137,15 @@ def test_what_takes_too_long_or_drowns_the_graph_is_not_proposed():
     assert not keys & {"privdpr", "edge_rand"}
 
 
-def test_every_candidate_exists_and_every_secret_and_use_has_one():
-    for candidate in CANDIDATES:
-        find_method(candidate.key, "defense")
-        assert len(candidate.reason.split()) <= 25
-    assert {s for c in CANDIDATES for s in c.secrets} == set(SECRETS)
-    assert {u for c in CANDIDATES for u in c.uses} == set(USES)
+def test_every_secret_and_use_has_a_suggested_defense_and_none_is_inherited():
+    found = list_suggested()
+    assert all("suggestion" in vars(method) for method, _ in found)
+    assert all(len(suggestion.reason.split()) <= 25 for _, suggestion in found)
+    assert [suggestion.place for _, suggestion in found] == list(range(1, len(found) + 1))
+    assert {secret for _, s in found for secret in s.secrets} == set(SECRETS)
+    assert {use for _, s in found for use in s.uses} == set(USES)
+    for _, suggestion in found:
+        assert set(suggestion.recipients) <= set(RECIPIENTS)
 
 
 def test_only_the_kept_defenses_are_tried():
@@ -190,8 +193,8 @@ def test_what_could_change_the_decision():
     view = make_audit(make_noise(names, attacks), attacks)
     verdict = judge(view, public)
     found = propose_changes(view, verdict, graph)
-    assert [p.key for p in found if p.action == "run_preset"] == ["thorough"]
-    defenses = [p.key for p in found if p.action == "try_defense"]
+    assert [p.key for p in found if isinstance(p.of, Preset)] == ["thorough"]
+    defenses = [p.key for p in found if isinstance(p.of, MethodChoice)]
     assert defenses
     assert not any(key.startswith("random_deletion") for key in defenses)
     everything = list_attack_keys()

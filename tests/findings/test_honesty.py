@@ -18,20 +18,28 @@ import core.findings as findings
 from core.audit.asked.attack import attach_referents
 from core.audit.results.node_risks import NODE_COLUMNS
 from core.audit.results.view import REPEATS, RESULT_COLUMNS, AuditView
-from core.findings import answers
+from core.findings.change import answer_defense
 from core.findings.columns import answer_columns
 from core.findings.comparing import answer_changes, compute_comparison
 from core.findings.data_independent import answer_data_independent
+from core.findings.exposure import answer_bound, answer_risk, list_risks
 from core.findings.groups import answer_groups
-from core.findings.knowing_more import PRECISION, RECOVERED, answer_adaptive, answer_inside
+from core.findings.homophily import answer_mechanisms
+from core.findings.knowing_more import (
+    PRECISION,
+    RECOVERED,
+    answer_adaptive,
+    answer_inside,
+    answer_odds,
+)
 from core.findings.margins import answer_margins
-from core.findings.page_summary import describe_decision
 from core.findings.pair_profile import answer_pair_profile
 from core.findings.policy import find_policy
 from core.findings.private_columns import answer_private_columns
-from core.findings.tradeoff import compute_tradeoff
+from core.findings.strongest import answer_attack, answer_inverted
+from core.findings.tradeoff import answer_tradeoff, compute_tradeoff
 from core.findings.verdict import judge
-from core.findings.verdict_words import explain_others, explain_release
+from core.findings.verdict_words import describe_decision, explain_others, explain_release
 from core.release import ORIGINAL
 from core.results import RELEASE
 from tests.oracles.audits import make_audit, tabulate_results
@@ -203,7 +211,7 @@ def tell_tradeoff(view: AuditView) -> list[str]:
         for threat in ("link", "attribute")
     ]
     return [
-        answers.answer_tradeoff(table, limit, "auc", "node_classification_auc")
+        answer_tradeoff(table, limit, "auc", "node_classification_auc")
         for table in tables
         for limit in (0.1, 0.55, 1.0)
     ]
@@ -221,14 +229,14 @@ def each(tell: Callable[..., Any], kinds: Sequence[str]) -> Callable[[AuditView]
 
 THREATS = ("link", "attribute", "identity")
 SENTENCES: dict[Callable[..., Any], Callable[[AuditView], list[str]]] = {
-    answers.answer_attack: each(answers.answer_attack, THREATS),
-    answers.answer_defense: each(answers.answer_defense, THREATS),
-    answers.answer_odds: lambda view: [answers.answer_odds(view.results)],
-    answers.answer_risk: lambda view: [risk for risk, _ in answers.list_risks(view.nodes)],
-    answers.answer_bound: lambda view: [answers.answer_bound(view.nodes)],
-    answers.answer_inverted: lambda view: [answers.answer_inverted(view.results, RELEASES)],
-    answers.answer_mechanisms: lambda view: answers.answer_mechanisms(view.results),
-    answers.answer_tradeoff: tell_tradeoff,
+    answer_attack: each(answer_attack, THREATS),
+    answer_defense: each(answer_defense, THREATS),
+    answer_odds: lambda view: [answer_odds(view.results)],
+    answer_risk: lambda view: [risk for risk, _ in list_risks(view.nodes)],
+    answer_bound: lambda view: [answer_bound(view.nodes)],
+    answer_inverted: lambda view: [answer_inverted(view.results, RELEASES)],
+    answer_mechanisms: lambda view: answer_mechanisms(view.results),
+    answer_tradeoff: tell_tradeoff,
     answer_columns: each(answer_columns, ("link", "attribute")),
     answer_changes: tell_changes,
     answer_groups: tell_groups,

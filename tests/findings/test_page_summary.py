@@ -10,16 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.audit.results.node_risks import NODE_COLUMNS
-from core.findings.attack_summary import summarize_attacks, summarize_release
+from core.findings.change import summarize_release
+from core.findings.exposure import summarize_risk
 from core.findings.facts import Count, format_frequencies, format_frequency
-from core.findings.page_summary import (
-    PageSummary,
-    summarize_decision,
-    summarize_homophily,
-    summarize_risk,
-    summarize_tradeoff,
-)
+from core.findings.homophily import summarize_homophily
+from core.findings.page_summary import PageSummary, summarize_decision
 from core.findings.policy import find_policy
+from core.findings.strongest import summarize_attacks
+from core.findings.tradeoff import summarize_tradeoff
 from core.findings.verdict import judge
 from core.release import ORIGINAL
 from tests.oracles.audits import make_audit, make_noise
@@ -194,12 +192,20 @@ def test_the_decision_names_the_least_severe_release_and_the_original_may_be_it(
 def test_releases_are_compared_over_the_attackers_that_both_faced():
     """An attacker that the original never met makes the release look neither worse nor better."""
     scores = make_scores(link=0.36, after=0.05)
-    scores[RELEASE, "gcn@adaptive", "auc"] = 0.5
-    scores[RELEASE, "adamic_adar@adaptive", "tpr_at_fpr_0.01"] = 0.6
+    scores[RELEASE, "jaccard", "tpr_at_fpr_0.01"] = 0.6
     summary = summarize_release(make_audit(scores, ATTACKS), RELEASE)
     assert "does not clearly change" in summary.sentence
     assert summary.cards[0].value == "60 of 100"
     assert any("On one of the two only" in line for line in summary.exact)
+
+
+def test_an_adaptive_attacker_is_compared_with_its_standard_form_on_the_original():
+    """There is no defense to adapt to: the original has no row of it."""
+    scores = make_scores(link=0.36, after=0.05)
+    scores[RELEASE, "adamic_adar@adaptive", "tpr_at_fpr_0.01"] = 0.6
+    summary = summarize_release(make_audit(scores, ATTACKS), RELEASE)
+    assert "finds more withheld links" in summary.sentence
+    assert not any("On one of the two only" in line for line in summary.exact)
 
 
 def test_small_counts_can_be_hidden():

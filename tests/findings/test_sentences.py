@@ -18,16 +18,14 @@ import pytest
 
 from core.audit.results.node_risks import NODE_COLUMNS
 from core.audit.results.view import AuditView
-from core.findings.attack_summary import summarize_attacks, summarize_release
-from core.findings.page_summary import (
-    PageSummary,
-    summarize_decision,
-    summarize_homophily,
-    summarize_risk,
-    summarize_tradeoff,
-)
+from core.findings.change import summarize_release
+from core.findings.exposure import summarize_risk
+from core.findings.homophily import summarize_homophily
+from core.findings.page_summary import PageSummary, summarize_decision
 from core.findings.people_map import compute_people, summarize_map
 from core.findings.policy import Limit, Policy
+from core.findings.strongest import summarize_attacks
+from core.findings.tradeoff import summarize_tradeoff
 from core.findings.verdict import judge
 from core.graph import Graph
 from tests.oracles.audits import make_audit

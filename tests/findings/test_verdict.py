@@ -14,10 +14,14 @@ from hypothesis import strategies as st
 from core.audit.asked.release_info import parse_release
 from core.audit.results.node_risks import NODE_COLUMNS
 from core.findings.evidence import find_evidence
-from core.findings.page_summary import find_subject
 from core.findings.policy import Limit, Policy, find_policy, list_policies
 from core.findings.verdict import SEVERITY, Check, find_least_severe, judge
-from core.findings.verdict_words import describe_decision, explain_check, list_deciding
+from core.findings.verdict_words import (
+    describe_decision,
+    explain_check,
+    find_subject,
+    list_deciding,
+)
 from core.release import ORIGINAL, Guarantee
 from core.report.data import ReportData
 from core.report.decision_page import list_choices

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 
+import numpy as np
 import pandas as pd
 
 from core.audit.asked.attack import attach_referents, parse_attack
@@ -12,16 +15,18 @@ from core.audit.asked.release_info import parse_release
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.link_sample import LinkSample
 from core.audit.jobs.layout import lay_out
-from core.audit.results.node_risks import NodeRisks
+from core.audit.results.node_risks import NODE_COLUMNS, NodeRisks
 from core.audit.results.view import (
     CELL_COLUMNS,
     PROFILE_COLUMNS,
+    REPEATS,
     RESULT_COLUMNS,
     AuditSummary,
     AuditView,
     ReleaseSummary,
 )
 from core.audit.store.states import State
+from core.findings.policy import find_policy
 from core.registry import list_methods
 from core.release import EMPIRICAL, ORIGINAL, Guarantee
 from tests.oracles.graphs import two_communities
@@ -100,7 +105,7 @@ def make_audit(
         tuple(ReleaseSummary(parse_release(r), promised.get(r, EMPIRICAL)) for r in ids),
         tabulate_results(rows),
         pd.DataFrame(columns=list(CELL_COLUMNS)),
-        lambda: NodeRisks.build((), {}) if nodes is None else build_risks(nodes),
+        cache(lambda: NodeRisks.build((), {}, ()) if nodes is None else build_risks(nodes)),
         lambda: pd.DataFrame(columns=list(PROFILE_COLUMNS)),
         dict,
         lambda: graph,
@@ -108,3 +113,53 @@ def make_audit(
         lambda _release, _repeat: graph,
         lambda _release: LinkSample.draw(graph, graph),
     )
+
+
+LINKS = ("adamic_adar", "jaccard", "adamic_adar@adaptive", "degree_product")
+VALUES = ("label_propagation", "com_infer", "label_propagation@adaptive", "class_prior")
+PEOPLE = ("neighbor_degrees@identity", "degree@identity", "random_match@identity")
+UTILITIES = ("node_classification_auc", "node_classification_f1", "link_prediction_auc", "link_f1")
+
+
+def draw_audit(seed: int, num_nodes: int = 12) -> AuditView:
+    """A finished audit of all threats with random values: standard and adaptive attacks, the latter
+    on defended releases only; measures of usefulness of which some are missing."""
+    rng = np.random.default_rng(seed)
+    defenses = ("random_deletion", "edge_rand:epsilon=3.0")
+    seeds, rows, nodes = int(rng.integers(1, 6)), [], []
+
+    def add(release: str, method: str, metric: str, center: float) -> None:
+        values = np.clip(center + rng.normal(0, 0.02, seeds), 0, 1)
+        half = 1.0 / seeds**0.5 * 0.04 if seeds > 1 else float("nan")
+        ends = (values.mean(), values.mean() - half, values.mean() + half)
+        head = (release, release, {}, method, metric, *ends, 400, seeds, "done", "")
+        rows.append((*head, dict(enumerate(values.tolist()))))
+
+    metrics = {
+        **dict.fromkeys(LINKS, ("tpr_at_fpr_0.01", "auc")),
+        **dict.fromkeys(VALUES, ("tpr_at_fpr_0.01", "auc", "accuracy")),
+        **dict.fromkeys(PEOPLE, ("expected_found", "hits_at_1")[: rng.integers(1, 3)]),
+    }
+    spread = rng.permutation(np.linspace(-0.2, 0.2, num_nodes))
+    for release in (ORIGINAL, *defenses):
+        for method, own in metrics.items():
+            if "adaptive" in method and release == ORIGINAL:
+                continue
+            for metric in own:
+                low = 0.5 if metric == "auc" else 0.05
+                add(release, method, metric, rng.uniform(low, 0.95))
+            least = 0.2 if "adaptive" in method else -0.2
+            gain = rng.uniform(least, 0.4) + spread + rng.normal(0, 0.002, num_nodes)
+            for number, one in enumerate(gain.tolist()):
+                nodes.append((f"n{number}", release, method, 0.4 + one, one, one, 1.0, seeds))
+        for metric in UTILITIES:
+            if rng.random() < 0.8:
+                add(release, "release", metric, rng.uniform(0.3, 0.95))
+    keys = dict.fromkeys(method.partition("@")[0] for method in metrics)
+    table = pd.DataFrame(nodes, columns=list(NODE_COLUMNS))
+    view = make_audit({}, tuple(keys), defenses, seeds=seeds, nodes=table)
+    policy = find_policy(("public", "partner", "internal")[seed % 3]).model_dump(mode="json")
+    spec = view.spec.update(
+        adaptive=True, identity={"overlap": 0.8, "seeds_known": 5}, policy=policy
+    )
+    return replace(view, spec=spec, results=tabulate_results(rows, [*RESULT_COLUMNS, REPEATS]))

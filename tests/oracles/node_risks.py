@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from core.audit.asked.attack import parse_attack
+from core.audit.asked.release_info import parse_release
 from core.audit.results.node_risks import NODE_COLUMNS, AttackRisk, NodeRisks
 
 
@@ -22,4 +23,5 @@ def build_risks(table: pd.DataFrame) -> NodeRisks:
         values = (own[name].to_numpy(float)[order] for name in NODE_COLUMNS[3:-1])
         seeds = own.seeds.to_numpy(np.int64)[order]
         parts[str(release), parse_attack(str(attack))] = AttackRisk(nodes[order], *values, seeds)
-    return NodeRisks.build(names, parts)
+    made = {parse_release(release) for release, _ in parts}
+    return NodeRisks.build(names, parts, made)

@@ -86,7 +86,7 @@ def test_unknown_audit_is_said_and_nothing_opens(open_app: OpenApp) -> None:
 
 
 def test_attack_page_repeats_the_stored_numbers(open_app: OpenApp, audited, audit_id: str) -> None:
-    from core.findings.attack_summary import summarize_attacks
+    from core.findings.strongest import summarize_attacks
 
     summary = summarize_attacks(audited[0].get_view(audit_id))
     app = open_app("attack", audit=audit_id)

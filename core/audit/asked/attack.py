@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 import pandas as pd
@@ -17,7 +17,7 @@ from core.audit.asked.knowledge import (
     Knowledge,
     Shadow,
 )
-from core.audit.asked.release_info import parse_release
+from core.audit.asked.release_info import ReleaseInfo, parse_release
 from core.audit.asked.scenarios import Scenario, Threat, split_id
 from core.errors import InputError
 from core.methods import Method
@@ -73,6 +73,15 @@ class Attack:
     def secret(self) -> tuple[str, str]:
         """(threat, target); ("", "") if unknown."""
         return self.threat or "", self.target
+
+    def find_form(self, made: ReleaseInfo) -> Attack:
+        """The form with results on a release: the standard one where it cannot differ."""
+        if self.scenario is None or (made.defense is None and not made.is_original):
+            return self
+        if self.scenario.differs_on(made.defense):
+            return self
+        standard = replace(self.scenario, knowledge=STANDARD)
+        return Attack(standard.id, self.method, standard)
 
     @property
     def knowledge(self) -> Knowledge:

@@ -31,7 +31,7 @@ from core.audit.asked.knowledge import (
 )
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.spec import AuditSpec
-from core.methods import ATTACK_KINDS, AttributeAttack, Kind, LinkAttack, Method
+from core.methods import ATTACK_KINDS, AttributeAttack, Defense, Kind, LinkAttack, Method
 from core.registry import parse_method
 
 Threat = Literal["link", "included", "attribute", "identity"]
@@ -87,6 +87,18 @@ class Scenario:
     def runs_defense(self) -> bool:
         """Whether the attacker runs the defense itself, at its cost."""
         return isinstance(self.knowledge, Adaptive | Composition)
+
+    def differs_on(self, defense: Method | None) -> bool:
+        """Whether the attack is another one than in its standard form on what a defense made.
+
+        defense  None: the original, on which there is nothing to rehearse
+        """
+        if not self.runs_defense:
+            return True
+        if not (isinstance(defense, Defense) and defense.changes_graph):
+            return False
+        # No attacker gains by knowing how it was made, as it does not depend on the links.
+        return not (self.knowledge == ADAPTIVE and getattr(defense, "data_free", False))
 
     @staticmethod
     def parse(scenario_id: str) -> Scenario:

@@ -20,6 +20,7 @@ import pandas as pd
 import pyarrow as pa
 
 from core.audit.asked.attack import Attack
+from core.audit.asked.release_info import ReleaseInfo
 from core.measures.node_risk import ADVANTAGE_LIMIT, estimate_guessing_share
 from core.release import ORIGINAL
 from core.results import Estimate
@@ -64,12 +65,17 @@ class AttackRisk:
 class NodeFigure:
     """Risk of one node on one release under the headline attacker; fields as in AttackRisk."""
 
-    release: str
+    made: ReleaseInfo
     attack: Attack
     risk: float
     advantage: float
     low: float
     high: float
+
+    @property
+    def release(self) -> str:
+        """Id of the release."""
+        return self.made.id
 
     @property
     def base(self) -> float:
@@ -93,14 +99,14 @@ def _load(name: str) -> cached_property[np.ndarray]:
 class Headline:
     """Risk of k nodes on one release, each under the attacker chosen for it.
 
-    release  its id
+    made     the release
     secrets  (threat, target column) of the attacks
     attacks  those chosen, in the order of the rows
     how      how they were chosen
     load     name of a field of AttackRisk, or "which" → (k,) values; called once for each
     """
 
-    release: str
+    made: ReleaseInfo
     secrets: tuple[tuple[str, str], ...]
     attacks: tuple[Attack, ...]
     how: str
@@ -113,6 +119,11 @@ class Headline:
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    @property
+    def release(self) -> str:
+        """Id of the release."""
+        return self.made.id
 
     @cached_property
     def base(self) -> np.ndarray:
@@ -129,7 +140,7 @@ class Headline:
         for row in np.flatnonzero(self.nodes == node):
             names = ("risk", "advantage", "low", "high")
             attack = self.attacks[self.which[row]]
-            return NodeFigure(self.release, attack, *(float(getattr(self, n)[row]) for n in names))
+            return NodeFigure(self.made, attack, *(float(getattr(self, n)[row]) for n in names))
         return None
 
     def place(self, name: str, num_nodes: int) -> np.ndarray:
@@ -146,19 +157,24 @@ class NodeRisks:
 
     names  (n,) node ids, text
     parts  (release id, attack) → risk of the nodes at stake, in the order of the audit
+    made   release id → the release, of all in `parts`
     """
 
     names: pd.Index
     parts: Mapping[Pair, AttackRisk]
+    made: Mapping[str, ReleaseInfo]
     _known: dict[object, Headline] = field(default_factory=dict, repr=False)
     _halves: list[np.ndarray] = field(default_factory=list, repr=False)
     """Headlines, and the half of each node, are shared with what `select` returns."""
 
     @staticmethod
-    def build(node_ids: Sequence[str], parts: Mapping[Pair, AttackRisk]) -> NodeRisks:
+    def build(
+        node_ids: Sequence[str], parts: Mapping[Pair, AttackRisk], made: Iterable[ReleaseInfo]
+    ) -> NodeRisks:
         """Risks of nodes with these ids; parts without a node at stake are left out."""
         names = pd.Index(pa.array(node_ids, pa.string()), dtype="str")
-        return NodeRisks(names, {pair: part for pair, part in parts.items() if len(part.nodes)})
+        known = {pair: part for pair, part in parts.items() if len(part.nodes)}
+        return NodeRisks(names, known, {release.id: release for release in made})
 
     @property
     def is_empty(self) -> bool:
@@ -168,6 +184,11 @@ class NodeRisks:
     def releases(self) -> list[str]:
         """Ids of the releases with results, original first."""
         return sorted(dict.fromkeys(r for r, _ in self.parts), key=lambda r: r != ORIGINAL)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Release id → title."""
+        return {release: made.title for release, made in self.made.items()}
 
     def select(
         self, releases: Collection[str] | None = None, secret: tuple[str, str] | None = None
@@ -232,7 +253,7 @@ class NodeRisks:
                 found = [getattr(parts[attack], name)[rows] for attack, rows in pieces]
                 return found[0] if len(found) == 1 else np.concatenate(found)
 
-            self._known[key] = Headline(release, (secret,), attacks, how, load)
+            self._known[key] = Headline(self.made[release], (secret,), attacks, how, load)
         return self._known[key]
 
     def _split(self, nodes: np.ndarray) -> np.ndarray:
@@ -397,4 +418,4 @@ def _join_worst(headlines: Sequence[Headline], num_nodes: int) -> Headline:
     attacks = tuple(attack for one in headlines for attack in one.attacks)
     how = "; ".join(dict.fromkeys(one.how for one in headlines))
     secrets = tuple(secret for one in headlines for secret in one.secrets)
-    return Headline(headlines[0].release, secrets, attacks, how, load)
+    return Headline(headlines[0].made, secrets, attacks, how, load)

@@ -13,6 +13,7 @@ from sqlalchemy.engine import Row
 
 from core.attribute import MISSING
 from core.audit.asked.attack import Attack
+from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.node_risks import AttackRisk, NodeRisks
@@ -47,7 +48,7 @@ def assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) 
         if cells:
             attack = Attack(scenario.id, method, scenario)
             parts[release, attack] = _combine_node_risks(cells, graph.num_nodes)
-    return NodeRisks.build(graph.node_ids, parts)
+    return NodeRisks.build(graph.node_ids, parts, list_made(spec))
 
 
 def assemble_rocs(store: Store, spec: AuditSpec, groups: Groups) -> Rocs:
@@ -146,8 +147,13 @@ def format_part(part: str) -> str:
     return f"{RELEASE}:{part}"
 
 
+def list_made(spec: AuditSpec) -> list[ReleaseInfo]:
+    """Releases of an audit: the original, then the defended ones."""
+    return [ReleaseInfo(ORIGINAL), *(ReleaseInfo(c.id, c.make_defense()) for c in spec.defenses)]
+
+
 def list_releases(spec: AuditSpec) -> list[str]:
-    """Release ids of an audit: the original, then the defended ones."""
+    """Ids of `list_made`."""
     return [ORIGINAL, *(choice.id for choice in spec.defenses)]
 
 
