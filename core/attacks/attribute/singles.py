@@ -7,6 +7,7 @@ from core.attacks.attribute.attri_infer import AttriInfer
 from core.attacks.attribute.block_model import BlockModelAttack
 from core.attacks.attribute.class_prior import ClassPrior
 from core.attacks.attribute.com_infer import ComInfer
+from core.attacks.attribute.denoised_blocks import DenoisedBlocks
 from core.attacks.attribute.feature_boosting import FeatureBoosting
 from core.attacks.attribute.feature_regression import FeatureRegression
 from core.attacks.attribute.gat import Gat
@@ -22,6 +23,7 @@ SINGLE_ATTACKS = (
     Gps,
     LabelPropagation,
     AdjacencyRegression,
+    DenoisedBlocks,
     AttriInfer,
     BlockModelAttack,
     ComInfer,

@@ -18,12 +18,16 @@ from core.attacks.link.released_links import compute_evidence
 from core.context import Context, SharedWork
 from core.graph import Graph
 from core.methods import LinkAttack, MethodInfo
+from core.privacy.mechanisms import compute_flip_probability
 from core.release import Release
 from core.results import PairScores
 from core.threats import LinkThreat, ReleasedThreat
 
 FLIPPED = ("edge_rand", "randomized_response", "sym_rr", "rabv", "dprr", "blink")
 """Defenses that flip every pair, or every report of it, with a known probability."""
+
+KEEPS_DEGREES = ("dprr", "blink")
+"""Those of them whose releases keep the number of links, by a choice after the flips."""
 
 MAX_LINKS = 250_000
 """Largest number of links of a release, since each is described."""
@@ -117,6 +121,20 @@ def is_flipped(release: Release) -> bool:
     return release.defense in FLIPPED and bool(release.guarantee.epsilon)
 
 
+def find_flip(release: Release) -> tuple[float, int] | None:
+    """Probability that a report of a pair is flipped, and reports a pair, where a pair's expected
+    weight is linear in its link; None elsewhere."""
+    if not is_flipped(release) or release.defense in KEEPS_DEGREES:
+        return None
+    reports = 2 if release.defense == "randomized_response" else 1
+    return compute_flip_probability(_compute_budget(release)), reports
+
+
+def _compute_budget(release: Release) -> float:
+    """ε of one report."""
+    return (release.guarantee.epsilon or 0.0) * (1.0 - (release.config.get("delta") or 0.0))
+
+
 def describe_obstacle(release: Release) -> str | None:
     """Reason why a release cannot be denoised, or None."""
     if not is_flipped(release):
@@ -187,13 +205,13 @@ def estimate_link_probabilities(release: Release) -> tuple[float, np.ndarray, np
     drops reports to preserve the density. Blink publishes posteriors, or the links of posterior
     above ½.
     """
-    graph, config = release.graph, release.config
+    graph = release.graph
     is_link = np.ones(graph.num_edges, bool) if graph.weights is None else graph.weights > 0
     links = graph.edges[is_link]
     weights = np.ones(len(links)) if graph.weights is None else graph.weights[is_link].astype(float)
-    budget = (release.guarantee.epsilon or 0.0) * (1.0 - (config.get("delta") or 0.0))
-    flip, pairs = 1.0 / (1.0 + math.exp(budget)), max(graph.num_pairs, 1)
-    keeps_degrees = release.defense in ("dprr", "blink")
+    budget = _compute_budget(release)
+    flip, pairs = compute_flip_probability(budget), max(graph.num_pairs, 1)
+    keeps_degrees = release.defense in KEEPS_DEGREES
     total = weights.sum() if keeps_degrees else (weights.sum() - flip * pairs) / (1.0 - 2.0 * flip)
     density = float(np.clip(total / pairs, 0.1 / pairs, 0.9))
     if release.defense == "blink":

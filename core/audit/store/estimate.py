@@ -269,6 +269,7 @@ TYPICAL_S = {
     ("attack", "block_model"): 3.5,
     ("attack", "colour_refinement"): 0.1,
     ("attack", "column_values"): 0.15,
+    ("attack", "denoised_blocks"): 0.3,
     ("attack", "ego"): 0.15,
     ("attack", "ensemble"): 0.5,
     ("attack", "feature_boosting"): 0.4,

@@ -1,0 +1,179 @@
+"""Denoised blocks: values inferred from links whose known noise is subtracted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+from scipy import sparse
+from scipy.special import softmax
+
+from core.algorithms.class_propagation import fit_power, sharpen
+from core.attacks.link.denoising import find_flip
+from core.attribute import MISSING
+from core.context import Context
+from core.methods import AttributeAttack, MethodInfo
+from core.models.tuning import compute_log_loss, draw_folds, hold_out
+from core.release import Release
+from core.results import ClassProbabilities
+from core.threats import AttributeThreat, count_shares
+
+NUM_FOLDS = 3
+DAMPING = 0.8
+"""Share of the former probabilities kept in each round: sure too soon, classes feed on noise."""
+LEAST_DEGREE = 0.05
+"""Smallest estimated degree, relative to the mean."""
+LEAST_SPREAD = 1e-3
+"""Smallest variance of rates between classes, and least noise in the weights of their mean."""
+
+LEAST_PAIRS, UNKNOWN = 1e-9, 1e12
+"""Expected links by degree below which a rate is not estimated, and its variance."""
+
+
+class DenoisedBlocks(AttributeAttack):
+    """A block model whose blocks are the classes, of links flipped at a public rate.
+
+    The matrix of links minus the flip rate, over 1 − 2 · rate, is an unbiased estimate of the
+    defended one, and is never made: products with it are sparse ones and sums. Rates between
+    classes, shrunk towards their mean as far as they are noise, and classes by the likelihood with
+    normal noise (mean field) follow in turns. Where noise is strong, rates of classes that are
+    unsure fade; then those of the known nodes are kept. Which, and how sure to be, is chosen on
+    known nodes held out.
+    """
+
+    info: ClassVar[MethodInfo] = MethodInfo(
+        key="denoised_blocks",
+        title="Denoised blocks",
+        summary="Subtracts the known noise of randomised links and infers values from the rest.",
+        source=(
+            "Warner, JASA 1965 (unbiased estimate); Karrer and Newman, Phys. Rev. E 83, 2011 "
+            "(degrees); Daudin, Picard and Robin, Statistics and Computing 18, 2008 (mean field)"
+        ),
+        group="propagation",
+    )
+    holds_out = True
+    rounds: int = Field(12, ge=0, le=1000, description="Rounds after the first guess.")
+
+    def supports(self, release: Release, threat: AttributeThreat) -> str | None:
+        if find_flip(release) is None:
+            return "needs a release whose links were flipped with a known probability"
+        return None
+
+    def infer(
+        self, release: Release, threat: AttributeThreat, context: Context
+    ) -> ClassProbabilities:
+        noisy, observed, classes = read_noisy_links(release), threat.observed, threat.num_classes
+        folds = draw_folds(observed, NUM_FOLDS, context.rng("folds"))
+        prior, parts, tried = threat.observed_shares, list(hold_out(observed, folds)), []
+        for learns_rates in (False, True):
+            held_out = np.full((len(observed), classes), np.nan)
+            for number, (visible, fold) in enumerate(parts):
+                values = infer_values(noisy, visible, classes, self.rounds, learns_rates)
+                held_out[fold] = np.log(values[fold]) - np.log(prior)
+                done = number + learns_rates * len(parts)
+                context.progress.update(done, 2 * len(parts) + 1, "subtracting the noise")
+            told = np.flatnonzero(~np.isnan(held_out[:, 0]))
+            power = fit_power(held_out[told], prior, observed[told])
+            held_out[told] = sharpen(held_out[told], prior, power)
+            tried.append((compute_log_loss(held_out, observed, told), power, held_out))
+        learns_rates = bool(told.size) and tried[1][0] < tried[0][0]
+        _, power, held_out = tried[learns_rates]
+        values = infer_values(noisy, observed, classes, self.rounds, learns_rates)
+        probabilities = sharpen(np.log(values) - np.log(prior), prior, power)
+        facts: dict[str, float | str] = {"power": power, "rates learned": float(learns_rates)}
+        return ClassProbabilities(probabilities, facts, held_out)
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyLinks:
+    """Links W (n, n) of a release; a pair is reported wrongly with probability `flip`.
+
+    noise  variance of an entry of `multiply`'s matrix by the flips
+    theta  (n,) estimated degrees over the root of their sum: pairs link at θ_i θ_j by degree alone
+    """
+
+    links: sparse.csr_array
+    flip: float
+    noise: float
+    theta: np.ndarray
+
+    def multiply(self, table: np.ndarray) -> np.ndarray:
+        """(n, c): (W − flip) / (1 − 2 flip) times `table` (n, c), the diagonal left out."""
+        return subtract_flips(self.links, self.flip, table)
+
+
+def subtract_flips(links: sparse.csr_array, flip: float, table: np.ndarray) -> np.ndarray:
+    """(n, c) product of the unbiased estimate of the links, zero on the diagonal, and `table`."""
+    product = links @ table - flip * (table.sum(axis=0) - table)
+    return np.asarray(product / (1.0 - 2.0 * flip))
+
+
+def read_noisy_links(release: Release) -> NoisyLinks:
+    """The links of a release with a known flip probability, and degrees as in
+    `mechanism_posterior`: noise subtracted, then shrunk to the mean by its variance."""
+    flips = find_flip(release)
+    assert flips is not None
+    flip, reports = flips
+    links = sparse.csr_array(release.graph.adjacency, dtype=np.float64)
+    n, noise = links.shape[0], flip * (1.0 - flip) / reports / (1.0 - 2.0 * flip) ** 2
+    counted = subtract_flips(links, flip, np.ones((n, 1)))[:, 0]
+    mean, spread = max(float(counted.mean()), 1.0 / n), float(counted.var())
+    share = max(1.0 - (n - 1) * noise / spread, 0.0) if spread > 0 else 0.0
+    degrees = np.maximum(mean + share * (counted - mean), LEAST_DEGREE * mean)
+    density = min(mean / max(n - 1, 1), 1.0)
+    return NoisyLinks(links, flip, noise + density, degrees / np.sqrt(degrees.sum()))
+
+
+def infer_values(
+    noisy: NoisyLinks, observed: np.ndarray, num_classes: int, rounds: int, learns_rates: bool
+) -> np.ndarray:
+    """(n, C) positive class probabilities from codes (n,), MISSING where unknown.
+
+    learns_rates  whether rates follow the inferred classes too, or the known ones alone
+    """
+    known, prior = observed != MISSING, count_shares(observed, num_classes)
+    truth, theta = np.eye(num_classes)[observed[known]], noisy.theta[:, None]
+    values = np.zeros((len(observed), num_classes))
+    values[known] = truth
+    for number in range(rounds + 1):
+        weighted = theta * values
+        reached = noisy.multiply(np.concatenate([weighted, values], axis=1))
+        if number == 0 or learns_rates:
+            rates = estimate_rates(noisy, values, weighted, reached[:, num_classes:])
+        mass = (theta * weighted).sum(axis=0) - theta * weighted
+        odds = theta * (reached[:, :num_classes] @ rates) - theta**2 * (mass @ rates**2) / 2.0
+        latest = softmax(np.log(prior) + odds / noisy.noise, axis=1)
+        latest[known] = truth
+        values = latest if number == 0 else DAMPING * values + (1.0 - DAMPING) * latest
+    values = np.maximum(values, 1e-12)
+    return np.asarray(values / values.sum(axis=1, keepdims=True))
+
+
+def estimate_rates(
+    noisy: NoisyLinks, values: np.ndarray, weighted: np.ndarray, reached: np.ndarray
+) -> np.ndarray:
+    """(C, C) links between classes relative to those by degree, from (n, C) class probabilities,
+    these times θ, and the links that reach each class.
+
+    Shrunk to the mean rate within classes or between them, by the variance of the noise and that of
+    the rates (empirical Bayes).
+    """
+    mass = weighted.sum(axis=0)
+    pairs = np.maximum(np.outer(mass, mass) - weighted.T @ weighted, LEAST_PAIRS)
+    found = (values.T @ reached) / pairs
+    sizes = (values**2).sum(axis=0)
+    noise = noisy.noise * np.outer(sizes, sizes) / pairs**2
+    noise[pairs == LEAST_PAIRS] = UNKNOWN  # of a class of nobody, or of one person to itself
+    within = np.eye(len(mass), dtype=bool)
+    rates = np.empty_like(found)
+    for kind in (within, ~within):
+        if not kind.any():
+            continue
+        weights = 1.0 / (noise[kind] + LEAST_SPREAD)
+        mean = max(float(np.average(found[kind], weights=weights)), 0.0)
+        excess = np.average((found[kind] - mean) ** 2 - noise[kind], weights=weights**2)
+        spread = max(float(excess), LEAST_SPREAD)
+        rates[kind] = mean + (found[kind] - mean) * spread / (spread + noise[kind])
+    return np.maximum(rates, 0.0)

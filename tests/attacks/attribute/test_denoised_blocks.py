@@ -1,0 +1,186 @@
+"""Values from links flipped at a public rate: dense and naive forms, and what it must not see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.attacks.attribute.denoised_blocks import (
+    DenoisedBlocks,
+    NoisyLinks,
+    estimate_rates,
+    infer_values,
+    read_noisy_links,
+    subtract_flips,
+)
+from core.attacks.attribute.label_propagation import LabelPropagation
+from core.attribute import Attribute
+from core.context import Context
+from core.data.splits import draw_attribute_threat
+from core.graph import Graph
+from core.measures.ranking import measure_class_probabilities
+from core.registry import make_method
+from core.release import Release
+from core.seeding import Seed
+from core.threats import Threats
+from tests.oracles.graphs import plant_blocks, two_communities
+
+
+def publish(graph: Graph, key: str, epsilon: float, seed: int = 0) -> Release:
+    defense = make_method(key, {"epsilon": epsilon}, "defense")
+    return defense.publish(graph, Threats(graph, None, None), Context(Seed(seed)))
+
+
+def make_noisy(links: np.ndarray, theta: np.ndarray, noise: float) -> NoisyLinks:
+    from scipy import sparse
+
+    return NoisyLinks(sparse.csr_array(links), 0.0, noise, theta)
+
+
+def measure(attack, release, threat) -> dict[str, float]:
+    found = attack.infer(release, threat, Context(Seed(0)))
+    return {m.metric: m.value for m in measure_class_probabilities(found, threat)}
+
+
+@pytest.mark.parametrize("key", ["edge_rand", "randomized_response", "sym_rr", "rabv"])
+def test_subtracted_links_are_a_dense_matrix_and_unbiased(key):
+    graph = two_communities(24, seed=3)
+    table = np.random.default_rng(0).normal(size=(24, 2))
+    total, count = np.zeros((24, 2)), 150
+    for seed in range(count):
+        release = publish(graph, key, 1.0, seed)
+        noisy = read_noisy_links(release)
+        dense = (release.graph.adjacency.toarray().astype(float) - noisy.flip) / (
+            1 - 2 * noisy.flip
+        )
+        np.fill_diagonal(dense, 0.0)
+        product = noisy.multiply(table)
+        np.testing.assert_allclose(product, dense @ table, atol=1e-9)
+        total += product
+    error = np.sqrt(noisy.noise * (table**2).sum() / count)
+    assert np.abs(total / count - graph.adjacency.toarray() @ table).max() < 4 * error
+
+
+def test_noise_is_the_variance_of_an_entry():
+    graph = two_communities(24, seed=3)
+    i, j = np.argwhere(np.triu(graph.adjacency.toarray() == 0, 1))[0]
+    for key, bound in (("edge_rand", 1.0), ("randomized_response", 0.5)):
+        flip = 1 / (1 + np.e)
+        noisy = read_noisy_links(publish(graph, key, 1.0))
+        exact = bound * flip * (1 - flip) / (1 - 2 * flip) ** 2
+        density = graph.num_edges / graph.num_pairs
+        assert exact < noisy.noise < exact + 3 * density
+        entries = [
+            subtract_flips(release.graph.adjacency, flip, np.eye(24))[i, j]
+            for release in (publish(graph, key, 1.0, seed) for seed in range(200))
+        ]
+        assert np.var(entries) == pytest.approx(exact, rel=0.3)
+
+
+def test_rates_equal_a_loop_where_there_is_no_noise():
+    rng = np.random.default_rng(0)
+    links = np.triu(rng.random((40, 40)) < 0.4, 1).astype(float)
+    links += links.T
+    codes, theta = rng.integers(0, 3, 40), rng.uniform(0.2, 1.0, 40)
+    values = np.eye(3)[codes]
+    noisy = make_noisy(links, theta, 1e-12)
+    found = estimate_rates(noisy, values, theta[:, None] * values, links @ values)
+    for a in range(3):
+        for b in range(3):
+            rows, columns = np.flatnonzero(codes == a), np.flatnonzero(codes == b)
+            pairs = sum(theta[i] * theta[j] for i in rows for j in columns if i != j)
+            count = sum(links[i, j] for i in rows for j in columns)
+            assert found[a, b] == pytest.approx(count / pairs, rel=1e-6)
+    drowned = estimate_rates(
+        make_noisy(links, theta, 1e6), values, theta[:, None] * values, links @ values
+    )
+    assert np.ptp(np.diag(drowned)) < 1e-3
+    assert np.ptp(drowned[~np.eye(3, dtype=bool)]) < 1e-3
+
+
+def test_a_class_of_nobody_leaves_the_rates_of_others():
+    """Its own would be 0 links of 0 pairs, for sure, and would pull the mean to 0."""
+    rng = np.random.default_rng(0)
+    links = np.triu(rng.random((40, 40)) < 0.5, 1).astype(float)
+    links += links.T
+    theta = np.full(40, 0.7)
+    values = np.eye(3)[np.arange(40) % 2]
+    noisy = make_noisy(links, theta, 0.3)
+    found = estimate_rates(noisy, values, theta[:, None] * values, links @ values)
+    assert found[2, 2] == pytest.approx(found[:2, :2].diagonal().mean(), rel=0.05)
+    assert found[0, 2] == pytest.approx(found[0, 1], rel=0.05)
+
+
+@pytest.fixture(scope="module")
+def planted():
+    codes = np.random.default_rng(0).integers(0, 4, 400)
+    graph = plant_blocks(codes, np.full((4, 4), 0.03) + 0.17 * np.eye(4), 0)
+    attribute = Attribute("private", codes, ("a", "b", "c", "d"))
+    graph = replace(graph, attributes={"private": attribute})
+    return graph, draw_attribute_threat(graph, "private", 0.1, Seed(0))
+
+
+@pytest.mark.parametrize("key", ["edge_rand", "randomized_response"])
+def test_it_sees_through_noise_that_stops_others(planted, key):
+    graph, threat = planted
+    release = publish(graph, key, 1.5)
+    ours, plain = (measure(a, release, threat) for a in (DenoisedBlocks(), LabelPropagation()))
+    assert ours["auc"] > plain["auc"] + 0.02
+    first = measure(DenoisedBlocks(rounds=0), release, threat)
+    assert ours["auc"] > first["auc"] + 0.04
+
+
+def test_it_reads_nothing_hidden_and_holds_out_what_it_knows(planted):
+    graph, threat = planted
+    release = publish(graph, "edge_rand", 2.0)
+    found = DenoisedBlocks().infer(release, threat, Context(Seed(0)))
+    codes = np.where(threat.hidden, 0, threat.attribute.codes)
+    other = replace(threat, attribute=replace(threat.attribute, codes=codes))
+    again = DenoisedBlocks().infer(release, other, Context(Seed(0)))
+    np.testing.assert_array_equal(found.probabilities, again.probabilities)
+    known = np.flatnonzero(threat.known)
+    assert np.isnan(found.held_out[threat.hidden]).all()
+    forecast = found.held_out[known, threat.attribute.codes[known]]
+    assert 0.5 < -np.log(forecast).mean() < np.log(4)
+
+
+@pytest.mark.parametrize(("epsilon", "learns"), [(1.0, 0.0), (3.0, 1.0)])
+def test_rates_are_learned_where_that_predicts_known_values_better(planted, epsilon, learns):
+    graph, threat = planted
+    release = publish(graph, "edge_rand", epsilon)
+    found = DenoisedBlocks().infer(release, threat, Context(Seed(0)))
+    noisy, told = read_noisy_links(release), threat.hidden
+    right = [
+        (infer_values(noisy, threat.observed, 4, 12, each).argmax(1) == threat.attribute.codes)[
+            told
+        ]
+        for each in (False, True)
+    ]
+    gain = right[1].mean() - right[0].mean()
+    assert found.facts["rates learned"] == learns
+    assert (gain >= 0) == bool(learns)
+
+
+def test_noise_alone_tells_nothing():
+    graph = plant_blocks(np.zeros(200, np.int64), np.array([[0.1]]), 0)
+    codes = np.random.default_rng(1).integers(0, 3, 200)
+    graph = replace(graph, attributes={"private": Attribute("private", codes, ("a", "b", "c"))})
+    threat = draw_attribute_threat(graph, "private", 0.2, Seed(0))
+    release = publish(graph, "edge_rand", 1.0)
+    values = infer_values(read_noisy_links(release), threat.observed, 3, 12, True)
+    assert values.min() > 0
+    np.testing.assert_allclose(values.sum(axis=1), 1)
+    found = DenoisedBlocks().infer(release, threat, Context(Seed(0)))
+    assert found.probabilities[threat.hidden].max() < 0.7
+
+
+@pytest.mark.parametrize("key", ["random_deletion", "dprr", "blink"])
+def test_releases_without_a_rate_to_subtract_are_declined(key):
+    graph = two_communities(30)
+    threat = draw_attribute_threat(graph, "private", 0.3, Seed(0))
+    defense = make_method(key, {}, "defense")
+    release = defense.publish(graph, Threats(graph, None, threat), Context(Seed(0)))
+    assert "known probability" in DenoisedBlocks().supports(release, threat)
+    assert DenoisedBlocks().supports(publish(graph, "edge_rand", 3.0), threat) is None
