@@ -17,8 +17,10 @@ from core.errors import InputError
 Kind = Literal["number", "time", "category", "direction"]
 
 DIRECTIONS = ("→", "←", "↔")
-"""An event on the link i < j went from i to j, from j to i, or both ways (or none): codes 0 to 2."""
+"""On the link i < j: from i to j, from j to i, both ways or neither; codes 0 to 2."""
 FORWARD, BACKWARD, BOTH = range(3)
+DIRECTION = "direction"
+"""Name of the column of directions that a format declares."""
 
 NO_TIME = int(np.iinfo(np.int64).min)
 """Value of an unknown time, as NumPy has it."""
@@ -94,9 +96,11 @@ class LinkColumn:
     def known(self) -> np.ndarray:
         """(e,) bool: rows with a value."""
         if self.values.dtype.kind == "f":
-            return ~np.isnan(self.values)
+            return np.asarray(~np.isnan(self.values))
         unknown = {"time": NO_TIME, "category": MISSING}.get(self.kind)
-        return np.ones(len(self.values), bool) if unknown is None else self.values != unknown
+        if unknown is None:
+            return np.ones(len(self.values), bool)
+        return np.asarray(self.values != unknown)
 
     @property
     def is_number(self) -> bool:
@@ -107,9 +111,9 @@ class LinkColumn:
         """(e,) values as written: float64 or int64, or texts of classes, directions and dates;
         unknown values are NaN or ""."""
         if self.kind == "category":
-            return np.array([*self.classes, ""], object)[self.values]
+            return np.asarray(np.array([*self.classes, ""], object)[self.values])
         if self.kind == "direction":
-            return np.array(DIRECTIONS, object)[self.values]
+            return np.asarray(np.array(DIRECTIONS, object)[self.values])
         if self.is_number:
             known = self.known
             return self.values if known.all() else np.where(known, self.values, np.nan)
@@ -171,11 +175,13 @@ class LinkTable:
         links = places[self.links]
         rows = np.flatnonzero(links >= 0)
         columns = {name: column.take(rows) for name, column in self.columns.items()}
-        is_turned = (first > second)[self.links[rows]]
+        is_reversed = (first > second)[self.links[rows]]
         for name, column in columns.items():
-            if column.kind == "direction" and is_turned.any():
-                turned = np.array([BACKWARD, FORWARD, BOTH])[column.values]
-                columns[name] = replace(column, values=np.where(is_turned, turned, column.values))
+            if column.kind == "direction" and is_reversed.any():
+                opposite = np.array([BACKWARD, FORWARD, BOTH])[column.values]
+                columns[name] = replace(
+                    column, values=np.where(is_reversed, opposite, column.values)
+                )
         return LinkTable(links[rows], columns)
 
     def with_columns(self, names: Collection[str]) -> LinkTable | None:

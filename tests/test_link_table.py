@@ -19,7 +19,7 @@ from tests.oracles.graphs import two_communities
 
 N = 6
 KINDS = ("call", "mail", "visit", "")
-TURNED = {"→": "←", "←": "→", "↔": "↔"}
+OPPOSITE = {"→": "←", "←": "→", "↔": "↔"}
 EVENTS = st.lists(
     st.tuples(
         st.integers(0, N - 1),
@@ -61,7 +61,7 @@ def read(graph: Graph) -> list[tuple]:
         i, j = (graph.node_ids[end] for end in graph.edges[link])
         row = dict(zip(names, map(show, values), strict=True))
         if i > j:
-            i, j, row["way"] = j, i, TURNED[row["way"]]
+            i, j, row["way"] = j, i, OPPOSITE[row["way"]]
         found.append((i, j, *(row[name] for name in ("calls", "amount", "when", "kind", "way"))))
     return sorted(found)
 
@@ -71,7 +71,7 @@ def expect(events, keep=lambda _i, _j: True) -> list[tuple]:
     rows = []
     for i, j, calls, amount, when, kind, way in events:
         if i != j and keep(str(i), str(j)):
-            ends = (str(i), str(j), way) if i < j else (str(j), str(i), TURNED[way])
+            ends = (str(i), str(j), way) if i < j else (str(j), str(i), OPPOSITE[way])
             rows.append((*ends[:2], str(calls), show(amount), times[when], kind, ends[2]))
     return sorted(rows)
 
@@ -84,9 +84,9 @@ def test_every_event_is_a_row_of_its_link(events):
 @given(EVENTS, st.permutations(range(12)))
 def test_the_order_of_rows_and_the_end_named_first_do_not_matter(events, order):
     other = [events[k] for k in order if k < len(events)]
-    turned = [(j, i, *rest[:-1], TURNED[rest[-1]]) for i, j, *rest in other]
+    reversed_ = [(j, i, *rest[:-1], OPPOSITE[rest[-1]]) for i, j, *rest in other]
     graph = make(events)
-    for same in (make(other), make(turned)):
+    for same in (make(other), make(reversed_)):
         assert same.link_table.equals(graph.link_table)
         assert same.content_hash == graph.content_hash
 
