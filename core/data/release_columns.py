@@ -22,6 +22,9 @@ from core.attribute import MISSING, Attribute, format_value
 from core.errors import InputError
 from core.graph import Graph
 
+LINK_PREFIX = "link."
+"""Beginning of the names of columns of links."""
+
 OTHER = "other"
 """Replacement of rare values."""
 
@@ -91,10 +94,13 @@ def choose_columns(
 
     kept     attributes kept for evaluation only
     private  secret columns, never published and without rules
+    Columns of links are left to `link_release`.
 
     Raises InputError for unknown columns and rules that do not fit them.
     """
-    parsed = [Rule.parse(text) for text in rules]
+    parsed = [rule for rule in map(Rule.parse, rules) if not rule.column.startswith(LINK_PREFIX)]
+    if publish is not None:
+        publish = [name for name in publish if not name.startswith(LINK_PREFIX)]
     for name in [*(publish or ()), *(rule.column for rule in parsed)]:
         if name in private:
             raise InputError("published column", "must not be a private one", name, "leave it out")

@@ -14,6 +14,7 @@ from core.audit.cell import SHARED_NOTE, Cell, make_cell_seed, make_member_seeds
 from core.audit.describe import CellResult, count_changes, pack_release, to_json, unpack_release
 from core.audit.jobs.worker import StoredProgress, limit_threads, thin_curves, work
 from core.audit.link_sample import LinkSample
+from core.audit.making import make_release
 from core.audit.parts import PARTS
 from core.audit.prepared import PreparedAudit, list_seen
 from core.audit.spec import AuditSpec
@@ -23,12 +24,13 @@ from core.audit.store.database import Store, open_store
 from core.audit.store.retry import keep_trying
 from core.audit.threat_sampling import draw_repeat, limit_publisher_knowledge, select_attacker
 from core.context import BasePrediction, Context, SharedWork
+from core.data.link_release import strip_link_columns
 from core.data.release_columns import show_columns
 from core.device import Device, compute_memory_budget, cpu_device, find_device
 from core.errors import check_support
 from core.graph import Graph
 from core.methods import Defense
-from core.release import ORIGINAL, Release, check_release
+from core.release import ORIGINAL, Release
 from core.threats import Threats
 
 log = logging.getLogger(__name__)
@@ -124,6 +126,9 @@ def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) ->
     if cell.kind == "publish":
         return _publish(cell, limit_publisher_knowledge(threats, spec.publisher_knows), context)
     release = _load_release(store, cell, threats)
+    if cell.kind != "attack" or cell.scenario.threat != "identity":  # nobody else reads them
+        threats = replace(threats, visible=strip_link_columns(threats.visible))
+        release = replace(release, graph=strip_link_columns(release.graph))
     if cell.kind == "attack":
         if cell.scenario.threat != "identity":  # who looks for people is told which columns leave
             shown = show_columns(release.graph, list_seen(spec.disclosure, release.graph))
@@ -146,8 +151,7 @@ def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
     defense = cell.make_method()
     assert isinstance(defense, Defense)
     check_support(defense.label, defense.supports(threats.visible, threats))
-    made = defense.publish(threats.visible, threats, context)
-    release = check_release(made, threats.visible, defense.label)
+    release = make_release(defense, threats, context)
     facts = {**count_changes(threats.visible, release.graph), **release.facts}
     record, arrays = pack_release(replace(release, facts=facts), threats.visible)
     arrays |= LinkSample.draw(threats.visible, release.graph).pack()

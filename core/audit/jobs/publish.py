@@ -19,6 +19,7 @@ from core.audit.access.accounts import LOCAL
 from core.audit.describe import ReleaseRecord, count_changes, pack_release, unpack_release
 from core.audit.jobs.job import JobContext, Jobs, read_progress
 from core.audit.ledger import enter_release
+from core.audit.making import make_release
 from core.audit.prepared import list_published, prepare_graph
 from core.audit.provenance import describe_draw
 from core.audit.publish_spec import PublishSpec
@@ -34,7 +35,7 @@ from core.errors import InputError, check_support
 from core.graph import Graph
 from core.privacy.ledger import Total
 from core.progress import Progress
-from core.release import Release, check_release
+from core.release import Release
 from core.seeding import Seed
 from core.threats import Threats
 
@@ -135,8 +136,7 @@ def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None =
         progress=progress or Progress(),
         is_publishing=True,
     )
-    made = defense.publish(threats.visible, threats, context)
-    release = check_release(made, threats.visible, defense.label)
+    release = make_release(defense, threats, context)
     shown = list_published(spec.disclosure, threats.visible)
     if shown is not None:
         release = replace(release, graph=release.graph.with_columns(shown))
