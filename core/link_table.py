@@ -25,8 +25,9 @@ DIRECTION = "direction"
 NO_TIME = int(np.iinfo(np.int64).min)
 """Value of an unknown time, as NumPy has it."""
 
-DATES = ("D", "m", "s", "ms", "us", "ns")
-"""Units of times that are dates in ISO 8601: counted from 1970, in UTC, and of that resolution."""
+DATES = ("M", "D", "m", "s", "ms", "us", "ns")
+"""Units of times that are dates in ISO 8601, months (M) to nanoseconds as NumPy calls them: counted
+from 1970, in UTC, and of that resolution."""
 UNIX = {"unix s": "s", "unix ms": "ms"}
 """Units of times that are numbers counted from 1970 → unit of NumPy."""
 
@@ -38,7 +39,7 @@ class LinkColumn:
     number     int64 or float64 as given; NaN is unknown
     time       int64 of `unit`: one of `DATES` or `UNIX`, or "", a number of unknown unit and zero
     category   int64 codes into `classes`, sorted distinct texts that all occur; MISSING is unknown
-    direction  int64 codes into `DIRECTIONS`
+    direction  int64 codes into `DIRECTIONS`; MISSING is unknown
     """
 
     kind: Kind
@@ -62,8 +63,8 @@ class LinkColumn:
             raise InputError("link column", "must have a known unit of time", self.unit)
         object.__setattr__(self, "classes", tuple(map(str, self.classes)))
         if self.kind in ("category", "direction"):
-            least, count = (MISSING, len(self.classes)) if self.kind == "category" else (0, 3)
-            if len(values) and (values.min() < least or values.max() >= count):
+            count = len(self.classes if self.kind == "category" else DIRECTIONS)
+            if len(values) and (values.min() < MISSING or values.max() >= count):
                 raise InputError("link column", "must have codes of its classes", self.kind)
         if self.kind == "category":
             values = self._sort_classes(values)
@@ -77,7 +78,7 @@ class LinkColumn:
         place = {name: code for code, name in enumerate(order)}
         moved = [place.get(name, MISSING) for name in self.classes]
         object.__setattr__(self, "classes", order)
-        return np.array([MISSING, *moved], np.int64)[codes + 1]
+        return np.asarray(np.array([MISSING, *moved], np.int64)[codes + 1])
 
     @staticmethod
     def of_texts(texts: Sequence[str]) -> LinkColumn:
@@ -97,10 +98,16 @@ class LinkColumn:
         """(e,) bool: rows with a value."""
         if self.values.dtype.kind == "f":
             return np.asarray(~np.isnan(self.values))
-        unknown = {"time": NO_TIME, "category": MISSING}.get(self.kind)
-        if unknown is None:
+        if self.kind == "number":
             return np.ones(len(self.values), bool)
-        return np.asarray(self.values != unknown)
+        return np.asarray(self.values != (NO_TIME if self.kind == "time" else MISSING))
+
+    def extend(self, count: int) -> LinkColumn:
+        """The column with so many unknown values at its end; integers become float64."""
+        unknown = {"number": np.nan, "time": NO_TIME}.get(self.kind, MISSING)
+        if not count:
+            return self
+        return replace(self, values=np.concatenate([self.values, np.full(count, unknown)]))
 
     @property
     def is_number(self) -> bool:
@@ -113,7 +120,7 @@ class LinkColumn:
         if self.kind == "category":
             return np.asarray(np.array([*self.classes, ""], object)[self.values])
         if self.kind == "direction":
-            return np.asarray(np.array(DIRECTIONS, object)[self.values])
+            return np.asarray(np.array([*DIRECTIONS, ""], object)[self.values])
         if self.is_number:
             known = self.known
             return self.values if known.all() else np.where(known, self.values, np.nan)
@@ -178,7 +185,7 @@ class LinkTable:
         is_reversed = (first > second)[self.links[rows]]
         for name, column in columns.items():
             if column.kind == "direction" and is_reversed.any():
-                opposite = np.array([BACKWARD, FORWARD, BOTH])[column.values]
+                opposite = np.array([BACKWARD, FORWARD, BOTH, MISSING])[column.values]
                 columns[name] = replace(
                     column, values=np.where(is_reversed, opposite, column.values)
                 )

@@ -19,7 +19,7 @@ from tests.oracles.graphs import two_communities
 
 N = 6
 KINDS = ("call", "mail", "visit", "")
-OPPOSITE = {"→": "←", "←": "→", "↔": "↔"}
+OPPOSITE = {"→": "←", "←": "→", "↔": "↔", "": ""}
 EVENTS = st.lists(
     st.tuples(
         st.integers(0, N - 1),
@@ -28,7 +28,7 @@ EVENTS = st.lists(
         st.sampled_from([*map(float, range(3)), np.nan]),
         st.sampled_from([0, 86400, NO_TIME]),
         st.sampled_from(KINDS),
-        st.sampled_from(DIRECTIONS),
+        st.sampled_from([*DIRECTIONS, ""]),
     ),
     max_size=12,
 )
@@ -41,7 +41,10 @@ def make(events) -> Graph:
         "amount": LinkColumn("number", np.array(rows[3], np.float64)),
         "when": LinkColumn("time", np.array(rows[4], np.int64), unit="s"),
         "kind": LinkColumn.of_texts(rows[5]),
-        "way": LinkColumn("direction", np.array([DIRECTIONS.index(d) for d in rows[6]], np.int64)),
+        "way": LinkColumn(
+            "direction",
+            np.array([[*DIRECTIONS, ""].index(d) if d else -1 for d in rows[6]], np.int64),
+        ),
     }
     pairs = np.array([event[:2] for event in events], np.int64).reshape(-1, 2)
     return Graph.from_pairs(pairs, N, link_columns=columns)
@@ -193,7 +196,7 @@ def test_integers_stay_exact_and_dates_have_their_resolution():
         (lambda: LinkColumn("category", [1], ("a",)), "codes of its classes"),
         (lambda: LinkColumn("category", [-2], ("a",)), "codes of its classes"),
         (lambda: LinkColumn("direction", [3]), "codes of its classes"),
-        (lambda: LinkColumn("direction", [-1]), "codes of its classes"),
+        (lambda: LinkColumn("direction", [-2]), "codes of its classes"),
         (
             lambda: Graph(
                 [[0, 1]], ("a", "b"), link_table=LinkTable([1], {"x": LinkColumn("number", [1])})

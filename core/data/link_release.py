@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.arrays import is_among
+from core.data.link_rules import generalize_links, shift_times
 from core.data.release_columns import LINK_PREFIX as PREFIX
 from core.data.release_columns import Rule
 from core.errors import InputError
@@ -34,6 +35,11 @@ def list_link_columns(graph: Graph) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*weights, *(f"{PREFIX}{name}" for name in table))))
 
 
+def has_weights(graph: Graph, name: str) -> bool:
+    """Whether a name of `list_link_columns` is that of the weights."""
+    return name == WEIGHT and graph.weights is not None
+
+
 def is_link_column(name: str) -> bool:
     """Whether a published or generalised column is one of links."""
     return name.startswith(PREFIX)
@@ -52,19 +58,44 @@ def choose_link_columns(graph: Graph, publish: Sequence[str] | None, rules: Sequ
     for name in (*named, *(rule.column for rule in parsed)):
         if name not in (*known, NONE):
             shown = ", ".join(known) or "none"
-            rule = "must be a column of the links"
-            raise InputError("published column", rule, name, f"columns of links are: {shown}")
+            must = "must be a column of the links"
+            raise InputError("published column", must, name, f"columns of links are: {shown}")
     for rule in parsed:
-        if rule.column not in named and (named or rule.column != WEIGHT):
+        is_free = not named and rule.column == WEIGHT and graph.weights is not None
+        if rule.column not in named and not is_free:
             remedy = "add it to --publish-columns"
             raise InputError("generalised column", "must be published", rule.column, remedy)
     if not named:
-        return replace(graph, link_table=None)
+        graph = replace(graph, link_table=None)
+        for rule in parsed:  # of the weights, which leave without being named
+            graph = _generalize(graph, rule)
+        return graph
     table = graph.link_table
     if table is not None:
         table = table.with_columns([name.removeprefix(PREFIX) for name in named])
-    has_weights = WEIGHT in named
-    return replace(graph, link_table=table, weights=graph.weights if has_weights else None)
+    graph = replace(graph, link_table=table, weights=graph.weights if WEIGHT in named else None)
+    for rule in parsed:
+        graph = _generalize(graph, rule)
+    return graph
+
+
+def _generalize(graph: Graph, rule: Rule) -> Graph:
+    name, table = rule.column.removeprefix(PREFIX), graph.link_table
+    if table is not None and name in table.columns:
+        coarse = generalize_links(table.columns[name], table.links, rule)
+        return replace(graph, link_table=LinkTable(table.links, {**table.columns, name: coarse}))
+    assert graph.weights is not None
+    column = LinkColumn("number", graph.weights)
+    return replace(graph, weights=generalize_links(column, np.empty(0), rule).values)
+
+
+def shift_link_times(graph: Graph, rules: Sequence[str], rng: np.random.Generator) -> Graph:
+    """The graph to be handed out: columns of times with the rule shift are moved."""
+    parsed = [rule for rule in map(Rule.parse, rules) if is_link_column(rule.column)]
+    own = [replace(rule, column=rule.column.removeprefix(PREFIX)) for rule in parsed]
+    if graph.link_table is None or not any(rule.kind == "shift" for rule in own):
+        return graph
+    return replace(graph, link_table=shift_times(graph.link_table, own, rng))
 
 
 def strip_link_columns(graph: Graph) -> Graph:
@@ -129,7 +160,7 @@ def _add_rows(table: LinkTable, added: np.ndarray, rng: np.random.Generator) -> 
 def _vary(column: LinkColumn, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Values of rows; numbers and times at random between their own and the next larger one, since
     copies would tell added links from real ones."""
-    values = column.values[rows]
+    values: np.ndarray = column.values[rows]
     if column.kind not in ("number", "time"):
         return values
     ordered = np.unique(column.values[column.known])
@@ -152,7 +183,7 @@ def _vary(column: LinkColumn, rows: np.ndarray, rng: np.random.Generator) -> np.
 def draw_between(ordered: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Numbers at fractional places (k,) among ascending ones, with as many decimals and no more
     bits: float32 where all of these are."""
-    drawn = np.interp(places, np.arange(len(ordered)), ordered)
+    drawn: np.ndarray = np.interp(places, np.arange(len(ordered)), ordered)
     is_short = (ordered.astype(np.float32) == ordered).all()
     kind = np.float32 if is_short else np.float64
     for decimals in range(np.finfo(kind).precision):

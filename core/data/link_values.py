@@ -146,8 +146,9 @@ def _parse_texts(texts: Any, is_kind: bool, decimal: str) -> LinkColumn:
     if not is_kind and texts.null_count < len(texts):
         column = None
         words = pc.utf8_lower(texts)
-        if not texts.null_count and pc.all(pc.is_in(words, pa.array(list(WAYS)))).as_py():
-            return LinkColumn("direction", np.array([WAYS[word] for word in words.to_pylist()]))
+        if pc.all(pc.is_in(words, pa.array([*WAYS, None]))).as_py():
+            codes = [WAYS.get(word, MISSING) for word in words.to_pylist()]
+            return LinkColumn("direction", np.array(codes))
         if not pc.any(pc.match_substring_regex(texts, r"^[+-]?0\d")).as_py():  # 007 is a name
             column = _parse_numbers(texts, decimal)
         column = column or _parse_dates(texts)
@@ -201,11 +202,12 @@ def _parse_dates(texts: Any) -> LinkColumn | None:
         if order is None:
             return None
         texts = pc.replace_substring_regex(texts, r"^(\d\d)[./](\d\d)[./](\d{4})", order)
-    if not pc.all(pc.match_substring_regex(texts, r"^\d{4}-\d\d-\d\d")).as_py():
+    is_month = pc.all(pc.match_substring_regex(texts, r"^\d{4}-\d\d$")).as_py()
+    if not is_month and not pc.all(pc.match_substring_regex(texts, r"^\d{4}-\d\d-\d\d")).as_py():
         return None
     bare = pc.replace_substring_regex(texts, r"(Z|[+-]\d\d:?\d\d)$", "")
     size = pc.max(pc.utf8_length(bare)).as_py()
-    sizes = ((10, "D"), (16, "m"), (19, "s"), (23, "ms"), (26, "us"), (29, "ns"))
+    sizes = ((7, "M"), (10, "D"), (16, "m"), (19, "s"), (23, "ms"), (26, "us"), (29, "ns"))
     unit = next((unit for most, unit in sizes if size <= most), None)
     if unit is None:
         return None
@@ -235,17 +237,17 @@ def _find_order(texts: Any) -> str | None:
 def build_link_table(
     pairs: np.ndarray, graph: Graph, columns: Mapping[str, LinkColumn]
 ) -> LinkTable | None:
-    """The table of rows (k, 2) as given, or None without columns or where no cell is filled.
+    """The table of rows (k, 2) as given in which a cell is filled, or None without any.
 
     A file without directions that gives each row once each way has each event once.
     """
     columns = {name: column for name, column in columns.items() if column.known.any()}
     if not columns:
         return None
-    rows = np.arange(len(pairs))
+    rows = np.flatnonzero(np.any([column.known for column in columns.values()], axis=0))
     if all(column.kind != "direction" for column in columns.values()):
-        is_forward = pairs[:, 0] < pairs[:, 1]
-        ways = [rows[is_forward], rows[pairs[:, 0] > pairs[:, 1]]]
+        first, second = pairs[rows].T
+        ways = [rows[first < second], rows[first > second]]
         if len(ways[0]) == len(ways[1]):
             forward, backward = (_take_rows(pairs, graph, columns, way) for way in ways)
             if forward.equals(backward):

@@ -12,7 +12,7 @@ from core.audit.publish_spec import PublishSpec
 from core.audit.states import State
 from core.audit.view import AuditView, PublishProgress
 from core.errors import AuditError
-from core.findings.leaving import describe_columns, list_columns
+from core.findings.leaving import describe_columns, list_columns, list_table_columns
 from core.findings.ledger import COLUMNS, describe_relative, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import summarize_reasons
 from core.release import Release
@@ -221,9 +221,9 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
         with middle:
             attributes = _choose_attributes(view, release) if columns is None else ()
             if columns is not None:
-                st.caption(
-                    escape(describe_columns(columns, progress.spec.disclosure.generalize), 400)
-                )
+                named = [*columns, *list_table_columns(release.graph)]
+                rules = progress.spec.disclosure.generalize
+                st.caption(escape(describe_columns(named, rules), 400))
         pseudonyms = right.toggle(
             "Replace ids",
             True,

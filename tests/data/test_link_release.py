@@ -10,11 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.audit.jobs.publish import publish_release
 from core.audit.making import make_release
 from core.audit.prepared import prepare_graph
 from core.audit.publish_spec import PublishSpec
 from core.context import Context
-from core.data.link_release import carry_link_columns, list_link_columns, refuse_link_columns
+from core.data.link_release import (
+    carry_link_columns,
+    list_link_columns,
+    refuse_link_columns,
+    shift_link_times,
+)
 from core.data.readers import load_graph
 from core.data.second_graph import sample_second_graph
 from core.defenses.random_deletion import RandomDeletion
@@ -27,41 +33,12 @@ from core.registry import list_methods
 from core.release import Guarantee, Release
 from core.seeding import Seed
 from core.threats import Threats
+from tests.oracles.events import make_events as make
+from tests.oracles.events import rows_by_link
 from tests.oracles.graphs import make_threats, two_communities
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
 QUICK = json.loads((Path(__file__).parents[1] / "contract" / "quick.json").read_text())
-
-
-def make(n: int = 40, seed: int = 0) -> Graph:
-    """Up to three events a link: distinct times, amounts, and a kind that is its link's own."""
-    graph, rng = two_communities(n), np.random.default_rng(seed)
-    links = np.sort(
-        np.concatenate(
-            [np.arange(graph.num_edges)]
-            + [rng.choice(graph.num_edges, graph.num_edges // 2, replace=False) for _ in range(2)]
-        )
-    )
-    e = len(links)
-    times = 1_084_000_000 + 60 * rng.choice(10**6, e, replace=False)
-    columns = {
-        "at": LinkColumn("time", times, unit="unix s"),
-        "amount": LinkColumn("number", rng.choice(10**6, e, replace=False) / 100),
-        "kind": LinkColumn("category", links, tuple(f"k{i:04}" for i in range(graph.num_edges))),
-        "way": LinkColumn("direction", rng.integers(0, 3, e)),
-    }
-    return replace(graph, link_table=LinkTable(links, columns))
-
-
-def rows_by_link(graph: Graph) -> dict[tuple[int, int], list[tuple]]:
-    found: dict[tuple[int, int], list[tuple]] = {}
-    table = graph.link_table
-    texts = [column.format_values().tolist() for column in table.columns.values()]
-    for row, link in enumerate(table.links.tolist()):
-        found.setdefault(tuple(graph.edges[link].tolist()), []).append(
-            tuple(values[row] for values in texts)
-        )
-    return found
 
 
 def prepare(graph: Graph, publish, rules=()) -> Graph:
@@ -257,3 +234,110 @@ def test_the_second_graph_of_an_attacker_has_the_rows_of_its_links():
             num_added += 1
     assert real > 50
     assert num_added > 5
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def column_of(kind: str, values, **more) -> Graph:
+    graph = two_communities(12)
+    table = LinkTable(np.arange(len(values)), {"x": LinkColumn(kind, np.array(values), **more)})
+    return replace(graph, link_table=table)
+
+
+def apply(graph: Graph, rule: str) -> list:
+    return prepare(graph, ("link.x",), (f"link.x:{rule}",)).link_table.columns["x"].format_values()
+
+
+DAYS = [np.datetime64(t, "s").astype(int) for t in ("2004-04-15T23:59:59", "2004-05-01T00:00:00")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "more", "rule", "wanted"),
+    [
+        ("number", [1234.5, 0.0012345, -98765.0, 0.0], {}, "digits=2", [1200, 0.0012, -99000, 0]),
+        ("number", [1234, -98765, 7], {}, "digits=1", [1000, -100000, 7]),
+        ("number", [1234, 17], {}, "bin=10", [1230, 10]),
+        ("number", [1.26, np.nan], {}, "round=1", [1.3, np.nan]),
+        ("number", [5, 50], {}, "cap=9", [5, 9]),
+        ("time", DAYS, {"unit": "unix s"}, "day", ["2004-04-15", "2004-05-01"]),
+        ("time", DAYS, {"unit": "s"}, "month", ["2004-04", "2004-05"]),
+        ("time", DAYS, {"unit": "s"}, "year", [2004, 2004]),
+        ("time", [1082073599123], {"unit": "unix ms"}, "day", ["2004-04-15"]),
+        (
+            "category",
+            [0, 0, 1, 2],
+            {"classes": ("a", "b", "c")},
+            "rare=2",
+            ["a", "a", "other", "other"],
+        ),
+    ],
+)
+def test_rules_of_values(kind, values, more, rule, wanted):
+    np.testing.assert_array_equal(apply(column_of(kind, values, **more), rule), wanted)
+
+
+def test_rare_kinds_are_counted_by_links():
+    graph = column_of("category", [0, 0, 0], classes=("a", "b"))
+    table = LinkTable([0, 0, 0], graph.link_table.columns)
+    graph = replace(graph, link_table=table)
+    assert set(apply(graph, "rare=2")) == {"other"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "rule", "message"),
+    [
+        ("number", {}, "day", "rule day must fit the column; got link.x; numbers take"),
+        ("time", {"unit": "s"}, "digits=2", "times take day, month, year and shift"),
+        ("category", {"classes": ("a", "b")}, "shift", "kinds take rare"),
+        ("direction", {}, "rare=2", "directions take no rule"),
+        ("time", {}, "day", "known unit; got link.x; its unit is not known"),
+    ],
+)
+def test_rules_that_do_not_fit_are_refused(kind, more, rule, message):
+    with pytest.raises(InputError, match=message):
+        apply(column_of(kind, [0, 1], **more), rule)
+
+
+def test_weights_take_rules_of_numbers():
+    graph = two_communities(12)
+    graph = replace(graph, weights=np.arange(graph.num_edges) + 0.26)
+    wanted = np.round(graph.weights, 1).tolist()
+    for publish in (None, ("link.weight",)):
+        assert prepare(graph, publish, ("link.weight:round=1",)).weights.tolist() == wanted
+    with pytest.raises(InputError, match="shift must fit the column"):
+        prepare(graph, None, ("link.weight:shift",))
+
+
+@pytest.mark.parametrize("unit", ["unix s", "s", "D", "M", ""])
+def test_shift_moves_all_times_by_one_amount_when_published_and_not_in_audits(unit):
+    graph = column_of("time", [5, 9, 1000], unit=unit)
+    rules = ("link.x:shift",)
+    assert apply(graph, "shift").tolist() == graph.link_table.columns["x"].format_values().tolist()
+    amounts = set()
+    for seed in range(20):
+        moved = shift_link_times(graph, rules, np.random.default_rng(seed))
+        found = moved.link_table.columns["x"].values - graph.link_table.columns["x"].values
+        assert len(set(found.tolist())) == 1
+        amounts.add(int(found[0]))
+    assert 0 not in amounts
+    assert len(amounts) > 10
+    assert min(amounts) < 0 < max(amounts)
+    assert shift_link_times(graph, (), np.random.default_rng(0)) is graph
+
+
+def test_a_publishing_run_shifts_and_an_audit_of_nodes_takes_no_shift():
+    graph = make()
+    fields = {"graph_hash": graph.content_hash, "defense": {"key": "random_deletion"}}
+    fields |= {"publish_columns": ("link.at",), "generalize": ("link.at:shift",)}
+    made = publish_release(graph, PublishSpec.check_fields(fields)).graph
+    before = rows_by_link(prepare(graph, ("link.at",)))
+    moved = {
+        late[0] - early[0]
+        for pair, rows in rows_by_link(made).items()
+        for late, early in zip(rows, before[pair], strict=True)
+    }
+    assert len(moved) == 1
+    assert moved != {0}
+    with pytest.raises(InputError, match="shift is for times of links only"):
+        prepare(graph, ("label",), ("label:shift",))

@@ -30,6 +30,7 @@ from core.audit.store.schema import JobRow, LedgerRow
 from core.audit.threat_sampling import draw_secrets, limit_publisher_knowledge
 from core.audit.view import PublishProgress
 from core.context import Context
+from core.data.link_release import shift_link_times
 from core.data.release_columns import leave_out_people
 from core.errors import InputError, check_support
 from core.graph import Graph
@@ -137,6 +138,9 @@ def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None =
         is_publishing=True,
     )
     release = make_release(defense, threats, context)
+    rng = seed.child("shift").rng()
+    shifted = shift_link_times(release.graph, spec.disclosure.generalize, rng)
+    release = replace(release, graph=shifted)
     shown = list_published(spec.disclosure, threats.visible)
     if shown is not None:
         release = replace(release, graph=release.graph.with_columns(shown))
