@@ -16,6 +16,7 @@ from scipy import sparse
 from core.arrays import canonical_edges, freeze, is_among, pair_codes
 from core.attribute import MISSING, Attribute
 from core.errors import InputError, propose_nearest
+from core.link_table import LinkColumn, LinkTable
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -38,6 +39,7 @@ class Graph:
     features      (n, d) float32, dense or CSR, or None; never contains a private column
     feature_names d texts
     weights       (m,) float64 ≥ 0 as given, or None for an unweighted graph
+    link_table    further columns of the links, one row an event; or None
     """
 
     edges: np.ndarray
@@ -47,6 +49,7 @@ class Graph:
     feature_names: tuple[str, ...] = ()
     weights: np.ndarray | None = None
     name: str = "graph"
+    link_table: LinkTable | None = None
 
     def __post_init__(self) -> None:
         edges = np.asarray(self.edges, dtype=np.int64).reshape(-1, 2)
@@ -85,6 +88,8 @@ class Graph:
                 raise InputError("weights", "must be finite and not negative")
             if (self.weights > _LARGEST).any():
                 raise InputError("weights", f"must be at most {_LARGEST:.2g}", self.weights.max())
+        if self.link_table is not None and (self.link_table.links[-1:] >= self.num_edges).any():
+            raise InputError("link table", f"must have link numbers below {self.num_edges}")
         for name, attribute in self.attributes.items():
             if attribute.codes.shape != (n,):
                 raise InputError(f"attribute '{name}'", f"must have {n} values")
@@ -104,12 +109,13 @@ class Graph:
         pairs: np.ndarray,
         num_nodes: int | None = None,
         weights: np.ndarray | None = None,
+        link_columns: Mapping[str, LinkColumn] | None = None,
         **fields: Any,
     ) -> Graph:
         """Build from any (k, 2) pairs: direction, self-loops and duplicates are dropped.
 
-        The weight of a link given several times is the largest one. Node ids default to
-        "0" … "n-1".
+        The weight of a link given several times is the largest one; `link_columns` keep a row for
+        each pair, direction from the first to the second. Node ids default to "0" … "n-1".
         """
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         ids = fields.pop("node_ids", None)
@@ -118,12 +124,19 @@ class Graph:
         if ids is None:
             ids = tuple(map(str, range(num_nodes)))
         edges, weights = canonical_edges(pairs, num_nodes, weights)
+        if link_columns:
+            fields["link_table"] = LinkTable.of_pairs(pairs, edges, num_nodes, link_columns)
         return Graph(edges=edges, node_ids=ids, weights=weights, **fields)
 
     def with_edges(self, edges: np.ndarray, weights: np.ndarray | None = None) -> Graph:
-        """The same nodes with other links (any (k, 2) pairs)."""
+        """The same nodes with other links (any (k, 2) pairs); those that stay keep their rows."""
         edges, weights = canonical_edges(edges, self.num_nodes, weights)
-        return replace(self, edges=edges, weights=weights)
+        table = self.move_rows(self.edges, edges, self.num_nodes)
+        return replace(self, edges=edges, weights=weights, link_table=table)
+
+    def move_rows(self, ends: np.ndarray, edges: np.ndarray, num_nodes: int) -> LinkTable | None:
+        """The link table of another graph, where this one's links have the ends `ends` (m, 2)."""
+        return None if self.link_table is None else self.link_table.move(ends, edges, num_nodes)
 
     def without_edges(self, pairs: np.ndarray) -> Graph:
         """The graph without the given links; other pairs are ignored."""
@@ -134,7 +147,9 @@ class Graph:
     def select_edges(self, is_kept: np.ndarray) -> Graph:
         """The same nodes with the links selected by the mask (m,)."""
         weights = None if self.weights is None else self.weights[is_kept]
-        return replace(self, edges=self.edges[is_kept], weights=weights)
+        edges = self.edges[is_kept]
+        table = self.move_rows(self.edges, edges, self.num_nodes)
+        return replace(self, edges=edges, weights=weights, link_table=table)
 
     def with_private(self, column: str) -> Graph:
         """The graph with `column` as an attribute and not as a feature."""
@@ -200,6 +215,7 @@ class Graph:
             attributes={name: column.take(nodes) for name, column in self.attributes.items()},
             features=None if features is None else features[nodes],
             weights=weights,
+            link_table=self.move_rows(ends, edges, len(nodes)),
         )
 
     # -- views ----------------------------------------------------------------------------
@@ -292,6 +308,9 @@ class Graph:
             # As when weights were kept as float32, by which stored graphs are named.
             short = self.weights.astype(np.float32)
             add("weights", short if (short == self.weights).all() else self.weights)
+        if self.link_table is not None:
+            for name, array in self.link_table.pack().items():
+                add(f"link {name}", array)
         return digest.hexdigest()
 
     @cached_property

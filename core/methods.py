@@ -40,6 +40,9 @@ NEEDS_SEEDS = "needs nodes already identified; set how many on the Data page, or
 NEEDS_FEATURES = "needs features, and the release has none"
 """Reasons of `supports`."""
 
+EMPIRICAL_GROUP = "empirical"
+"""Group of the defenses without a privacy guarantee."""
+
 ATTACK_KINDS: tuple[Kind, ...] = ("link_attack", "attribute_attack", "identity_attack")
 
 

@@ -18,6 +18,7 @@ BASE = (
     "errors",
     "graph",
     "home",
+    "link_table",
     "nouns",
     "progress",
     "records",

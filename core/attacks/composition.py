@@ -89,7 +89,7 @@ def merge_releases(releases: list[Release], counts: np.ndarray | None = None) ->
     total = 1 if counts is not None else len(releases)
     shares = np.bincount(places, weights, minlength=len(unique)) / total
     edges = decode_pairs(unique, n)
-    graph = replace(first.graph, edges=edges, weights=shares)
+    graph = replace(first.graph, edges=edges, weights=shares, link_table=None)
     facts = {**first.facts, "composed_releases": float(len(releases))}
     return replace(first, graph=graph, facts=facts, link_scores=None)
 

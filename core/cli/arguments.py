@@ -83,7 +83,13 @@ def add_layout(parser: argparse.ArgumentParser) -> None:
         metavar="VALUE[,…]",
         help="marker of an unknown value, such as -1",
     )
-    parser.add_argument("--ignore", action="append", default=[], metavar="COLUMN[,…]")
+    parser.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="COLUMN[,…]",
+        help="column of the nodes or of the links that is not read",
+    )
     for end in ("source", "target"):
         parser.add_argument(
             f"--{end}", metavar="COLUMN", help=f"column of a table of links with the {end}"
@@ -91,6 +97,12 @@ def add_layout(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--weight", metavar="COLUMN|none", help="column of the links' weights; none leaves them out"
     )
+    for role in ("time", "kind"):
+        parser.add_argument(
+            f"--{role}",
+            metavar="COLUMN",
+            help=f"column of the links with the {role} of each; otherwise by its values",
+        )
     parser.add_argument(
         "--merge",
         choices=("sum", "mean", "max", "min", "first", "count"),
@@ -184,7 +196,6 @@ def load_files(
 
     roles  private and utility column
     """
-    from core.data.loaded import LEFT_OUT
     from core.data.sandbox import load_in_sandbox
 
     loaded = load_in_sandbox(
@@ -197,6 +208,8 @@ def load_files(
         source=options.source,
         target=options.target,
         weight=options.weight,
+        time=options.time,
+        kind=options.kind,
         merge=options.merge,
         graph_id=options.graph_id,
         layout=read_layout(options),
@@ -209,7 +222,7 @@ def load_files(
         f"{report.num_self_loops} self-loops, {report.num_duplicates} duplicates, "
         f"{report.num_reciprocal} reverse directions"
     )
-    for note in (*report.notes, *(c for c in report.columns if c.use == LEFT_OUT)):
+    for note in (*report.notes, *(c for c in report.columns if c.is_told)):
         notify(f"note: {note}")
     if report.modes:
         counts = [f"{count:,} {name}" for name, count in report.modes.items()]

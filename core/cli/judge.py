@@ -50,6 +50,8 @@ FILES = {
 
 RELEASE_OPTIONS = ("source", "target", "weight", "graph-id", "merge")
 """Options on reading the original that hold for releases too unless given for them."""
+RELEASE_COLUMNS = ("time", "kind")
+"""Options on reading the original that do not: a release may lack these columns."""
 
 LEFT_OUT = "of the original that the release's node table lacks were left out of both graphs"
 
@@ -83,8 +85,9 @@ def add_judge(judge: argparse.ArgumentParser) -> None:
     judge.add_argument(
         "--release-nodes", type=Path, metavar="FILE", help="node table of the release"
     )
-    for name in RELEASE_OPTIONS:
-        text = f"--{name} of the release, where it differs from the original's"
+    for name in (*RELEASE_OPTIONS, *RELEASE_COLUMNS):
+        differs = ", where it differs from the original's" if name in RELEASE_OPTIONS else ""
+        text = f"--{name} of the release{differs}"
         judge.add_argument(f"--release-{name}", metavar="COLUMN", help=text)
     judge.add_argument(
         "--columns",
@@ -212,6 +215,7 @@ def _read_release_options(options: argparse.Namespace) -> argparse.Namespace:
     fields = dict(vars(options))
     for name in (option.replace("-", "_") for option in RELEASE_OPTIONS):
         fields[name] = fields[f"release_{name}"] or fields[name]
+    fields |= {name: fields[f"release_{name}"] for name in RELEASE_COLUMNS}
     return argparse.Namespace(**fields)
 
 

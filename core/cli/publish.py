@@ -75,7 +75,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
     from core.audit.store.database import Store
     from core.audit.store.team import Team
     from core.data.writers import list_release_files, locate_provenance, write_release
-    from core.findings.leaving import describe_columns
+    from core.findings.leaving import describe_columns, list_table_columns
     from core.seeding import Seed
 
     _refuse(options, "--statistics", *STATISTICS_FIELDS)
@@ -119,6 +119,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
     # Numbers of a node table are features, which some formats hold without being asked.
     unasked = features if suffix in ("npz", "pt") else ()
     named = [*shown, *unasked] if columns is None else columns
+    named = [*named, *list_table_columns(release.graph)]
     say(describe_columns(list(dict.fromkeys(named)), spec.disclosure.generalize))
     _show_totals(provenance)
     return 0

@@ -23,10 +23,12 @@ from core.data.columns import (
     why_ignore,
 )
 from core.data.id_checks import find_id_warnings
+from core.data.link_values import build_link_table
 from core.data.loaded import LEFT_OUT, ColumnUse, LoadedGraph, LoadReport, count_merged_rows
 from core.data.text_input import check_ids
 from core.errors import InputError
 from core.graph import Graph
+from core.link_table import LinkColumn
 from core.words import count_noun
 
 MissingNodes = Literal["error", "drop", "add"]
@@ -51,6 +53,7 @@ class RawGraph:
     default_roles  roles defined by the format, before anything is guessed
     columns   uses of columns that are decided already: those of the links
     modes     names of two modes that all links join → nodes; empty: one mode, or not known
+    link_columns  further columns of the links, a row a pair
     """
 
     pairs: np.ndarray
@@ -67,6 +70,7 @@ class RawGraph:
     columns: Sequence[ColumnUse] = ()
     modes: Mapping[str, int] = field(default_factory=dict)
     id_warnings: Sequence[str] = ()
+    link_columns: Mapping[str, LinkColumn] = field(default_factory=dict)
 
 
 def join_node_table(
@@ -127,6 +131,7 @@ def join_node_table(
         joined,
         pairs=pairs[~outside],
         weights=None if raw.weights is None else raw.weights[~outside],
+        link_columns={name: column.take(~outside) for name, column in raw.link_columns.items()},
         num_rows_skipped=raw.num_rows_skipped + num_dropped,
         notes=[*raw.notes, note],
     )
@@ -230,6 +235,8 @@ def assemble_graph(
     for column in chosen:
         graph = graph.with_private(column)
     report.num_nodes_without_links = int((graph.degrees == 0).sum())
+    if raw.link_columns:
+        graph = replace(graph, link_table=build_link_table(raw.pairs, graph, raw.link_columns))
     return LoadedGraph(graph, report)
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from core.data.assembly import RawGraph, normalize_ids
 from core.data.id_checks import NULL_WORDS
-from core.data.link_columns import describe_unused, guess_link_roles
+from core.data.link_columns import guess_link_roles
 from core.data.link_text import (
     SAMPLED_ROWS,
     LinkText,
@@ -22,6 +22,7 @@ from core.data.link_text import (
     read_columns,
     warn_of_blanks,
 )
+from core.data.link_values import ReadColumn, choose_column, parse_columns
 from core.data.loaded import LEFT_OUT, ColumnUse
 from core.data.modes import list_modes, separate_modes
 from core.data.node_table import is_parquet
@@ -34,7 +35,7 @@ _BIPARTITE = re.compile(rb"%\s*bip\b")
 TWO_ENDS = "must have two node ids in every row"
 
 Given = Mapping[str, str]
-"""Column → source, target, weight or ignore, as the caller states."""
+"""Column → one of `link_columns.LINK_ROLES` or ignore, as the caller states."""
 
 
 def load_edge_list(
@@ -65,11 +66,13 @@ def load_edge_list(
     if not text.has_header:  # a column may be named by its number, from 1
         numbers = {str(number): name for number, name in enumerate(text.names, 1)}
         given = {numbers.get(column, column): role for column, role in given.items()}
-    columns, notes, uses = _choose_columns(sample, given, has_weights, text.file, node_ids)
+    columns, notes, uses, further = _choose_columns(sample, given, has_weights, text.file, node_ids)
     warnings: list[str] = []
-    found = read_columns(text, columns, warnings) or _parse_columns(text, columns, warnings)
-    codes, ids, weights = found
+    more = [column.name for column in further]
+    found = read_columns(text, columns, warnings, more)
+    codes, ids, weights, cells = found or _parse_columns(text, columns, warnings, more)
     _check_null_ends(text, columns, ids, node_ids)
+    read, their_uses = parse_columns(further, cells, text.file, text.layout.decimal)
     raw = RawGraph(
         pairs=codes.reshape(-1, 2),
         node_ids=ids,
@@ -77,8 +80,9 @@ def load_edge_list(
         num_rows_skipped=text.num_comments,
         format="edge list",
         notes=notes,
-        columns=uses,
+        columns=[*uses, *their_uses],
         id_warnings=warnings,
+        link_columns=read,
     )
     if _BIPARTITE.match(text.first_comment):
         raw = separate_modes(raw, "left", "right", always=True)
@@ -121,11 +125,18 @@ def load_edge_table(
             columns=schema.names,
             dtype=object,
         )
-        columns, notes, uses = _choose_columns(sample, given or {}, has_weights, file, node_ids)
+        columns, notes, uses, further = _choose_columns(
+            sample, given or {}, has_weights, file, node_ids
+        )
+        nested = [c.name for c in further if pa.types.is_nested(schema.field(c.name).type)]
+        further = [column for column in further if column.name not in nested]
+        why = "holds lists or objects"
+        uses += [ColumnUse("links", name, LEFT_OUT, "text", why) for name in nested]
+        wanted = [*columns, *(column.name for column in further)]
         if is_parquet(path):
-            table = parquet.read_table(path, columns=columns, use_threads=False)
+            table = parquet.read_table(path, columns=wanted, use_threads=False)
         else:
-            table = feather.read_table(path, columns, use_threads=False, memory_map=False)
+            table = feather.read_table(path, wanted, use_threads=False, memory_map=False)
         table.validate(full=True)  # texts and codes that lead out of its memory
     except InputError:
         raise
@@ -139,9 +150,11 @@ def load_edge_table(
     as_numbers = all(pa.types.is_integer(table.schema.field(end).type) for end in columns[:2])
     end = pa.int64() if as_numbers else pa.string()
     try:
-        for column, wanted in zip(columns, (end, end, pa.float64()), strict=False):
-            cast = table[column].cast(wanted)
+        for column, kind in zip(columns, (end, end, pa.float64()), strict=False):
+            cast = table[column].cast(kind)
             table = table.set_column(table.column_names.index(column), column, cast)
+        cells = {column.name: table[column.name] for column in further}
+        read, their_uses = parse_columns(further, cells, file)
     except pa.ArrowException as error:
         raise FormatError(file, "must hold single values", str(error)) from None
     warnings: list[str] = []
@@ -159,8 +172,9 @@ def load_edge_table(
         weights,
         format="table",
         notes=notes,
-        columns=uses,
+        columns=[*uses, *their_uses],
         id_warnings=warnings,
+        link_columns=read,
     )
     return raw if as_numbers else normalize_ids(raw)
 
@@ -171,8 +185,9 @@ def _show(value: Any) -> str:
 
 def _choose_columns(
     sample: pd.DataFrame, given: Given, has_weights: bool, file: str, node_ids: Collection[str]
-) -> tuple[list[str], list[str], list[ColumnUse]]:
-    """Columns of source, target and optionally weight; remarks; the use of each column."""
+) -> tuple[list[str], list[str], list[ColumnUse], list[ReadColumn]]:
+    """Columns of source, target and optionally weight; remarks; the use of each of them and of
+    columns that are left out; the columns that links keep."""
     names = [str(column) for column in sample.columns]
     missing = next((c for c, role in given.items() if role != "ignore" and c not in names), None)
     if missing is not None:
@@ -188,20 +203,25 @@ def _choose_columns(
             "name the columns source and target, or say --source and --target",
         )
     chosen.check_certain(file)
-    used, uses, notes = [by_role["source"], by_role["target"]], [], []
+    used, notes = [by_role["source"], by_role["target"]], []
+    uses: list[ColumnUse] = []
+    further: list[ReadColumn] = []
     if "weight" in by_role and has_weights:
         used.append(by_role["weight"])
         notes.append(f"link weights were read from column '{by_role['weight']}'")
     for column, role in chosen.roles.items():
-        kind, meaning = describe_unused(column, sample[column])
         if column in used:
             why = "chosen" if column in given else "by its name and values"
             kind = "number" if role == "weight" else "id"
             uses.append(ColumnUse("links", column, role, kind, why))
+            continue
+        stated = {**given, column: "ignore"} if role == "weight" else given
+        found = choose_column(column, sample[column], stated)
+        if isinstance(found, ReadColumn):
+            further.append(found)
         else:
-            why = "chosen" if role == "weight" or column in given else meaning
-            uses.append(ColumnUse("links", column, LEFT_OUT, kind, why))
-    return used, notes, uses
+            uses.append(found)
+    return used, notes, uses, further
 
 
 def _check_null_ends(
@@ -228,11 +248,11 @@ def _check_null_ends(
 
 
 def _parse_columns(
-    text: LinkText, columns: list[str], warnings: list[str]
-) -> tuple[np.ndarray, tuple[str, ...], np.ndarray | None]:
-    """Codes (2 k,), ids and weights, row by row: slower than `read_columns`, with row numbers in
-    errors."""
-    table = text.parse(columns=columns)
+    text: LinkText, columns: list[str], warnings: list[str], more: Sequence[str] = ()
+) -> tuple[np.ndarray, tuple[str, ...], np.ndarray | None, dict[str, Any]]:
+    """Codes (2 k,), ids, weights and cells of `more`, row by row: slower than `read_columns`, with
+    row numbers in errors."""
+    table = text.parse(columns=[*columns, *more])
     ends = [table[end].str.strip().map(unescape_cell) for end in columns[:2]]
     warnings += warn_of_blanks([*table[columns[0]], *table[columns[1]]])
     for end in ends:
@@ -246,7 +266,8 @@ def _parse_columns(
             )
     codes, ids = pd.factorize(np.stack([e.to_numpy(object) for e in ends], axis=1).ravel())
     weights = _parse_weights(table[columns[2]], text) if len(columns) > 2 else None
-    return codes.astype(np.int64), tuple(map(str, ids)), weights
+    cells = {name: table[name].map(unescape_cell).to_list() for name in more}
+    return codes.astype(np.int64), tuple(map(str, ids)), weights, cells
 
 
 def _parse_weights(column: pd.Series, text: LinkText) -> np.ndarray:

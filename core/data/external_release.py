@@ -54,7 +54,10 @@ def align_release(
             "what is published is no secret: leave it out of --private, or out of the file",
         )
     nodes = original.find_nodes(names)
-    bare = replace(original, attributes={}).with_edges(nodes[release.edges], release.weights)
+    bare = replace(original, attributes={}, link_table=None)
+    bare = bare.with_edges(nodes[release.edges], release.weights)
+    table = release.move_rows(nodes[release.edges], bare.edges, bare.num_nodes)
+    bare = replace(bare, link_table=table)
     if takes_columns:
         shown = show_columns(original, [name for name in original.attributes if name not in secret])
         seen = replace(bare, features=shown.features, feature_names=shown.feature_names)

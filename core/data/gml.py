@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from core.data.assembly import MissingNodes, RawGraph
-from core.data.graph_documents import AttributedNodes, with_article
+from core.data.attributed_nodes import AttributedNodes, with_article
 from core.data.text_input import load_text
 from core.errors import FormatError
 
@@ -21,12 +21,15 @@ Entry = tuple[str, Any]
 
 
 def load_gml(
-    path: str | Path, missing_nodes: MissingNodes = "error", weight: str | None = None
+    path: str | Path,
+    missing_nodes: MissingNodes = "error",
+    weight: str | None = None,
+    given: Mapping[str, str] | None = None,
 ) -> RawGraph:
     """Nodes and links of the first graph; `weight` or `value` of an edge is its weight.
 
     A node's id is its label if all labels are distinct, else its number.
-    weight  see `AttributedNodes`
+    weight, given  see `AttributedNodes`
     """
     file = f"file '{Path(path).name}'"
     text = _COMMENT.sub("", load_text(path))
@@ -38,7 +41,7 @@ def load_gml(
     rows = [_scalars(v) for k, v in graph if k == "node" and isinstance(v, list)]
     labels = [row.get("label", "") for row in rows]
     use_labels = all(labels) and len(set(labels)) == len(labels)
-    nodes = AttributedNodes(file, weight)
+    nodes = AttributedNodes(file, weight, given)
     if len(graphs) > 1:
         nodes.leave_out("further graph", "", len(graphs) - 1)
     if any(labels) and not use_labels:
@@ -58,6 +61,7 @@ def load_gml(
             ends = [names.get(edge.get(end, ""), edge.get(end)) for end in ("source", "target")]
             values = {k: v for k, v in edge.items() if k not in ("source", "target", "id")}
             nodes.add_link(ends[0], ends[1], values, ("weight", "value"))
+    nodes.set_direction(("directed", "1") in graph)
     for key, outer in _list_nested(graph):
         nodes.leave_out(key, f"within {outer}")
     return nodes.to_raw("GML", missing_nodes)

@@ -9,6 +9,7 @@ MUSAE      features {node: [word ids]}, and a CSV of targets
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ import numpy as np
 from scipy import sparse
 
 from core.data.assembly import MissingNodes, RawGraph, join_node_table
+from core.data.attributed_nodes import AttributedNodes
 from core.data.columns import guess_id_column
-from core.data.graph_documents import AttributedNodes
 from core.data.node_table import load_node_table
 from core.data.sniff import NEO4J
 from core.data.text_input import MAX_FEATURES, load_json
@@ -34,14 +35,18 @@ _OF_LINKS = {"source", "target", "from", "to", "key", "id", "undirected"}
 
 
 def load_node_link(
-    path: str | Path, missing_nodes: MissingNodes = "error", weight: str | None = None
+    path: str | Path,
+    missing_nodes: MissingNodes = "error",
+    weight: str | None = None,
+    given: Mapping[str, str] | None = None,
 ) -> RawGraph:
     """Nodes by `id` or `key` with their values; links with `weight` or `value` as weight.
 
-    weight  see `AttributedNodes`
+    weight, given  see `AttributedNodes`
     """
     file = f"file '{Path(path).name}'"
     content = load_json(path, f"{_REMEDY}; from Neo4j, {NEO4J}")
+    is_directed = isinstance(content, dict) and content.get("directed") is True
     if isinstance(content, dict) and "elements" in content:
         content = content["elements"]
     if not isinstance(content, dict):
@@ -49,7 +54,7 @@ def load_node_link(
         is_neo4j = isinstance(first, dict) and first.keys() & _NEO4J
         remedy = NEO4J if is_neo4j else _REMEDY
         raise FormatError(file, "must be an object with nodes and links", remedy=remedy)
-    nodes = AttributedNodes(file, weight)
+    nodes = AttributedNodes(file, weight, given)
     rows = _list_rows(content, ("nodes",), file)
     links = _list_rows(content, ("links", "edges"), file)
     ends = [tuple(_find_end(row, names) for names in _ENDS) for row in links]
@@ -67,7 +72,9 @@ def load_node_link(
             if not is_simple and name in (weight or "weight", "value"):
                 raise FormatError(f"{file}: link weights", "must be numbers", type(value).__name__)
             values[name] = str(value) if is_simple else json.dumps(value)
-        nodes.add_link(source, target, values, ("weight", "value"))
+        own = None if "undirected" not in row else row["undirected"] is not True
+        nodes.add_link(source, target, values, ("weight", "value"), own)
+    nodes.set_direction(is_directed)
     return nodes.to_raw("node-link JSON", missing_nodes)
 
 

@@ -14,6 +14,7 @@ from itertools import combinations
 import pandas as pd
 
 from core.data.columns import BLANKS, as_text, is_end_name, is_weight_name
+from core.data.loaded import LEFT_OUT
 from core.errors import InputError
 from core.words import count_noun, format_percent
 
@@ -34,8 +35,20 @@ _NO_END = re.compile(rf"{_TIME.pattern}|(?<![a-z])(duration|rating|score)s?(?![a
 _WHOLE = re.compile(r"[+-]?\d+")
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d.*)?|\d{1,2}[./]\d{1,2}[./]\d{4}( \d\d:\d\d.*)?")
-_SECONDS = (631_152_000, 2_208_988_800)
+EARLIEST, LATEST = 631_152_000, 2_208_988_800
 """Unix times of 1990 and 2040."""
+WAYS = {"directed": 0, "undirected": 2, "mutual": 2, "→": 0, "←": 1, "↔": 2}
+"""Word for the direction of a link, first to second end → code of `core.link_table.DIRECTIONS`."""
+USES = {
+    "time": "time of a link",
+    "category": "kind of a link",
+    "direction": "direction of a link",
+    "number": "number of a link",
+}
+"""Kind of a `LinkColumn` → use of the column of the input that it is read from."""
+LINK_ROLES = ("source", "target", "weight", "time", "kind")
+"""Roles that the caller may state of columns of the links."""
+_OWN_ID = re.compile("(edge |link |row )?(id|key|nr|no|index)|unnamed 0|column 1")
 MATCH = 0.5
 """Share of a column's values among the ids of the node table from which it matches."""
 _FEW = 50
@@ -43,7 +56,7 @@ _FEW = 50
 
 @dataclass(frozen=True)
 class LinkRoles:
-    """Column → source, target, weight or ignore; question: why the ends are unsure, or empty."""
+    """Column → one of `LINK_ROLES` or ignore; question: why the ends are unsure, or empty."""
 
     roles: dict[str, str]
     question: str = ""
@@ -73,12 +86,12 @@ def guess_link_roles(
     """
     given = given or {}
     columns = [str(column) for column in table.columns]
-    roles = {c: given[c] for c in columns if given.get(c) in ("source", "target", "weight")}
+    roles = {c: given[c] for c in columns if given.get(c) in LINK_ROLES}
     free = [c for c in columns if c not in roles and given.get(c) != "ignore"]
     wanted = [end for end in ("source", "target") if end not in roles.values()]
     question = ""
     if len(wanted) == 1:
-        known = next(iter(c for c, role in roles.items() if role != "weight"))
+        known = next(c for c, role in roles.items() if role in ("source", "target"))
         roles |= dict(zip(_find_other(table, known, free, wanted[0]), wanted, strict=False))
     elif wanted:
         ends, question = _find_ends(table, free, set(node_ids), has_header)
@@ -228,14 +241,14 @@ def are_times(values: Collection[str]) -> bool:
     if all(_DATE.fullmatch(value) for value in values):
         return True
     numbers = [float(v) for v in values if re.fullmatch(r"\d{9,13}(\.\d+)?", v)]
-    low, high = _SECONDS
+    low, high = EARLIEST, LATEST
     return len(numbers) == len(values) > 0 and any(
         all(low * unit <= number <= high * unit for number in numbers) for unit in (1, 1000)
     )
 
 
-def describe_unused(name: str, column: pd.Series) -> tuple[str, str]:
-    """(number, class, time, text or id; what it would have meant) of a column of the links.
+def find_use(name: str, column: pd.Series) -> tuple[str, str, str]:
+    """(use, kind, why) of a column that is neither end nor weight, as in `ColumnUse`.
 
     column  a sample of its values
     """
@@ -243,19 +256,27 @@ def describe_unused(name: str, column: pd.Series) -> tuple[str, str]:
     filled = texts[~texts.isin(BLANKS)]
     kind, distinct = find_kind(set(filled)), filled.nunique()
     if kind == "blank":
-        return "text", "empty"
-    if kind == "time" or (kind == "whole" and _TIME.search(_spell(name))):
-        return "time", "the time of a link: the graph keeps no times"
-    if set(filled.str.lower()) <= {"directed", "undirected", "mutual"}:
-        return "class", "the direction of a link: the graph has none"
+        return LEFT_OUT, "text", "empty"
+    if kind == "time":
+        return USES["time"], "time", "by its values"
+    if kind == "whole" and _TIME.search(_spell(name)):
+        return USES["time"], "time", "by its name"
+    words = set(filled.str.lower())
+    if words <= WAYS.keys():
+        if {WAYS[word] for word in words} == {WAYS["undirected"]}:
+            return LEFT_OUT, "class", "no link has a direction"
+        return USES["direction"], "class", "by its values"
+    is_distinct = distinct == len(filled) > 2
     if kind in ("whole", "number"):
+        if is_distinct and kind == "whole" and _OWN_ID.fullmatch(_spell(name)):
+            return LEFT_OUT, "id", "every value is distinct: a number of the link"
         signs = filled.str.startswith("-").mean()
+        why = f"if it is the weight, --weight '{name}'"
         if signs:
             share = f"{format_percent(float(signs))} negative"
-            return "number", f"a rating with a sign ({share}): negative links are read as any other"
-        return "number", f"a number of each link: if it is the weight, --weight '{name}'"
-    if distinct == len(filled) > 2:
-        return "id", "every value is distinct: a name or number of the link"
-    if distinct <= max(_FEW, len(filled) // 20):
-        return "class", f"the kind of a link ({count_noun(distinct, 'kind')}): the graph keeps none"
-    return "text", "text of each link: the graph keeps none"
+            why = f"a rating with a sign ({share}): negative links count as any other"
+        return USES["number"], "number", why
+    if is_distinct:
+        return LEFT_OUT, "id", "every value is distinct: a name or number of the link"
+    many = distinct > max(_FEW, len(filled) // 20)
+    return USES["category"], "class", "texts" if many else count_noun(distinct, "kind")

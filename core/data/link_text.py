@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -40,6 +40,8 @@ _COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
 _MAX_HEADERS = 1000
 MAX_BLANK_LINES = 20
 _BLANKS = re.compile(rb"\s*+")
+_ESCAPED = r"^'('*[=+\-@\t\r])"
+"""As `text_input.unescape_cell`, in the syntax of Arrow."""
 SAMPLED_ROWS = 1000
 _SAMPLE = 4 << 20
 
@@ -223,12 +225,14 @@ _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})")
 
 
 def read_columns(
-    text: LinkText, columns: list[str], warnings: list[str] | None = None
-) -> tuple[np.ndarray, tuple[str, ...], np.ndarray | None] | None:
-    """(codes (2 k,) int64, ids in order of appearance, weights (k,) or None), or None.
+    text: LinkText, columns: list[str], warnings: list[str] | None = None, more: Sequence[str] = ()
+) -> tuple[np.ndarray, tuple[str, ...], np.ndarray | None, dict[str, Any]] | None:
+    """(codes (2 k,) int64, ids in order of appearance, weights (k,) or None, further columns as
+    texts of Arrow), or None.
 
     columns   source, target and, if wanted, weight
     warnings  takes what is to be said about ids
+    more      names of the further columns
     """
     import pyarrow as pa
 
@@ -241,14 +245,31 @@ def read_columns(
     is_whole = all(_WHOLE.fullmatch(v.strip()) for end in columns[:2] for v in first[end])
     for as_numbers in [True, False] if is_whole and _are_plain(data) else [False]:
         try:
-            table = _read(text, data, separator, columns, as_numbers)
+            table = _read(text, data, separator, [*columns, *more], len(columns), as_numbers)
         except (pa.ArrowException, UnicodeDecodeError):
             continue
-        return encode_columns(table, columns, as_numbers, warnings)
+        found = encode_columns(table, columns, as_numbers, warnings)
+        return found and (*found, {name: _unescape_cells(table[name]) for name in more})
     return None
 
 
-def _read(text: LinkText, data: bytes, separator: str, columns: list[str], as_numbers: bool) -> Any:
+def _unescape_cells(cells: Any) -> Any:
+    """Texts of Arrow without the marks against formulas."""
+    from pyarrow import compute as pc
+
+    return pc.replace_substring_regex(cells, _ESCAPED, r"\1")
+
+
+def _read(
+    text: LinkText,
+    data: bytes,
+    separator: str,
+    columns: list[str],
+    num_typed: int,
+    as_numbers: bool,
+) -> Any:
+    """Columns of the text as an Arrow table: the first `num_typed` are ends and weight, others
+    texts."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -267,7 +288,8 @@ def _read(text: LinkText, data: bytes, separator: str, columns: list[str], as_nu
         parse_options=csv.ParseOptions(delimiter=separator, newlines_in_values=has_quotes),
         convert_options=csv.ConvertOptions(
             include_columns=columns,
-            column_types=dict(zip(columns, (ends, ends, pa.float64()), strict=False)),
+            column_types=dict.fromkeys(columns, pa.string())
+            | dict(zip(columns[:num_typed], (ends, ends, pa.float64()), strict=False)),
             null_values=[],
             strings_can_be_null=False,
             quoted_strings_can_be_null=False,

@@ -17,7 +17,8 @@ class ColumnUse:
     """What a column of an input is used for.
 
     table  links or nodes
-    use    source, target, weight, id, private, utility, attribute, feature or left out
+    use    source, target, weight, time of a link, kind of a link, direction of a link, number of a
+           link, id, private, utility, attribute, feature or left out
     kind   number, class, time, text or id
     why    how it was found, or why it was left out and what it would have meant
     """
@@ -27,6 +28,11 @@ class ColumnUse:
     use: str
     kind: str
     why: str = ""
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is said when the input is read: what is left out, and what links keep."""
+        return self.use == LEFT_OUT or self.use.endswith(" of a link")
 
     def __str__(self) -> str:
         place = "of the links " if self.table == "links" else ""

@@ -5,16 +5,19 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from core.data.assembly import RawGraph, normalize_ids
-from core.data.link_columns import describe_unused
-from core.data.loaded import LEFT_OUT, ColumnUse
+from core.data.link_columns import USES
+from core.data.link_values import ReadColumn, choose_column, parse_columns
+from core.data.loaded import ColumnUse
 from core.data.text_input import check_num_nodes, load_text, load_utf8
 from core.errors import FormatError
+from core.link_table import BOTH, DIRECTION, FORWARD, LinkColumn
 from core.words import count_noun
 
 _CELL = re.compile(r'"[^"]*"|\S+')
@@ -25,15 +28,16 @@ _PAJEK = ("*arcs", "*edges", "*arcslist", "*edgeslist")
 
 
 def load_pajek(path: str | Path) -> RawGraph:
-    """Vertices by label if all labels are distinct, else by number; arcs are read as edges.
+    """Vertices by label if all labels are distinct, else by number; arcs have a direction.
 
-    Places and shapes are counted and dropped, labels of links left out.
+    Places and shapes are counted and dropped; labels of links are a column of theirs.
     """
     file = f"file '{Path(path).name}'"
     labels: dict[int, str] = {}
     pairs: list[tuple[int, int]] = []
     weights: list[float] = []
     kinds: list[str] = []
+    ways: list[int] = []
     modes: dict[str, int] = {}
     size, section, further = 0, "", 0
     for number, line in enumerate(load_text(path).splitlines(), 1):
@@ -65,8 +69,9 @@ def load_pajek(path: str | Path) -> RawGraph:
                 raise FormatError(file, f"must link vertices from 1 to {size}", place)
             pairs += [(ends[0] - 1, end - 1) for end in ends[1:]]
             has_weight = not is_list and len(cells) > 2 and cells[2].lower() not in _SHAPES
-            if not is_list and "l" in cells[2:-1]:
-                kinds.append(cells[cells.index("l", 2) + 1])
+            has_label = not is_list and "l" in cells[2:-1]
+            kinds += [cells[cells.index("l", 2) + 1] if has_label else ""] * (len(ends) - 1)
+            ways += [FORWARD if section.startswith("*arcs") else BOTH] * (len(ends) - 1)
             weights += [_parse_weight(cells[2], file, place) if has_weight else 1.0] * (
                 len(ends) - 1
             )
@@ -78,6 +83,10 @@ def load_pajek(path: str | Path) -> RawGraph:
     notes = [f"places and shapes of {further:,} vertices not used"] if further else []
     if any(names) and not use_labels:
         notes.append("vertices are called by their numbers: some labels are missing or repeated")
+    columns, uses = _read_link_columns({"label": kinds} if any(kinds) else {}, file, "weight")
+    if FORWARD in ways:
+        columns[DIRECTION] = LinkColumn("direction", np.array(ways))
+        uses.append(ColumnUse("links", DIRECTION, USES["direction"], "class", "by the format"))
     return normalize_ids(
         RawGraph(
             pairs=np.array(pairs, np.int64).reshape(-1, 2),
@@ -85,20 +94,24 @@ def load_pajek(path: str | Path) -> RawGraph:
             weights=np.array(weights),
             format="Pajek",
             notes=notes,
-            columns=_list_link_columns({"label": kinds} if kinds else {}, "weight"),
+            columns=uses,
             modes=modes,
+            link_columns=columns,
         )
     )
 
 
-def _list_link_columns(left_out: Mapping[str, list[str]], *used: str) -> list[ColumnUse]:
+def _read_link_columns(
+    cells: Mapping[str, list[str]], file: str, *used: str
+) -> tuple[dict[str, LinkColumn], list[ColumnUse]]:
+    """Columns of the links by name, and the uses of these and of the others."""
     uses = [ColumnUse("links", name, name, "id") for name in ("source", "target")]
     uses += [ColumnUse("links", name, name, "number") for name in used]
-    for name, values in left_out.items():
-        kind, why = describe_unused(name, pd.Series(values, dtype=object))
-        why += f" ({count_noun(len(values), 'value')})"
-        uses.append(ColumnUse("links", name, LEFT_OUT, kind, why))
-    return uses
+    found = [choose_column(name, values, {}) for name, values in cells.items()]
+    count = {name: count_noun(sum(map(bool, values)), "value") for name, values in cells.items()}
+    found = [replace(column, why=f"{column.why} ({count[column.name]})") for column in found]
+    columns, read = parse_columns([c for c in found if isinstance(c, ReadColumn)], cells, file)
+    return columns, [*uses, *read, *(c for c in found if isinstance(c, ColumnUse))]
 
 
 def load_sif(path: str | Path) -> RawGraph:
@@ -122,12 +135,14 @@ def load_sif(path: str | Path) -> RawGraph:
         ends = [nodes.setdefault(cell, len(nodes)) for cell in (cells[0], *cells[2:])]
         pairs += [(ends[0], end) for end in ends[1:]]
         kinds += cells[1:2] * (len(ends) - 1)
+    columns, uses = _read_link_columns({"kind": kinds}, file)
     return normalize_ids(
         RawGraph(
             np.array(pairs, np.int64).reshape(-1, 2),
             tuple(nodes),
             format="SIF",
-            columns=_list_link_columns({"kind": kinds}),
+            columns=uses,
+            link_columns=columns,
         )
     )
 
@@ -203,7 +218,7 @@ def load_dl(path: str | Path) -> RawGraph:
             tuple(names),
             np.array(weights),
             format="UCINET DL",
-            columns=_list_link_columns({}, "weight"),
+            columns=_read_link_columns({}, file, "weight")[1],
         )
     )
 

@@ -18,6 +18,7 @@ from scipy import sparse
 from core.attribute import Attribute
 from core.data.archive import check_contents, load_array, open_archive
 from core.data.assembly import RawGraph
+from core.data.link_events import list_event_arrays, unpack_events
 from core.data.text_input import (
     MAX_CELLS,
     MAX_NODES,
@@ -72,6 +73,9 @@ def load_npz(path: str | Path) -> RawGraph:
             given = _load_names(archive, names, ("feature_names", "attr_names"), d, notes)
             feature_names = given or tuple(f"feature_{i}" for i in range(d))
         attributes = _load_attributes(archive, names, file, num_nodes)
+        own = list_event_arrays(names)
+        events = {name: load_array(archive, name) for name in own}
+    pairs, weights, link_columns, uses = unpack_events(events, pairs, weights, file)
     for what, size in (
         ("features", None if features is None else features.shape[0]),
         ("labels", len(table) or None),
@@ -89,6 +93,8 @@ def load_npz(path: str | Path) -> RawGraph:
         format="NPZ",
         notes=notes,
         default_roles=dict.fromkeys(table.columns, "attribute"),
+        columns=uses,
+        link_columns=link_columns,
     )
 
 

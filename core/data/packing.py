@@ -13,8 +13,11 @@ from scipy import sparse
 from core.attribute import Attribute
 from core.data.link_counts import LinkCounts, find_counts, keep_counts
 from core.graph import Graph
+from core.link_table import LinkTable
 
 Arrays = dict[str, np.ndarray]
+
+_TABLE = "link_table_"
 
 
 def pack_graph(graph: Graph) -> Arrays:
@@ -25,8 +28,16 @@ def pack_graph(graph: Graph) -> Arrays:
 
 
 def pack_links(graph: Graph) -> Arrays:
-    """edges (m, 2), and weights (m,) where there are any."""
-    return {"edges": graph.edges} | ({} if graph.weights is None else {"weights": graph.weights})
+    """edges (m, 2), and weights (m,) and the link table where there are any."""
+    arrays = {"edges": graph.edges} | ({} if graph.weights is None else {"weights": graph.weights})
+    table = {} if graph.link_table is None else graph.link_table.pack()
+    return arrays | {f"{_TABLE}{name}": array for name, array in table.items()}
+
+
+def unpack_link_table(arrays: Mapping[str, np.ndarray]) -> LinkTable | None:
+    """The link table of `pack_links`' arrays."""
+    table = {n.removeprefix(_TABLE): a for n, a in arrays.items() if n.startswith(_TABLE)}
+    return LinkTable.unpack(table) if table else None
 
 
 def pack_nodes(graph: Graph) -> Arrays:
@@ -70,6 +81,7 @@ def unpack_graph(arrays: Mapping[str, np.ndarray]) -> Graph:
         unpack_texts(arrays["feature_names"]) if "feature_names" in arrays else (),
         arrays.get("weights"),
         unpack_texts(arrays["name"])[0],
+        unpack_link_table(arrays),
     )
     if "link_counts" in arrays:
         keep_counts(graph, LinkCounts(**json.loads(unpack_texts(arrays["link_counts"])[0])))

@@ -11,6 +11,7 @@ import pandas as pd
 
 from core.data.archive import check_contents, open_archive
 from core.data.assembly import RawGraph
+from core.data.link_events import list_event_arrays, unpack_events
 from core.data.text_input import check_cells, check_num_features, check_num_nodes
 from core.errors import FormatError
 
@@ -27,6 +28,7 @@ def load_pyg(path: str | Path) -> RawGraph:
     file = f"file '{path.name}'"
     tensors = {name: _to_numpy(t, f"{file}: {name}") for name, t in _load_fields(path).items()}
     links = _take_links(tensors, file)
+    events = {name: tensors.pop(name) for name in list_event_arrays(tensors)}
     num_nodes = _count_nodes(tensors, links, file)
     features = _take_features(tensors, num_nodes, file)
     num_features = 0 if features is None else features.shape[1]
@@ -34,8 +36,10 @@ def load_pyg(path: str | Path) -> RawGraph:
     weights = _take_weights(tensors, links.shape[1], notes)
     columns = _take_columns(tensors, num_nodes, notes)
     check_cells(file, num_nodes, len(columns))
+    pairs = links.T.astype(np.int64)
+    pairs, weights, link_columns, uses = unpack_events(events, pairs, weights, file)
     return RawGraph(
-        pairs=links.T.astype(np.int64),
+        pairs=pairs,
         node_ids=tuple(map(str, range(num_nodes))),
         weights=weights,
         table=pd.DataFrame(columns) if columns else None,
@@ -44,6 +48,8 @@ def load_pyg(path: str | Path) -> RawGraph:
         default_roles=dict.fromkeys(columns, "attribute"),
         format="PyG",
         notes=notes,
+        columns=uses,
+        link_columns=link_columns,
     )
 
 

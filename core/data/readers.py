@@ -27,8 +27,9 @@ from core.data.edge_list import load_edge_list, load_edge_table
 from core.data.gml import load_gml
 from core.data.graph_documents import load_gexf, load_graphml
 from core.data.json_graphs import join_musae, load_node_link
-from core.data.link_columns import MATCH, NO_WEIGHT, describe_unused, guess_link_roles, holds_links
+from core.data.link_columns import LINK_ROLES, MATCH, NO_WEIGHT, guess_link_roles, holds_links
 from core.data.link_text import load_link_text
+from core.data.link_values import choose_column
 from core.data.loaded import LEFT_OUT, ColumnUse, LoadedGraph
 from core.data.modes import find_modes
 from core.data.network_text import load_dl, load_matrix_market, load_pajek, load_sif
@@ -41,7 +42,7 @@ from core.errors import FormatError, InputError
 
 __all__ = [
     "SUFFIXES",
-    "describe_unused",
+    "choose_column",
     "detect_format",
     "guess_link_roles",
     "guess_roles",
@@ -51,8 +52,6 @@ __all__ = [
     "read_preview",
     "sniff_table",
 ]
-
-LINK_ROLES = ("source", "target", "weight")
 
 _FORMATS = {
     "text": (".csv", ".tsv", ".txt", ".edges", ".edgelist", ".cites", ".tab", ""),
@@ -91,12 +90,14 @@ def load_graph(
     source: str | None = None,
     target: str | None = None,
     weight: str | None = None,
+    time: str | None = None,
+    kind: str | None = None,
     merge: Merge | None = None,
     graph_id: str | None = None,
     layout: Mapping[str, str] | None = None,
     nodes_layout: Mapping[str, str] | None = None,
 ) -> LoadedGraph:
-    """Read a graph; direction, self-loops and duplicates are dropped and counted.
+    """Read a graph; self-loops are dropped, repeated links merged, and both counted.
 
     path         edge list (CSV, TSV, TXT, .gz, Neo4j's, Parquet, Arrow), matrix, GraphML, GEXF,
                  GML, JSON of nodes and links, Pajek, Matrix Market, UCINET DL, SIF, NPZ, .pt, or a
@@ -109,6 +110,7 @@ def load_graph(
     missing_nodes  links to undeclared ids are an error, dropped, or add nodes without data
     source, target  columns of the links' ends in a table, else by `link_columns`
     weight       column of the links' weights; "none" leaves them out
+    time, kind   columns of a time and of a kind of each link; others are found by their values
     merge        weight of a link given several times: see `assembly.MERGES`; None is max, told
     graph_id     column of a graph file, such as `name`, that has the ids
     layout, nodes_layout  separator, decimal mark and header of text tables, if not to be detected:
@@ -127,7 +129,7 @@ def load_graph(
     id_column = id_column or chosen.get("id")
     given = {c: r for c, r in roles.items() if r in (*LINK_ROLES, "ignore")}
     given |= dict.fromkeys(ignore, "ignore")
-    stated = zip((source, target, weight), LINK_ROLES, strict=True)
+    stated = zip((source, target, weight, time, kind), LINK_ROLES, strict=True)
     given |= {c: role for c, role in stated if c is not None and c != NO_WEIGHT}
     table, is_musae = None, target_path is not None
     if nodes_path is not None:
@@ -246,10 +248,14 @@ def _load_raw(
     }
     if kind in attributed:
         chosen = next((c for c, role in given.items() if role == "weight"), weight)
-        return attributed[kind](path, missing_nodes=missing_nodes, weight=chosen)
+        return attributed[kind](path, missing_nodes, chosen, given)
     if "weight" in given.values():
         rule = "must be none, or left out, for a format with one weight a link"
         raise InputError("--weight", rule, weight)
+    for column, role in given.items():
+        if role in ("time", "kind"):
+            rule = "must be left out for a format without columns of links to choose from"
+            raise InputError(f"--{role}", rule, column)
     arrays = {
         "folder": load_ogb,
         "npz": load_npz,
@@ -260,6 +266,13 @@ def _load_raw(
         "dl": load_dl,
     }
     raw = arrays[kind](path)
+    unread = {c for c, role in given.items() if role == "ignore"} & raw.link_columns.keys()
+    kept = {name: column for name, column in raw.link_columns.items() if name not in unread}
+    uses = [
+        replace(use, use=LEFT_OUT, why="chosen") if use.name in unread else use
+        for use in raw.columns
+    ]
+    raw = replace(raw, link_columns=kept, columns=uses)
     return raw if has_weights else replace(raw, weights=None)
 
 

@@ -4,7 +4,9 @@ age:bin=10          34 is published as 30, the lower end of its interval
 income:cap=100000   larger values are published as 100000
 x:round=2           rounded to two decimals
 city:rare=20        values of fewer than 20 nodes become "other"
-born:year           only the year of a date; born:month keeps the month too
+born:year           only the year of a date; born:month and born:day keep more
+x:digits=2          rounded to two significant digits
+link.time:shift     all times of links moved by one unknown amount when published
 """
 
 from __future__ import annotations
@@ -22,18 +24,24 @@ from core.attribute import MISSING, Attribute, format_value
 from core.errors import InputError
 from core.graph import Graph
 
+LINK_PREFIX = "link."
+"""Beginning of the names of columns of links."""
+
 OTHER = "other"
 """Replacement of rare values."""
 
 MAX_DUMMIES = 10
 """Number of numeric classes above which they are treated as numbers."""
 
-GRAMMAR = "rules are bin=WIDTH, cap=VALUE, round=DIGITS, rare=PEOPLE, year, month"
+GRAMMAR = (
+    "rules are bin=WIDTH, cap=VALUE, round=DIGITS, digits=SIGNIFICANT, rare=PEOPLE, year, month, "
+    "day, and shift for times of links"
+)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Generalisation of one column; `value` is 0 for year and month."""
+    """Generalisation of one column; `value` is 0 for year, month, day and shift."""
 
     column: str
     kind: str
@@ -73,9 +81,12 @@ _LEAST: dict[str, tuple[float, bool] | None] = {
     "bin": (0.0, False),
     "cap": (-np.inf, False),
     "round": (0.0, True),
+    "digits": (1.0, True),
     "rare": (2.0, True),
     "year": None,
     "month": None,
+    "day": None,
+    "shift": None,
 }
 """Rules with the smallest allowed value, and whether it is an integer; None: no value."""
 
@@ -91,10 +102,13 @@ def choose_columns(
 
     kept     attributes kept for evaluation only
     private  secret columns, never published and without rules
+    Columns of links are left to `link_release`.
 
     Raises InputError for unknown columns and rules that do not fit them.
     """
-    parsed = [Rule.parse(text) for text in rules]
+    parsed = [rule for rule in map(Rule.parse, rules) if not rule.column.startswith(LINK_PREFIX)]
+    if publish is not None:
+        publish = [name for name in publish if not name.startswith(LINK_PREFIX)]
     for name in [*(publish or ()), *(rule.column for rule in parsed)]:
         if name in private:
             raise InputError("published column", "must not be a private one", name, "leave it out")
@@ -112,6 +126,8 @@ def choose_columns(
         graph = graph.with_columns(publish)
         graph = replace(graph, attributes={**unseen, **graph.attributes})
     for rule in parsed:
+        if rule.kind == "shift":
+            raise InputError("rule shift", "is for times of links only", rule.column)
         graph = _generalize(graph, rule)
     return graph
 
@@ -202,19 +218,16 @@ def _generalize(graph: Graph, rule: Rule) -> Graph:
 
 
 def _generalize_feature(graph: Graph, rule: Rule) -> Graph:
-    if rule.kind not in _NUMERIC:
+    if rule.kind not in NUMERIC:
         raise InputError(
-            f"rule {rule.kind}",
-            "needs a column of categories",
-            rule.column,
-            "numbers take bin, cap and round",
+            f"rule {rule.kind}", "needs a column of categories", rule.column, NUMBERS_TAKE
         )
     index = graph.feature_names.index(rule.column)
     features: Any = graph.features
     is_sparse = sparse.issparse(features)
     matrix = features.tolil(copy=True) if is_sparse else features.copy()
     column = matrix[:, [index]].toarray() if is_sparse else matrix[:, [index]]
-    matrix[:, [index]] = _NUMERIC[rule.kind](column.astype(np.float64), rule.value)
+    matrix[:, [index]] = NUMERIC[rule.kind](column.astype(np.float64), rule.value)
     return replace(graph, features=matrix.tocsr() if is_sparse else matrix)
 
 
@@ -225,7 +238,7 @@ def _format_classes(graph: Graph, rule: Rule) -> list[str]:
     if rule.kind == "rare":
         counted = zip(classes, attribute.counts, strict=True)
         return [c if count >= rule.value else OTHER for c, count in counted]
-    if rule.kind in ("year", "month"):
+    if rule.kind in _DATE_PATTERNS:
         return [_coarsen_date(text, rule) for text in classes]
     numbers = pd.to_numeric(pd.Series(classes, dtype=object), errors="coerce").to_numpy(float)
     if np.isnan(numbers).any():
@@ -233,7 +246,7 @@ def _format_classes(graph: Graph, rule: Rule) -> list[str]:
         raise InputError(
             f"rule {rule.kind}", "needs a column of numbers", f"{rule.column} = {wrong}"
         )
-    return [format_value(value) for value in _NUMERIC[rule.kind](numbers, rule.value)]
+    return [format_value(value) for value in NUMERIC[rule.kind](numbers, rule.value)]
 
 
 def _merge_classes(attribute: Attribute, names: Sequence[str]) -> Attribute:
@@ -249,8 +262,7 @@ def _merge_classes(attribute: Attribute, names: Sequence[str]) -> Attribute:
 
 
 def _coarsen_date(text: str, rule: Rule) -> str:
-    pattern = r"(\d{4})" if rule.kind == "year" else r"(\d{4}-\d{2})"
-    if re.fullmatch(pattern, text):
+    if re.fullmatch(_DATE_PATTERNS[rule.kind], text):
         return text  # coarse enough already
     try:
         date = pd.Timestamp(text)
@@ -258,12 +270,25 @@ def _coarsen_date(text: str, rule: Rule) -> str:
         date = pd.NaT
     if date is pd.NaT:
         raise InputError(f"rule {rule.kind}", "needs a column of dates", f"{rule.column} = {text}")
-    return f"{date.year:04d}" if rule.kind == "year" else f"{date.year:04d}-{date.month:02d}"
+    whole = f"{date.year:04d}-{date.month:02d}-{date.day:02d}"
+    return whole[: {"year": 4, "month": 7, "day": 10}[rule.kind]]
 
 
-_NUMERIC: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
+_DATE_PATTERNS = {"year": r"\d{4}", "month": r"\d{4}-\d{2}", "day": r"\d{4}-\d{2}-\d{2}"}
+
+
+def round_digits(values: np.ndarray, digits: float) -> np.ndarray:
+    """Numbers of any shape with so many significant digits."""
+    rounded = [float(f"{value:.{int(digits)}g}") for value in values.ravel().tolist()]
+    return np.array(rounded, np.float64).reshape(values.shape)
+
+
+NUMBERS_TAKE = "numbers take bin, cap, round and digits"
+
+NUMERIC: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
     # A hair is added, so that 0.3 / 0.1 falls into the interval that begins at 0.3.
     "bin": lambda values, width: np.floor(values / width + 1e-9) * width,
     "cap": lambda values, most: np.minimum(values, most),
     "round": lambda values, digits: np.round(values, int(digits)),
+    "digits": round_digits,
 }

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.algorithms.pairs import sample_non_links
+from core.data.link_release import draw_rows
 from core.errors import InputError
 from core.graph import Graph
 from core.seeding import Seed
@@ -63,7 +64,8 @@ def draw_identity_threat(
 def sample_second_graph(original: Graph, seed: Seed, overlap: float, noise: float) -> Graph:
     """The original's nodes in random order, with a sample of their links and random others.
 
-    A link keeps its weight; an added one has that of another link.
+    A link keeps its weight and its rows of the link table; an added one has a weight and rows like
+    those of others.
     """
     rng = seed.rng("second graph")
     is_kept = rng.random(original.num_edges) < overlap
@@ -77,4 +79,6 @@ def sample_second_graph(original: Graph, seed: Seed, overlap: float, noise: floa
         weights = np.concatenate([weights[is_kept], others])
     pairs = np.concatenate([kept, added])
     second = Graph.from_pairs(pairs, original.num_nodes, weights, node_ids=original.node_ids)
+    table = draw_rows(original, second, seed.rng("columns of added links"))
+    second = replace(second, link_table=table)
     return second.subgraph(rng.permutation(original.num_nodes))

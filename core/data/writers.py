@@ -22,6 +22,7 @@ import pandas as pd
 from scipy import sparse
 
 from core.attribute import Attribute
+from core.data.link_events import list_events, pack_events
 from core.data.text_input import escape_cell
 from core.errors import InputError
 from core.graph import Graph
@@ -59,8 +60,10 @@ def write_release(
     pseudonyms   a seed: ids are replaced by n1 … nN in an order drawn from it (the order of the
                  nodes changes too). Use `Seed.from_entropy()`; the mapping is not kept.
 
-    CSV is <stem>.csv (source, target, weight) and <stem>.nodes.csv (id, attributes); Parquet is the
-    same two tables; "pt" are PyG's tensors in <stem>.pt, beside the latter.
+    CSV is <stem>.csv (source, target, weight, columns of links) and <stem>.nodes.csv (id,
+    attributes); Parquet is the same two tables; "pt" are PyG's tensors in <stem>.pt, beside the
+    latter. With columns of links every format has a row, or an edge, an event; NPZ and PyG hold
+    them as arrays link_ends (e, 2), link_values_0 … and, as JSON in bytes, link_info.
     """
     unknown = [f for f in formats if f not in _WRITERS]
     if unknown:
@@ -98,6 +101,8 @@ def write_release(
             "content_hash": graph.content_hash,
         },
     }
+    if graph.link_table is not None:
+        record["release"]["link_columns"] = list(graph.link_table.columns)
     text = format_record(record, hash_files(folder, paths), indent=2, sort_keys=True, default=str)
     path.write_text(text, encoding="utf-8")
     return [*paths, path]
@@ -158,11 +163,12 @@ def shuffle_nodes(graph: Graph, seed: Seed) -> Graph:
 
 
 def _tabulate_links(graph: Graph) -> pd.DataFrame:
-    """source, target and, in a weighted graph, weight."""
+    """source, target, weight in a weighted graph, and further columns, a row an event."""
     ids = np.array(graph.node_ids, object)
-    links = pd.DataFrame({"source": ids[graph.edges[:, 0]], "target": ids[graph.edges[:, 1]]})
-    weights = _find_weights(graph)
-    return links if weights is None else links.assign(weight=weights)
+    rows, columns = list_events(graph)
+    ends, weights = graph.edges[rows], _find_weights(graph)
+    links = {"source": ids[ends[:, 0]], "target": ids[ends[:, 1]]}
+    return pd.DataFrame(links | ({} if weights is None else {"weight": weights[rows]}) | columns)
 
 
 def _find_weights(graph: Graph) -> np.ndarray | None:
@@ -217,6 +223,11 @@ def _write_graphml(graph: Graph, path: Path) -> None:
         if found is not None:
             kind = "long" if found.dtype.kind == "i" else "double"
             file.write(f'<key id="w" for="edge" attr.name="weight" attr.type="{kind}"/>\n')
+        rows, columns_of_links = list_events(graph)
+        for number, (name, values) in enumerate(columns_of_links.items()):
+            kind = _XML_KINDS[values.dtype.kind]
+            named = f'attr.name={_quoted(name)} attr.type="{kind}"'
+            file.write(f'<key id="e{number}" for="edge" {named}/>\n')
         file.write('<graph edgedefault="undirected">\n')
         for row, node in enumerate(ids):
             data = "".join(
@@ -225,12 +236,28 @@ def _write_graphml(graph: Graph, path: Path) -> None:
                 if column[row]
             )
             file.write(f"<node id={_quoted(node)}>{data}</node>\n")
-        weights = None if found is None else found.tolist()
-        for row, (i, j) in enumerate(graph.edges.tolist()):
+        weights = None if found is None else found[rows].tolist()
+        cells = [list(map(_format_cell, values.tolist())) for values in columns_of_links.values()]
+        for row, (i, j) in enumerate(graph.edges[rows].tolist()):
             data = "" if weights is None else f'<data key="w">{weights[row]!r}</data>'
+            data += "".join(
+                f'<data key="e{number}">{escape(texts[row])}</data>'
+                for number, texts in enumerate(cells)
+                if texts[row]
+            )
             ends = f"source={_quoted(ids[i])} target={_quoted(ids[j])}"
             file.write(f"<edge {ends}>{data}</edge>\n")
         file.write("</graph>\n</graphml>\n")
+
+
+_XML_KINDS = {"i": "long", "f": "double", "O": "string"}
+
+
+def _format_cell(value: Any) -> str:
+    """A value of a column of links in XML; "" if it is unknown."""
+    if isinstance(value, str):
+        return _cleaned(value)
+    return "" if value != value else repr(value)
 
 
 def _clean_ids(graph: Graph) -> list[str]:
@@ -249,7 +276,9 @@ def _write_gexf(graph: Graph, path: Path) -> None:
     ids = _clean_ids(graph)
     columns = [_attribute_values(graph, name) for name in graph.attributes]
     found = _find_weights(graph)
-    weights = None if found is None else found.tolist()
+    rows, columns_of_links = list_events(graph)
+    weights = None if found is None else found[rows].tolist()
+    cells = [list(map(_format_cell, values.tolist())) for values in columns_of_links.values()]
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(
             '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -258,6 +287,11 @@ def _write_gexf(graph: Graph, path: Path) -> None:
         )
         for number, name in enumerate(graph.attributes):
             file.write(f'<attribute id="{number}" title={_quoted(name)} type="string"/>\n')
+        if cells:
+            file.write('</attributes>\n<attributes class="edge">\n')
+        for number, (name, values_of_links) in enumerate(columns_of_links.items()):
+            kind = _XML_KINDS[values_of_links.dtype.kind]
+            file.write(f'<attribute id="{number}" title={_quoted(name)} type="{kind}"/>\n')
         file.write("</attributes>\n<nodes>\n")
         for row, node in enumerate(ids):
             values = "".join(
@@ -268,10 +302,16 @@ def _write_gexf(graph: Graph, path: Path) -> None:
             inner = f"<attvalues>{values}</attvalues>" if values else ""
             file.write(f"<node id={_quoted(node)} label={_quoted(node)}>{inner}</node>\n")
         file.write("</nodes>\n<edges>\n")
-        for row, (i, j) in enumerate(graph.edges.tolist()):
+        for row, (i, j) in enumerate(graph.edges[rows].tolist()):
             weight = "" if weights is None else f' weight="{weights[row]!r}"'
             ends = f"source={_quoted(ids[i])} target={_quoted(ids[j])}"
-            file.write(f'<edge id="{row}" {ends}{weight}/>\n')
+            values = "".join(
+                f'<attvalue for="{number}" value={_quoted(texts[row])}/>'
+                for number, texts in enumerate(cells)
+                if texts[row]
+            )
+            inner = f"><attvalues>{values}</attvalues></edge>" if values else "/>"
+            file.write(f'<edge id="{row}" {ends}{weight}{inner}\n')
         file.write("</edges>\n</graph>\n</gexf>\n")
 
 
@@ -306,7 +346,7 @@ def _write_npz(graph: Graph, path: Path) -> None:
         info = [{"name": a.name, "classes": list(a.classes)} for a in graph.attributes.values()]
         arrays["attribute_info"] = np.array(json.dumps(info))
         arrays["attribute_codes"] = np.stack([a.codes for a in graph.attributes.values()])
-    np.savez_compressed(path, allow_pickle=False, **arrays)
+    np.savez_compressed(path, allow_pickle=False, **arrays, **pack_events(graph))
 
 
 def _write_pyg(graph: Graph, path: Path, nodes: Path) -> None:
@@ -320,6 +360,8 @@ def _write_pyg(graph: Graph, path: Path, nodes: Path) -> None:
     data, weights = graph.to_pyg(), _find_weights(graph)
     if weights is not None:
         data.edge_weight = torch.from_numpy(np.tile(weights, 2))
+    for name, array in pack_events(graph).items():
+        data[name] = torch.from_numpy(array.copy())
     torch.save(data.to_dict(), path)  # no object that had to be unpickled
     _write_table(_tabulate_nodes(graph), nodes)
 

@@ -110,7 +110,7 @@ class Blink(LinkLocalDefense):
             "probability_kept": float(weights.sum() / scan.total) if scan.total else 1.0,
         }
         # Tiles are visited in order, so the pairs are sorted already.
-        return replace(graph, edges=pairs, weights=weights), facts
+        return replace(graph, edges=pairs, weights=weights, link_table=None), facts
 
 
 def draw_likely_pairs(

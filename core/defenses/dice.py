@@ -20,7 +20,7 @@ class Dice(Defense):
     """Removes up to round(strength · m) links at nodes with a sensitive link, and adds as many
     pairs between nodes without one.
 
-    Added links get the weights of the removed ones.
+    Added links get weights like those of the links that stay.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -29,6 +29,7 @@ class Dice(Defense):
         summary="Removes links at nodes with sensitive links, adds links between other nodes.",
         source="Zügner and Günnemann, ICLR 2019, as used by PPGSL (Wu et al., 2025, §V-A4)",
         group="empirical",
+        version=2,
     )
     suggestion: ClassVar[Suggestion | None] = Suggestion(
         12,
@@ -57,7 +58,7 @@ class Dice(Defense):
         count = min(round(self.strength * graph.num_edges), len(exposed))
         drop = rng.choice(exposed, count, replace=False)
         added = _sample_among(graph, np.flatnonzero(~is_sensitive), count, rng)
-        return self.build_release(change_links(graph, drop, added))
+        return self.build_release(change_links(graph, drop, added, rng))
 
 
 def _sample_among(

@@ -79,6 +79,7 @@ class External(Defense):
             graph,
             edges=external.edges,
             weights=external.weights,
+            link_table=external.link_table,
             features=external.features,
             feature_names=external.feature_names,
         )

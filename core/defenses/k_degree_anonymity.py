@@ -10,7 +10,7 @@ from pydantic import Field
 
 from core.arrays import pair_codes
 from core.context import Context
-from core.defenses.link_changes import change_links, draw_weights
+from core.defenses.link_changes import change_links
 from core.errors import UnsupportedError
 from core.graph import Graph
 from core.methods import Defense, MethodInfo, Strength, Suggestion
@@ -37,7 +37,7 @@ class KDegreeAnonymity(Defense):
         source="Liu and Terzi, Towards identity anonymization on graphs, SIGMOD 2008",
         group="empirical",
         cost="seconds",
-        version=2,
+        version=3,
     )
     suggestion: ClassVar[Suggestion | None] = Suggestion(
         8,
@@ -128,7 +128,7 @@ class Links:
         added = np.array(sorted(self.added), np.int64).reshape(-1, 2)
         removed = np.array(sorted(self.removed), np.int64).reshape(-1, 2)
         drop = np.flatnonzero(np.isin(graph.edge_codes, pair_codes(removed, graph.num_nodes)))
-        changed = change_links(graph, drop, added, draw_weights(graph, len(added), rng))
+        changed = change_links(graph, drop, added, rng)
         facts = {"links_removed": float(len(removed)), "links_added": float(len(added))}
         return defense.build_release(changed, facts=facts)
 

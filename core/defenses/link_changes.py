@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.algorithms.pairs import sample_non_links
+from core.data.link_release import draw_between
 from core.graph import Graph
 from core.threats import Threats
 
@@ -13,22 +14,22 @@ def change_links(
     graph: Graph,
     drop: np.ndarray,
     added: np.ndarray | None = None,
-    weights: np.ndarray | None = None,
+    rng: np.random.Generator | None = None,
 ) -> Graph:
     """`graph` without the links numbered `drop`, and with the pairs `added` (k, 2).
 
-    weights (k,) of the added links, in a weighted graph; by default those of the dropped links, in
-    order
+    rng  draws the weights of added links from those that stay; needed with `added` only
     """
     keep = np.ones(graph.num_edges, bool)
     keep[drop] = False
-    if added is None:
-        added = np.empty((0, 2), np.int64)
-    edges = np.concatenate([graph.edges[keep], added])
-    if graph.weights is None:
-        return graph.with_edges(edges)
-    own = graph.weights[drop[: len(added)]] if weights is None else weights
-    return graph.with_edges(edges, np.concatenate([graph.weights[keep], own]))
+    kept = graph.select_edges(keep)
+    if added is None or rng is None:
+        return kept
+    edges = np.concatenate([kept.edges, added])
+    if kept.weights is None:
+        return kept.with_edges(edges)
+    own = draw_weights(kept, len(added), rng)
+    return kept.with_edges(edges, np.concatenate([kept.weights, own]))
 
 
 def draw_weights(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -42,15 +43,7 @@ def draw_weights(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarr
     ordered = np.sort(graph.weights)
     if not len(ordered):
         return np.ones(count)
-    places = rng.random(count) * (len(ordered) - 1)
-    drawn = np.interp(places, np.arange(len(ordered)), ordered)
-    is_short = (ordered.astype(np.float32) == ordered).all()
-    kind = np.float32 if is_short else np.float64
-    for decimals in range(np.finfo(kind).precision):
-        if (np.round(ordered, decimals).astype(kind) == ordered).all():
-            drawn = np.round(drawn, decimals)
-            break
-    return np.asarray(drawn, kind)
+    return draw_between(ordered, rng.random(count) * (len(ordered) - 1))
 
 
 def sample_candidates(

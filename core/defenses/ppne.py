@@ -43,7 +43,7 @@ class Ppne(Defense):
         source="Han, Yang, Wang and Wu, IEEE TDSC 21(2), 2024 (closed form: see the class)",
         group="empirical",
         cost="minutes",
-        version=2,
+        version=3,
     )
     acts_by: ClassVar[Strength | None] = Strength("strength", 0.1, 0.9)
     strength: UnitInterval = Field(
@@ -119,7 +119,10 @@ class _Neighborhoods:
         places = find_places(pair_codes(edges, self.graph.num_nodes), self.graph.edge_codes)
         weights = np.empty(len(edges))
         weights[places >= 0] = self.graph.weights[places[places >= 0]]
-        weights[places < 0] = draw_weights(self.graph, int((places < 0).sum()), rng)
+        is_kept = np.zeros(self.graph.num_edges, bool)
+        is_kept[places[places >= 0]] = True
+        kept = self.graph.select_edges(is_kept)
+        weights[places < 0] = draw_weights(kept, int((places < 0).sum()), rng)
         return self.graph.with_edges(edges, weights)
 
 

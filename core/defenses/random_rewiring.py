@@ -17,7 +17,7 @@ from core.threats import Threats
 class RandomRewiring(Defense):
     """Removes round(strength · m) random links and adds as many random non-links.
 
-    Added links get the weights of the removed ones.
+    Added links get weights like those of the links that stay.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -26,6 +26,7 @@ class RandomRewiring(Defense):
         summary="Replaces a random share of the links by random pairs.",
         source="Baseline 'Random' of PPGSL (Wu et al., 2025, §V-A4), after Yu et al., TKDE 2019",
         group="empirical",
+        version=2,
     )
     suggestion: ClassVar[Suggestion | None] = Suggestion(
         9,
@@ -45,4 +46,4 @@ class RandomRewiring(Defense):
         count = round(self.strength * graph.num_edges)
         drop = rng.choice(graph.num_edges, count, replace=False)
         added = sample_candidates(graph, threats, count, rng)
-        return self.build_release(change_links(graph, drop, added))
+        return self.build_release(change_links(graph, drop, added, rng))

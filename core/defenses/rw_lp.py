@@ -33,6 +33,7 @@ class RwLp(Defense):
         summary="Replaces links by pairs of nodes that a short random walk connects.",
         source="Mittal, Papamanthou and Song, NDSS 2013 (RW-LP)",
         group="empirical",
+        version=2,
     )
     suggestion: ClassVar[Suggestion | None] = Suggestion(
         11,
@@ -80,7 +81,7 @@ class RwLp(Defense):
             used = np.concatenate([used, codes[is_valid]])
         found = ends >= 0
         added = np.stack([starts[found, 0], ends[found]], axis=1)
-        return self.build_release(change_links(graph, chosen, added, chosen[found]))
+        return self.build_release(change_links(graph, chosen, added, rng))
 
     def _walk(self, graph: Graph, nodes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Ends of walks of `walk_length` − 1 uniform steps from `nodes`."""

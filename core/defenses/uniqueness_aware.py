@@ -10,7 +10,7 @@ from pydantic import Field
 from core.algorithms.fingerprints import compute_class_sizes, compute_fingerprints
 from core.algorithms.pairs import count_shared_neighbors
 from core.context import Context
-from core.defenses.link_changes import change_links, draw_weights, sample_candidates
+from core.defenses.link_changes import change_links, sample_candidates
 from core.graph import Graph
 from core.methods import Defense, MethodInfo, Strength, UnitInterval
 from core.release import Release
@@ -36,7 +36,7 @@ class UniquenessAware(Defense):
         "social networks (ANO-NET), 2024, heuristic 'affected unique'",
         group="empirical",
         cost="seconds",
-        version=2,
+        version=3,
     )
     acts_by: ClassVar[Strength | None] = Strength("strength", 0.1, 0.9)
     strength: UnitInterval = Field(
@@ -61,8 +61,7 @@ class UniquenessAware(Defense):
             is_unique = _find_unique(current)
             added = _choose_additions(current, threats, is_unique, num_added, rng)
             current = _remove_links(current, is_unique, count - num_added, rng)
-            weights = draw_weights(graph, len(added), rng)
-            current = change_links(current, np.empty(0, np.int64), added, weights)
+            current = change_links(current, np.empty(0, np.int64), added, rng)
             unique = _find_unique(current).sum()
             if unique < fewest:
                 best, fewest = current, unique

@@ -12,6 +12,8 @@ from core.algorithms.fingerprints import Depth, compute_fingerprints
 from core.attacks.identity.column_values import list_rows
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.prepared import list_published, prepare_graph
+from core.data.link_release import NONE as NO_LINK_COLUMN
+from core.data.link_release import has_weights, is_link_column, list_link_columns
 from core.data.release_columns import Rule, leave_out_people
 from core.errors import InputError
 from core.findings.numbers import format_number
@@ -26,6 +28,9 @@ RULES = {
     "rare": ("people a value needs", "rare values merged"),
     "year": ("", "date: the year alone"),
     "month": ("", "date: year and month"),
+    "day": ("", "date: the day alone"),
+    "digits": ("significant digits", "rounded"),
+    "shift": ("", "times of links moved by one unknown amount"),
 }
 """Kind of rule → meaning of its number, and its effect, in words."""
 
@@ -42,6 +47,28 @@ DEPTH_TITLES: dict[Depth | None, str] = {
 def list_columns(graph: Graph) -> list[str]:
     """Attributes, then features that are not attributes."""
     return [*graph.attributes, *(n for n in graph.feature_names if n not in graph.attributes)]
+
+
+def list_choices(graph: Graph) -> tuple[list[str], list[str]]:
+    """Columns that may be published, those of links last, and those that are unless others are
+    chosen: of links the weights alone. Without further columns of links these are not listed."""
+    nodes = list_columns(graph)
+    if graph.link_table is None:
+        return nodes, nodes
+    links = list_link_columns(graph)
+    return [*nodes, *links], [*nodes, *(name for name in links if has_weights(graph, name))]
+
+
+def list_table_columns(graph: Graph) -> list[str]:
+    """Columns of links that leave besides their weights."""
+    return [name for name in list_link_columns(graph) if not has_weights(graph, name)]
+
+
+def name_link_choice(chosen: Sequence[str], graph: Graph) -> tuple[str, ...]:
+    """The choice among `list_choices`, which says so where no column of links leaves."""
+    if graph.link_table is None or any(map(is_link_column, chosen)):
+        return tuple(chosen)
+    return (*chosen, NO_LINK_COLUMN)
 
 
 def compute_leaving(spec: AuditSpec, graph: Graph) -> tuple[Graph, Graph]:
@@ -75,6 +102,9 @@ def describe_rule(text: str) -> str:
         "rare": f"values of fewer than {number} people merged",
         "year": "the year alone",
         "month": "year and month",
+        "day": "the day alone",
+        "digits": f"rounded to {count_noun(round(rule.value), 'significant digit')}",
+        "shift": "all moved by one unknown amount",
     }[rule.kind]
 
 

@@ -141,7 +141,8 @@ def prepare_links(graph: Graph, other_is_weighted: bool) -> Graph:
         order = np.argsort(-graph.weights, kind="stable")
         chosen = np.sort(order[: min(count, int((graph.weights > 0).sum()))])
         edges = graph.edges[chosen]
-    return replace(graph, edges=edges, weights=None, features=None, feature_names=(), attributes={})
+    bare = replace(graph, features=None, feature_names=(), attributes={})
+    return replace(bare, edges=edges, weights=None, link_table=None)
 
 
 def share_shape(graph: Graph, context: Context) -> Shape:

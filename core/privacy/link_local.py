@@ -152,4 +152,5 @@ def merge_reports(graph: Graph, ones: np.ndarray) -> Graph:
     """Undirected graph of directed ones: weight 1 if both ends report a link, else ½."""
     n = graph.num_nodes
     codes, counts = np.unique(pair_codes(ones, n), return_counts=True)
-    return replace(graph, edges=decode_pairs(codes, n), weights=counts / 2.0)
+    edges = decode_pairs(codes, n)
+    return replace(graph, edges=edges, weights=counts / 2.0, link_table=None)

@@ -30,7 +30,7 @@ def show_columns(graph: Graph) -> None:
     st.header("Published columns", anchor=False)
     choice = session.current_threats()
     secret = {choice.threats.private, *choice.threats.more_private}
-    names = [name for name in leaving.list_columns(graph) if name not in secret]
+    names = [name for name in leaving.list_choices(graph)[0] if name not in secret]
     if not names:
         st.caption("There are no columns besides the private ones. Only links are published.")
     try:
@@ -73,17 +73,19 @@ def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
 def _choose_names(names: list[str], graph: Graph) -> tuple[str, ...]:
     """Ask for the published columns; many features are offered as one choice."""
     key, chosen = form_key(), session.current_threats().disclosure.publish_columns
-    features = [n for n in names if n not in graph.attributes] if len(names) > MAX_NAMES else []
+    features = [n for n in names if n in graph.feature_names] if len(names) > MAX_NAMES else []
     every = f"all {len(features):,} features"
     offered = [n for n in names if n not in features] + ([every] if features else [])
-    start = offered
+    usual = leaving.list_choices(graph)[1]
+    start = [n for n in offered if n in (*usual, every)]
     if chosen is not None:
         has_features = bool(features) and set(features) <= set(chosen)
         start = [n for n in offered if n in chosen or (n == every and has_features)]
     kept = st.multiselect(
         "Published columns; all others are withheld", offered, start, key=f"published-{key}"
     )
-    return tuple(n for name in kept for n in (features if name == every else [name]))
+    named = [n for name in kept for n in (features if name == every else [name])]
+    return leaving.name_link_choice(named, graph)
 
 
 def _choose_rules(names: list[str], publish: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -160,8 +162,9 @@ def _make_spec(fields: dict[str, Any]) -> AuditSpec:
 def _show_preview(spec: AuditSpec) -> None:
     before, after = cache.preview_leaving(spec)
     published = leaving.list_columns(after)
+    named = [*published, *leaving.list_table_columns(after)]
     if spec.disclosure.publish_columns is not None or spec.disclosure.generalize:
-        st.markdown(escape(leaving.describe_columns(published, spec.disclosure.generalize), 1000))
+        st.markdown(escape(leaving.describe_columns(named, spec.disclosure.generalize), 1000))
     if spec.disclosure.leave_out:
         num_out = count_noun(len(spec.disclosure.leave_out), "node is", "nodes are")
         st.caption(f"{num_out} excluded; {before.num_nodes:,} remain.")

@@ -289,8 +289,8 @@ def _ask_links(path: Path | None, layout: dict[str, str | None]) -> dict[str, An
     chosen = [column for column in options.values() if column is not None]
     for column in table if table.shape[1] > 2 else ():
         if column not in chosen:
-            why = readers.describe_unused(str(column), table[column])[1]
-            st.caption(f"Column {escape(str(column))} is left out: {escape(why, 200)}.")
+            read = readers.choose_column(str(column), table[column], {})
+            st.caption(f"Column {escape(read.name)} is {read.use}: {escape(read.why, 200)}.")
     return options
 
 

@@ -33,12 +33,12 @@ def test_every_column_has_its_use(tmp_path, capsys):
     assert uses == {
         "node_id_start": ("source", "id"),
         "node_id_end": ("target", "id"),
-        "rel_type": ("left out", "class"),
-        "sourceID": ("left out", "class"),
+        "rel_type": ("kind of a link", "class"),
+        "sourceID": ("kind of a link", "class"),
     }
     assert (found["nodes"], found["links"], found["modes"]) == (5, 3, {})
     assert found["merged"]["reverse_directions"] == 0
-    assert "note: column 'sourceID' of the links is left out: the kind of a link" in said
+    assert "note: column 'sourceID' of the links is kind of a link: 2 kinds" in said
     assert main(["inspect", str(path)]) == 0
     assert "links  node_id_start  source" in capsys.readouterr().out
 
@@ -48,7 +48,8 @@ def test_options_state_ends_weight_and_merging(tmp_path, capsys):
     path.write_text("a,b,n,source\n1,2,5,7\n2,1,3,7\n2,3,4,8\n")
     options = ["--source", "a", "--target", "b", "--weight", "n", "--merge", "sum"]
     found, said = inspect(path, *options, capsys=capsys)
-    assert [c["use"] for c in found["columns"]] == ["source", "target", "weight", "left out"]
+    uses = [c["use"] for c in found["columns"]]
+    assert uses == ["source", "target", "weight", "number of a link"]
     assert "1 link given several times with unequal weights: merged by sum" in said
     assert main(["inspect", str(path), "--source", "x"]) == 2
     assert "source must be a column" in capsys.readouterr().err

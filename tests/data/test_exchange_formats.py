@@ -168,9 +168,9 @@ def test_values_that_a_graph_cannot_hold_are_told(tmp_path):
     assert loaded.report.notes == [
         "2 values of nodes in 'tags', which holds lists or objects, not used"
     ]
-    assert loaded.report.ignored_columns["since"] == (
-        "the time of a link: the graph keeps no times (1 value)"
-    )
+    (since,) = (column for column in loaded.report.columns if column.name == "since")
+    assert (since.use, since.why) == ("time of a link", "by its name (1 value)")
+    assert loaded.graph.link_table.columns["since"].format_values().tolist() == [2001]
 
 
 HEAD = "%%MatrixMarket matrix coordinate real general\n"

@@ -40,7 +40,7 @@ def test_further_graphs_and_unused_values_of_gml_are_told(tmp_path):
     text = f"graph [ node [ id 1 ] node [ id 2 ] {edge} ]\n"
     loaded = load_graph(write(tmp_path, "g.gml", text * 3))
     assert loaded.report.notes == ["2 further graphs not used"]
-    (kind,) = (column for column in loaded.report.columns if column.use == "left out")
+    (kind,) = (column for column in loaded.report.columns if column.use == "number of a link")
     assert (kind.table, kind.name) == ("links", "kind")
     assert kind.why.endswith("(1 value)")
 
@@ -63,7 +63,7 @@ def test_undeclared_keys_and_joined_graphs_of_graphml_are_told(tmp_path):
         "2 graphs of the file were read as one",
         "2 values of edges under the undeclared key 'nobody' not used",
     ]
-    assert "kind of a link" in loaded.report.ignored_columns["kind"]
+    assert loaded.graph.link_table.columns["kind"].format_values().tolist() == ["", "friend"]
 
 
 @pytest.mark.parametrize("kind", ["graphml", "gexf"])
@@ -110,8 +110,8 @@ def test_values_of_edges_of_gexf_are_told(tmp_path):
     nx.set_edge_attributes(graph, "friend", "kind")
     path = tmp_path / "g.gexf"
     nx.write_gexf(graph, path)
-    why = load_graph(path).report.ignored_columns["kind"]
-    assert why == "the kind of a link (1 kind): the graph keeps none (2 values)"
+    uses = {column.name: column for column in load_graph(path).report.columns}
+    assert uses["kind"].why == "1 kind (2 values)"
 
 
 def test_limits_name_the_true_number(tmp_path):

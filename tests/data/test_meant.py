@@ -80,6 +80,10 @@ def find_use(loaded: LoadedGraph, name: str, table: str = "links") -> tuple[str,
     return found.use, found.kind, found.why
 
 
+def values_of(loaded: LoadedGraph, name: str) -> list[object]:
+    return sorted(loaded.graph.link_table.columns[name].format_values().tolist())
+
+
 # -- every case of the shared folder -----------------------------------------------------------
 
 
@@ -128,9 +132,10 @@ def test_ends_are_the_columns_that_share_ids(tmp_path):
     assert links_of(loaded) == pairs("1-11 2-12 2-13 13-12 1-13")
     assert loaded.graph.weights is None
     assert find_use(loaded, "node_id_start")[0] == "source"
-    assert find_use(loaded, "sourceID")[:2] == ("left out", "class")
+    assert find_use(loaded, "sourceID")[:2] == ("kind of a link", "class")
     assert find_use(loaded, "start_date") == ("left out", "text", "empty")
-    assert "kind of a link (2 kinds)" in find_use(loaded, "rel_type")[2]
+    assert find_use(loaded, "rel_type")[2] == "2 kinds"
+    assert values_of(loaded, "rel_type") == ["address"] * 2 + ["officer"] * 3
 
 
 def test_ends_are_the_columns_that_match_the_node_table(tmp_path):
@@ -201,7 +206,8 @@ def test_few_numbers_beside_two_kinds_of_nodes_are_no_end(tmp_path):
 def test_the_kind_of_a_link_is_no_person(tmp_path, name, column):
     loaded = read(tmp_path, name, SIF)
     assert links_of(loaded) == pairs("anna-bo bo-cy cy-anna cy-di di-ed")
-    assert find_use(loaded, column)[:2] == ("left out", "class")
+    assert find_use(loaded, column)[:2] == ("kind of a link", "class")
+    assert values_of(loaded, column) == ["knows"] * 3 + ["married"] * 2
     assert "2 kinds" in find_use(loaded, column)[2]
 
 
@@ -217,8 +223,12 @@ def test_sif_lists_several_and_single_nodes(tmp_path):
 def test_a_third_number_like_unix_times_is_no_weight(tmp_path, unit):
     loaded = read(tmp_path, "l.txt", TIMES.replace("\n", f"{unit}\n"))
     assert loaded.graph.weights is None
-    assert find_use(loaded, "time")[:2] == ("left out", "time")
+    assert find_use(loaded, "time")[:2] == ("time of a link", "time")
     assert loaded.report.num_duplicates == 1
+    assert len(loaded.graph.link_table.links) == 4
+    times = sorted(int(f"{line.split()[2]}{unit}") for line in TIMES.splitlines())
+    assert values_of(loaded, "time") == times
+    assert loaded.graph.link_table.columns["time"].unit == f"unix {'ms' if unit else 's'}"
 
 
 def test_numbers_that_are_no_times_stay_weights(tmp_path):
@@ -240,19 +250,21 @@ def test_the_weight_is_chosen_or_left_out(tmp_path):
     nx.write_graphml(graph, tmp_path / "g.graphml")
     loaded = load_graph(tmp_path / "g.graphml", weight="calls")
     assert loaded.graph.weights.tolist() == [7]
-    assert find_use(loaded, "weight")[0] == "left out"
+    assert find_use(loaded, "weight")[0] == "number of a link"
     with pytest.raises(InputError, match=r"weight must be a column; got cost; columns are: "):
         load_graph(tmp_path / "g.graphml", weight="cost")
     with pytest.raises(InputError, match="--weight must be none"):
         read(tmp_path, "g.net", PAJEK, weight="cost")
 
 
-def test_what_an_unused_column_would_have_meant(tmp_path):
+def test_what_a_column_of_the_links_means(tmp_path):
     text = "source,target,trust,day,how\na,b,-1,2024-01-02,\nb,c,4,2024-02-03,\nc,d,5,2024-02-09,\n"
     loaded = read(tmp_path, "l.csv", text)
     assert find_use(loaded, "trust")[2].startswith("a rating with a sign (33 % negative)")
-    assert find_use(loaded, "day")[1:] == ("time", "the time of a link: the graph keeps no times")
-    assert find_use(loaded, "how")[2] == "empty"
+    assert find_use(loaded, "day") == ("time of a link", "time", "by its values")
+    assert find_use(loaded, "how") == ("left out", "text", "empty")
+    assert values_of(loaded, "trust") == [-1, 4, 5]
+    assert values_of(loaded, "day") == ["2024-01-02", "2024-02-03", "2024-02-09"]
 
 
 # -- two modes ---------------------------------------------------------------------------------
@@ -395,10 +407,11 @@ def test_pajek_with_tabs_has_labels(tmp_path):
     assert loaded.graph.weights.tolist() == [1, 2]
 
 
-def test_labels_of_links_of_pajek_are_told(tmp_path):
+def test_labels_of_links_of_pajek_are_kinds(tmp_path):
     loaded = read(tmp_path, "g.net", LABELLED)
     assert links_of(loaded) == pairs("a-b b-c")
-    assert find_use(loaded, "label")[:2] == ("left out", "class")
+    assert find_use(loaded, "label")[:2] == ("kind of a link", "class")
+    assert values_of(loaded, "label") == ["friend of", "kin"]
     with pytest.raises(FormatError, match=r"\*Partition.*save the network alone"):
         read(tmp_path, "g.net", "*Vertices 2\n*Partition x\n1\n2\n")
 

@@ -104,7 +104,8 @@ def test_weight_column_can_be_ignored(tmp_path):
 def test_further_columns_of_links_are_reported(tmp_path):
     loaded = load_graph(write(tmp_path, "t.csv", "from,to,since\na,b,2001\nb,c,2002\n"))
     assert loaded.graph.weights is None
-    assert "time of a link" in loaded.report.ignored_columns["since"]
+    assert [column.use for column in loaded.report.columns][2:] == ["time of a link"]
+    assert loaded.graph.link_table.columns["since"].format_values().tolist() == [2001, 2002]
 
 
 NODES = """user_id,age,city,member,nickname

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -28,10 +30,18 @@ def test_as_many_links_are_added_as_removed(name, strength):
     assert not release.guarantee.is_private
 
 
-def test_weights_move_with_the_links():
-    graph = GRAPHS["weighted"]()
-    release = RandomRewiring(strength=0.5).publish(graph, Threats(graph), Context(Seed(2)))
-    np.testing.assert_array_equal(np.sort(release.graph.weights), np.sort(graph.weights))
+def test_no_added_link_has_the_weight_of_a_removed_one():
+    graph = two_communities(60)
+    times = np.random.default_rng(0).choice(10**7, graph.num_edges, replace=False)
+    graph = replace(graph, weights=1_084_000_000 + times)
+    made = RandomRewiring(strength=0.5).publish(graph, Threats(graph), Context(Seed(2))).graph
+    is_kept = graph.contains_pairs(made.edges)
+    np.testing.assert_array_equal(
+        made.weights[is_kept], graph.weights[made.contains_pairs(graph.edges)]
+    )
+    removed = graph.weights[~made.contains_pairs(graph.edges)]
+    assert len(removed) == (~is_kept).sum() > 100
+    assert not np.isin(made.weights[~is_kept], removed).any()
 
 
 def test_candidates_are_uniform_over_the_allowed_pairs():

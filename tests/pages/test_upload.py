@@ -114,7 +114,7 @@ def test_ends_are_proposed_by_their_values_and_unused_columns_told(
     assert chosen["Column of the target"] == "node_id_end"
     assert chosen["Column of the weight"] == "none"
     said = [item.value for item in app.caption]
-    assert any("sourceID is left out: the kind of a link" in text for text in said)
+    assert any("sourceID is kind of a link: 2 kinds" in text for text in said)
     app.button(key="load-upload").click().run()
     assert not app.exception
     graph = audited[0].load_graph(app.session_state["graph"])

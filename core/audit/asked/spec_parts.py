@@ -204,14 +204,15 @@ class DisclosureSpec(BaseModel):
         None,
         title="Columns to publish",
         description="Columns that leave with the graph, and no others; 'none' for none. Not "
-        "named: as each format has it.",
+        "named: as each format has it. Of links: link.COLUMN; their weights leave unless others of "
+        "links are named and link.weight is not; link.none for none of them.",
         json_schema_extra=declare(entry="graph", metavar="COLUMN[,…]", form="columns_form"),
     )
     generalize: tuple[str, ...] = Field(
         (),
         title="Generalise column",
         description="How columns are made coarser, such as age:bin=10: bin=WIDTH, cap=VALUE, "
-        "round=DIGITS, rare=PEOPLE, year, month.",
+        "round=DIGITS, digits=SIGNIFICANT, rare=PEOPLE, year, month, day; times of links: shift.",
         json_schema_extra=declare(entry="graph", metavar="COLUMN:RULE", form="columns_form"),
     )
     leave_out: tuple[str, ...] = Field(

@@ -12,6 +12,7 @@ from core.attribute import Attribute
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.spec import AuditSpec
 from core.audit.asked.spec_parts import DisclosureSpec
+from core.data.link_release import choose_link_columns
 from core.data.release_columns import Rule, choose_columns, forget_values, leave_out_people
 from core.data.shared_numbers import bin_like
 from core.errors import InputError
@@ -98,6 +99,7 @@ def prepare_graph(spec: AuditSpec | PublishSpec, graph: Graph) -> Graph:
     kept = [column for column in named if column is not None]
     for column in kept:
         graph = graph.with_private(column)
+    graph = choose_link_columns(graph, disclosure.publish_columns, disclosure.generalize)
     if not disclosure.names_columns:
         return graph
     return choose_columns(

@@ -20,6 +20,7 @@ from core.audit.computing.cell import (
     make_shared_seed,
 )
 from core.audit.computing.link_sample import LinkSample
+from core.audit.computing.making import make_release
 from core.audit.computing.prepared import PreparedAudit, list_seen
 from core.audit.computing.threat_sampling import (
     draw_repeat,
@@ -39,12 +40,13 @@ from core.audit.store.describe import (
 from core.audit.store.retry import keep_trying
 from core.audit.store.states import State
 from core.context import BasePrediction, Context, SharedWork
+from core.data.link_release import strip_link_columns
 from core.data.release_columns import show_columns
 from core.device import Device, compute_memory_budget, cpu_device, find_device
 from core.errors import check_support
 from core.graph import Graph
 from core.methods import Defense
-from core.release import ORIGINAL, Release, check_release
+from core.release import ORIGINAL, Release
 from core.threats import Threats
 
 log = logging.getLogger(__name__)
@@ -140,6 +142,9 @@ def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) ->
     if cell.kind == "publish":
         return _publish(cell, limit_publisher_knowledge(threats, spec.publisher_knows), context)
     release = _load_release(store, cell, threats)
+    if cell.kind != "attack" or cell.scenario.threat != "identity":  # nobody else reads them
+        threats = replace(threats, visible=strip_link_columns(threats.visible))
+        release = replace(release, graph=strip_link_columns(release.graph))
     if cell.kind == "attack":
         if cell.scenario.threat != "identity":  # who looks for people is told which columns leave
             shown = show_columns(release.graph, list_seen(spec.disclosure, release.graph))
@@ -162,8 +167,7 @@ def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
     defense = cell.make_method()
     assert isinstance(defense, Defense)
     check_support(defense.label, defense.supports(threats.visible, threats))
-    made = defense.publish(threats.visible, threats, context)
-    release = check_release(made, threats.visible, defense.label)
+    release = make_release(defense, threats, context)
     facts = {**count_changes(threats.visible, release.graph), **release.facts}
     record, arrays = pack_release(replace(release, facts=facts), threats.visible)
     arrays |= LinkSample.draw(threats.visible, release.graph).pack()

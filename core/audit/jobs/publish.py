@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from sqlalchemy.engine import Row
 
 from core.audit.asked.publish_spec import PublishSpec
+from core.audit.computing.making import make_release
 from core.audit.computing.prepared import list_published, prepare_graph
 from core.audit.computing.threat_sampling import draw_secrets, limit_publisher_knowledge
 from core.audit.jobs.job import JobContext, Jobs, read_progress
@@ -29,12 +30,13 @@ from core.audit.store.ledger import enter_release
 from core.audit.store.schema import JobRow, LedgerRow
 from core.audit.store.states import ACTIVE, State
 from core.context import Context
+from core.data.link_release import shift_link_times
 from core.data.release_columns import leave_out_people
 from core.errors import InputError, check_support
 from core.graph import Graph
 from core.privacy.ledger import Total
 from core.progress import Progress
-from core.release import Release, check_release
+from core.release import Release
 from core.seeding import Seed
 from core.threats import Threats
 
@@ -135,8 +137,10 @@ def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None =
         progress=progress or Progress(),
         is_publishing=True,
     )
-    made = defense.publish(threats.visible, threats, context)
-    release = check_release(made, threats.visible, defense.label)
+    release = make_release(defense, threats, context)
+    rng = seed.child("shift").rng()
+    shifted = shift_link_times(release.graph, spec.disclosure.generalize, rng)
+    release = replace(release, graph=shifted)
     shown = list_published(spec.disclosure, threats.visible)
     if shown is not None:
         release = replace(release, graph=release.graph.with_columns(shown))

@@ -24,7 +24,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 from core.data.packing import Arrays as Arrays
-from core.data.packing import pack_graph, pack_links, pack_nodes, unpack_graph
+from core.data.packing import pack_graph, pack_links, pack_nodes, unpack_graph, unpack_link_table
 from core.errors import InputError
 from core.graph import Graph
 
@@ -123,7 +123,12 @@ def unpack_release(arrays: Arrays, visible: Graph) -> Graph:
     """Released graph: the visible graph's nodes with the stored links."""
     if "node_ids" in arrays:
         return unpack_graph(arrays)
-    return replace(visible, edges=arrays["edges"], weights=arrays.get("weights"))
+    return replace(
+        visible,
+        edges=arrays["edges"],
+        weights=arrays.get("weights"),
+        link_table=unpack_link_table(arrays),
+    )
 
 
 def save_cell(home: Path, key: str, arrays: Arrays) -> None:

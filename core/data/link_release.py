@@ -1,0 +1,193 @@
+"""How columns of links travel into a release: one place for all defenses.
+
+Names of published columns that begin with "link." are those of links, link.weight their weights.
+Weights leave unless some columns of links are named and they are not; the others leave only if
+named. Links that stay keep their rows; a link that a defense adds gets rows like those of links
+that stay, never those of removed ones. What has a privacy guarantee publishes none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from core.arrays import is_among
+from core.data.link_rules import generalize_links, shift_times
+from core.data.release_columns import LINK_PREFIX as PREFIX
+from core.data.release_columns import Rule
+from core.errors import InputError
+from core.graph import Graph
+from core.link_table import LinkColumn, LinkTable
+from core.release import Release
+
+WEIGHT = f"{PREFIX}weight"
+"""The weights among published columns."""
+NONE = f"{PREFIX}none"
+"""No column of links, not even their weights."""
+
+
+def list_link_columns(graph: Graph) -> tuple[str, ...]:
+    """Names of the columns of links, the weights first, as `publish_columns` takes them."""
+    table = {} if graph.link_table is None else graph.link_table.columns
+    weights = () if graph.weights is None else (WEIGHT,)
+    return tuple(dict.fromkeys((*weights, *(f"{PREFIX}{name}" for name in table))))
+
+
+def has_weights(graph: Graph, name: str) -> bool:
+    """Whether a name of `list_link_columns` is that of the weights."""
+    return name == WEIGHT and graph.weights is not None
+
+
+def is_link_column(name: str) -> bool:
+    """Whether a published or generalised column is one of links."""
+    return name.startswith(PREFIX)
+
+
+def choose_link_columns(graph: Graph, publish: Sequence[str] | None, rules: Sequence[str]) -> Graph:
+    """The graph with the published columns of links only, generalised.
+
+    publish, rules  as in `DisclosureSpec`; what is not of links is passed over
+
+    Raises InputError for unknown columns and for rules that do not fit.
+    """
+    named = [name for name in publish or () if is_link_column(name)]
+    parsed = [rule for rule in map(Rule.parse, rules) if is_link_column(rule.column)]
+    known = list_link_columns(graph)
+    for name in (*named, *(rule.column for rule in parsed)):
+        if name not in (*known, NONE):
+            shown = ", ".join(known) or "none"
+            must = "must be a column of the links"
+            raise InputError("published column", must, name, f"columns of links are: {shown}")
+    for rule in parsed:
+        is_free = not named and rule.column == WEIGHT and graph.weights is not None
+        if rule.column not in named and not is_free:
+            remedy = "add it to --publish-columns"
+            raise InputError("generalised column", "must be published", rule.column, remedy)
+    if not named:
+        graph = replace(graph, link_table=None)
+        for rule in parsed:  # of the weights, which leave without being named
+            graph = _generalize(graph, rule)
+        return graph
+    table = graph.link_table
+    if table is not None:
+        table = table.with_columns([name.removeprefix(PREFIX) for name in named])
+    graph = replace(graph, link_table=table, weights=graph.weights if WEIGHT in named else None)
+    for rule in parsed:
+        graph = _generalize(graph, rule)
+    return graph
+
+
+def _generalize(graph: Graph, rule: Rule) -> Graph:
+    name, table = rule.column.removeprefix(PREFIX), graph.link_table
+    if table is not None and name in table.columns:
+        coarse = generalize_links(table.columns[name], table.links, rule)
+        return replace(graph, link_table=LinkTable(table.links, {**table.columns, name: coarse}))
+    assert graph.weights is not None
+    column = LinkColumn("number", graph.weights)
+    return replace(graph, weights=generalize_links(column, np.empty(0), rule).values)
+
+
+def shift_link_times(graph: Graph, rules: Sequence[str], rng: np.random.Generator) -> Graph:
+    """The graph to be handed out: columns of times with the rule shift are moved."""
+    parsed = [rule for rule in map(Rule.parse, rules) if is_link_column(rule.column)]
+    own = [replace(rule, column=rule.column.removeprefix(PREFIX)) for rule in parsed]
+    if graph.link_table is None or not any(rule.kind == "shift" for rule in own):
+        return graph
+    return replace(graph, link_table=shift_times(graph.link_table, own, rng))
+
+
+def strip_link_columns(graph: Graph) -> Graph:
+    """The graph without its link table, as defenses and most attacks get it."""
+    return graph if graph.link_table is None else replace(graph, link_table=None)
+
+
+def refuse_link_columns(visible: Graph, is_private: bool, keeps_nodes: bool) -> str | None:
+    """Reason why a release of `visible` must not have its columns of links, or None.
+
+    is_private   whether it has a privacy guarantee
+    keeps_nodes  whether node i of the release is node i of the graph
+    """
+    if visible.link_table is None:
+        return None
+    names = ", ".join(f"{PREFIX}{name}" for name in visible.link_table.columns)
+    if is_private:
+        why = f"its guarantee does not cover columns of links ({names})"
+    elif not keeps_nodes:
+        why = f"its links are not those of the graph, whose columns ({names}) they lack"
+    else:
+        return None
+    return f"{why}; leave them out of the published columns"
+
+
+def carry_link_columns(visible: Graph, release: Release, rng: np.random.Generator) -> Release:
+    """The release with the published columns of links.
+
+    visible  the graph that was defended, with these columns; the release was made without, or has
+             its own if it was made elsewhere
+    """
+    if visible.link_table is None or release.graph.link_table is not None:
+        return release
+    graph = release.graph
+    return replace(release, graph=replace(graph, link_table=draw_rows(visible, graph, rng)))
+
+
+def draw_rows(before: Graph, after: Graph, rng: np.random.Generator) -> LinkTable | None:
+    """The link table of `before` on other links of the same nodes: links that stay keep their rows,
+    others get rows like those of random links that stay."""
+    kept = before.move_rows(before.edges, after.edges, after.num_nodes)
+    added = np.flatnonzero(~is_among(after.edge_codes, before.edge_codes))
+    return None if kept is None else _add_rows(kept, added, rng)
+
+
+def _add_rows(table: LinkTable, added: np.ndarray, rng: np.random.Generator) -> LinkTable:
+    """The table with rows for the links `added`, each like those of a random link of the table."""
+    starts = np.flatnonzero(np.diff(table.links, prepend=-1))
+    if not len(starts) or not len(added):
+        return table
+    counts = np.diff(starts, append=len(table.links))
+    chosen = rng.integers(len(starts), size=len(added))
+    sizes = counts[chosen]
+    rows = np.repeat(starts[chosen] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+    columns = {
+        name: replace(column, values=np.concatenate([column.values, _vary(column, rows, rng)]))
+        for name, column in table.columns.items()
+    }
+    return LinkTable(np.concatenate([table.links, np.repeat(added, sizes)]), columns)
+
+
+def _vary(column: LinkColumn, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Values of rows; numbers and times at random between their own and the next larger one, since
+    copies would tell added links from real ones."""
+    values: np.ndarray = column.values[rows]
+    if column.kind not in ("number", "time"):
+        return values
+    ordered = np.unique(column.values[column.known])
+    is_known = column.take(rows).known
+    if not is_known.any():
+        return values
+    shares = rng.random(int(is_known.sum()))
+    places = np.searchsorted(ordered, values[is_known])
+    following = ordered[np.minimum(places + 1, len(ordered) - 1)]
+    values = values.copy()
+    if ordered.dtype.kind == "i":
+        step = max(int(np.gcd.reduce(np.diff(ordered))), 1) if len(ordered) > 1 else 1
+        steps = (following - values[is_known]) // step
+        values[is_known] += np.floor(shares * steps).astype(np.int64) * step
+    else:
+        values[is_known] = draw_between(ordered, places + shares)
+    return values
+
+
+def draw_between(ordered: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Numbers at fractional places (k,) among ascending ones, with as many decimals and no more
+    bits: float32 where all of these are."""
+    drawn: np.ndarray = np.interp(places, np.arange(len(ordered)), ordered)
+    is_short = (ordered.astype(np.float32) == ordered).all()
+    kind = np.float32 if is_short else np.float64
+    for decimals in range(np.finfo(kind).precision):
+        if (np.round(ordered, decimals).astype(kind) == ordered).all():
+            drawn = np.round(drawn, decimals)
+            break
+    return np.asarray(drawn, kind)
