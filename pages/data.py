@@ -17,6 +17,7 @@ from pages.ui import cache, page, session
 from pages.ui.chart import show_cached_chart
 from pages.ui.columns_form import show_columns
 from pages.ui.load_form import show_load_form
+from pages.ui.roles_form import show_roles
 from pages.ui.second_graph_form import show_second_graph, show_shadow_graph
 from pages.ui.text import escape
 from pages.ui.threat_form import form_key, show_threats
@@ -69,6 +70,7 @@ def _show_graph(graph: Graph, is_new: bool) -> None:
         st.warning(escape(warning, 300), icon=":material/warning:")
     _show_counts(profile)
     _show_columns_read(profile, is_new)
+    show_roles(session.current_graph())
     _show_charts(graph, profile)
     _ask_noun()
     with head:  # last: the sentence has the chosen noun
