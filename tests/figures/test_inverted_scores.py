@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.audit.asked.attack import attach_referents
-from core.figures.ranking import attack_ranking
-from core.figures.tradeoff import tradeoff
+from core.figures.attack_bars import attack_ranking
+from core.figures.tradeoff_points import tradeoff
 from core.figures.transfer import transfer_matrix
 from core.findings.change import answer_defense
 from core.findings.inverted_scores import MARK, describe_strength, invert_scores
