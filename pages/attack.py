@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.audit.asked.scenarios import THREAT_TITLES, Threat
 from core.audit.results.view import AuditView
-from core.figures import ranking, roc
+from core.figures import attack_bars, roc
 from core.findings import control, tables
 from core.findings.knowing_more import explain_stronger, tabulate_inside
 from core.findings.strongest import choose_measure, summarize_attacks
@@ -70,7 +70,7 @@ def _show_control(view: AuditView) -> None:
 def _show_ranking(view: AuditView, threat: Threat, metric: str) -> None:
     show_cached_chart(
         view,
-        lambda theme: ranking.attack_ranking(view.results, threat, metric, theme),
+        lambda theme: attack_bars.attack_ranking(view.results, threat, metric, theme),
         f"ranking-{threat}-{metric}",
     )
 

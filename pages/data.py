@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.data.loaded import LEFT_OUT
 from core.data.profile import GraphProfile
-from core.figures import profile as figures
+from core.figures import graph_bars
 from core.findings.numbers import format_number
 from core.graph import Graph
 from core.nouns import NOUNS
@@ -136,7 +136,7 @@ def _show_charts(graph: Graph, profile: GraphProfile) -> None:
     with left:
         show_cached_chart(
             None,
-            lambda theme: figures.degree_distribution(cache.load_graph(key), theme),
+            lambda theme: graph_bars.degree_distribution(cache.load_graph(key), theme),
             "degrees",
             "Degrees",
         )
@@ -170,7 +170,7 @@ def _show_charts(graph: Graph, profile: GraphProfile) -> None:
         )
         show_cached_chart(
             None,
-            lambda theme: figures.class_bars(
+            lambda theme: graph_bars.class_bars(
                 cache.load_chosen(key, columns).attribute(name), theme
             ),
             "classes",

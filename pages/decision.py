@@ -9,7 +9,7 @@ from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.presets import Asked, choose_attacks
 from core.audit.asked.release_info import list_short_titles
 from core.audit.results.view import AuditView
-from core.figures.comparing import compare_releases
+from core.figures.limit_panels import compare_releases
 from core.findings.comparing import answer_changes, compute_comparison
 from core.findings.decisions import format_day
 from core.findings.facts import STATE_TITLES

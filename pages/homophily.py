@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit.results.view import AuditView
-from core.figures import homophily
-from core.figures.pair_profile import pair_profile
+from core.figures import ghratios
+from core.figures.proximity import pair_profile
 from core.findings.glossary import explain_term
 from core.findings.homophily import explain_missing_ratios, summarize_homophily
 from core.findings.pair_profile import answer_pair_profile
@@ -43,7 +43,7 @@ def _show_ratios(view: AuditView) -> None:
     releases = list_releases(view.profile)
     chosen = tuple(_choose_releases(view, releases))
     show_cached_chart(
-        view, lambda theme: homophily.ghratio_distributions(view, list(chosen), theme), "ghratio"
+        view, lambda theme: ghratios.ghratio_distributions(view, list(chosen), theme), "ghratio"
     )
     contents = {"Neighbours against role peers": lambda: _show_scatter(view, releases)}
     if view.spec.threats.has_links:
@@ -73,7 +73,7 @@ def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
 
 def _show_scatter(view: AuditView, releases: list[str]) -> None:
     release = page.choose_release(view, "Release", releases, "scatter-release")
-    chart = homophily.mechanism_scatter(view, release, current_theme())
+    chart = ghratios.mechanism_scatter(view, release, current_theme())
     event = show_chart(
         chart, "scatter", on_select="rerun", selection_mode=("points", "box", "lasso")
     )

@@ -9,7 +9,7 @@ import streamlit as st
 from core.audit.results.view import AuditView
 from core.audit.store.states import State
 from core.errors import AuditError
-from core.figures.people_map import community_map, people_map
+from core.figures.node_map import community_map, people_map
 from core.findings.people_map import COLOR_TITLES, MAX_PEOPLE, Color, list_colors
 from core.findings.tables import list_releases
 from core.graph import Graph

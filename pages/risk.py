@@ -7,7 +7,8 @@ import streamlit as st
 
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.view import AuditView
-from core.figures import margins, risk
+from core.figures.margin_boxes import margin_boxes
+from core.figures.risk_charts import risk_by_group, risk_distribution, risk_heatmap
 from core.findings.exposure import answer_bound, find_least_exposing, summarize_risk
 from core.findings.glossary import explain_term
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
@@ -107,7 +108,7 @@ def _show_heatmap(view: AuditView, secret: Secret, chosen: tuple[str, ...], scal
     """Heatmap with one panel per release: same nodes, same order, one scale."""
     tables = cache.remember(view, lambda: _tabulate_heatmaps(view, secret, chosen, scale))
     # Not cached: a cached figure loses the first click.
-    chart = risk.risk_heatmap(tables, scale, current_theme(), HEATMAP_HEIGHT, _choose_ranks())
+    chart = risk_heatmap(tables, scale, current_theme(), HEATMAP_HEIGHT, _choose_ranks())
     show_chart(chart, "heatmap", on_select=_open_clicked, selection_mode="points")
     is_meant = [attack is not None and attack.secret == secret for attack in view.results.attack]
     rows = view.results[is_meant]
@@ -156,7 +157,7 @@ def _open_clicked() -> None:
 def _show_shares(view: AuditView, secret: Secret, chosen: tuple[str, ...], scale: Scale) -> None:
     show_cached_chart(
         view,
-        lambda theme: risk.risk_distribution(select_nodes(view, secret), chosen, theme, scale),
+        lambda theme: risk_distribution(select_nodes(view, secret), chosen, theme, scale),
         "risk-shares",
     )
     bound = cache.remember(view, lambda: answer_bound(select_nodes(view, secret)))
@@ -171,7 +172,7 @@ def _show_groups(view: AuditView, secret: Secret, chosen: tuple[str, ...], scale
         st.dataframe(table, hide_index=True, alt="Exposure by group")
     show_cached_chart(
         view,
-        lambda theme: risk.risk_by_group(
+        lambda theme: risk_by_group(
             select_nodes(view, secret), view.profile, by, chosen, theme, scale
         ),
         f"risk-{by}",
@@ -216,9 +217,7 @@ def _show_margins(view: AuditView, chosen: tuple[str, ...]) -> None:
     st.caption(escape(answer_margins(view.results, attack, chosen), 400))
     is_absolute = kind == "absolute"
     show_cached_chart(
-        view,
-        lambda theme: margins.margin_boxes(view, attack, chosen, is_absolute, theme),
-        "margins",
+        view, lambda theme: margin_boxes(view, attack, chosen, is_absolute, theme), "margins"
     )
 
 

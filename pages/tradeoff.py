@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.audit.asked.scenarios import THREAT_TITLES, Threat
 from core.audit.results.view import AuditView
-from core.figures import tradeoff, transfer
+from core.figures import tradeoff_points, transfer
 from core.findings.columns import answer_columns
 from core.findings.glossary import explain_term
 from core.findings.labels import metric_title
@@ -44,7 +44,7 @@ def main() -> None:
     not_published = tuple(refused)
     show_cached_chart(
         view,
-        lambda theme: tradeoff.tradeoff(
+        lambda theme: tradeoff_points.tradeoff(
             view.results, risk, utility, attack, threat, limit, theme, not_published
         ),
         "tradeoff",

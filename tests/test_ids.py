@@ -45,7 +45,7 @@ KNOWN_KEYS = {
     "core/cli/large.py": "the partitioned program has these methods alone",
     "core/figures/link_scores.py": "a node's number of links",
     "core/figures/releases.py": "names of training curves",
-    "core/figures/risk.py": "a node's number of links",
+    "core/figures/risk_charts.py": "a node's number of links",
     "core/findings/groups.py": "a difference between groups",
     "core/findings/identity.py": "depths of knowledge (core.algorithms.fingerprints)",
     "core/findings/leaving.py": "depths of knowledge (core.algorithms.fingerprints)",

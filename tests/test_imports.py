@@ -234,9 +234,19 @@ def test_the_checker_sees_raw_readers() -> None:
 
 def test_the_checker_sees_what_it_is_for() -> None:
     assert find_faults({"core.models.gae": [("core.attacks.link.seal.Seal", 3)]})
-    assert find_faults({"core.report.document": [("core.figures.risk", 1)]})
+    assert find_faults({"core.report.document": [("core.figures.risk_charts", 1)]})
     assert find_audit_faults({"core.audit.store.files": [("core.audit.results.view", 1)]})
     assert find_audit_faults({"core.audit.service": [("core.audit.access.rules", 1)]})
     assert not find_audit_faults({"core.audit.jobs.job": [("core.audit.store.files", 1)]})
     ring = {"core.a": [("core.b.x", 1)], "core.b": [("core.a", 1)]}
     assert find_circle(ring) == ["core.a", "core.b"]
+
+
+def test_no_figure_has_the_name_of_a_finding() -> None:
+    """A line of code tells its room: findings are named by their question, figures by what they
+    draw."""
+    findings, figures = (
+        {path.stem for path in (ROOT / "core" / room).glob("*.py")} - {"__init__"}
+        for room in ("findings", "figures")
+    )
+    assert not findings & figures

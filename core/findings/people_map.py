@@ -1,6 +1,6 @@
 """Data of the map: one row per node, the communities, and a summary of where risk concentrates.
 
-Pure functions; `core.figures.people_map` draws them.
+Pure functions; `core.figures.node_map` draws them.
 """
 
 from __future__ import annotations

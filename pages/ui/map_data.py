@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.view import AuditView, Layout
-from core.figures.people_map import Side
+from core.figures.node_map import Side
 from core.findings.page_summary import PageSummary
 from core.findings.people_map import (
     MAX_COMMUNITIES,

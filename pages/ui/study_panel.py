@@ -9,7 +9,7 @@ from core.audit.results.view import AuditView
 from core.audit.store.states import State
 from core.audit.studies import Study, StudyKind
 from core.errors import AuditError
-from core.figures import study as study_figures
+from core.figures import study_lines
 from core.findings.study import compute_falls, compute_study, describe_falls, describe_study
 from core.findings.tables import list_threats
 from core.words import count_noun
@@ -80,7 +80,7 @@ def _show_result(kind: StudyKind, study: Study) -> None:
             st.markdown(escape(describe_falls(table, threat, study.names), 400))
         elif sentence := describe_study(table, threat):
             st.markdown(sentence)
-        chart = study_figures.study_lines(table, threat, kind, current_theme(), study.names)
+        chart = study_lines.study_lines(table, threat, kind, current_theme(), study.names)
         show_chart(chart, f"study-{kind.key}-{threat}")
         if study.names:
             with st.expander("Decrease of each attack"):

@@ -26,7 +26,7 @@ from core.audit.studies import (
     start_study,
 )
 from core.errors import InputError
-from core.figures.study import study_lines
+from core.figures.study_lines import study_lines
 from core.findings.study import compute_falls, compute_study, describe_falls, describe_study
 from core.graph import Graph
 from core.seeding import Seed

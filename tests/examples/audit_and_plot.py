@@ -7,7 +7,7 @@ from pathlib import Path
 from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
 from core.data.catalogue import load_dataset
-from core.figures.ranking import attack_ranking
+from core.figures.attack_bars import attack_ranking
 
 
 def main(home: Path) -> None:

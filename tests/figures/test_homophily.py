@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.figures.homophily import ghratio_distributions, mechanism_scatter
+from core.figures.ghratios import ghratio_distributions, mechanism_scatter
 from core.findings.homophily import MECHANISMS, compute_ghratio_histogram, compute_reference_share
 
 

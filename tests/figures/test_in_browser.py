@@ -9,7 +9,7 @@ from plotly.offline import get_plotlyjs
 
 from core.audit.asked.release_info import ReleaseInfo
 from core.figures.ego_page import render_ego_html
-from core.figures.risk import risk_heatmap
+from core.figures.risk_charts import risk_heatmap
 from core.figures.theme import style_figure
 from core.figures.transfer import transfer_matrix
 from core.findings.risk import compute_heatmap

@@ -10,7 +10,7 @@ from core.audit.asked.spec import AuditSpec
 from core.audit.jobs.cells import load_threats
 from core.audit.store import files
 from core.audit.store.database import Store
-from core.figures.margins import margin_boxes
+from core.figures.margin_boxes import margin_boxes
 from core.findings.margins import answer_margins, compute_margin_table, list_margin_attacks
 from core.findings.numbers import format_number
 from core.report.document import build_content

@@ -7,7 +7,7 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from core.figures.pair_profile import pair_profile
+from core.figures.proximity import pair_profile
 from core.findings.pair_profile import answer_pair_profile, compute_pair_table
 from core.report.document import build_content
 from core.report.options import ReportOptions

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.figures import people_map as module
-from core.figures.people_map import Side, community_map, people_map
+from core.figures import node_map as module
+from core.figures.node_map import Side, community_map, people_map
 from core.figures.theme import INKS
 from core.findings.people_map import compute_communities, compute_people, find_changes
 from tests.figures.conftest import RELEASES, make_view

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from core.attribute import Attribute
-from core.figures.profile import class_bars, degree_distribution
+from core.figures.graph_bars import class_bars, degree_distribution
 from core.findings.profile import compute_degree_counts
 from core.graph import Graph
 from tests.oracles.graphs import isolated_node, three_classes_with_missing, two_communities

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.audit.results.view import RESULT_COLUMNS
-from core.figures.ranking import attack_ranking
+from core.figures.attack_bars import attack_ranking
 from core.findings.ranking import compute_ranking
 from core.findings.tables import (
     compute_worst_attacks,

@@ -9,7 +9,7 @@ import pytest
 from core.audit.asked.attack import parse_attack
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.node_risks import NODE_COLUMNS, NodeRisks
-from core.figures.risk import risk_by_group, risk_distribution, risk_heatmap
+from core.figures.risk_charts import risk_by_group, risk_distribution, risk_heatmap
 from core.figures.theme import INKS
 from core.findings.numbers import format_number
 from core.findings.risk import (

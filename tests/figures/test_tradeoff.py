@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.audit.asked.attack import attach_referents
-from core.figures.tradeoff import LABEL_HEIGHT, _place_label, tradeoff
+from core.figures.tradeoff_points import LABEL_HEIGHT, _place_label, tradeoff
 from core.figures.transfer import transfer_matrix
 from core.findings.tradeoff import (
     compute_admissible,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.audit.asked.release_info import parse_release
-from core.figures.comparing import SYMBOLS, compare_releases
+from core.figures.limit_panels import SYMBOLS, compare_releases
 from core.findings.comparing import answer_changes, compute_comparison
 from core.findings.facts import STATE_TITLES
 from core.findings.policy import find_policy

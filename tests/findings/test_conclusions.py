@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.audit.store.states import State
+from core.findings.change import summarize_release
 from core.findings.differences import find_noise, is_clear
-from core.findings.homophily import answer_mechanisms, explain_missing_ratios
+from core.findings.facts import Count, format_frequencies, format_frequency
+from core.findings.homophily import answer_mechanisms, explain_missing_ratios, summarize_homophily
+from core.findings.page_summary import summarize_decision
 from core.findings.pair_profile import answer_pair_profile
 from core.findings.policy import find_policy
-from core.findings.strongest import answer_attack
+from core.findings.strongest import answer_attack, summarize_attacks
 from core.findings.tables import list_metrics
 from core.findings.tradeoff import answer_tradeoff, compute_tradeoff
 from core.findings.verdict import judge
@@ -234,3 +240,139 @@ def test_more_and_less_than_chance_are_told_with_their_intervals():
     neighbours, peers = answer_mechanisms(make_audit(scores, LINKS, half=0.02).results)
     assert neighbours.endswith("share its value: 0.12 [0.10, 0.14] more than chance.")
     assert peers.endswith("share its value: 0.080 [0.060, 0.100] less than chance.")
+
+
+PAIRED = ("adamic_adar", "degree_product", "gcn", "class_prior")
+
+
+def make_pages(link=0.36, baseline=0.16, after=0.05):
+    scores = make_noise(NAMES, PAIRED)
+    scores[ORIGINAL, "adamic_adar", "tpr_at_fpr_0.01"] = link
+    scores[ORIGINAL, "degree_product", "tpr_at_fpr_0.01"] = baseline
+    scores[RELEASE, "adamic_adar", "tpr_at_fpr_0.01"] = after
+    for release, use in zip(NAMES, (0.9, 0.7), strict=True):
+        scores[release, "release", "node_classification_auc"] = use
+        for key in ("proximity", "role"):
+            scores[release, "release", f"ghratio_{key}"] = 0.6
+            scores[release, "release", f"ghratio_{key}_gap"] = 0.25
+    return scores
+
+
+def test_a_card_and_what_it_is_compared_with_have_one_denominator():
+    """ "37 of 1,000; limit 3 of 100" had to be converted in the head."""
+    view = make_audit(make_pages(link=0.037, baseline=0.02, after=0.043), PAIRED)
+    shown = [
+        *summarize_decision(judge(view, find_policy("public"))).cards,
+        *summarize_attacks(view, policy=find_policy("public")).cards,
+        *summarize_release(view, RELEASE).cards,
+    ]
+    pairs = [re.findall(r"of ([\d,]*\d)", f"{card.value} {card.compared_with}") for card in shown]
+    assert ["1,000", "1,000"] in pairs
+    assert all(len(set(pair)) <= 1 for pair in pairs), shown
+
+
+def test_a_far_smaller_share_does_not_make_the_larger_one_long():
+    """ "3,094 of 10,000, baseline 14 of 10,000" had four digits where two say as much."""
+    assert format_frequencies(0.3094, 0.0014) == ("31 of 100", "fewer than 1 of 100")
+    assert format_frequencies(0.0057, 0.1) == ("fewer than 1 of 100", "10 of 100")
+    assert format_frequencies(0.0, 0.36) == ("0 of 100", "36 of 100")
+    assert format_frequencies(0.005, 0.01) == ("5 of 1,000", "10 of 1,000")
+
+
+def test_homophily_within_noise_is_called_so():
+    scores = make_pages()
+    scores[ORIGINAL, "release", "ghratio_role_gap"] = 0.005
+    near, role = summarize_homophily(make_audit(scores, PAIRED)).cards
+    assert role.compared_with.endswith(", within noise")
+    assert "noise" not in near.compared_with
+
+
+def test_where_figures_do_not_join_the_worst_change_is_told():
+    """AUC alone was measured of links; that a release shows more values must not go unsaid."""
+    scores = {k: v for k, v in make_pages().items() if k[2] != "tpr_at_fpr_0.01" or k[1] == "gcn"}
+    for attack, values in (("adamic_adar", (0.9, 0.6)), ("gcn", (0.1, 0.4))):
+        metric = "tpr_at_fpr_0.01" if attack == "gcn" else "auc"
+        for release, value in zip(NAMES, values, strict=True):
+            scores[release, attack, metric] = value
+    told = summarize_release(make_audit(scores, PAIRED), RELEASE).sentence
+    assert "40 of 100 private values, against 10 of 100" in told
+
+
+def test_releases_are_compared_over_the_attackers_that_both_faced():
+    """An attacker that the original never met makes the release look neither worse nor better."""
+    scores = make_pages(link=0.36, after=0.05)
+    scores[RELEASE, "jaccard", "tpr_at_fpr_0.01"] = 0.6
+    summary = summarize_release(make_audit(scores, PAIRED), RELEASE)
+    assert "does not clearly change" in summary.sentence
+    assert summary.cards[0].value == "60 of 100"
+    assert any("On one of the two only" in line for line in summary.exact)
+
+
+def test_an_adaptive_attacker_is_compared_with_its_standard_form_on_the_original():
+    """There is no defense to adapt to: the original has no row of it."""
+    scores = make_pages(link=0.36, after=0.05)
+    scores[RELEASE, "adamic_adar@adaptive", "tpr_at_fpr_0.01"] = 0.6
+    summary = summarize_release(make_audit(scores, PAIRED), RELEASE)
+    assert "finds more withheld links" in summary.sentence
+    assert not any("On one of the two only" in line for line in summary.exact)
+
+
+def test_small_counts_can_be_hidden():
+    assert Count(3, 5).format(10) == "fewer than 10 of 5"
+    assert Count(0, 5).format(10) == "0 of 5"
+
+
+def test_the_worst_threat_leads_and_its_worst_figure():
+    """A threat far above its limit goes before one that comes first in the list."""
+    scores = make_pages(link=0.06, baseline=0.01, after=0.01)
+    for metric, value, guess in (("tpr_at_fpr_0.01", 0.2, 0.1), ("accuracy", 0.9, 0.3)):
+        scores[ORIGINAL, "gcn", metric] = value
+        scores[ORIGINAL, "class_prior", metric] = guess
+    view = make_audit(scores, PAIRED)
+    told = "An attacker guesses 90 of 100 private values right; a baseline attacker reaches 30"
+    for policy in (find_policy("public"), None):
+        assert summarize_attacks(view, policy=policy).sentence.startswith(told)
+
+
+def test_a_threat_that_noise_explains_does_not_lead():
+    """It is further above its limit, but a baseline attacker may do as well."""
+    scores = make_pages(link=0.26, baseline=0.11, after=0.01)
+    scores[ORIGINAL, "gcn", "tpr_at_fpr_0.01"] = 0.405
+    scores[ORIGINAL, "class_prior", "tpr_at_fpr_0.01"] = 0.4
+    view = make_audit(scores, PAIRED)
+    for policy in (find_policy("public"), None):
+        told = summarize_attacks(view, policy=policy).sentence
+        assert told.startswith("An attacker finds 26 of 100 withheld links")
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.36, "36 of 100"),
+        (0.043, "43 of 1,000"),
+        (0.0017, "17 of 10,000"),
+        (0.0, "0 of 100"),
+        (1.0, "100 of 100"),
+        (0.996, "996 of 1,000"),
+        (1e-7, "fewer than 1 of 100,000"),
+        (0.9999999, "99,999 of 100,000"),
+    ],
+)
+def test_frequencies_have_two_significant_digits(share, text):
+    assert format_frequency(share) == text
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_frequencies_keep_their_order(first, second):
+    texts = format_frequencies(first, second)
+    values = []
+    for text in texts:
+        found = re.findall(r"[\d,]+", text)
+        values.append(int(found[0].replace(",", "")) / int(found[1].replace(",", "")))
+    if first <= second:
+        assert values[0] <= values[1] + 1e-9
+
+
+def test_an_auc_is_no_count_of_secrets():
+    ranked = {(r, attack, "auc"): 0.6 for r in NAMES for attack in LINKS}
+    assert "the AUC that" in summarize_release(make_audit(ranked, LINKS), RELEASE).sentence

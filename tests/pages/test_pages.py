@@ -284,7 +284,7 @@ def test_a_row_of_several_opens_into_a_row_each(open_app: OpenApp, audit_id, mon
             st.session_state["heatmap"] = chosen
             on_select()
 
-    monkeypatch.setattr("core.figures.risk.MIN_ROW_PIXELS", 80.0)
+    monkeypatch.setattr("core.figures.risk_charts.MIN_ROW_PIXELS", 80.0)
     monkeypatch.setattr("pages.ui.chart.st.plotly_chart", click)
     app = open_app("risk", audit=audit_id)
     assert drawn == [6]

@@ -19,9 +19,10 @@ from core.audit.asked.spec import AuditSpec
 from core.audit.jobs.cells import load_threats
 from core.errors import InputError
 from core.findings.policy import find_policy
+from core.findings.tried import list_tried
 from core.release import ORIGINAL
 from core.report import ReportOptions, format_dpia
-from core.report.actors import count_knowledge, list_attacks
+from core.report.actors import count_knowledge
 from core.report.data import ReportData
 from core.report.document import build_content
 from core.report.evidence import EVIDENCE, describe_evidence
@@ -162,7 +163,7 @@ def test_lines_of_knowledge_are_those_that_the_attacker_was_given(view, home):
         "seeded_percolation": threats.identity.known.num_edges + len(threats.identity.seeds),
     }
     seen = set()
-    for attack in list_attacks(data):
+    for attack in list_tried(data.results):
         key = attack.method_id if attack.threat == "identity" else attack.threat
         lines, words = count_knowledge(data, attack, ORIGINAL, data.graph)
         assert lines == pytest.approx(given[key], abs=2), attack.id
