@@ -30,6 +30,10 @@ NUM_FOLDS = 5
 ADVANTAGE_LIMIT = 0.2
 """Advantage over the base rate above which a node is exposed."""
 
+MIN_LEAD = 3.0
+"""Standard errors by which an attacker must expose more than the one with the largest advantage:
+the most of many counts is partly chance."""
+
 MIN_INVERTED = 10
 """Fewest cases on either side for scores to count as inverted, since the test is a normal one."""
 
@@ -202,6 +206,26 @@ def measure_margin_gain(calibrated: np.ndarray, threat: AttributeThreat) -> list
     blind = np.tile(threat.attribute.shares, (len(codes), 1))
     margins = compute_margins(calibrated, codes)
     return [measure_mean("margin_gain", margins - compute_margins(blind, codes))]
+
+
+def find_worst_attacker(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> int:
+    """Place of the attacker that exposes most: of those who expose more nodes than the one with the
+    largest mean advantage, by McNemar's test on the nodes that both attack, the one furthest ahead;
+    without any, that one itself.
+
+    found  (k,) nodes, ascending, and (k,) advantages of each attacker
+    """
+    first = int(np.argmax([gains.mean() for _, gains in found]))
+    nodes, gains = found[first]
+    best, most = first, 0.0
+    for number, (other_nodes, other_gains) in enumerate(found):
+        _, here, there = np.intersect1d(nodes, other_nodes, True, return_indices=True)
+        by_first, by_other = gains[here] > ADVANTAGE_LIMIT, other_gains[there] > ADVANTAGE_LIMIT
+        lead = int(by_other.sum()) - int(by_first.sum())
+        error = np.sqrt((by_first ^ by_other).sum())
+        if lead > MIN_LEAD * error and lead / len(here) > most:
+            best, most = number, lead / len(here)
+    return best
 
 
 def measure_advantage(risk: NodeRisk) -> Measurement:

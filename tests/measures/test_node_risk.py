@@ -13,6 +13,7 @@ from core.measures.node_risk import (
     calibrate_classes_across_folds,
     compute_attribute_node_risk,
     compute_link_node_risk,
+    find_worst_attacker,
     fit_isotonic,
     measure_advantage,
     measure_class_advantage,
@@ -338,3 +339,22 @@ def test_two_classes_and_rows_without_others_truth_stay():
     assert np.isfinite(calibrated).all()
     np.testing.assert_allclose(calibrated.sum(axis=1), 1)
     assert calibrated[0, 0] < 0.2
+
+
+def test_the_attacker_that_exposes_most_leads_only_beyond_noise():
+    rng, nodes = np.random.default_rng(0), np.arange(100)
+    sure = np.where(nodes < 40, 0.9, 0.0)
+    wide = np.where(nodes < 40, 0.25, 0.0) + np.where((nodes >= 40) & (nodes < 50), 0.25, 0.0)
+    wider = np.where(nodes < 60, 0.21, 0.0)
+    assert sure.mean() > wide.mean()
+    assert find_worst_attacker([(nodes, wide), (nodes, sure)]) == 0
+    assert find_worst_attacker([(nodes, sure), (nodes, wide), (nodes, wider)]) == 2
+    near = np.where(nodes < 43, 0.25, 0.0)
+    assert find_worst_attacker([(nodes, near), (nodes, sure)]) == 1
+    swapped = np.roll(wide, 45)  # as many more, but on other nodes: chance
+    assert find_worst_attacker([(nodes, swapped), (nodes, sure)]) == 1
+    elsewhere = nodes + 100
+    assert find_worst_attacker([(elsewhere, wider), (nodes, sure)]) == 1
+    beyond = np.concatenate([nodes[:40], elsewhere])
+    gains = np.where(beyond < 100, 0.25, rng.random(140) * 0.3)
+    assert find_worst_attacker([(beyond, gains), (nodes, sure)]) == 1  # equal where both attack
