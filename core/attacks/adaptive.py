@@ -15,14 +15,17 @@ from scipy.special import softmax
 
 from core.algorithms.class_propagation import fit_power, sharpen
 from core.algorithms.normalize import fit_scale
+from core.attacks.attribute.committee import select_held_out
+from core.attacks.attribute.denoised_blocks import DenoisedBlocks
 from core.attacks.base_predictions import keep_arrays, recall_base_prediction
 from core.attacks.link.pair_classifier import LEAST, PooledClassifier, fit_pair_classifier
-from core.attacks.shadow_release import ShadowRelease, share_shadow_release
+from core.attacks.shadow_release import ShadowRelease, hide_values, share_shadow_release
 from core.context import BasePrediction, Context
 from core.data.splits import draw_released_threat
 from core.errors import UnsupportedError
 from core.measures.ranking import compute_auc
 from core.methods import AttributeAttack, Defense, LinkAttack
+from core.models.pooling import combine
 from core.release import Release
 from core.results import ClassProbabilities, PairScores
 from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
@@ -36,12 +39,18 @@ PLAIN: dict[str, float | str] = {"form": "plain: found its own secrets no worse"
 BOTH: dict[str, float | str] = {"form": "both: found its own secrets equally well"}
 """Recorded if it averages the standard attack's and the learned log odds."""
 
+DENOISED: dict[str, float | str] = {"form": "pooled with values inferred from denoised links"}
+"""Recorded if an attribute attack's probabilities are pooled with those of denoised blocks."""
+
 NO_SECRETS: dict[str, float | str] = {"form": "plain: the release has too few links to hide"}
 """Recorded if a release, such as one of Blink at a low epsilon, has too few links to learn from."""
 
 NOISY_GAIN, NOISY_ERRORS = 0.02, 2.0
 """Gain in AUC, and standard errors of it, that the learned form needs if its secrets may be noise:
 their probabilities of being real are estimates."""
+
+EVENNESS = 1.0
+"""Penalty of that pool towards equal weights."""
 
 PULL = 1.0
 """Ridge weight towards unchanged probabilities, in units of a case."""
@@ -221,35 +230,88 @@ def infer_adaptive(
     threats: Threats,
     context: Context,
 ) -> ClassProbabilities:
-    """Probabilities of the attack, recalibrated on known values.
+    """Probabilities of the attack by what else the attacker knows of the release.
 
-    Half of the known values are the secrets of a shadow release; a linear map of the attack's log
+    Where links were flipped at a public rate, they are pooled with those of `denoised_blocks`. Else
+    half of the known values are the secrets of a shadow release; a linear map of the attack's log
     probabilities is fitted to them, with a ridge penalty towards the identity. The standard
-    attack's probabilities stay if the map does not predict them better.
+    attack's probabilities stay if neither predicts values that the attacker hid itself better.
     """
     shadow = share_shadow_release(defense, release, replace(threats, attribute=threat), context)
     shadow_threat = shadow.attribute
     assert shadow_threat is not None
     _check_support(attack, attack.supports(shadow.release, shadow_threat))
-    predicted = _share_prediction(attack, shadow.release, shadow_threat, context).probabilities
-    nodes = np.flatnonzero(shadow_threat.hidden)
-    codes = shadow_threat.attribute.codes[nodes]
     result = recall_base_prediction(attack, threat, context) or attack.infer(
         release, threat, context
     )
     facts = {**(result.facts or {}), **_describe_shadow_release(shadow)}
+    pooled = _pool_with_denoised(attack, result, release, threat, context)
+    if pooled is not None:
+        return ClassProbabilities(pooled, {**facts, **DENOISED})
+    predicted = _share_prediction(attack, shadow.release, shadow_threat, context).probabilities
+    nodes = np.flatnonzero(shadow_threat.hidden)
+    codes = shadow_threat.attribute.codes[nodes]
     if not is_corrected_better(predicted[nodes], codes, context.rng("halves")):
         return ClassProbabilities(result.probabilities, {**facts, **PLAIN}, result.held_out)
     correct = fit_correction(predicted[nodes], codes)
     return ClassProbabilities(correct(result.probabilities), facts)
 
 
+def _pool_with_denoised(
+    attack: AttributeAttack,
+    result: ClassProbabilities,
+    release: Release,
+    threat: AttributeThreat,
+    context: Context,
+) -> np.ndarray | None:
+    """(n, C) of the attack's result and `denoised_blocks`, weighted by their predictions of known
+    values held out; None if that predicts these no better, or if no rate is known."""
+    denoising = DenoisedBlocks()
+    if attack.info.key == denoising.info.key or not attack.reads_links:
+        return None
+    if denoising.supports(release, threat):
+        return None
+    denoised, own = _share_prediction(denoising, release, threat, context), result.held_out
+    assert denoised.held_out is not None
+    if own is None:
+        half = hide_values(threat, np.arange(len(threat.known)), context.child("own values"))
+        assert half is not None
+        own = _share_prediction(attack, release, half, context).probabilities.copy()
+        own[~half.hidden] = np.nan
+    held_out, truth = select_held_out([own, denoised.held_out], threat.observed)
+
+    def predict(told: np.ndarray, asked: np.ndarray) -> np.ndarray:
+        return combine(held_out[:, asked], held_out[:, told], truth[told], EVENNESS)[0]
+
+    if not _is_form_better(predict, held_out[0], truth, context.rng("pool")):
+        return None
+    both = np.array([result.probabilities, denoised.probabilities])
+    return combine(both, held_out, truth, EVENNESS)[0]
+
+
 def is_corrected_better(
     probabilities: np.ndarray, codes: np.ndarray, rng: np.random.Generator
 ) -> bool:
-    """Whether `fit_correction` predicts classes (k,) better than probabilities (k, C) that are only
+    """Whether `fit_correction` predicts classes (k,) better than probabilities (k, C)."""
+
+    def predict(told: np.ndarray, asked: np.ndarray) -> np.ndarray:
+        return fit_correction(probabilities[told], codes[told])(probabilities[asked])
+
+    return _is_form_better(predict, probabilities, codes, rng)
+
+
+def _is_form_better(
+    predict: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    probabilities: np.ndarray,
+    codes: np.ndarray,
+    rng: np.random.Generator,
+) -> bool:
+    """Whether a form predicts classes (k,) better than probabilities (k, C) that are only
     sharpened: each fitted on one half and judged on the other, by more than a standard error of the
-    mean log-loss."""
+    mean log-loss.
+
+    predict  from masks (k,) of rows told and asked to probabilities (m, C) of those asked
+    """
     if len(codes) < 2 * LEAST:
         return False
     prior = np.full(probabilities.shape[1], 1.0 / probabilities.shape[1])
@@ -257,10 +319,9 @@ def is_corrected_better(
     half, gains = rng.permutation(len(codes)) % 2 == 0, np.zeros(len(codes))
     for inside in (half, ~half):
         right = np.arange(int(inside.sum())), codes[inside]
-        corrected = fit_correction(probabilities[~inside], codes[~inside])(probabilities[inside])
         power = fit_power(logits[~inside], prior, codes[~inside])
         sharpened = sharpen(logits[inside], prior, power)
-        gains[inside] = np.log(np.maximum(corrected[right], FLOOR))
+        gains[inside] = np.log(np.maximum(predict(~inside, inside)[right], FLOOR))
         gains[inside] -= np.log(np.maximum(sharpened[right], FLOOR))
     return bool(gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)))
 

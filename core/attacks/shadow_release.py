@@ -81,7 +81,7 @@ def make_shadow_release(
     """
     context.progress.check()
     graph, nodes, note = _sample_subgraph(defense, release.graph, context)
-    attribute = _hide_values(threats.attribute, nodes, context)
+    attribute = hide_values(threats.attribute, nodes, context)
     hidden = absent = np.empty((0, 2), np.int64)
     link, probabilities = None, np.empty(0)
     if threats.link is not None:
@@ -165,7 +165,7 @@ def _sample_subgraph(
     return part, nodes, f"made of a sample: {part.num_edges:,} links, {share} of the release"
 
 
-def _hide_values(
+def hide_values(
     threat: AttributeThreat | None, nodes: np.ndarray, context: Context
 ) -> AttributeThreat | None:
     """Turn half of the known values into secrets, stratified by class."""

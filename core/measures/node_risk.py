@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import expit, logit
 
 from core.arrays import pair_codes
 from core.attribute import Attribute
@@ -29,8 +30,19 @@ NUM_FOLDS = 5
 ADVANTAGE_LIMIT = 0.2
 """Advantage over the base rate above which a node is exposed."""
 
+MIN_LEAD = 3.0
+"""Standard errors by which an attacker must expose more than the one with the largest advantage:
+the most of many counts is partly chance."""
+
 MIN_INVERTED = 10
 """Fewest cases on either side for scores to count as inverted, since the test is a normal one."""
+
+SURE, BOUNDS, TINY = (0.001, 0.999), ((-10.0, 10.0), (0.0, 10.0)), 1e-9
+"""Bounds of the likeliest class's probability in log odds, of level and slope of its calibration,
+and of the rest of its row."""
+
+MAX_TOLD = 20_000
+"""Nodes that suffice for these."""
 
 MIN_CLASS = 10
 """Fewest nodes at stake for a class to have its own share."""
@@ -99,14 +111,55 @@ def calibrate_classes_across_folds(
     """(k, C) probabilities of the hidden nodes, calibrated on their own true classes.
 
     Each class is calibrated against the rest, then rows are scaled to sum to one; class shares if
-    all entries vanish.
+    all entries vanish. Then the likeliest class of each row is calibrated, on the other half of the
+    nodes.
     """
     nodes = np.flatnonzero(threat.hidden)
     codes, values = threat.attribute.codes[nodes], probabilities.probabilities[nodes]
+    scaled = _calibrate_classes(values, codes, nodes, threat.attribute.shares)
+    is_second, calibrated = mix_bits(nodes) % 2 == 1, np.empty(scaled.shape)
+    for half in (is_second, ~is_second):
+        calibrated[half] = _calibrate_likeliest(scaled[half], scaled[~half], codes[~half])
+    return calibrated
+
+
+def _calibrate_classes(
+    values: np.ndarray, codes: np.ndarray, cases: np.ndarray, shares: np.ndarray
+) -> np.ndarray:
+    """(k, C) values, each class calibrated across folds against the rest, in rows of sum one."""
     calibrated = np.zeros(values.shape)
     for c in np.unique(codes):
-        calibrated[:, c] = calibrate_across_folds(values[:, c], codes == c, nodes, False)
-    return _scale_rows(calibrated, threat.attribute.shares)
+        calibrated[:, c] = calibrate_across_folds(values[:, c], codes == c, cases, False)
+    return _scale_rows(calibrated, shares)
+
+
+def _calibrate_likeliest(values: np.ndarray, told: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """(m, C) rows whose largest probability p is the chance that it is right: a + b · logit p by
+    maximum likelihood on other rows `told` (k, C) with classes (k,), with a ridge towards p itself
+    (Platt, 1999). The other entries share the rest in proportion.
+
+    Scaling many classes that were calibrated one by one leaves the likeliest too unlikely, and the
+    choice of the largest of many noisy ones too likely. Two classes, each the other's rest, stay.
+    """
+    from scipy.optimize import minimize
+
+    if values.shape[1] < 3 or not len(codes):
+        return values
+    every = slice(None, None, -(-len(codes) // MAX_TOLD))
+    told, is_right = told[every], told[every].argmax(axis=1) == codes[every]
+    odds = logit(np.clip(told.max(axis=1), *SURE))
+
+    def compute_loss(line: np.ndarray) -> float:
+        logits = line[0] + line[1] * odds
+        change = line - [0.0, 1.0]
+        return float((np.logaddexp(0.0, logits) - is_right * logits).sum() + change @ change)
+
+    level, slope = minimize(compute_loss, [0.0, 1.0], method="L-BFGS-B", bounds=BOUNDS).x
+    rows, place, top = np.arange(len(values)), values.argmax(axis=1), values.max(axis=1)
+    chances = expit(level + slope * logit(np.clip(top, *SURE)))
+    calibrated = values * ((1.0 - chances) / np.maximum(1.0 - top, TINY))[:, None]
+    calibrated[rows, place] = chances
+    return np.asarray(calibrated / calibrated.sum(axis=1, keepdims=True))
 
 
 def calibrate_on_known(
@@ -128,7 +181,9 @@ def calibrate_on_known(
         calibrated[:, c] = _calibrate(
             ranks[: len(nodes)], codes == c, np.ones(len(nodes)), ranks[len(nodes) :], len(ranks)
         )
-    return _scale_rows(calibrated, threat.observed_shares)
+    shares = threat.observed_shares
+    told = _calibrate_classes(values, codes, nodes, shares)
+    return _calibrate_likeliest(_scale_rows(calibrated, shares), told, codes)
 
 
 def _scale_rows(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -151,6 +206,26 @@ def measure_margin_gain(calibrated: np.ndarray, threat: AttributeThreat) -> list
     blind = np.tile(threat.attribute.shares, (len(codes), 1))
     margins = compute_margins(calibrated, codes)
     return [measure_mean("margin_gain", margins - compute_margins(blind, codes))]
+
+
+def find_worst_attacker(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> int:
+    """Place of the attacker that exposes most: of those who expose more nodes than the one with the
+    largest mean advantage, by McNemar's test on the nodes that both attack, the one furthest ahead;
+    without any, that one itself.
+
+    found  (k,) nodes, ascending, and (k,) advantages of each attacker
+    """
+    first = int(np.argmax([gains.mean() for _, gains in found]))
+    nodes, gains = found[first]
+    best, most = first, 0.0
+    for number, (other_nodes, other_gains) in enumerate(found):
+        _, here, there = np.intersect1d(nodes, other_nodes, True, return_indices=True)
+        by_first, by_other = gains[here] > ADVANTAGE_LIMIT, other_gains[there] > ADVANTAGE_LIMIT
+        lead = int(by_other.sum()) - int(by_first.sum())
+        error = np.sqrt((by_first ^ by_other).sum())
+        if lead > MIN_LEAD * error and lead / len(here) > most:
+            best, most = number, lead / len(here)
+    return best
 
 
 def measure_advantage(risk: NodeRisk) -> Measurement:

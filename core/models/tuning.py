@@ -66,16 +66,20 @@ def fit_logistic(
     num_classes: int,
     context: Context,
     penalties: Sequence[float] = PENALTIES,
+    enough: int | None = None,
 ) -> tuple[np.ndarray, float, np.ndarray]:
     """Class probabilities (n, C) of a logistic regression with a cross-validated penalty, and (n,
     C) out-of-fold predictions of known nodes, NaN in other rows.
 
     penalties  inverse penalties that are tried
+    enough     known nodes held out, at least, after which no further fold is run; None: all folds
 
     The penalty with the lowest cross-validated log-loss among the known nodes is used.
     """
     known = observed != MISSING
     folds = draw_folds(observed, NUM_FOLDS, context.rng("folds"))
+    if enough is not None and folds:
+        folds = folds[: -(-enough // len(folds[0]))]
     scores, held_out = {}, {}
     for index, penalty in enumerate(penalties):
         predictions = np.full((len(observed), num_classes), np.nan)

@@ -22,17 +22,17 @@ from core.attacks.link import denoising
 from core.attacks.link.denoising import share_denoised
 from core.attacks.shadow_release import MAX_SHADOW_LINKS, ShadowRelease, make_shadow_release
 from core.context import Context, SharedWork
-from core.data.splits import draw_released_threat
+from core.data.splits import draw_attribute_threat, draw_released_threat
 from core.errors import UnsupportedError
 from core.graph import Graph
-from core.measures.ranking import compute_auc
+from core.measures.ranking import compute_auc, measure_class_probabilities
 from core.methods import Defense, MethodInfo
 from core.registry import make_method
 from core.release import Release
-from core.results import PairScores
+from core.results import ClassProbabilities, PairScores
 from core.seeding import Seed
-from core.threats import LinkThreat
-from tests.oracles.graphs import make_threats, two_communities
+from core.threats import LinkThreat, Threats
+from tests.oracles.graphs import make_threats, plant_blocks, two_communities
 
 
 class Overdone(Defense):
@@ -402,3 +402,63 @@ def test_a_correction_is_kept_only_where_it_predicts_better():
     shown = np.where(right, codes, rng.integers(0, 4, 400))
     timid = 0.24 + 0.04 * np.eye(4)[shown]
     assert not is_corrected_better(timid, codes, np.random.default_rng(1))
+
+
+def make_flipped(key="edge_rand", setting=("epsilon", 1.5)):
+    """Four classes, links flipped at random, a tenth of the values known."""
+    codes = np.random.default_rng(0).integers(0, 4, 400)
+    graph = plant_blocks(codes, np.full((4, 4), 0.03) + 0.17 * np.eye(4), 0)
+    threat = draw_attribute_threat(graph, "private", 0.1, Seed(0))
+    threats = Threats(graph, None, threat)
+    defense = make_method(key, dict([setting]), "defense")
+    return defense, defense.publish(graph, threats, Context(Seed(0))), threat, threats
+
+
+@pytest.mark.parametrize("folds", [5, 0])
+def test_a_known_flip_rate_serves_every_attack_on_values(folds):
+    """One that predicts known values held out, and one that does not."""
+    defense, release, threat, threats = make_flipped(setting=("epsilon", 2.5))
+    attack = make_method("label_propagation", {"folds": folds})
+    plain = attack.infer(release, threat, Context(Seed(0)))
+    assert (plain.held_out is None) == (folds == 0)
+    found = infer_adaptive(attack, defense, release, threat, threats, Context(Seed(0)))
+    auc, better = (measure_class_probabilities(each, threat)[0].value for each in (plain, found))
+    assert better > auc + 0.05
+    assert found.facts["form"] == adaptive.DENOISED["form"]
+    codes = np.where(threat.hidden, 0, threat.attribute.codes)
+    other = replace(threat, attribute=replace(threat.attribute, codes=codes))
+    again = infer_adaptive(attack, defense, release, other, threats, Context(Seed(0)))
+    np.testing.assert_array_equal(found.probabilities, again.probabilities)
+
+
+def test_denoised_links_are_left_out_where_they_tell_nothing_new(monkeypatch):
+    defense, release, threat, threats = make_flipped(setting=("epsilon", 2.5))
+    attack, blind = make_method("label_propagation"), make_method("class_prior")
+    plain = attack.infer(release, threat, Context(Seed(0)))
+
+    def guess(self, release, threat, context):
+        shares = blind.infer(release, threat, context).probabilities
+        held_out = np.where(threat.known[:, None], shares, np.nan)
+        return ClassProbabilities(shares, held_out=held_out)
+
+    monkeypatch.setattr(adaptive.DenoisedBlocks, "infer", guess)
+    found = infer_adaptive(attack, defense, release, threat, threats, Context(Seed(0)))
+    assert found.facts["form"] == adaptive.PLAIN["form"]
+    np.testing.assert_array_equal(found.probabilities, plain.probabilities)
+
+
+@pytest.mark.parametrize(
+    ("defense_key", "setting", "key"),
+    [
+        ("random_deletion", ("strength", 0.3), "label_propagation"),
+        ("edge_rand", ("epsilon", 2.5), "denoised_blocks"),
+        ("edge_rand", ("epsilon", 2.5), "mlp"),
+    ],
+)
+def test_nothing_is_denoised_for_who_has_no_use_of_it(defense_key, setting, key, monkeypatch):
+    _, release, threat, _ = make_flipped(defense_key, setting)
+    attack = make_method(key)
+    result = ClassProbabilities(np.full((400, 4), 0.25))
+    monkeypatch.setattr(adaptive, "_share_prediction", lambda *given: pytest.fail("was denoised"))
+    pooled = adaptive._pool_with_denoised(attack, result, release, threat, Context(Seed(0)))
+    assert pooled is None

@@ -29,7 +29,7 @@ from core.graph import Graph
 from tests.oracles.graphs import two_communities
 
 RECORDED = Path(__file__).parent / "recorded_keys.json"
-VERSIONS = ("version", "adaptive_version", "transfer_version")
+VERSIONS = ("version", "adaptive_version", "risk_version", "transfer_version")
 
 GRAPH = two_communities()
 OTHER = two_communities(seed=1)

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
+from scipy.special import logit
 from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
 
 from core.attribute import Attribute
 from core.measures import node_risk
@@ -8,8 +10,10 @@ from core.measures.node_risk import (
     NUM_FOLDS,
     assign_folds,
     calibrate_across_folds,
+    calibrate_classes_across_folds,
     compute_attribute_node_risk,
     compute_link_node_risk,
+    find_worst_attacker,
     fit_isotonic,
     measure_advantage,
     measure_class_advantage,
@@ -263,3 +267,94 @@ def test_a_forecast_that_was_wrong_on_hidden_nodes_only_stays_wrong():
     (exposed,) = measure_forecast_advantage(inverted, threat)
     assert exposed.value < 0.15
     assert measure_forecast_advantage(ClassProbabilities(values), threat) == []
+
+
+def compute_ece(values, codes):
+    """Mean distance of the largest probability from the share of right ones, over ten bins."""
+    top, right = values.max(axis=1), values.argmax(axis=1) == codes
+    bins = np.minimum((10 * top).astype(int), 9)
+    inside = [bins == each for each in np.unique(bins)]
+    return sum(abs(right[b].mean() - top[b].mean()) * b.mean() for b in inside)
+
+
+def draw_scores(num_classes, n=6000, seed=0):
+    """Classes of uneven sizes and scores that point to them more or less."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.gamma(2.0, size=num_classes) + 0.1
+    threat = attribute_threat(sizes / sizes.sum(), n, seed)
+    told = rng.gamma(2.0, 2.0, (n, 1)) * np.eye(num_classes)[threat.attribute.codes]
+    logits = rng.normal(size=(n, num_classes)) + told
+    chances = np.exp(0.5 * logits)
+    return ClassProbabilities(chances / chances.sum(axis=1, keepdims=True)), threat
+
+
+@pytest.mark.parametrize("num_classes", [6, 40])
+def test_rows_of_many_classes_are_calibrated(num_classes, monkeypatch):
+    found, threat = draw_scores(num_classes)
+    codes = threat.attribute.codes[threat.hidden]
+    after = compute_ece(calibrate_classes_across_folds(found, threat), codes)
+    assert after < 0.03
+    monkeypatch.setattr(node_risk, "_calibrate_likeliest", lambda values, *others: values)
+    before = compute_ece(calibrate_classes_across_folds(found, threat), codes)
+    assert before > after + 0.02
+
+
+def test_the_likeliest_class_is_calibrated_on_the_other_half(monkeypatch):
+    """Against a logistic regression on the other half's truth alone; other entries keep their
+    proportions."""
+    seen, calibrate = [], node_risk._calibrate_likeliest
+    monkeypatch.setattr(
+        node_risk, "_calibrate_likeliest", lambda *a: seen.append(a) or calibrate(*a)
+    )
+    found, threat = draw_scores(5, 2000)
+    values, nodes = calibrate_classes_across_folds(found, threat), np.flatnonzero(threat.hidden)
+    is_second = node_risk.mix_bits(nodes) % 2 == 1
+    assert 700 < is_second.sum() < 1100
+    for half, (before, told, codes) in zip((is_second, ~is_second), seen, strict=True):
+        np.testing.assert_array_equal(codes, threat.attribute.codes[nodes[~half]])
+        odds, own = (logit(np.clip(v.max(1), 0.001, 0.999))[:, None] for v in (told, before))
+        model = LogisticRegression(C=1e6).fit(odds, told.argmax(1) == codes)
+        rows, place = np.arange(len(before)), before.argmax(axis=1)
+        top = values[half][rows, place]
+        np.testing.assert_allclose(top, model.predict_proba(own)[:, 1], atol=0.02)
+        rest, expected = values[half].copy(), before.copy()
+        rest[rows, place] = expected[rows, place] = 0
+        rest, expected = (v / v.sum(axis=1, keepdims=True) for v in (rest, expected))
+        np.testing.assert_allclose(rest, expected, atol=1e-9)
+    np.testing.assert_allclose(values.sum(axis=1), 1)
+
+
+def test_two_classes_and_rows_without_others_truth_stay():
+    found, threat = draw_scores(2, 400)
+    nodes = np.flatnonzero(threat.hidden)
+    scaled = node_risk._calibrate_classes(
+        found.probabilities[nodes], threat.attribute.codes[nodes], nodes, threat.attribute.shares
+    )
+    np.testing.assert_array_equal(calibrate_classes_across_folds(found, threat), scaled)
+    rows = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0]])
+    none = node_risk._calibrate_likeliest(rows, rows[:0], np.zeros(0, np.int64))
+    np.testing.assert_array_equal(none, rows)
+    wrong = np.tile([0.6, 0.2, 0.2], (50, 1))
+    calibrated = node_risk._calibrate_likeliest(rows, wrong, np.ones(50, np.int64))
+    assert np.isfinite(calibrated).all()
+    np.testing.assert_allclose(calibrated.sum(axis=1), 1)
+    assert calibrated[0, 0] < 0.2
+
+
+def test_the_attacker_that_exposes_most_leads_only_beyond_noise():
+    rng, nodes = np.random.default_rng(0), np.arange(100)
+    sure = np.where(nodes < 40, 0.9, 0.0)
+    wide = np.where(nodes < 40, 0.25, 0.0) + np.where((nodes >= 40) & (nodes < 50), 0.25, 0.0)
+    wider = np.where(nodes < 60, 0.21, 0.0)
+    assert sure.mean() > wide.mean()
+    assert find_worst_attacker([(nodes, wide), (nodes, sure)]) == 0
+    assert find_worst_attacker([(nodes, sure), (nodes, wide), (nodes, wider)]) == 2
+    near = np.where(nodes < 43, 0.25, 0.0)
+    assert find_worst_attacker([(nodes, near), (nodes, sure)]) == 1
+    swapped = np.roll(wide, 45)  # as many more, but on other nodes: chance
+    assert find_worst_attacker([(nodes, swapped), (nodes, sure)]) == 1
+    elsewhere = nodes + 100
+    assert find_worst_attacker([(elsewhere, wider), (nodes, sure)]) == 1
+    beyond = np.concatenate([nodes[:40], elsewhere])
+    gains = np.where(beyond < 100, 0.25, rng.random(140) * 0.3)
+    assert find_worst_attacker([(beyond, gains), (nodes, sure)]) == 1  # equal where both attack

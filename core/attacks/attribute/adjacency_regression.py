@@ -20,6 +20,12 @@ from core.threats import AttributeThreat
 PENALTIES = (1.0, 10.0, 100.0)
 """Inverse penalties that are tried on known values held out."""
 
+HELD_OUT = 500
+"""Known nodes held out that suffice to choose a penalty; further parts are not run."""
+
+MAX_SAMPLED = 1000
+"""Known nodes whose rows give the main directions."""
+
 MAX_ENTRIES = 50_000_000
 """Largest number of entries that the propagated rows may have."""
 
@@ -42,6 +48,7 @@ class AdjacencyRegression(AttributeAttack):
             "WWW 2009; inverse document frequency: Spärck Jones, J. Documentation 28, 1972"
         ),
         group="propagation",
+        version=2,
     )
     holds_out = True
     width: int = Field(
@@ -61,45 +68,44 @@ class AdjacencyRegression(AttributeAttack):
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         context.progress.update(0, len(PENALTIES) + 1, "describing the nodes")
-        rows = propagate_rows(release.graph)
-        table = project_rows(rows, threat.known, self.width, context)
+        table = project_rows(release.graph, threat.known, self.width, context)
         walk = normalize_adjacency(release.graph.adjacency, "row", dtype=np.float64)
         table = np.concatenate([table, normalize_rows(walk @ table)], axis=1)
         probabilities, penalty, held_out = fit_logistic(
-            table, threat.observed, threat.num_classes, context, PENALTIES
+            table, threat.observed, threat.num_classes, context, PENALTIES, HELD_OUT
         )
         return ClassProbabilities(probabilities, {"inverse_penalty": penalty}, held_out)
 
 
 def count_entries(graph: Graph) -> int:
-    """Upper bound on the non-zero entries of `propagate_rows`."""
+    """Upper bound on the non-zero entries of (A + I)²."""
     reach = graph.degrees.astype(np.int64) + 1
     return min(int((reach**2).sum()), graph.num_nodes**2)
 
 
-def propagate_rows(graph: Graph) -> sparse.csr_array:
-    """(n, n) unit rows of (A + I) X; X holds the rows of A + I, column j times
-    1 + log((1 + n) / (1 + c_j)) with c_j entries in column j, of unit length."""
+def read_rows(graph: Graph) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """(n, n) A + I, and X: its rows, column j times 1 + log((1 + n) / (1 + c_j)) with c_j entries
+    in column j, of unit length."""
     n = graph.num_nodes
     looped = normalize_adjacency(graph.adjacency, "none", dtype=np.float64)
     looped.eliminate_zeros()
     rarity = 1.0 + np.log((1.0 + n) / (1.0 + np.bincount(looped.indices, minlength=n)))
-    own = normalize_rows(sparse.csr_array(looped @ sparse.diags_array(rarity)))
-    return normalize_rows(sparse.csr_array(looped @ own))
+    return looped, normalize_rows(sparse.csr_array(looped @ sparse.diags_array(rarity)))
 
 
-def project_rows(
-    rows: sparse.csr_array, known: np.ndarray, width: int, context: Context
-) -> np.ndarray:
-    """(n, r ≤ width) coordinates of the rows (n, n) in the main directions of the known ones."""
-    from sklearn.utils.extmath import randomized_svd
-
-    chosen = rows[np.flatnonzero(known)]
-    if chosen.shape[0] <= width:
-        values, vectors = np.linalg.eigh((chosen @ chosen.T).toarray())
-        kept = values > 1e-9 * max(float(values.max(initial=0.0)), 1e-12)
-        directions = chosen.T @ (vectors[:, kept] / np.sqrt(values[kept]))
-    else:
-        state = int(context.rng("directions").integers(2**31))
-        directions = randomized_svd(chosen, width, n_iter=4, random_state=state)[2].T
-    return np.asarray(rows @ directions)
+def project_rows(graph: Graph, known: np.ndarray, width: int, context: Context) -> np.ndarray:
+    """(n, r ≤ width) coordinates of the unit rows of (A + I) X in the main directions of those of
+    the known nodes, of `MAX_SAMPLED` among them if there are more."""
+    looped, own = read_rows(graph)
+    rows = sparse.csr_array(looped @ own)
+    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+    scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    nodes = np.flatnonzero(known)
+    if len(nodes) > MAX_SAMPLED:
+        nodes = np.sort(context.rng("directions").choice(nodes, MAX_SAMPLED, replace=False))
+    chosen = sparse.csr_array(sparse.diags_array(scale[nodes]) @ rows[nodes])
+    values, vectors = np.linalg.eigh((chosen @ chosen.T).toarray())
+    kept = np.flatnonzero(values > 1e-9 * max(float(values.max(initial=0.0)), 1e-12))[-width:]
+    directions = chosen.T @ (vectors[:, kept] / np.sqrt(values[kept]))
+    # Two products with few entries instead of one with the many of `rows`.
+    return np.asarray(scale[:, None] * (looped @ (own @ directions)))

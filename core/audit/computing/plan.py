@@ -35,8 +35,11 @@ RESULTS_VERSION = 11
 ADAPTIVE_VERSION = 6
 """Increase when the adaptive form of link attacks changes results, which renews their cells."""
 
-CORRECTION_VERSION = 2
+CORRECTION_VERSION = 3
 """The same for the adaptive form of attribute attacks."""
+
+VALUE_RISK_VERSION = 1
+"""Increase when the risk of nodes by a private value changes, which renews attribute attacks."""
 
 SMALL = 100_000
 """Nodes plus links up to which an instant cell takes a fraction of a second."""
@@ -246,9 +249,11 @@ def _key_attack(
         _key_attack(target, member, own, facts) for member, own in list_members(attack, scenario)
     )
     whole = {**facts, "members": [member.key for member in members]} if members else facts
-    if scenario.threat == "attribute" and scenario.knowledge == ADAPTIVE:
-        # Not of its members: the standard form is a cell of its own.
-        whole = {**whole, "adaptive_version": CORRECTION_VERSION}
+    if scenario.threat == "attribute":
+        whole = {**whole, "risk_version": VALUE_RISK_VERSION}
+        if scenario.knowledge == ADAPTIVE:
+            # Not of its members: the standard form is a cell of its own.
+            whole["adaptive_version"] = CORRECTION_VERSION
     key = _compute_key("attack", target.release, scenario.id, target.repeat, attack, whole)
     return _Keyed(key, members)
 

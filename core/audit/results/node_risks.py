@@ -2,10 +2,10 @@
 
 The maximum over attacks per node selects in hindsight whichever attack happened to be right, which
 even guessing attackers achieve. The headline is therefore one attacker per release and secret: the
-attack that selects among others on known values, if one ran; else the attack with the largest
-advantage over the other half of the nodes (cross-fitted). Attackers that use neither links nor
-columns expose nobody; a baseline that uses published columns counts as an attacker. The maximum per
-node remains as an upper bound, beside what guessing attackers reach.
+attack that selects among others on known values, if one ran; else the attack that exposes most of
+the other half of the nodes (cross-fitted). Attackers that use neither links nor columns expose
+nobody; a baseline that uses published columns counts as an attacker. The maximum per node remains
+as an upper bound, beside what guessing attackers reach.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import ReleaseInfo
-from core.measures.node_risk import ADVANTAGE_LIMIT, estimate_guessing_share
+from core.measures.node_risk import ADVANTAGE_LIMIT, estimate_guessing_share, find_worst_attacker
 from core.release import ORIGINAL
 from core.results import Estimate
 
@@ -381,15 +381,15 @@ def _choose(
             how = "which uses columns only and has a larger advantage than the selecting attack"
         return [(best, slice(None))], f"{best.name}, {how}"
     halves = {attack: split(part.nodes) for attack, part in parts.items()}
-    means: tuple[dict[Attack, float], dict[Attack, float]] = {}, {}
+    seen: list[dict[Attack, tuple[np.ndarray, np.ndarray]]] = [{}, {}]
     for attack, second in halves.items():
         for side, mine in enumerate((~second, second)):
             if mine.any():
-                means[side][attack] = parts[attack].advantage[mine].mean()
+                seen[side][attack] = parts[attack].nodes[mine], parts[attack].advantage[mine]
     pieces: list[tuple[Attack, slice | np.ndarray]] = []
     for side in (0, 1):
-        others = means[1 - side] or means[side]
-        best = max(others, key=others.__getitem__)
+        others = seen[1 - side] or seen[side]
+        best = list(others)[find_worst_attacker([*others.values()])]
         pieces.append((best, np.flatnonzero(halves[best] == side)))
     return pieces, CROSS_FITTED
 

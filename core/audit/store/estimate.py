@@ -262,6 +262,7 @@ def _scale(size: float) -> float:
 
 
 TYPICAL_S = {
+    ("attack", "adjacency_regression"): 0.4,
     ("attack", "ai_deepwalk"): 1.2,
     ("attack", "ai_node2vec"): 1.5,
     ("attack", "attri_infer"): 0.4,

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from core.algorithms.normalize import normalize_rows
 from core.attacks.attribute import adjacency_regression
 from core.attacks.attribute.adjacency_regression import (
     AdjacencyRegression,
     count_entries,
     project_rows,
-    propagate_rows,
+    read_rows,
 )
 from core.attacks.attribute.label_propagation import LabelPropagation
 from core.attribute import Attribute
@@ -43,21 +44,22 @@ def propagate_naively(graph):
 @pytest.mark.parametrize("name", ["two_communities", "star", "isolated_node", "weighted"])
 def test_propagated_rows_are_those_of_a_naive_loop(name):
     graph = GRAPHS[name]()
-    found = propagate_rows(graph)
-    np.testing.assert_allclose(found.toarray(), propagate_naively(graph), atol=1e-12)
+    looped, own = read_rows(graph)
+    found = looped @ own
     assert found.nnz <= count_entries(graph)
+    np.testing.assert_allclose(
+        normalize_rows(found).toarray(), propagate_naively(graph), atol=1e-12
+    )
 
 
 def test_the_projection_loses_nothing_of_a_ridge_regression():
     """Known rows span the coefficients, so that 2n columns are as good as their projection."""
     graph = two_communities(60)
     threat = draw_attribute_threat(graph, "private", 0.3, Seed(0))
-    rows, nodes = propagate_rows(graph), np.flatnonzero(threat.known)
-    table = project_rows(rows, threat.known, 256, Context(Seed(0)))
+    rows, nodes = propagate_naively(graph), np.flatnonzero(threat.known)
+    table = project_rows(graph, threat.known, 256, Context(Seed(0)))
     assert table.shape[1] <= len(nodes)
-    np.testing.assert_allclose(
-        table[nodes] @ table[nodes].T, (rows[nodes] @ rows[nodes].T).todense()
-    )
+    np.testing.assert_allclose(table[nodes] @ table[nodes].T, rows[nodes] @ rows[nodes].T)
     by_rows, by_table = (
         LogisticRegression(C=10.0, tol=1e-8, max_iter=2000)
         .fit(columns[nodes], threat.observed[nodes])
@@ -65,7 +67,21 @@ def test_the_projection_loses_nothing_of_a_ridge_regression():
         for columns in (rows, table)
     )
     np.testing.assert_allclose(by_table, by_rows, atol=1e-4)
-    assert project_rows(rows, threat.known, 5, Context(Seed(0))).shape == (60, 5)
+
+
+def test_few_directions_are_the_main_ones_of_a_sample_of_the_known(monkeypatch):
+    graph = two_communities(60)
+    known, rows = np.arange(60) % 3 == 0, propagate_naively(graph)
+    table = project_rows(graph, known, 5, Context(Seed(0)))
+    expected = (np.linalg.svd(rows[known])[1][:5] ** 2).sum()  # the most that five can hold
+    assert table.shape == (60, 5)
+    assert (table[known] ** 2).sum() == pytest.approx(expected)
+    monkeypatch.setattr(adjacency_regression, "MAX_SAMPLED", 8)
+    sampled = project_rows(graph, known, 256, Context(Seed(0)))
+    assert sampled.shape == (60, 8)
+    lengths = np.linalg.norm(sampled, axis=1)
+    assert (lengths < 1 + 1e-9).all()
+    assert (lengths[known] > 1 - 1e-9).sum() == 8  # those sampled lie within their own span
 
 
 def test_many_classes_are_told_apart_where_labels_hardly_spread():

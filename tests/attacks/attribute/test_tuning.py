@@ -87,3 +87,11 @@ def test_few_known_values_of_many_classes_are_learned_without_a_word(recwarn):
     predict = learn_logistic(np.random.default_rng(0).normal(size=(35, 3)), observed, 21, 0.1)
     assert predict(slice(None)).shape == (35, 21)
     assert not [w for w in recwarn if "unique classes" in str(w.message)]
+
+
+@pytest.mark.parametrize(("enough", "rows"), [(None, 50), (10, 10), (11, 20), (1000, 50)])
+def test_folds_beyond_enough_known_nodes_are_not_run(enough, rows):
+    observed = np.where(np.arange(80) < 50, np.arange(80) % 2, -1)
+    table = np.random.default_rng(0).normal(size=(80, 3)) + observed[:, None]
+    _, _, held_out = fit_logistic(table, observed, 2, Context(Seed(0)), (1.0,), enough)
+    assert (~np.isnan(held_out[:, 0])).sum() == rows
