@@ -170,16 +170,10 @@ def test_columns_of_links_are_channels_that_value_join_attacks(tmp_path, audit_h
         assert states[is_original, "link.at"] == ("not_attacked", ())
         assert states[is_original, "link.side"] == ("left_out", ())
         assert states[is_original, "link.weight"] == ("left_out", ())
-    coarse = (*named, "--generalize", "link.at:day")
-    _, _, decisions, _ = audit(tmp_path, capsys, *defense, *blind, *coarse)
-    assert set(decisions.values()) == {"review"}
-    assert list_states()[True, "link.at"][0] == "coarsened"
-    joined = ("--attack", "value_join")
-    code, said, decisions, _ = audit(tmp_path, capsys, *defense, *joined, *coarse)
-    assert list_states()[False, "link.at"] == ("attacked", ("Value join",))
-    result = json.loads((tmp_path / "out" / "audit.json").read_text())
-    rows = [r for r in result["results"] if r["method"] == "value_join"]
-    assert {row["status"] for row in rows} == {"done"}
+    joined = (*named, "--generalize", "link.at:day", "--attack", "value_join")
+    audit(tmp_path, capsys, *defense, *joined)
+    for is_original in (True, False):
+        assert list_states()[is_original, "link.at"] == ("attacked", ("Value join",))
 
 
 def test_a_column_that_the_second_graph_lacks_is_not_attacked():
@@ -194,3 +188,7 @@ def test_a_column_that_the_second_graph_lacks_is_not_attacked():
     found = {c.column: c.treatment for c in list_channels(seen, RELEASE)}
     is_joined = "attacked" if found["link.at"] == "attacked" else "not attacked"
     assert found == {"link.weight": "left out", "link.at": is_joined, "link.how": "not attacked"}
+    rules = {"publish_columns": tuple(both), "generalize": ("link.how:rare=5",)}
+    seen = replace(seen, spec=seen.spec.update(**rules))
+    found = {c.column: c.treatment for c in list_channels(seen, RELEASE)}
+    assert found["link.how"] == "coarsened"
