@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import product
 from typing import Any, Generic, TypeVar
 
@@ -25,6 +25,7 @@ from core.audit.computing.threat_sampling import draw_visible
 from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.job import list_runs
 from core.audit.jobs.layout import find_layout
+from core.audit.results.link_channels import make_link_channels
 from core.audit.results.node_tables import (
     Groups,
     assemble_nodes,
@@ -165,13 +166,14 @@ def assemble_view(
         key = keys[release, repeat]
         return files.load_cell(store.home, key, ("link_scores",)).get("link_scores")
 
-    @cache
-    def has_weights(release: str) -> bool:
-        paths = [files.graph_path(store.home, row.graph_hash)]
-        if release != ORIGINAL:
-            done = list_done(groups, release, "")
-            paths = [files.cell_folder(store.home, cell.key) / files.ARRAYS for cell in done]
-        return any("weights" in files.list_arrays(path) for path in paths)
+    identity = spec.threats.identity
+    link_channels = make_link_channels(
+        store.home,
+        row.graph_hash,
+        None if identity is None else identity.auxiliary_graph,
+        spec.disclosure,
+        lambda release: [cell.key for cell in list_done(groups, release, "")],
+    )
 
     def load_graph_left() -> Graph:
         return leave_out_people(load(row.graph_hash), spec.disclosure.leave_out)
@@ -198,7 +200,7 @@ def assemble_view(
         load_release=load_release,
         load_sample=load_sample,
         load_link_scores=load_link_scores,
-        has_weights=has_weights,
+        link_channels=link_channels,
         load_margins=make_margin_loader(store, groups),
         claims=list_runs(store, ClaimJobs, row.id),
     )

@@ -120,6 +120,7 @@ def complete_audit(service: AuthorisedService, spec: AuditSpec, options: argpars
     """Run or resume the audit of a spec and write the results; returns the exit code."""
     from core.audit.results.export import RECORD, write_audit
     from core.audit.store.states import State
+    from core.findings.channels import describe_channels
     from core.records import hash_files, list_unchanged
 
     if options.format and spec.policy is None:
@@ -151,7 +152,7 @@ def complete_audit(service: AuthorisedService, spec: AuditSpec, options: argpars
 
             write_gate(view, folder, options.format, code)
         others = list_unchanged(options.out / RECORD) | hash_files(folder, list_files(folder))
-        write_audit(view, folder, verdict, others)
+        write_audit(view, folder, {**verdict, "channels": describe_channels(view)}, others)
     say(f"{view.summary.cells_total} parts, {failed} failed; results in {options.out}")
     return code
 

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from core.attribute import Attribute
 from core.data.link_counts import LinkCounts, find_counts, keep_counts
+from core.data.release_columns import LINK_PREFIX
 from core.graph import Graph
 from core.link_table import LinkTable
 
@@ -38,6 +39,14 @@ def unpack_link_table(arrays: Mapping[str, np.ndarray]) -> LinkTable | None:
     """The link table of `pack_links`' arrays."""
     table = {n.removeprefix(_TABLE): a for n, a in arrays.items() if n.startswith(_TABLE)}
     return LinkTable.unpack(table) if table else None
+
+
+def list_table_columns(arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """Names, as published columns are named, and kinds of the columns of the link table, of which
+    one array is enough."""
+    info = arrays.get(f"{_TABLE}info")
+    stored = [] if info is None else json.loads(info.tobytes())
+    return {f"{LINK_PREFIX}{name}": kind for name, kind, *_ in stored}
 
 
 def pack_nodes(graph: Graph) -> Arrays:

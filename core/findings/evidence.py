@@ -186,14 +186,14 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
             f"{who} ran on {count_noun(repeats, 'split')}; the policy requires {policy.repeats}"
         )
     keys = set(planned.values())
-    is_weighted = view.has_weights(release)
+    has_values = bool(view.link_channels.find_leaving(release))
     for threat in sorted(asked - {"release"}):
         missing = [
             method.info.title
             for method in _list_attacks(threat)
             if method.info.cost in policy.allowed_costs
             and method.info.key not in keys
-            and (is_weighted or getattr(method, "finds_by", "") != "values")
+            and (has_values or getattr(method, "finds_by", "") != "values")
         ]
         if missing:
             count = count_noun(len(missing), "required attack")

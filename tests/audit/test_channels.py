@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import core.cli.main as command
+from core.audit.results.link_channels import LinkChannels
 from core.cli.audit import NOTHING_MAY_LEAVE
 from core.defenses.external import EXTERNAL
 from core.findings.channels import Channel, list_channels
@@ -102,6 +104,10 @@ def len_people(path):
     return len({end for line in path.read_text().splitlines()[1:] for end in line.split(",")[:2]})
 
 
+def find_weights(weighted, release):
+    return {"link.weight": "number"} if release in weighted else {}
+
+
 def test_whoever_makes_the_weights_and_whoever_drops_them():
     view = make_audit(make_noise((ORIGINAL, RELEASE), ATTACKS), ATTACKS)
     policy = find_policy("public")
@@ -112,7 +118,8 @@ def test_whoever_makes_the_weights_and_whoever_drops_them():
         (ORIGINAL, RELEASE): ("review", "review", "or load the graph without them"),
     }
     for weighted, (first, second, remedy) in cases.items():
-        found = replace(view, has_weights=lambda release, names=weighted: release in names)
+        leaving = partial(find_weights, weighted)
+        found = replace(view, link_channels=LinkChannels(find_leaving=leaving))
         verdict = judge(found, policy)
         assert [release.decision for release in verdict.releases] == [first, second]
         assert remedy in "".join(verdict.find(RELEASE).unattacked)
@@ -120,10 +127,68 @@ def test_whoever_makes_the_weights_and_whoever_drops_them():
         page = json.dumps(build_decision(ReportData(found, ReportOptions(policy=policy))))
         # Page 1 is about the release nearest to clearance.
         assert (f"{SAID}audit" in page) == ("publish" not in (first, second))
-    judged = list_channels(replace(view, has_weights=lambda _release: True), EXTERNAL)
+    everywhere = LinkChannels(find_leaving=partial(find_weights, (EXTERNAL,)))
+    judged = list_channels(replace(view, link_channels=everywhere), EXTERNAL)
     assert judged[0].open_point.endswith("so write the release without them")
 
 
 @pytest.mark.parametrize("treatment", ["attacked", "coarsened", "left out"])
 def test_other_channels_are_no_open_point(treatment):
     assert Channel(name="times", treatment=treatment, remedy="round them").open_point == ""
+
+
+def test_a_coarser_column_of_links_that_nobody_attacks_is_an_open_point():
+    times = Channel(name="times", treatment="coarsened", remedy="round them", column="link.at")
+    assert times.open_point.startswith("times leave and no attack")
+
+
+def test_columns_of_links_are_channels_that_value_join_attacks(tmp_path, audit_home, capsys):
+    graph, rng = two_communities(40, seed=5), np.random.default_rng(1)
+    times = 1_084_000_000 + rng.choice(10**6, graph.num_edges, replace=False)
+    rows = [f"u{i},u{j},{t},{t % 2}" for (i, j), t in zip(graph.edges, times, strict=True)]
+    (tmp_path / "links.csv").write_text("\n".join(["source,target,at,side", *rows]) + "\n")
+    others = [m.info.key for m in list_methods("identity_attack") if m.info.cost == "instant"]
+    blind = [part for key in others if key != "value_join" for part in ("--attack", key)]
+    defense = ("--defense", "random_deletion:strength=0.8")
+
+    def list_states():
+        found = json.loads((tmp_path / "out" / "audit.json").read_text())["channels"]
+        return {
+            (c["release"] == ORIGINAL, c["name"]): (c["state"], tuple(c["attacks"])) for c in found
+        }
+
+    _, _, decisions, _ = audit(tmp_path, capsys, *defense, *blind)
+    assert set(decisions.values()) == {"publish"}
+    assert set(list_states().values()) == {("left_out", ())}
+    named = ("--publish-columns", "link.at")
+    code, said, decisions, _ = audit(tmp_path, capsys, *defense, *blind, *named)
+    assert code == NOTHING_MAY_LEAVE
+    assert set(decisions.values()) == {"review"}
+    assert "alues of link.at leave and no attack finds people by them, so audit" in said
+    states = list_states()
+    for is_original in (True, False):
+        assert states[is_original, "link.at"] == ("not_attacked", ())
+        assert states[is_original, "link.side"] == ("left_out", ())
+        assert states[is_original, "link.weight"] == ("left_out", ())
+    joined = (*named, "--generalize", "link.at:day", "--attack", "value_join")
+    audit(tmp_path, capsys, *defense, *joined)
+    for is_original in (True, False):
+        assert list_states()[is_original, "link.at"] == ("attacked", ("Value join",))
+
+
+def test_a_column_that_the_second_graph_lacks_is_not_attacked():
+    view = make_audit(make_noise((ORIGINAL, RELEASE), ATTACKS), ATTACKS)
+    both = {"link.at": "time", "link.how": "category"}
+    channels = LinkChannels(
+        find_source=lambda: both,
+        find_leaving=lambda release: both if release == RELEASE else {},
+        find_known=lambda: {"link.at"},
+    )
+    seen = replace(view, link_channels=channels)
+    found = {c.column: c.treatment for c in list_channels(seen, RELEASE)}
+    is_joined = "attacked" if found["link.at"] == "attacked" else "not attacked"
+    assert found == {"link.weight": "left out", "link.at": is_joined, "link.how": "not attacked"}
+    rules = {"publish_columns": tuple(both), "generalize": ("link.how:rare=5",)}
+    seen = replace(seen, spec=seen.spec.update(**rules))
+    found = {c.column: c.treatment for c in list_channels(seen, RELEASE)}
+    assert found["link.how"] == "coarsened"

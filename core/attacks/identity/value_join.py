@@ -10,6 +10,8 @@ from scipy import sparse
 from core.algorithms.matching import NO_MATCH, NUM_CANDIDATES
 from core.attacks.identity.percolation import place_seeds
 from core.context import Context
+from core.data.link_release import WEIGHT, list_link_columns
+from core.data.release_columns import LINK_PREFIX
 from core.graph import Graph
 from core.methods import IdentityAttack, MethodInfo
 from core.release import Release
@@ -29,7 +31,9 @@ _TILE = 1 << 20
 
 
 class ValueJoin(IdentityAttack):
-    """Joins both graphs on all values of a node, each counted as often as it occurs there.
+    """Joins both graphs on all values of a node, each counted as often as it occurs there: the
+    weights of its links, and every column of links that both graphs have, a value an event.
+    A direction is that of an event as its node sees it.
 
     The evidence for person u behind node i is the log of how much likelier i's values are if i is
     u than if i is anybody: log(a / q_v) for each value v that both have, and log(1 − a) for each
@@ -50,22 +54,23 @@ class ValueJoin(IdentityAttack):
     finds_by: ClassVar[Literal["links", "columns", "values"]] = "values"
 
     def supports(self, release: Release, threat: IdentityThreat) -> str | None:
-        if release.graph.weights is None:
+        published = list_link_columns(release.graph)
+        if not published:
             return "the links of the release have no values"
-        if threat.known.weights is None:
+        if not set(published) & set(list_link_columns(threat.known)):
             return "no values of people's links are known; name a second graph that has them"
         return None
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
         known, published = threat.known, release.graph
-        ours, theirs, share = _tabulate_values(known, published)
+        ours, theirs, share, counts = _tabulate_values(known, published)
         share = min(share, MAX_FOUND)
         holders = ours.sum(axis=0)
         ours, theirs, holders = _keep_telling(ours, theirs, holders)
         # Evidence of a shared value, over that of one which the person lacks.
         gains = np.log(share * known.num_nodes / holders) - np.log1p(-share)
         weighted = sparse.csr_array(theirs.multiply(gains[None, :])).T.tocsr()
-        lacking = np.log1p(-share) * published.degrees
+        lacking = np.log1p(-share) * counts
         rng = context.rng("ties")
         candidates = np.full((known.num_nodes, NUM_CANDIDATES), NO_MATCH)
         confidence = np.zeros(known.num_nodes)
@@ -94,13 +99,13 @@ class ValueJoin(IdentityAttack):
 
 def _tabulate_values(
     known: Graph, published: Graph
-) -> tuple[sparse.csr_array, sparse.csr_array, float]:
-    """Which node has which value, of both graphs (nodes × values), over values that both have; and
-    the share of the published ones that are known.
+) -> tuple[sparse.csr_array, sparse.csr_array, float, np.ndarray]:
+    """Which node has which value, of both graphs (nodes × values), over values that both have; the
+    share of the published ones that are known; and the number of values of each published node.
 
     The second time that a node has a value is a value of its own, and so on.
     """
-    tables = [_list_values(graph) for graph in (known, published)]
+    tables = _list_values(known, published)
     both = np.concatenate([values for _, values in tables])
     _, numbers = np.unique(both, axis=0, return_inverse=True)
     split = len(tables[0][1])
@@ -115,19 +120,61 @@ def _tabulate_values(
         sparse.csr_array((np.ones(len(row)), (row, place)), shape=(graph.num_nodes, len(shared)))
         for row, place, graph in zip(rows, places, (known, published), strict=True)
     ]
-    return matrices[0], matrices[1], float(is_shared.mean()) if len(is_shared) else 0.0
+    counts = np.bincount(tables[1][0], minlength=published.num_nodes)
+    share = float(is_shared.mean()) if len(is_shared) else 0.0
+    return matrices[0], matrices[1], share, counts
 
 
-def _list_values(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """Node (2m,) and (value, times that the node had it before) (2m, 2) of every end of a link."""
-    assert graph.weights is not None
-    nodes, values = graph.edges.ravel(), np.repeat(graph.weights, 2)
+def _list_values(*graphs: Graph) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Of each graph, node (k,) and (column, value, times that the node had it before) (k, 3) of
+    every value of every end of a link, in the columns that all graphs have."""
+    names = [list_link_columns(graph) for graph in graphs]
+    shared = [name for name in names[0] if all(name in others for others in names[1:])]
+    found: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in graphs]
+    for number, name in enumerate(shared):
+        ends = [_list_ends(graph, name) for graph in graphs]
+        cells = [values for _, values in ends]
+        if any(values.dtype == object for values in cells):
+            cells = [values.astype(str) for values in cells]
+        _, codes = np.unique(np.concatenate(cells), return_inverse=True)
+        start = 0
+        for own, (nodes, values) in zip(found, ends, strict=True):
+            own.append(_count_repeats(nodes, codes[start : start + len(values)], number))
+            start += len(values)
+    empty = np.empty(0, np.int64), np.empty((0, 3), np.int64)
+    joined = [[*own, empty] for own in found]
+    return [
+        (np.concatenate(nodes), np.concatenate(rows))
+        for nodes, rows in (zip(*own, strict=True) for own in joined)
+    ]
+
+
+def _list_ends(graph: Graph, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Node (k,) and value (k,) of both ends of each link, or of each event with a known value."""
+    table, own = graph.link_table, name.removeprefix(LINK_PREFIX)
+    if name == WEIGHT and graph.weights is not None:
+        return graph.edges.ravel(), np.repeat(graph.weights, 2)
+    assert table is not None
+    column = table.columns[own]
+    rows = np.flatnonzero(column.known)
+    nodes = graph.edges[table.links[rows]].ravel()
+    values = np.repeat(column.take(rows).format_values(), 2)
+    if column.kind == "direction":
+        opposite = {"→": "←", "←": "→"}
+        values[1::2] = [opposite.get(value, value) for value in values[1::2].tolist()]
+    return nodes, values
+
+
+def _count_repeats(
+    nodes: np.ndarray, values: np.ndarray, column: int
+) -> tuple[np.ndarray, np.ndarray]:
     order = np.lexsort((values, nodes))
     nodes, values = nodes[order], values[order]
     is_new = np.ones(len(nodes), bool)
     is_new[1:] = (nodes[1:] != nodes[:-1]) | (values[1:] != values[:-1])
     start = np.maximum.accumulate(np.where(is_new, np.arange(len(nodes)), 0))
-    return nodes, np.column_stack([values, np.arange(len(nodes)) - start])
+    times = np.arange(len(nodes)) - start
+    return nodes, np.column_stack([np.full(len(nodes), column), values, times])
 
 
 def _keep_telling(

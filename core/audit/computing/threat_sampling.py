@@ -15,7 +15,7 @@ from core.audit.asked.knowledge import STANDARD, Auxiliary, Joint, PublisherKnow
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.scenarios import Scenario
 from core.audit.asked.spec import AuditSpec
-from core.audit.asked.spec_parts import ThreatSpec
+from core.audit.asked.spec_parts import DisclosureSpec, ThreatSpec
 from core.audit.computing.prepared import PreparedAudit, list_published
 from core.data.control import (
     draw_control,
@@ -23,6 +23,8 @@ from core.data.control import (
     renumber_links,
     renumber_threats,
 )
+from core.data.link_release import choose_link_columns, list_link_columns
+from core.data.release_columns import Rule
 from core.data.second_graph import draw_identity_threat
 from core.data.splits import Spread, draw_attribute_threat, draw_threats, withhold_links
 from core.graph import Graph
@@ -53,11 +55,19 @@ def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
         choice.overlap,
         choice.noise,
         choice.seeds_known,
-        audit.auxiliary,
+        audit.auxiliary and know_coarser(audit.auxiliary, spec.disclosure),
     )
     shown = list_published(spec.disclosure, threats.visible) or ()
     columns = tuple(name for name in shown if name in threats.visible.attributes)
     return replace(threats, identity=replace(identity, columns=columns))
+
+
+def know_coarser(second: Graph, disclosure: DisclosureSpec) -> Graph:
+    """A given second graph with the columns of links that it shares with what leaves, as coarse:
+    who knows a time knows its day."""
+    names = set(list_link_columns(second)) & set(disclosure.publish_columns or ())
+    rules = [text for text in disclosure.generalize if Rule.parse(text).column in names]
+    return choose_link_columns(second, tuple(names), rules) if rules else second
 
 
 def _set_control_apart(

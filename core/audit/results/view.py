@@ -20,6 +20,7 @@ from core.audit.asked.release_info import ReleaseInfo, parse_release
 from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.link_sample import LinkSample
+from core.audit.results.link_channels import LinkChannels
 from core.audit.results.node_risks import NodeRisks
 from core.audit.store.accounts import LOCAL
 from core.audit.store.decisions import Decision
@@ -231,7 +232,7 @@ class AuditView:
     load_sample   release id of a defense → links among a few nodes before and after, first repeat
     load_link_scores  (defense's release id, repeat) → (m,) learned score of each link of the
     defended graph, or None
-    has_weights   release id → whether any repeat of it has link weights
+    link_channels  columns of links of the graph and of what leaves
     load_margins  (release id, attribute attack or None for the label) → (k,) margins of the true
     class over hidden nodes and repeats, from uncalibrated probabilities
     claims   claim checks of the releases, oldest first, in any state
@@ -259,7 +260,7 @@ class AuditView:
     ledger: tuple[Entry, ...] = ()
     decisions: tuple[Decision, ...] = ()
     load_link_scores: Callable[[str, int], np.ndarray | None] = lambda _release, _repeat: None
-    has_weights: Callable[[str], bool] = lambda _release: False
+    link_channels: LinkChannels = field(default_factory=LinkChannels)
     load_margins: Callable[[str, str | None], np.ndarray] = lambda _release, _attack: np.zeros(0)
 
     @property

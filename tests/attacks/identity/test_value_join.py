@@ -10,12 +10,16 @@ import pytest
 
 from core.attacks.identity import value_join
 from core.attacks.identity.value_join import MAX_FOUND, ValueJoin
+from core.audit.asked.spec_parts import DisclosureSpec
+from core.audit.computing.threat_sampling import know_coarser
 from core.context import Context
+from core.data.link_release import choose_link_columns
 from core.data.second_graph import draw_identity_threat
 from core.graph import Graph
 from core.measures.identity import measure_matches
 from core.release import Release
 from core.seeding import Seed
+from tests.oracles.events import make_events
 from tests.oracles.graphs import two_communities
 
 
@@ -170,3 +174,64 @@ def test_measures_of_the_case_of_deleted_links():
     rows = {m.metric: m.value for m in measure_matches(find(published, threat), threat)}
     assert rows["expected_found"] * 120 >= plain > 50
     assert rows["precision_at_0.9_confidence"] >= 0.9
+
+
+def list_event_values(graph, names):
+    """As `list_values`, of columns of links: text of each event's value as its end sees it."""
+    found = [Counter() for _ in range(graph.num_nodes)]
+    table, opposite = graph.link_table, {"→": "←", "←": "→"}
+    for name in names:
+        cells = table.columns[name].format_values().tolist()
+        for link, cell in zip(table.links.tolist(), cells, strict=True):
+            if cell == cell and cell != "":
+                i, j = graph.edges[link].tolist()
+                found[i][name, cell] += 1
+                found[j][name, opposite.get(cell, cell)] += 1
+    if graph.weights is not None:
+        for (i, j), weight in zip(graph.edges.tolist(), graph.weights.tolist(), strict=True):
+            found[i]["weight", weight] += 1
+            found[j]["weight", weight] += 1
+    return [{(v, k) for v, times in own.items() for k in range(times)} for own in found]
+
+
+@pytest.mark.parametrize("has_weights", [False, True])
+def test_all_columns_that_both_graphs_have_are_joined(monkeypatch, has_weights):
+    graph = make_events(24)
+    if has_weights:
+        graph = replace(graph, weights=np.arange(graph.num_edges) % 7 + 1.0)
+    threat = draw_threat(graph, noise=0.2)
+    known = replace(threat.known, link_table=threat.known.link_table.with_columns(["at", "way"]))
+    threat = replace(threat, known=known)
+    published = graph.select_edges(np.random.default_rng(2).random(graph.num_edges) < 0.6)
+    monkeypatch.setitem(globals(), "list_values", lambda g: list_event_values(g, ["at", "way"]))
+    found = find(published, threat)
+    evidence, posterior = compute_naive(threat.known, published)
+    shares = [[bool(a & b) for b in list_values(published)] for a in list_values(threat.known)]
+    for u in range(graph.num_nodes):
+        named = found.candidates[u][found.candidates[u] >= 0]
+        assert len(named)
+        assert evidence[u, named[0]] == pytest.approx(evidence[u, shares[u]].max())
+        assert found.confidence[u] == pytest.approx(posterior[u, named[0]])
+
+
+def test_exact_times_find_people_and_other_columns_are_not_joined():
+    graph = make_events(40)
+    threat = draw_threat(graph)
+    assert count_right(graph, threat) > 30
+    other = replace(threat.known, link_table=threat.known.link_table.with_columns(["kind"]))
+    bare = replace(graph, link_table=graph.link_table.with_columns(["at"]))
+    reason = ValueJoin().supports(Release(bare), replace(threat, known=other))
+    assert reason.startswith("no values of people's links are known")
+    assert ValueJoin().supports(Release(bare), threat) is None
+    gone = Release(replace(graph, link_table=None))
+    assert ValueJoin().supports(gone, threat) == "the links of the release have no values"
+
+
+def test_who_knows_exact_times_knows_their_days():
+    graph = make_events(40)
+    rules = {"publish_columns": ("link.at",), "generalize": ("link.at:day",)}
+    second = know_coarser(graph, DisclosureSpec(**rules))
+    assert second.link_table.columns["at"].unit == "D"
+    published = choose_link_columns(graph, ("link.at",), ("link.at:day",))
+    assert count_right(published, draw_threat(published, known=second)) > 10
+    assert know_coarser(graph, DisclosureSpec()) is graph

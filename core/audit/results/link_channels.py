@@ -1,0 +1,80 @@
+"""Columns of links of a graph and of the releases of its audit, read from the stored arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from core.audit.asked.spec_parts import DisclosureSpec
+from core.audit.store import files
+from core.data.link_release import NONE, WEIGHT, is_link_column
+from core.data.packing import list_table_columns
+from core.release import ORIGINAL
+
+Kinds = Mapping[str, str]
+"""Name of a column of links, as `publish_columns` takes it → kind: number, time, category or
+direction."""
+
+
+def _have_none(_release: str) -> Kinds:
+    return {}
+
+
+@dataclass(frozen=True)
+class LinkChannels:
+    """find_source: columns of the graph's links; find_leaving: release id → those that leave with
+    it; find_known: those that a given second graph has, None if it is simulated with all."""
+
+    find_source: Callable[[], Kinds] = dict
+    find_leaving: Callable[[str], Kinds] = _have_none
+    find_known: Callable[[], Collection[str] | None] = lambda: None
+
+
+def make_link_channels(
+    home: Path,
+    graph_hash: str,
+    second_hash: str | None,
+    disclosure: DisclosureSpec,
+    find_cells: Callable[[str], list[str]],
+) -> LinkChannels:
+    """Channels of an audit.
+
+    find_cells  release id → keys of its cells that are done
+    """
+
+    @cache
+    def find_source() -> Kinds:
+        return read_link_columns(files.graph_path(home, graph_hash))
+
+    @cache
+    def find_leaving(release: str) -> Kinds:
+        if release == ORIGINAL:
+            return select_published(find_source(), disclosure)
+        found: dict[str, str] = {}
+        for key in find_cells(release):
+            found |= read_link_columns(files.cell_folder(home, key) / files.ARRAYS)
+        return found
+
+    def find_known() -> Collection[str] | None:
+        return (
+            None if second_hash is None else read_link_columns(files.graph_path(home, second_hash))
+        )
+
+    return LinkChannels(find_source, find_leaving, find_known)
+
+
+def read_link_columns(path: Path) -> Kinds:
+    """Columns of the links in a file of arrays, the weights first."""
+    names = files.list_arrays(path)
+    weights = {WEIGHT: "number"} if "weights" in names else {}
+    info = [name for name in names if name.endswith("table_info")]
+    return {**weights, **list_table_columns(files.read_npz(path, info) if info else {})}
+
+
+def select_published(kinds: Kinds, disclosure: DisclosureSpec) -> Kinds:
+    """The columns that leave, as `link_release.choose_link_columns` chooses them."""
+    named = [name for name in disclosure.publish_columns or () if is_link_column(name)]
+    usual = [WEIGHT] if not named and kinds.get(WEIGHT) == "number" else []
+    return {name: kinds[name] for name in kinds if name in (*named, *usual) and name != NONE}
