@@ -44,7 +44,7 @@ def run_inline(
         for load in (view.load_nodes, view.load_profile, view.load_rocs):
             load()  # a script's home may be gone when it asks for them
         for summary in view.releases:
-            view.has_weights(summary.id)
+            view.link_channels.find_leaving(summary.id)
         return view
     finally:
         if store is None:
