@@ -64,7 +64,7 @@ def list_table_columns(graph: Graph) -> list[str]:
     return [name for name in list_link_columns(graph) if not has_weights(graph, name)]
 
 
-def name_link_choice(chosen: Sequence[str], graph: Graph) -> tuple[str, ...]:
+def complete_choice(chosen: Sequence[str], graph: Graph) -> tuple[str, ...]:
     """The choice among `list_choices`, which says so where no column of links leaves."""
     if graph.link_table is None or any(map(is_link_column, chosen)):
         return tuple(chosen)

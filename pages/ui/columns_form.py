@@ -85,7 +85,7 @@ def _choose_names(names: list[str], graph: Graph) -> tuple[str, ...]:
         "Published columns; all others are withheld", offered, start, key=f"published-{key}"
     )
     named = [n for name in kept for n in (features if name == every else [name])]
-    return leaving.name_link_choice(named, graph)
+    return leaving.complete_choice(named, graph)
 
 
 def _choose_rules(names: list[str], publish: tuple[str, ...] | None) -> tuple[str, ...]:
