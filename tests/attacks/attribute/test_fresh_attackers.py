@@ -1,0 +1,26 @@
+"""Attackers written apart from `core` are not ahead of ours where links were flipped."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.benchmarks.fresh_attackers import compare_attributes, match_afresh
+
+
+def test_denoised_blocks_are_ahead_of_a_fresh_spectral_attacker():
+    rows = compare_attributes("edge_rand:epsilon=3", ["denoised_blocks"], 42, 1, 0.5)
+    fresh, ours = rows["fresh"], rows["denoised_blocks"]
+    assert (ours[:3] > fresh[:3] + 0.03).all()
+    assert (rows["denoised_blocks@adaptive"][:3] > ours[:3] - 0.05).all()
+    unflipped = compare_attributes("original", ["denoised_blocks"], 6, 1)
+    assert list(unflipped) == ["fresh"]
+    assert unflipped["fresh"][0] > 0.8
+
+
+def test_the_fresh_matcher_finds_a_copy():
+    rng = np.random.default_rng(0)
+    links = np.triu(rng.random((40, 40)) < 0.3, 1).astype(float)
+    links += links.T
+    order = rng.permutation(40)
+    image = match_afresh(links, links[np.ix_(order, order)])
+    assert (order[image] == np.arange(40)).mean() > 0.9

@@ -1,0 +1,219 @@
+"""Attackers written apart from `core`, their settings fixed beforehand, beside ours: who is ahead?
+
+    python -m tests.benchmarks.fresh_attackers [--classes 42] [--inside 0.5] [--splits 0,1,2]
+        [--releases original,random_deletion:strength=0.3,edge_rand:epsilon=2,…]
+        [--attacks adjacency_regression,label_propagation,…] [--identity]
+
+Graphs are degree-corrected block models of a thousand people, drawn anew for each split; a tenth of
+the values is known. On attributes a fresh attacker averages a logistic model of the rows of A + I
+and one of their propagation; where links were flipped with a public rate it subtracts the rate and
+takes the spectrum. Ours, each also adaptive (`@adaptive`): AUC, accuracy and share of exposed, and
+how far each is ahead of the fresh attacker, with the standard error over the splits. With
+`--identity` both match a second copy of the graph of which a share of the links was deleted: share
+found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import quadratic_assignment
+from scipy.spatial.distance import cdist
+from scipy.stats import rankdata
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import normalize
+
+from core.attacks.adaptive import infer_adaptive
+from core.context import Context, SharedWork
+from core.data.second_graph import draw_identity_threat
+from core.data.splits import draw_attribute_threat
+from core.graph import Graph
+from core.measures.identity import measure_matches
+from core.measures.node_risk import compute_attribute_node_risk, measure_advantage
+from core.measures.ranking import measure_class_probabilities
+from core.registry import make_method, parse_method
+from core.release import Release
+from core.results import ClassProbabilities, Matches
+from core.seeding import Seed
+from core.threats import AttributeThreat, Threats
+from tests.oracles.blocks import INSIDE, generate_blocks
+
+RELEASES = "original,random_deletion:strength=0.3," + ",".join(
+    f"edge_rand:epsilon={epsilon}" for epsilon in (1, 1.5, 2, 3)
+)
+ATTACKS = "adjacency_regression,denoised_blocks,label_propagation"
+METRICS = ("auc", "accuracy", "advantage_share")
+PENALTY = 10.0
+"""Inverse penalty of the fresh logistic models."""
+STEPS = 30
+"""Steps of FAQ."""
+
+
+def infer_afresh(links: np.ndarray, codes: np.ndarray, num_classes: int, flip: float) -> np.ndarray:
+    """(n, C) probabilities from a dense adjacency (n, n) and codes (n,), −1 where unknown.
+
+    flip  public probability that a pair was flipped, 0 without
+    """
+    if flip:
+        unbiased = (links - flip) / (1 - 2 * flip)
+        np.fill_diagonal(unbiased, 0.0)
+        values, vectors = np.linalg.eigh(unbiased)
+        edge = 2 * np.sqrt(flip * (1 - flip) * len(links)) / (1 - 2 * flip)
+        kept = np.argsort(-np.abs(values))[: max(int((np.abs(values) > edge).sum()), num_classes)]
+        places = vectors[:, kept] * values[kept]
+        return learn(places / np.sqrt((places**2).sum(axis=1).mean()), codes, num_classes)
+    looped = links + np.eye(len(links))
+    rows = normalize(TfidfTransformer().fit_transform(looped).toarray())
+    mixed = normalize(looped @ rows)
+    return (learn(rows, codes, num_classes) + learn(mixed, codes, num_classes)) / 2
+
+
+def learn(table: np.ndarray, codes: np.ndarray, num_classes: int) -> np.ndarray:
+    """(n, C) of a logistic regression on the rows (n, d) of known codes."""
+    known = codes >= 0
+    model = LogisticRegression(C=PENALTY, max_iter=1000).fit(table[known], codes[known])
+    found = np.zeros((len(table), num_classes))
+    found[:, model.classes_] = model.predict_proba(table)
+    return found
+
+
+def match_afresh(known: np.ndarray, published: np.ndarray) -> np.ndarray:
+    """(n,) mapping between dense adjacencies (n, n) by FAQ, from nodes that rank alike."""
+    start = np.exp(-20 * cdist(_rank_nodes(known), _rank_nodes(published), "sqeuclidean")) + 0.01
+    while np.abs(start.sum(axis=0) - 1).max() > 1e-6:
+        start /= start.sum(axis=0)
+        start /= start.sum(axis=1, keepdims=True)
+    options = {"maximize": True, "P0": start, "maxiter": STEPS, "rng": np.random.default_rng(0)}
+    return np.asarray(quadratic_assignment(known, published, "faq", options).col_ind)
+
+
+def _rank_nodes(links: np.ndarray) -> np.ndarray:
+    """(n, 5) ranks of degree, triangles and the neighbours' mean, spread and largest degree."""
+    degrees = links.sum(axis=1)
+    safe = np.maximum(degrees, 1)
+    mean = links @ degrees / safe
+    spread = np.sqrt(np.maximum(links @ degrees**2 / safe - mean**2, 0))
+    triangles = ((links @ links) * links).sum(axis=1)
+    columns = [degrees, triangles, mean, spread, (links * degrees).max(axis=1)]
+    return np.stack([rankdata(column) / len(links) for column in columns], axis=1)
+
+
+def publish(name: str, graph: Graph, threat: AttributeThreat, split: int) -> tuple[Release, float]:
+    """A release by the id of its method, and its public flip probability."""
+    if name == "original":
+        return Release(graph), 0.0
+    defense = parse_method(name, "defense")
+    release = defense.publish(graph, Threats(graph, None, threat), Context(Seed(split)))
+    epsilon = release.guarantee.epsilon
+    return release, 1 / (1 + np.exp(epsilon)) if epsilon else 0.0
+
+
+def measure(found: ClassProbabilities, threat: AttributeThreat) -> np.ndarray:
+    """`METRICS` of a result."""
+    rows = measure_class_probabilities(found, threat)
+    rows.append(measure_advantage(compute_attribute_node_risk(found, threat)))
+    values = {row.metric: row.value for row in rows}
+    return np.array([values[metric] for metric in METRICS], float)
+
+
+def compare_attributes(
+    name: str, attacks: list[str], num_classes: int, split: int, inside: float = INSIDE
+) -> dict[str, np.ndarray]:
+    """`METRICS` and CPU seconds of the fresh attacker, and of ours that can run, on one release of
+    one graph."""
+    graph = generate_blocks(num_classes, split, inside)
+    threat = draw_attribute_threat(graph, "private", 0.1, Seed(split))
+    threats = Threats(graph, None, threat)
+    release, flip = publish(name, graph, threat, split)
+    shared, links = SharedWork(), (release.graph.adjacency != 0).toarray().astype(float)
+
+    def run_fresh() -> ClassProbabilities:
+        return ClassProbabilities(infer_afresh(links, threat.observed, num_classes, flip))
+
+    runs: dict[str, Callable[[], ClassProbabilities]] = {"fresh": run_fresh}
+    for key in attacks:
+        attack, context = make_method(key), Context(Seed(split), shared=shared)
+        if attack.supports(release, threat):
+            continue
+        runs[key] = lambda a=attack, c=context: a.infer(release, threat, c)
+        if name != "original":
+            defense = parse_method(name, "defense")
+            runs[f"{key}@adaptive"] = lambda a=attack, c=context, d=defense: infer_adaptive(
+                a, d, release, threat, threats, c
+            )
+    rows = {}
+    for who, run in runs.items():
+        started = time.process_time()
+        found = run()
+        rows[who] = np.append(measure(found, threat), time.process_time() - started)
+    return rows
+
+
+def compare_matchers(
+    strength: float, num_classes: int, split: int, inside: float
+) -> dict[str, np.ndarray]:
+    """Share found and CPU seconds of FAQ, fresh and ours, on a second copy of one graph."""
+    graph = generate_blocks(num_classes, split, inside)
+    threat = draw_identity_threat(graph, Seed(split), 1.0 - strength, 0.0, 0)
+    rng = np.random.default_rng(split)
+    release = Release(graph)
+    order = rng.permutation(graph.num_nodes)
+
+    def run_fresh() -> Matches:
+        both = [(g.adjacency != 0).toarray().astype(float) for g in (threat.known, release.graph)]
+        image = order[match_afresh(both[0], both[1][np.ix_(order, order)])]
+        return Matches(image[:, None], np.ones(len(image)))
+
+    ours = make_method("faq_matcher", None, "identity_attack")
+    runs = {"fresh": run_fresh, "faq_matcher": lambda: ours.find(release, threat, Context(Seed(0)))}
+    rows = {}
+    for who, run in runs.items():
+        started = time.process_time()
+        found = {row.metric: row.value for row in measure_matches(run(), threat)}
+        rows[who] = np.array([found["hits_at_1"], time.process_time() - started])
+    return rows
+
+
+def print_rows(name: str, splits: list[dict[str, np.ndarray]]) -> None:
+    """Means over the splits, and the lead over the fresh attacker with its standard error."""
+    for who in splits[0]:
+        values = np.array([rows[who] for rows in splits])
+        leads = values - np.array([rows["fresh"] for rows in splits])
+        told = []
+        for place in range(values.shape[1] - 1):
+            error = leads[:, place].std(ddof=1) / np.sqrt(len(leads)) if len(leads) > 1 else np.nan
+            lead = "" if who == "fresh" else f" ({leads[:, place].mean():+.3f} ± {error:.3f})"
+            told.append(f"{values[:, place].mean():.3f}{lead:17}")
+        print(f"{name:30} {who:32} {' '.join(told)} {values[:, -1].mean():6.1f} s", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--classes", type=int, default=42)
+    parser.add_argument("--inside", type=float, default=INSIDE, help="of the links, within a class")
+    parser.add_argument("--splits", default="0,1,2")
+    parser.add_argument("--releases", default=RELEASES)
+    parser.add_argument("--attacks", default=ATTACKS)
+    parser.add_argument("--identity", default="", help="shares of the links deleted: 0.3,0.6")
+    options = parser.parse_args()
+    splits = [int(split) for split in options.splits.split(",")]
+    for name in filter(None, options.releases.split(",")):
+        attacks = options.attacks.split(",")
+        rows = [
+            compare_attributes(name, attacks, options.classes, split, options.inside)
+            for split in splits
+        ]
+        print_rows(name, rows)
+    for strength in map(float, filter(None, options.identity.split(","))):
+        matched = [
+            compare_matchers(strength, options.classes, split, options.inside) for split in splits
+        ]
+        print_rows(f"second copy, {strength:g} deleted", matched)
+
+
+if __name__ == "__main__":
+    main()
