@@ -54,7 +54,7 @@ class DenoisedBlocks(AttributeAttack):
         group="propagation",
     )
     holds_out = True
-    rounds: int = Field(12, ge=0, le=1000, description="Rounds after the first guess.")
+    rounds: int = Field(default=12, ge=0, le=1000, description="Rounds after the first guess.")
 
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
         if find_flip(release) is None:
@@ -176,4 +176,5 @@ def estimate_rates(
         excess = np.average((found[kind] - mean) ** 2 - noise[kind], weights=weights**2)
         spread = max(float(excess), LEAST_SPREAD)
         rates[kind] = mean + (found[kind] - mean) * spread / (spread + noise[kind])
-    return np.maximum(rates, 0.0)
+    clipped: np.ndarray = np.maximum(rates, 0.0)
+    return clipped
