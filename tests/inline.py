@@ -43,6 +43,7 @@ def run_inline(
         view = assemble_view(own, own.find_audit(audit_id))
         for load in (view.load_nodes, view.load_profile, view.load_rocs):
             load()  # a script's home may be gone when it asks for them
+        view.link_channels.find_known()
         for summary in view.releases:
             view.link_channels.find_leaving(summary.id)
         return view

@@ -57,6 +57,7 @@ def make_link_channels(
             found |= read_link_columns(files.cell_folder(home, key) / files.ARRAYS)
         return found
 
+    @cache
     def find_known() -> Collection[str] | None:
         return (
             None if second_hash is None else read_link_columns(files.graph_path(home, second_hash))
