@@ -11,7 +11,7 @@ from core.audit.store.states import State
 from core.errors import AuditError
 from core.figures.node_map import community_map, people_map
 from core.findings.people_map import COLOR_TITLES, MAX_PEOPLE, Color, list_colors
-from core.findings.tables import list_releases
+from core.findings.tables import list_made
 from core.graph import Graph
 from core.release import ORIGINAL
 from core.words import begin_sentence, count_noun
@@ -120,14 +120,15 @@ def _choose(
 ) -> tuple[Color, str | None, bool]:
     """Ask for the colour and a second release; also return whether to draw only the changes."""
     left, right = st.columns([5, 3], gap="large", vertical_alignment="bottom")
-    releases = [] if view is None else [r for r in list_releases(view.results) if r != ORIGINAL]
+    made = {} if view is None else list_made(view.results)
+    titles = {release: one.title for release, one in made.items() if not one.is_original}
     beside = NO_RELEASE
-    if releases and is_small:
+    if titles and is_small:
         with right.container(horizontal=True, vertical_alignment="bottom"):
             beside = st.selectbox(
                 "Second release",
-                [NO_RELEASE, *releases],
-                format_func=lambda r: "none" if r == NO_RELEASE else view.get_release(r).title,
+                [NO_RELEASE, *titles],
+                format_func=lambda release: titles.get(release, "none"),
                 key="map-release",
                 persist_state="session",
             )

@@ -159,7 +159,7 @@ def _fit_scale(panels: Sequence[np.ndarray], by: Scale) -> tuple[float, float, b
 
 def _style_heatmap(
     figure: go.Figure,
-    panels: Mapping[str, dict[str, np.ndarray]],
+    panels: Mapping[ReleaseInfo, dict[str, np.ndarray]],
     theme: Theme,
     height: int,
     title: str,

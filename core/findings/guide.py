@@ -87,9 +87,10 @@ class Proposal:
 def list_suggested() -> list[tuple[type[Defense], Suggestion]]:
     """Defenses that may be proposed, in order of preference among equally suitable ones."""
     found = [
-        (method, method.suggestion)
+        (method, suggestion)
         for method in list_methods("defense")
-        if issubclass(method, Defense) and method.suggestion is not None
+        if issubclass(method, Defense)
+        and (suggestion := vars(method).get("suggestion")) is not None  # not of its base
     ]
     return sorted(found, key=lambda pair: pair[1].place)
 

@@ -40,6 +40,12 @@ def test_the_audit_and_its_decisions_are_the_same(recorded):
         (summary,) = service.list_audits()
         view = service.get_view(summary.id)
         found = json.loads(json.dumps(describe_audit(view)))
+        # An adaptive attack on the original is its standard form, and has no row of its own since.
+        before["results"] = [
+            row
+            for row in before["results"]
+            if (row["release"], row["knowledge"]) != ("original", "adaptive")
+        ]
         # What finished and measured nothing has a status of its own since.
         for row in before["results"]:
             if row["status"] == "skipped" and row["n"] > 0:
