@@ -193,8 +193,8 @@ def find_strongest(
     metric = metric if measure is None else measure.metric
     rows = attack_rows(results, metric or "", threat)
     rows = invert_scores(rows[rows.release == release])
-    stakes = pd.Series(list(map(_find_stake, rows.attack)), rows.index, object)
-    found = [_choose(threat, own) for _, own in rows.groupby(stakes, sort=False)]
+    secrets = pd.Series(list(map(_find_stake, rows.attack)), rows.index, object)
+    found = [_choose(threat, own) for _, own in rows.groupby(secrets, sort=False)]
     real = [one for one in found if not one.is_by_baseline]
     compared = [one for one in real if one.baseline is not None]
     if compared:
