@@ -38,6 +38,11 @@ class Graph:
     features      (n, d) float32, dense or CSR, or None; never contains a private column
     feature_names d texts
     weights       (m,) float64 ≥ 0 as given, or None for an unweighted graph
+
+    >>> from core import Graph
+    >>> graph = Graph.from_pairs([(0, 1), (1, 0), (1, 2)], node_ids=("ada", "bob", "eve"))
+    >>> graph, graph.edges.tolist(), graph.degrees.tolist()
+    (Graph('graph', nodes=3, links=2), [[0, 1], [1, 2]], [1, 2, 1])
     """
 
     edges: np.ndarray

@@ -259,6 +259,14 @@ class Defense(Method):
     keeps_nodes: whether node i of a release is node i of the graph, not any of them at random.
     keeps_columns: whether columns leave with its releases as with the original.
     renames_nodes: whether ids are replaced when a release is written.
+
+    >>> from core import find_method, load_graph
+    >>> from core.context import Context
+    >>> from core.seeding import Seed
+    >>> from core.threats import Threats
+    >>> graph, defense = load_graph("karate"), find_method("random_deletion")(strength=0.5)
+    >>> defense.publish(graph, Threats(graph), Context(Seed(0))).graph
+    Graph('karate', nodes=34, links=39)
     """
 
     kind: ClassVar[Kind] = "defense"
