@@ -79,6 +79,11 @@ class Attribute:
 
         A numeric column with more than `max_classes` distinct values is binned at its quartiles.
         Numbers are kept beside the classes unless there are few or they enumerate the classes.
+
+        >>> from core.attribute import Attribute
+        >>> city = Attribute.from_values("city", ["Rome", "Oslo", "?", "Rome"], unknown=["?"])
+        >>> city.classes, city.codes.tolist(), city.counts.tolist()
+        (('Oslo', 'Rome'), [1, 0, -1, 1], [1, 2])
         """
         series = pd.Series(values).reset_index(drop=True)
         text = series.map(format_value).astype(object)

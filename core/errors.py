@@ -25,7 +25,15 @@ M = TypeVar("M", bound="BaseModel")
 
 
 class AuditError(Exception):
-    """Root of all errors shown to the user on one line."""
+    """Root of all errors shown to the user on one line.
+
+    >>> from core import AuditError, find_method
+    >>> try:
+    ...     find_method("edge_ran")
+    ... except AuditError as error:
+    ...     print(error)
+    method must be a known key; got edge_ran; did you mean 'edge_rand'?
+    """
 
 
 class InputError(AuditError):

@@ -40,6 +40,11 @@ class Graph:
     feature_names d texts
     weights       (m,) float64 ≥ 0 as given, or None for an unweighted graph
     link_table    further columns of the links, one row an event; or None
+
+    >>> from core import Graph
+    >>> graph = Graph.from_pairs([(0, 1), (1, 0), (1, 2)], node_ids=("ada", "bob", "eve"))
+    >>> graph, graph.edges.tolist(), graph.degrees.tolist()
+    (Graph('graph', nodes=3, links=2), [[0, 1], [1, 2]], [1, 2, 1])
     """
 
     edges: np.ndarray

@@ -285,6 +285,14 @@ class Defense(Method):
     keeps_columns: whether columns leave with its releases as with the original.
     renames_nodes: whether ids are replaced when a release is written.
     suggestion: when the guide proposes it; None: never.
+
+    >>> from core import find_method, load_graph
+    >>> from core.context import Context
+    >>> from core.seeding import Seed
+    >>> from core.threats import Threats
+    >>> graph, defense = load_graph("karate"), find_method("random_deletion")(strength=0.5)
+    >>> defense.publish(graph, Threats(graph), Context(Seed(0))).graph
+    Graph('karate', nodes=34, links=39)
     """
 
     kind: ClassVar[Kind] = "defense"

@@ -79,13 +79,23 @@ def _check_plug_in(key: str, method: Any) -> type[Method]:
 
 
 def list_methods(kind: Kind | None = None) -> list[type[Method]]:
-    """All methods in the order of their lists, those of installed packages last."""
+    """All methods in the order of their lists, those of installed packages last.
+
+    >>> from core import list_methods
+    >>> [method.info.key for method in list_methods("link_attack")][:3]
+    ['common_neighbors', 'adamic_adar', 'resource_allocation']
+    """
     methods = [*_list_built_in(), *load_plug_ins()[0]]
     return [m for m in methods if kind is None or m.kind == kind]
 
 
 def find_method(key: str, *kinds: Kind) -> type[Method]:
-    """The method of this key, of one of these kinds; raises InputError."""
+    """The method of this key, of one of these kinds; raises InputError.
+
+    >>> from core import find_method
+    >>> find_method("edge_rand")(epsilon=2).changed
+    {'epsilon': 2.0}
+    """
     methods = list_methods()
     for method in (*methods, *UNLISTED):
         if method.info.key == key and (not kinds or method.kind in kinds):
@@ -109,7 +119,12 @@ def make_method(key: str, config: dict[str, Any] | None = None, *kinds: Kind) ->
 
 
 def parse_method(text: str, *kinds: Kind) -> Method:
-    """A method from its text on the command line, `KEY[:name=value,…]` or `command:LINE`."""
+    """A method from its text on the command line, `KEY[:name=value,…]` or `command:LINE`.
+
+    >>> from core.registry import parse_method
+    >>> parse_method("edge_rand:epsilon=4", "defense").changed
+    {'epsilon': 4.0}
+    """
     key, _, rest = text.partition(":")
     config: dict[str, Any] = {}
     whole = find_method(key.strip(), *kinds).whole_text

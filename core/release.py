@@ -32,6 +32,10 @@ class Guarantee:
     trust       central (a curator sees the graph) or local (nobody does)
     not_covered what the guarantee excludes: features, node set, labels …
     is_known    False if an external release may have an unknown guarantee
+
+    >>> from core.release import Guarantee
+    >>> Guarantee("edge", epsilon=2.0, delta=1e-6).label
+    'edge-DP, ε = 2, δ = 1e-06'
     """
 
     unit: Unit = "none"

@@ -23,6 +23,11 @@ class Seed:
     """A root seed and a path of names; `child` goes one step down, `rng` and `torch` draw.
 
     is_secret  a publishing run's: 256 bits from the operating system, expanded by ChaCha20
+
+    >>> from core.seeding import Seed
+    >>> first, again = (Seed(7).child("repeat", 1).rng("noise").random() for _ in range(2))
+    >>> first == again, first == Seed(7).child("repeat", 2).rng("noise").random()
+    (True, False)
     """
 
     root: int

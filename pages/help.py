@@ -19,6 +19,7 @@ TOPICS = {
     "policies": "Policies",
     "methods": "Methods",
     "command_line": "Command line",
+    "scripts": "Scripts",
     "deployment": "Deployment",
 }
 KINDS = {

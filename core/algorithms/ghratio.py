@@ -48,6 +48,13 @@ def compute_ghratios(
     n + m + nC): role sets are windows in the list of O(√m) distinct degrees, counted by class-wise
     prefix sums; the union follows by inclusion and exclusion, since the intersection holds links
     only.
+
+    >>> import numpy as np
+    >>> from core import Graph
+    >>> from core.algorithms.ghratio import compute_ghratios
+    >>> path = Graph.from_pairs([(0, 1), (1, 2)])
+    >>> compute_ghratios(path, np.array([0, 0, 1]), 2, tolerance=1).proximity.tolist()
+    [1.0, 0.5, 0.0]
     """
     codes = np.asarray(codes)
     known = codes != MISSING

@@ -77,7 +77,17 @@ _MAX_RELEASES = 2
 
 
 class AuditService:
-    """Thread-safe. The cluster starts with the first cell that needs it."""
+    """Thread-safe. The cluster starts with the first cell that needs it.
+
+    >>> import tempfile
+    >>> from core import Graph
+    >>> from core.audit.service import AuditService
+    >>> service = AuditService(tempfile.mkdtemp())
+    >>> graph_hash = service.save_graph(Graph.from_pairs([(0, 1), (1, 2)]))
+    >>> service.load_graph(graph_hash), service.list_audits()
+    (Graph('graph', nodes=3, links=2), [])
+    >>> service.close()
+    """
 
     def __init__(
         self,

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from core.audit.results.view import AuditView
 
 
+Show = Callable[[int, int, str], object]
+"""Called with the finished parts, all parts, and what is being done."""
+
 POLL_S = 1.0
 """Seconds between polls of an audit's progress, whose cost grows with the number of cells."""
 
@@ -157,14 +160,19 @@ def complete_audit(service: AuthorisedService, spec: AuditSpec, options: argpars
     return code
 
 
-def compute_audit(service: AuthorisedService, spec: AuditSpec, name: str | None = None) -> str:
-    """Start or resume the audit of a spec and wait for its end with progress; returns its id."""
+def compute_audit(
+    service: AuthorisedService, spec: AuditSpec, name: str | None = None, show: Show | None = None
+) -> str:
+    """Start or resume the audit of a spec and wait for its end; returns its id.
+
+    show  what is told of progress; by default on stderr
+    """
     audit_id = service.find_same_audit(spec)
     if audit_id is None:
         audit_id = service.start_audit(spec, name)
     else:
         service.resume_audit(audit_id)
-    _watch(service, audit_id)
+    _watch(service, audit_id, show or _show_on_terminal())
     return audit_id
 
 
@@ -239,12 +247,16 @@ def _check_claims(service: AuthorisedService, view: AuditView, trials: int) -> i
     return sum(run.check.is_refuted if run.check else not run.state.is_kept for run in runs)
 
 
-def _watch(service: AuthorisedService, audit_id: str) -> None:
-    """Show progress on stderr until the audit ends, here or in the process that runs it."""
+def _show_on_terminal() -> Show:
+    meter = make_meter()
+    return lambda done, total, doing: meter(f"{done}/{total} parts", doing)
+
+
+def _watch(service: AuthorisedService, audit_id: str, show: Show) -> None:
+    """Show progress until the audit ends, here or in the process that runs it."""
     from core.findings.labels import describe_running
     from core.findings.numbers import format_duration_range
 
-    show = make_meter()
     try:
         while True:
             is_over = service.wait(audit_id, POLL_S)
@@ -257,7 +269,7 @@ def _watch(service: AuthorisedService, audit_id: str) -> None:
             if progress.time_left is not None and progress.time_left.high:
                 left = format_duration_range(progress.time_left.low, progress.time_left.high)
                 doing = f"{left} left · {doing}"
-            show(f"{progress.cells_done}/{progress.cells_total} parts", doing)
+            show(progress.cells_done, progress.cells_total, doing)
             if is_over and not progress.is_active:
                 return
     except KeyboardInterrupt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +142,7 @@ def build_spec(
         graph = _load_shadow_graph(options.shadow_graph, options, fields)
         say(f"shadow graph: {graph.num_nodes} nodes, {graph.num_edges} links")
         fields |= {"shadow_graph": service.save_graph(graph), "shadow_columns": None}
-    if fields.get("hide_links") is None and _needs_links(options.attack or [], fields):
+    if fields.get("hide_links") is None and needs_links(options.attack or [], fields):
         fields["hide_links"] = DEFAULT_SHARE
     fields["attacks"] = read_attacks(options.attack or [], fields)
     if options.graph:
@@ -262,7 +262,7 @@ def choose_policy(text: str | None, given: Any) -> dict[str, Any] | None:
 # -- methods --------------------------------------------------------------------------------
 
 
-def _needs_links(named: list[str], fields: Mapping[str, Any]) -> bool:
+def needs_links(named: Iterable[str], fields: Mapping[str, Any]) -> bool:
     """Whether links are withheld by default: no other threat is named, or a link attack is."""
     from core.registry import find_method
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import secrets
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,10 @@ from core.cli.terminal import make_folder, say
 from core.errors import AccessError, InputError
 
 if TYPE_CHECKING:
+    from core.audit.asked.publish_spec import PublishSpec
     from core.audit.store.database import Store
     from core.graph import Graph
+    from core.release import Release
 
 FIELDS = ("known", "publish_columns", "generalize")
 """Options shared with `audit`."""
@@ -70,21 +73,12 @@ def _publish_graph(options: argparse.Namespace) -> int:
     from core.audit.asked.method_choice import MethodChoice
     from core.audit.asked.publish_spec import PublishSpec
     from core.audit.asked.spec_parts import DisclosureSpec, ThreatSpec
-    from core.audit.jobs.publish import enter_publishing, publish_release
-    from core.audit.store.accounts import LOCAL
-    from core.audit.store.database import Store
-    from core.audit.store.team import Team
-    from core.data.writers import list_release_files, locate_provenance, write_release
+    from core.data.writers import list_release_files, locate_provenance
     from core.findings.leaving import describe_columns, list_table_columns
-    from core.seeding import Seed
 
     _refuse(options, "--statistics", *STATISTICS_FIELDS)
     choice = identify_command(MethodChoice.parse(options.defense, "defense"))
-    suffix = options.out.suffix.lower().lstrip(".")
-    if suffix not in ("csv", "parquet", "graphml", "gexf", "npz", "pt"):
-        rule = "must end in .csv, .parquet, .graphml, .gexf, .npz or .pt"
-        raise InputError("output file", rule, str(options.out))
-    parent, stem = options.out.parent, options.out.stem
+    suffix, parent, stem = check_suffix(options.out), options.out.parent, options.out.stem
     written = list_release_files(parent, stem, (suffix,))
     check_outputs(options, {locate_provenance(parent, stem): written})
     graph = load_input(options).graph
@@ -92,37 +86,78 @@ def _publish_graph(options: argparse.Namespace) -> int:
     make_folder(parent)
     fields |= read_leave_out(options)
     spec = PublishSpec.check_fields({**fields, "graph_hash": graph.content_hash, "defense": choice})
+    shown = (options.utility,) if options.utility else ()
+    release, provenance, paths = write_publishing(
+        graph, spec, options.out, shown, options.pseudonyms
+    )
+    files = ", ".join(path.name for path in paths)
+    weights = "" if release.graph.weights is None else " with weights"
+    say(f"{release.graph.num_edges} links{weights}, {release.guarantee.label}: {files}")
+    # Numbers of a node table are features, which some formats hold without being asked.
+    columns = _list_columns(release, spec)
+    unasked = release.graph.feature_names if suffix in ("npz", "pt") else ()
+    named = [*shown, *unasked] if columns is None else columns
+    named = [*named, *list_table_columns(release.graph)]
+    say(describe_columns(list(dict.fromkeys(named)), spec.disclosure.generalize))
+    _show_totals(provenance)
+    return 0
+
+
+def check_suffix(path: Path) -> str:
+    """Suffix of a release's file without the dot; raises InputError for an unknown one."""
+    suffix = path.suffix.lower().lstrip(".")
+    if suffix not in ("csv", "parquet", "graphml", "gexf", "npz", "pt"):
+        rule = "must end in .csv, .parquet, .graphml, .gexf, .npz or .pt"
+        raise InputError("output file", rule, str(path))
+    return suffix
+
+
+def write_publishing(
+    graph: Graph,
+    spec: PublishSpec,
+    path: Path,
+    attributes: Sequence[str] = (),
+    pseudonyms: bool = False,
+) -> tuple[Release, dict[str, Any], list[Path]]:
+    """Draw a release with fresh noise, enter it in the ledger and write it; returns it with its
+    provenance and files.
+
+    attributes  columns that leave where the spec names none
+    pseudonyms  whether ids are replaced
+    """
+    from core.audit.jobs.publish import enter_publishing, publish_release
+    from core.audit.store.accounts import LOCAL
+    from core.audit.store.database import Store
+    from core.audit.store.team import Team
+    from core.data.writers import write_release
+    from core.seeding import Seed
+
     with closing(Store()) as store:
         _check_run(store, graph)
         release = publish_release(graph, spec)
         run = secrets.token_hex(8)
         provenance = enter_publishing(store, graph, spec, release, run)
         Team(store).record(LOCAL, "publish release", run)
-    is_renamed = options.pseudonyms or choice.make_defense().renames_nodes
-    shown = (options.utility,) if options.utility else ()
-    features = release.graph.feature_names
-    columns = [*release.graph.attributes, *features] if spec.disclosure.names_columns else None
-    with stage_outputs(parent) as folder:
+    is_renamed = pseudonyms or spec.defense.make_defense().renames_nodes
+    with stage_outputs(path.parent) as folder:
         paths = write_release(
             release,
             folder,
-            stem,
+            path.stem,
             provenance,
-            (suffix,),
-            attributes=shown,
-            columns=columns,
+            (check_suffix(path),),
+            attributes=attributes,
+            columns=_list_columns(release, spec),
             pseudonyms=Seed.from_entropy() if is_renamed else None,
         )
-    files = ", ".join(path.name for path in paths)
-    weights = "" if release.graph.weights is None else " with weights"
-    say(f"{release.graph.num_edges} links{weights}, {release.guarantee.label}: {files}")
-    # Numbers of a node table are features, which some formats hold without being asked.
-    unasked = features if suffix in ("npz", "pt") else ()
-    named = [*shown, *unasked] if columns is None else columns
-    named = [*named, *list_table_columns(release.graph)]
-    say(describe_columns(list(dict.fromkeys(named)), spec.disclosure.generalize))
-    _show_totals(provenance)
-    return 0
+    return release, provenance, [path.parent / made.name for made in paths]
+
+
+def _list_columns(release: Release, spec: PublishSpec) -> list[str] | None:
+    """Columns that leave, if the spec names which."""
+    if not spec.disclosure.names_columns:
+        return None
+    return [*release.graph.attributes, *release.graph.feature_names]
 
 
 def _publish_statistics(options: argparse.Namespace) -> int:

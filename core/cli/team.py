@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -45,11 +45,14 @@ def _find_decided(*arguments: Any) -> bool:
 
 
 @contextmanager
-def open_service(computes: bool = False) -> Iterator[AuthorisedService]:
+def open_service(
+    computes: bool = False, tell: Callable[[str], object] = say
+) -> Iterator[AuthorisedService]:
     """The service with the permissions of the current person.
 
     computes  whether cells will probably be computed: the embedded cluster then starts while this
               process imports, loads and plans
+    tell      what is told while it waits for the store
     """
     with ExitStack() as stack:
         cluster = _start_cluster() if computes else None
@@ -60,7 +63,7 @@ def open_service(computes: bool = False) -> Iterator[AuthorisedService]:
 
         service = AuditService(stopping_rule=_find_decided, cluster=cluster)
         stack.callback(service.close)
-        service.set_notifier(say)
+        service.set_notifier(tell)
         yield enter(service, open_person(service.team))
 
 

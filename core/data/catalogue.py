@@ -74,7 +74,12 @@ def list_datasets() -> list[DatasetInfo]:
 
 
 def load_dataset(name: str) -> LoadedGraph:
-    """The graph `name` with its class column `label`. Raises OfflineError if unavailable."""
+    """The graph `name` with its class column `label`. Raises OfflineError if unavailable.
+
+    >>> from core.data.catalogue import load_dataset
+    >>> load_dataset("karate").graph.attribute("label").classes
+    ('Mr. Hi', 'Officer')
+    """
     info = next((info for info in _DATASETS if info.name == name), None)
     if info is None:
         raise InputError(

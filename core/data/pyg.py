@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,12 @@ def load_pyg(path: str | Path) -> RawGraph:
     Other tensors with one integer per node become attributes; masks are dropped.
     """
     path = Path(path)
-    file = f"file '{path.name}'"
-    tensors = {name: _to_numpy(t, f"{file}: {name}") for name, t in _load_fields(path).items()}
+    return build_raw(_load_fields(path), f"file '{path.name}'")
+
+
+def build_raw(fields: Mapping[str, Any], file: str) -> RawGraph:
+    """The graph of these tensors; `file` begins the messages."""
+    tensors = {name: _to_numpy(t, f"{file}: {name}") for name, t in fields.items()}
     links = _take_links(tensors, file)
     events = {name: tensors.pop(name) for name in list_event_arrays(tensors)}
     num_nodes = _count_nodes(tensors, links, file)

@@ -119,6 +119,14 @@ def load_graph(
     In a node table numeric columns become features, other columns attributes. Blank cells and NaN
     are unknown in an attribute; in a feature they become the column's median. InputError (or
     FormatError) names the file, the rule, the value and a remedy.
+
+    >>> import pathlib, tempfile
+    >>> from core.data.readers import load_graph
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "friends.csv")
+    >>> _ = path.write_text("ada,bob\\nbob,eve\\nbob,ada\\n")
+    >>> loaded = load_graph(path)
+    >>> loaded.graph, loaded.report.num_reciprocal
+    (Graph('friends', nodes=3, links=2), 1)
     """
     path = Path(path)
     file_name = path.name  # of a dataset's folder, not of the file inside

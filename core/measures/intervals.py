@@ -67,7 +67,12 @@ def combine_measurements(
 
 
 def wilson_interval(successes: float, trials: int) -> tuple[float, float]:
-    """95 % score interval of a share (Wilson 1927); (0, 1) without trials."""
+    """95 % score interval of a share (Wilson 1927); (0, 1) without trials.
+
+    >>> from core.measures.intervals import wilson_interval
+    >>> [round(float(end), 3) for end in wilson_interval(8, 10)]
+    [0.49, 0.943]
+    """
     if trials == 0:
         return 0.0, 1.0
     z = float(ndtri((1 + LEVEL) / 2))

@@ -50,6 +50,12 @@ def compute_auc(scores: np.ndarray, truth: np.ndarray) -> tuple[float, np.ndarra
     DeLong's structural components by mid-ranks (DeLong et al. 1988; Sun & Xu 2014). The sum of
     the squared influences is DeLong's variance; influences of several AUCs on the same cases
     add up before squaring. NaN where a side is empty.
+
+    >>> import numpy as np
+    >>> from core.measures.ranking import compute_auc
+    >>> auc, influence = compute_auc(np.array([4.0, 2, 3, 1]), np.array([True, True, False, False]))
+    >>> float(auc), influence.shape
+    (0.75, (4,))
     """
     influence = np.zeros(len(scores))
     positives, negatives = scores[truth], scores[~truth]

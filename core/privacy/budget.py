@@ -95,6 +95,14 @@ class Account:
 
     kind     protected unit: EDGE, NODE, LINK_ONCE, LINK_TWICE
     epsilon  for a local kind the budget of one report; both ends of a link may spend it
+
+    >>> from core.context import Context
+    >>> from core.privacy.budget import Account
+    >>> from core.privacy.guarantees import EDGE
+    >>> from core.seeding import Seed
+    >>> account = Account(EDGE, 2.0, Context(Seed(0)))
+    >>> account.spend(0.25), account.share_left
+    (2.0, 0.75)
     """
 
     def __init__(self, kind: Kind, epsilon: float, context: Context, delta: float = 0.0) -> None:

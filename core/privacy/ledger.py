@@ -118,7 +118,12 @@ class Budget:
 
 
 def parse_budget(value: object) -> Budget:
-    """The budget of `EPS[,DELTA]`, of a number or of stored fields; raises InputError."""
+    """The budget of `EPS[,DELTA]`, of a number or of stored fields; raises InputError.
+
+    >>> from core.privacy.ledger import parse_budget
+    >>> parse_budget("2,1e-6")
+    Budget(epsilon=2.0, delta=1e-06)
+    """
     if isinstance(value, Budget):
         return value
     parts = list(value.values()) if isinstance(value, dict) else str(value).split(",")

@@ -86,6 +86,12 @@ class AuditSpec(PartedSpec):
     """Graph by content hash, threats, methods and repeats.
 
     The original graph is always audited, as release "original"; it is not listed as a defense.
+
+    >>> from core.audit.asked.spec import AuditSpec
+    >>> fields = {"graph_hash": "0" * 64, "hide_links": 0.1, "attacks": [{"key": "katz"}]}
+    >>> spec = AuditSpec.check_spec(fields)
+    >>> spec.threats.hide_links, spec.num_repeats, spec.attacks[0].id
+    (0.1, 5, 'katz')
     """
 
     graph_name: str = Field(

@@ -1,0 +1,325 @@
+"""Audits for scripts and notebooks; `core` gives the names.
+
+App, command line and scripts share one store (AUDIT_HOME): what one of them has computed, the
+others do not compute again.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import pandas as pd
+
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.presets import Asked, add_data_independent, choose_attacks
+from core.audit.asked.publish_spec import PublishSpec
+from core.audit.asked.scenarios import Threat
+from core.audit.asked.spec import AuditSpec
+from core.audit.asked.spec_parts import IdentityChoice
+from core.audit.results.export import write_audit
+from core.audit.results.view import RESULT_COLUMNS, AuditView
+from core.audit.store.states import State
+from core.cli.arguments import DEFAULT_SHARE
+from core.cli.audit import Show, compute_audit, judge_audit
+from core.cli.audit_spec import choose_policy, identify_command, needs_links
+from core.cli.publish import check_suffix, write_publishing
+from core.cli.team import open_service
+from core.cli.terminal import make_folder
+from core.errors import AuditError, InputError
+from core.findings.policy import Policy, check_policy, load_policy
+from core.findings.tables import list_metrics, list_threats, main_metric
+from core.findings.verdict import Verdict
+from core.findings.verdict import judge as judge_view
+from core.findings.verdict_words import describe_decision
+from core.graph import Graph
+from core.methods import Method
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+Methods = str | Method | Iterable[str | Method]
+"""Methods as objects, or as on the command line: `KEY:name=value,…`."""
+
+Question = Literal["attacks", "exposure", "usefulness"]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Results of an audit; shown as a table in a notebook.
+
+    view  everything known about it, as the pages read it
+
+    >>> import tempfile
+    >>> audit.decision, audit.results.columns[:5].tolist()
+    ('do_not_publish', ['release', 'defense', 'config', 'method', 'metric'])
+    >>> audit.exposure[["release", "threat", "exposed", "n"]]
+        release threat  exposed   n
+    0  original   link        1  13
+    >>> audit.node_risk.columns.tolist()
+    ['release', 'threat', 'target', 'node', 'attack', 'risk', 'advantage', 'low', 'high']
+    >>> audit.figure("attacks").layout.title.text is None
+    False
+    >>> sorted(path.name for path in audit.write(tempfile.mkdtemp()).iterdir())
+    ['audit.json', 'nodes.parquet', 'releases']
+    """
+
+    view: AuditView
+
+    @property
+    def results(self) -> pd.DataFrame:
+        """One row per release, attack and metric, as in audit.json."""
+        return self.view.results[list(RESULT_COLUMNS)].copy()
+
+    @property
+    def exposure(self) -> pd.DataFrame:
+        """Exposed nodes of each release and secret under the headline attacker.
+
+        Columns release, threat, target (private column if there are several), exposed, n (nodes at
+        stake), share, mean (advantage), attacks.
+        """
+        columns = ["release", "threat", "target", "exposed", "n", "share", "mean", "attacks"]
+        return self.view.nodes.exposed[columns].copy()
+
+    @property
+    def node_risk(self) -> pd.DataFrame:
+        """Risk of each node at stake under the headline attacker, by release and secret.
+
+        risk is the attacker's confidence in the truth, advantage what it is above the base rate,
+        low and high the 95 % interval of the risk.
+        """
+        names, parts = self.view.nodes.names, []
+        for one in self.view.nodes.headlines:
+            ((threat, target),) = one.secrets
+            titles = pd.Index([attack.title for attack in one.attacks])
+            own = {"release": one.release, "threat": threat, "target": target}
+            own |= {"node": names[one.nodes], "attack": titles[one.which]}
+            own |= {name: getattr(one, name) for name in ("risk", "advantage", "low", "high")}
+            parts.append(pd.DataFrame(own))
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict by the audit's policy; None without one."""
+        policy = self.view.spec.policy
+        return None if policy is None else judge_view(self.view, check_policy(policy))
+
+    @property
+    def decision(self) -> str | None:
+        """publish, review or do_not_publish; None without a policy."""
+        return None if self.verdict is None else self.verdict.decision
+
+    def figure(self, question: Question = "exposure", threat: Threat | None = None) -> Figure:
+        """The chart that answers a question, by default for the first threat of the audit.
+
+        attacks     which attack finds most on the original
+        exposure    how many nodes are at which risk on each release
+        usefulness  what each release keeps, against its risk
+        """
+        from core.figures.ranking import attack_ranking
+        from core.figures.risk import risk_distribution
+        from core.figures.tradeoff import tradeoff
+
+        if question not in get_args(Question):
+            raise InputError(
+                "question", "must be one of " + ", ".join(get_args(Question)), question
+            )
+        if question == "exposure":
+            return risk_distribution(self.view.nodes).figure
+        results = self.view.results
+        threats, useful = list_threats(results), list_metrics(results, "release")
+        asked = threat or next(iter(threats), None)
+        metric = None if asked not in threats else main_metric(results, asked)
+        if asked is None or metric is None or (question == "usefulness" and not useful):
+            known = ", ".join(threats) or "none"
+            raise InputError("threat of the figure", f"must have results: {known}", threat)
+        if question == "attacks":
+            return attack_ranking(results, asked, metric).figure
+        return tradeoff(results, metric, useful[0], threat=asked).figure
+
+    def write(self, folder: str | Path) -> Path:
+        """Write audit.json, nodes.parquet and releases/; returns the folder."""
+        write_audit(self.view, Path(folder), judge_audit(self.view, lambda _: None)[0])
+        return Path(folder)
+
+    def report(self, path: str | Path) -> Path:
+        """Write the report as a PDF for internal use; returns its path."""
+        from core.report import write_report
+
+        return write_report(self.view, path)
+
+    def _repr_html_(self) -> str:
+        """For notebooks; names are escaped."""
+        verdict = self.verdict
+        said = "" if verdict is None else f"<p>{html.escape(describe_decision(verdict))}</p>"
+        return said + self.view._repr_html_()
+
+
+def load_graph(source: str | Path, **options: Any) -> Graph:
+    """The graph of a file or folder, or of the catalogue by its name.
+
+    options  of `core.data.readers.load_graph`: nodes_path, id_column, private, utility …
+
+    >>> from core import load_graph
+    >>> load_graph("karate")
+    Graph('karate', nodes=34, links=78)
+    """
+    from core.data import catalogue, readers
+
+    names = [info.name for info in catalogue.list_datasets()]
+    if str(source) in names and not options and not Path(source).exists():
+        return catalogue.load_dataset(str(source)).graph
+    return readers.load_graph(source, **options).graph
+
+
+def run_audit(
+    graph: Graph,
+    attacks: Methods = "quick",
+    defenses: Methods = (),
+    *,
+    private: str | Iterable[str] | None = None,
+    policy: str | Policy | None = None,
+    name: str | None = None,
+    progress: bool = True,
+    **fields: Any,
+) -> Audit:
+    """Audit a graph, or take up where an earlier run of the same audit ended.
+
+    attacks   preset (quick, standard, thorough), "all", or methods; with texts, baseline attackers
+              are added
+    defenses  methods, one release each
+    private   column, or columns, that must stay private; without one a tenth of the links is
+              withheld, and attackers look for these
+    policy    public, partner, internal, a JSON file or a Policy; gives the audit a decision
+    name      of the audit in the history
+    progress  whether progress is shown on stderr, by tqdm if it is installed
+    fields    further fields of the specification by name: `num_repeats`, `known`, `identity` …
+              (core.audit.asked.spec)
+
+    Raises InputError for what cannot be audited, and AuditError if the audit is stopped.
+
+    >>> from core import find_method, load_graph, run_audit
+    >>> katz = find_method("katz")(decay=0.3)
+    >>> graph = load_graph("karate")
+    >>> audit = run_audit(graph, ["jaccard", katz], num_repeats=1, progress=False)
+    >>> sorted({attack.split(":")[0] for attack in audit.results.method})
+    ['degree_product', 'feature_cosine', 'jaccard', 'katz', 'release']
+    """
+    chosen = [_read_method(each) for each in _list(attacks)]
+    defended = [_read_method(each) for each in _list(defenses)]
+    made = [MethodChoice.parse(d, "defense") if isinstance(d, str) else d for d in defended]
+    columns = list(_list(private or ()))
+    fields = {**fields, "defenses": [identify_command(d) for d in add_data_independent(made)]}
+    if columns:
+        fields |= {"private": columns[0], "more_private": columns[1:]}
+    identity = fields.get("identity")
+    if identity is not None:  # {} asks for it with all defaults
+        fields["identity"] = IdentityChoice.model_validate(identity).model_dump()
+    keys = [each if isinstance(each, str) else each.key for each in chosen]
+    if fields.get("hide_links") is None and needs_links(keys, fields):
+        fields["hide_links"] = DEFAULT_SHARE
+    fields["attacks"] = choose_attacks(Asked.of_fields(fields), chosen)
+    given = policy.model_dump(mode="json") if isinstance(policy, Policy) else None
+    fields["policy"] = choose_policy(policy if isinstance(policy, str) else None, given)
+    fields |= {"graph_hash": graph.content_hash, "graph_name": graph.name}
+    spec = AuditSpec.check_spec(fields)
+    if not spec.attacks:
+        raise InputError("attacks", "must name one", remedy="such as quick, all or adamic_adar")
+    has_command = any(choice.key == "command" for choice in made)
+    with (
+        open_service(computes=not has_command, tell=lambda _text: None) as service,
+        _open_bar(progress) as show,
+    ):
+        service.save_graph(graph)
+        audit_id = compute_audit(service, spec, name, show)
+        view = service.get_view(audit_id)
+        if view.summary.state is not State.DONE:
+            raise AuditError(f"audit {view.summary.state}: {service.get_progress(audit_id).note}")
+        for load in (view.load_nodes, view.load_profile, view.load_rocs):
+            load()  # while the store is open
+        return Audit(view)
+
+
+def judge(audit: Audit, policy: str | Policy) -> Verdict:
+    """The verdict on each release of an audit by a policy: a shipped key, a JSON file, a Policy.
+
+    >>> from core import judge
+    >>> verdict = judge(audit, "public")
+    >>> verdict.decision, verdict.recommended
+    ('do_not_publish', None)
+    """
+    own = policy if isinstance(policy, Policy) else load_policy(policy)
+    return judge_view(audit.view, own)
+
+
+def publish(
+    graph: Graph,
+    defense: str | Method,
+    path: str | Path,
+    *,
+    private: str | None = None,
+    attributes: Iterable[str] = (),
+    **fields: Any,
+) -> list[Path]:
+    """Publish a graph: one release with fresh noise, entered in the ledger and written.
+
+    path        of the file: .csv, .parquet, .graphml, .gexf, .npz or .pt
+    private     column that must stay private
+    attributes  columns that leave
+    fields      further fields by name: `budget`, `lineage`, `publish_columns` …
+                (core.audit.asked.publish_spec)
+
+    Returns the files, the provenance last. Raises InputError if one is there already.
+
+    >>> import tempfile
+    >>> from core import load_graph, publish
+    >>> path = tempfile.mkdtemp() + "/release.csv"
+    >>> [made.name for made in publish(load_graph("karate"), "edge_rand:epsilon=2", path)]
+    ['release.csv', 'release.nodes.csv', 'release.provenance.json']
+    """
+    from core.data.writers import list_release_files, locate_provenance
+
+    path, choice = Path(path), _read_method(defense)
+    if isinstance(choice, str):
+        choice = MethodChoice.parse(choice, "defense")
+    suffix = check_suffix(path)
+    files = list_release_files(path.parent, path.stem, (suffix,))
+    for file in (*files, locate_provenance(path.parent, path.stem)):
+        if file.exists():
+            raise InputError("output file", "must not exist", str(file), "name another one")
+    own = {**fields, "private": private, "graph_hash": graph.content_hash}
+    spec = PublishSpec.check_fields({**own, "defense": identify_command(choice)})
+    make_folder(path.parent)
+    return write_publishing(graph, spec, path, tuple(attributes))[2]
+
+
+def _list(given: Any) -> list[Any]:
+    return [given] if isinstance(given, str | Method) else list(given)
+
+
+def _read_method(given: str | Method) -> str | MethodChoice:
+    return given if isinstance(given, str) else MethodChoice.of(given)
+
+
+@contextmanager
+def _open_bar(is_shown: bool) -> Iterator[Show | None]:
+    """Shows progress by a bar of tqdm; None, for the command line's way, without the package."""
+    if not is_shown:
+        yield lambda _done, _total, _doing: None
+        return
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield None
+        return
+    with tqdm(unit=" parts", leave=False) as bar:
+
+        def show(done: int, total: int, doing: str) -> None:
+            bar.total, bar.n = total, done
+            bar.set_postfix_str(doing)
+
+        yield show

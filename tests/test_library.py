@@ -1,0 +1,197 @@
+"""What the names for scripts do beyond their examples."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from types import SimpleNamespace
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from core import Audit, find_method, from_networkx, from_pandas, from_pyg, library, publish
+from core.audit.asked.spec import AuditSpec
+from core.cli.arguments import split_private
+from core.cli.audit_spec import build_spec
+from core.cli.main import build_parser
+from core.data.catalogue import load_dataset
+from core.data.synthetic import generate_social
+from core.errors import InputError
+from core.findings.policy import find_policy
+from tests.inline import run_inline
+
+
+def test_networkx_gives_ids_weights_and_columns() -> None:
+    given = nx.MultiDiGraph()
+    given.add_node("ada", city="Rome", age=31)
+    given.add_node(7, city="Oslo", age=50)
+    given.add_node("eve", city="Rome")
+    given.add_edge("ada", 7, weight=0.5)
+    given.add_edge(7, "ada", weight=2)
+    given.add_edge(7, "eve")
+    given.add_edge("eve", "eve")
+    before = nx.to_dict_of_dicts(given)
+    graph = from_networkx(given, utility="city", name="friends")
+    assert (graph.name, graph.node_ids) == ("friends", ("ada", "7", "eve"))
+    assert graph.edges.tolist() == [[0, 1], [1, 2]]
+    assert graph.weights.tolist() == [2.0, 1.0]
+    assert graph.attribute("city").classes == ("Oslo", "Rome")
+    assert graph.dense_features().ravel().tolist() == [31, 50, 40.5]
+    assert nx.to_dict_of_dicts(given) == before
+
+
+def test_an_unweighted_graph_without_attributes_has_neither() -> None:
+    graph = from_networkx(nx.path_graph(3))
+    assert graph.weights is None
+    assert graph.features is None
+    assert not graph.attributes
+
+
+def test_nodes_with_one_text_are_refused() -> None:
+    with pytest.raises(InputError, match="nodes must have distinct texts; got 1; relabel them"):
+        from_networkx(nx.Graph([(1, "1")]))
+
+
+def test_pandas_gives_weights_and_unknown_values_and_names_what_is_missing() -> None:
+    links = pd.DataFrame({"a": [1, 2, 3], "b": [2, 3, 3], "hours": [0.5, 4, 1]})
+    nodes = pd.DataFrame({"key": [3, 2, 1], "city": ["Rome", "?", "Oslo"]})
+    columns = {"source": "a", "target": "b", "weight": "hours", "id": "key"}
+    graph = from_pandas(links, nodes, **columns, private="city", unknown=["?"])
+    assert graph.node_ids == ("3", "2", "1")
+    assert graph.edges.tolist() == [[0, 1], [1, 2]]
+    assert graph.weights.tolist() == [4.0, 0.5]
+    assert graph.attribute("city").codes.tolist() == [1, -1, 0]
+    assert from_pandas(links, source="a", target="b").node_ids == ("1", "2", "3")
+    with pytest.raises(InputError, match="column of the links must be one of a, b, hours"):
+        from_pandas(links)
+    with pytest.raises(InputError, match="column of the nodes must be one of key, city"):
+        from_pandas(links, nodes, source="a", target="b")
+    with pytest.raises(InputError, match="must have a row for every linked node"):
+        from_pandas(links, nodes[:2], source="a", target="b", id="key")
+
+
+def test_a_graph_survives_the_way_to_pyg_and_back() -> None:
+    graph = generate_social(200)
+    again = from_pyg(graph.to_pyg(), private="affiliation")
+    assert (again.edges == graph.edges).all()
+    assert (again.dense_features() == graph.dense_features()).all()
+    for name, column in graph.attributes.items():
+        assert (again.attribute(name).codes == column.codes).all()
+
+
+@pytest.fixture
+def asked(monkeypatch) -> list[AuditSpec]:
+    """Gets the spec of each audit that is asked for; none runs."""
+    found: list[AuditSpec] = []
+    view = SimpleNamespace(summary=SimpleNamespace(state="done"))
+    for name in ("load_nodes", "load_profile", "load_rocs"):
+        setattr(view, name, lambda: None)
+    service = SimpleNamespace(save_graph=lambda graph: None, get_view=lambda audit_id: view)
+    monkeypatch.setattr(library, "State", SimpleNamespace(DONE="done"))
+    monkeypatch.setattr(library, "open_service", lambda **_: nullcontext(service))
+    monkeypatch.setattr(library, "compute_audit", lambda _service, spec, *_: found.append(spec))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ({}, "--attack quick"),
+        ({"private": "label"}, "--attack quick --private label"),
+        (
+            {"attacks": ["katz:decay=0.3", "gps"], "private": "label", "hide_links": 0.2},
+            "--attack katz:decay=0.3 --attack gps --private label --hide-links 0.2",
+        ),
+        (
+            {"attacks": "standard", "defenses": "dp_1k", "policy": "public", "num_repeats": 2},
+            "--attack standard --defense dp_1k --policy public --repeats 2",
+        ),
+        ({"identity": {}, "attacks": "degree"}, "--attack degree --identity"),
+    ],
+)
+def test_arguments_ask_for_what_options_ask_for(arguments, options, asked) -> None:
+    graph = load_dataset("karate").graph
+    library.run_audit(graph, progress=False, **arguments)
+    line = ["audit", "--graph", "karate", "--out", "out", *options.split()]
+    parsed = build_parser().parse_args(line)
+    split_private(parsed)
+    service = SimpleNamespace(save_graph=lambda graph: graph.content_hash)
+    assert asked == [build_spec(parsed, service)]
+
+
+def test_methods_are_objects_too_and_columns_several(asked) -> None:
+    graph = generate_social(200)
+    katz, edge_rand = find_method("katz")(decay=0.3), find_method("edge_rand")(epsilon=4)
+    columns = ["affiliation", "seniority"]
+    library.run_audit(graph, [katz], edge_rand, private=columns, hide_links=0.1, progress=False)
+    (spec,) = asked
+    assert [choice.id for choice in spec.attacks] == ["katz:decay=0.3"]
+    assert [choice.id for choice in spec.defenses] == ["edge_rand:epsilon=4.0"]
+    assert spec.threats.columns == ("affiliation", "seniority")
+    own = find_policy("partner").model_copy(update={"repeats": 7})
+    library.run_audit(graph, katz, policy=own, hide_links=0.1, progress=False)
+    assert asked[-1].policy["repeats"] == 7
+    with pytest.raises(InputError, match="attacks must name one"):
+        library.run_audit(graph, (), hide_links=0.1)
+
+
+@pytest.fixture(scope="module")
+def audit(tmp_path_factory) -> Audit:
+    graph = load_dataset("karate").graph
+    fields = {
+        "graph_name": "<b>",
+        "graph_hash": graph.content_hash,
+        "private": "label",
+        "known": 0.3,
+        "hide_links": 0.1,
+        "num_repeats": 1,
+        "attacks": [{"key": "common_neighbors"}, {"key": "label_propagation"}],
+        "defenses": [{"key": "random_deletion"}],
+    }
+    return Audit(run_inline(AuditSpec.check_spec(fields), graph, tmp_path_factory.mktemp("home")))
+
+
+def test_tables_agree_with_the_view(audit) -> None:
+    risk, nodes = audit.node_risk, audit.view.nodes
+    for row in audit.exposure.itertuples():
+        own = risk[(risk.release == row.release) & (risk.threat == row.threat)]
+        assert len(own) == row.n
+        assert (own.advantage > 0.2).sum() == row.exposed
+    one = risk[(risk.threat == "link") & (risk.release == "original")].iloc[0]
+    assert nodes.list_figures(one.node, ("link", ""))[0].risk == one.risk
+    assert audit.decision is None
+    assert audit.verdict is None
+    assert not np.shares_memory(audit.results.n.to_numpy(), audit.view.results.n.to_numpy())
+
+
+def test_figures_answer_questions_and_name_the_others(audit) -> None:
+    titles = {q: audit.figure(q).layout.title.text for q in ("attacks", "exposure", "usefulness")}
+    assert len({*titles.values()}) == 3
+    assert audit.figure("attacks", "attribute").layout.title.text != titles["attacks"]
+    with pytest.raises(InputError, match="must be one of attacks, exposure, usefulness"):
+        audit.figure("who")
+    with pytest.raises(InputError, match="must have results: link, attribute; got identity"):
+        audit.figure("attacks", "identity")
+
+
+def test_a_notebook_shows_names_escaped(audit) -> None:
+    policy = find_policy("public").model_dump(mode="json")
+    spec = audit.view.spec.model_copy(update={"policy": policy})
+    for shown in (audit, Audit(replace(audit.view, spec=spec))):
+        text = shown._repr_html_()
+        assert "&lt;b&gt;" in text
+        assert "<b>" not in text
+    assert "publish" in text
+
+
+def test_publishing_replaces_no_file(tmp_path, audit_home) -> None:
+    graph, path = load_dataset("karate").graph, tmp_path / "release.csv"
+    written = publish(graph, find_method("edge_rand")(epsilon=2), path, attributes=["label"])
+    assert [file.exists() for file in written] == [True] * 3
+    assert "label" in written[1].read_text().splitlines()[0]
+    with pytest.raises(InputError, match="must not exist"):
+        publish(graph, "edge_rand", path)
+    with pytest.raises(InputError, match=r"must end in \.csv"):
+        publish(graph, "edge_rand", tmp_path / "release.doc")
