@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy import sparse
 
 
 def pair_codes(pairs: np.ndarray, num_nodes: int) -> np.ndarray:
@@ -61,3 +64,16 @@ def freeze(array: np.ndarray) -> np.ndarray:
         array = array.copy()
         array.flags.writeable = False
     return array
+
+
+def freeze_matrix(features: Any) -> np.ndarray | sparse.csr_array:
+    """(n, d) float32 that cannot be written to, dense or CSR; a copy."""
+    if sparse.issparse(features):
+        matrix = sparse.csr_array(features, dtype=np.float32, copy=True)
+        matrix.sum_duplicates()
+        matrix.sort_indices()
+        for part in (matrix.data, matrix.indices, matrix.indptr):
+            part.flags.writeable = False
+        return matrix
+    array = np.asarray(features, dtype=np.float32)
+    return freeze(array.reshape(len(array), -1))

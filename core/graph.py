@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from core.arrays import canonical_edges, freeze, is_among, pair_codes
+from core.arrays import canonical_edges, freeze, freeze_matrix, is_among, pair_codes
 from core.attribute import MISSING, Attribute
 from core.errors import InputError, propose_nearest
 from core.link_table import LinkColumn, LinkTable
@@ -65,7 +65,7 @@ class Graph:
             weights = np.asarray(self.weights, dtype=np.float64)
             object.__setattr__(self, "weights", freeze(weights))
         if self.features is not None:
-            object.__setattr__(self, "features", _freeze_features(self.features))
+            object.__setattr__(self, "features", freeze_matrix(self.features))
             names = tuple(self.feature_names) or tuple(map(str, range(self.features.shape[1])))
             object.__setattr__(self, "feature_names", names)
         self._check()
@@ -391,15 +391,3 @@ def _add_texts(digest: hashlib._Hash, texts: Sequence[str]) -> None:
     sizes = map(len, texts if encoded.isascii() else map(str.encode, texts))
     digest.update(np.fromiter(chain([len(texts)], sizes), "<i8", 1 + len(texts)).tobytes())
     digest.update(encoded)
-
-
-def _freeze_features(features: Any) -> np.ndarray | sparse.csr_array:
-    if sparse.issparse(features):
-        matrix = sparse.csr_array(features, dtype=np.float32, copy=True)
-        matrix.sum_duplicates()
-        matrix.sort_indices()
-        for part in (matrix.data, matrix.indices, matrix.indptr):
-            part.flags.writeable = False
-        return matrix
-    array = np.asarray(features, dtype=np.float32)
-    return freeze(array.reshape(len(array), -1))

@@ -31,8 +31,11 @@ from core.cli.publish import check_suffix, write_publishing
 from core.cli.team import open_service
 from core.cli.terminal import make_folder
 from core.errors import AuditError, InputError
+from core.findings.channels import describe_channels
 from core.findings.policy import Policy, check_policy, load_policy
-from core.findings.tables import list_metrics, list_threats, main_metric
+from core.findings.strongest import choose_measure
+from core.findings.tables import list_threats
+from core.findings.tradeoff import choose_axes
 from core.findings.verdict import Verdict
 from core.findings.verdict import judge as judge_view
 from core.findings.verdict_words import describe_decision
@@ -120,9 +123,9 @@ class Audit:
         exposure    how many nodes are at which risk on each release
         usefulness  what each release keeps, against its risk
         """
-        from core.figures.ranking import attack_ranking
-        from core.figures.risk import risk_distribution
-        from core.figures.tradeoff import tradeoff
+        from core.figures.attack_bars import attack_ranking
+        from core.figures.risk_charts import risk_distribution
+        from core.figures.tradeoff_points import tradeoff
 
         if question not in get_args(Question):
             raise InputError(
@@ -131,19 +134,23 @@ class Audit:
         if question == "exposure":
             return risk_distribution(self.view.nodes).figure
         results = self.view.results
-        threats, useful = list_threats(results), list_metrics(results, "release")
+        threats = list_threats(results)
         asked = threat or next(iter(threats), None)
-        metric = None if asked not in threats else main_metric(results, asked)
-        if asked is None or metric is None or (question == "usefulness" and not useful):
+        measure = None if asked not in threats else choose_measure(results, asked)
+        axes = None if asked not in threats else choose_axes(results, asked)
+        if asked is None or measure is None or (question == "usefulness" and axes is None):
             known = ", ".join(threats) or "none"
             raise InputError("threat of the figure", f"must have results: {known}", threat)
         if question == "attacks":
-            return attack_ranking(results, asked, metric).figure
-        return tradeoff(results, metric, useful[0], threat=asked).figure
+            return attack_ranking(results, asked, measure.metric).figure
+        assert axes is not None
+        return tradeoff(results, *axes, threat=asked).figure
 
     def write(self, folder: str | Path) -> Path:
         """Write audit.json, nodes.parquet and releases/; returns the folder."""
-        write_audit(self.view, Path(folder), judge_audit(self.view, lambda _: None)[0])
+        verdict, _ = judge_audit(self.view, lambda _: None)
+        findings = {**verdict, "channels": describe_channels(self.view)}
+        write_audit(self.view, Path(folder), findings)
         return Path(folder)
 
     def report(self, path: str | Path) -> Path:

@@ -19,6 +19,7 @@ from core.audit.store.states import State
 from core.cli.audit import judge_audit
 from core.defenses.external import EXTERNAL
 from core.errors import InputError
+from core.findings.channels import describe_channels
 from core.privacy.claim_check import ClaimCheck
 from core.release import ORIGINAL
 from tests.inline import run_inline
@@ -45,7 +46,8 @@ def write(tmp_path_factory):
     def call(view) -> dict[str, object]:
         folder = tmp_path_factory.mktemp("out")
         view = replace(view, provenance=describe_run(view.spec) | {"devices": ["CPU"]})
-        write_audit(view, folder, judge_audit(view, lambda _text: None)[0])
+        verdict, _ = judge_audit(view, lambda _text: None)
+        write_audit(view, folder, {**verdict, "channels": describe_channels(view)})
         return json.loads((folder / "audit.json").read_text())
 
     return call
