@@ -176,4 +176,4 @@ def estimate_rates(
         excess = np.average((found[kind] - mean) ** 2 - noise[kind], weights=weights**2)
         spread = max(float(excess), LEAST_SPREAD)
         rates[kind] = mean + (found[kind] - mean) * spread / (spread + noise[kind])
-    return np.maximum(rates, 0.0)
+    return np.asarray(np.maximum(rates, 0.0))
