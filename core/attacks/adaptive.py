@@ -15,7 +15,7 @@ from scipy.special import softmax
 
 from core.algorithms.class_propagation import fit_power, sharpen
 from core.algorithms.normalize import fit_scale
-from core.attacks.attribute.committee import select_held_out
+from core.attacks.attribute.committee import MEMBERS, select_held_out
 from core.attacks.attribute.denoised_blocks import DenoisedBlocks
 from core.attacks.base_predictions import keep_arrays, recall_base_prediction
 from core.attacks.link.pair_classifier import LEAST, PooledClassifier, fit_pair_classifier
@@ -266,7 +266,7 @@ def _pool_with_denoised(
 ) -> np.ndarray | None:
     """(n, C) of the attack's result and `denoised_blocks`, weighted by their predictions of known
     values held out; None if that predicts these no better, or if no rate is known."""
-    denoising = DenoisedBlocks()
+    denoising = MEMBERS[DenoisedBlocks.info.key]()
     if attack.info.key == denoising.info.key or not attack.reads_links:
         return None
     if denoising.supports(release, threat):

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.fresh_attackers [--classes 42] [--inside 0.5] [--splits 0,1,2]
         [--releases original,random_deletion:strength=0.3,edge_rand:epsilon=2,…]
-        [--attacks adjacency_regression,label_propagation,…] [--identity]
+        [--attacks adjacency_regression,label_propagation,…] [--identity] [--reliability]
 
 Graphs are degree-corrected block models of a thousand people, drawn anew for each split; a tenth of
 the values is known. On attributes a fresh attacker averages a logistic model of the rows of A + I
@@ -10,7 +10,7 @@ and one of their propagation; where links were flipped with a public rate it sub
 takes the spectrum. Ours, each also adaptive (`@adaptive`): AUC, accuracy and share of exposed, and
 how far each is ahead of the fresh attacker, with the standard error over the splits. With
 `--identity` both match a second copy of the graph of which a share of the links was deleted: share
-found.
+found. `--reliability` prints forecast against truth of our attacks' likeliest classes instead.
 """
 
 from __future__ import annotations
@@ -33,7 +33,12 @@ from core.data.second_graph import draw_identity_threat
 from core.data.splits import draw_attribute_threat
 from core.graph import Graph
 from core.measures.identity import measure_matches
-from core.measures.node_risk import compute_attribute_node_risk, measure_advantage
+from core.measures.node_risk import (
+    calibrate_classes_across_folds,
+    calibrate_on_known,
+    compute_attribute_node_risk,
+    measure_advantage,
+)
 from core.measures.ranking import measure_class_probabilities
 from core.registry import make_method, parse_method
 from core.release import Release
@@ -51,6 +56,7 @@ PENALTY = 10.0
 """Inverse penalty of the fresh logistic models."""
 STEPS = 30
 """Steps of FAQ."""
+CALIBRATIONS = calibrate_classes_across_folds, calibrate_on_known
 
 
 def infer_afresh(links: np.ndarray, codes: np.ndarray, num_classes: int, flip: float) -> np.ndarray:
@@ -178,6 +184,30 @@ def compare_matchers(
     return rows
 
 
+def print_reliability(key: str, num_classes: int, splits: list[int], inside: float) -> None:
+    """Expected calibration error on the original over ten bins, and mean forecast / share of right
+    ones in each: as the risk is calibrated, and by the attacker's own forecast."""
+    found: dict[str, list[np.ndarray]] = {"risk": [], "forecast": []}
+    for split in splits:
+        graph = generate_blocks(num_classes, split, inside)
+        threat = draw_attribute_threat(graph, "private", 0.1, Seed(split))
+        result = make_method(key).infer(Release(graph), threat, Context(Seed(split)))
+        for how, calibrate in zip(found, CALIBRATIONS, strict=True):
+            values = calibrate(result, threat)
+            if values is not None:
+                is_right = values.argmax(axis=1) == threat.attribute.codes[threat.hidden]
+                found[how].append(np.stack([values.max(axis=1), is_right]))
+    for how, parts in found.items():
+        if not parts:
+            continue
+        told, right = np.concatenate(parts, axis=1)
+        bins = np.minimum((10 * told).astype(int), 9)
+        inside_bins = [bins == each for each in np.unique(bins)]
+        error = sum(abs(told[b].mean() - right[b].mean()) * b.mean() for b in inside_bins)
+        table = " ".join(f"{told[b].mean():.2f}/{right[b].mean():.2f}" for b in inside_bins)
+        print(f"{num_classes} classes, {key}, {how}: ECE {error:.3f}; {table}", flush=True)
+
+
 def print_rows(name: str, splits: list[dict[str, np.ndarray]]) -> None:
     """Means over the splits, and the lead over the fresh attacker with its standard error."""
     for who in splits[0]:
@@ -199,8 +229,13 @@ def main() -> None:
     parser.add_argument("--releases", default=RELEASES)
     parser.add_argument("--attacks", default=ATTACKS)
     parser.add_argument("--identity", default="", help="shares of the links deleted: 0.3,0.6")
+    parser.add_argument("--reliability", action="store_true")
     options = parser.parse_args()
     splits = [int(split) for split in options.splits.split(",")]
+    if options.reliability:
+        for key in options.attacks.split(","):
+            print_reliability(key, options.classes, splits, options.inside)
+        return
     for name in filter(None, options.releases.split(",")):
         attacks = options.attacks.split(",")
         rows = [

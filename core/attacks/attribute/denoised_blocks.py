@@ -176,5 +176,4 @@ def estimate_rates(
         excess = np.average((found[kind] - mean) ** 2 - noise[kind], weights=weights**2)
         spread = max(float(excess), LEAST_SPREAD)
         rates[kind] = mean + (found[kind] - mean) * spread / (spread + noise[kind])
-    clipped: np.ndarray = np.maximum(rates, 0.0)
-    return clipped
+    return np.asarray(np.maximum(rates, 0.0))
