@@ -7,6 +7,8 @@ import pytest
 import core.cli.main as command
 from core.cli import audit, team
 
+pytestmark = pytest.mark.own_cluster
+
 AUDIT = ["audit", "--graph", "karate", "--attack", "common_neighbors", "--repeats", "1"]
 COMMAND = "command:anonymise {in} {out}"
 
