@@ -128,7 +128,7 @@ def _choose(
             beside = st.selectbox(
                 "Second release",
                 [NO_RELEASE, *titles],
-                format_func=lambda release: titles.get(release, "none"),
+                format_func=lambda release: titles.get(release, release),
                 key="map-release",
                 persist_state="session",
             )
