@@ -114,13 +114,14 @@ def test_ends_are_proposed_by_their_values_and_unused_columns_told(
     assert chosen["Column of the target"] == "node_id_end"
     assert chosen["Column of the weight"] == "none"
     said = [item.value for item in app.caption]
-    assert any("sourceID is kind of a link: 2 kinds" in text for text in said)
+    assert any("sourceID is kind of a link: 1 kind" in text for text in said)
     app.button(key="load-upload").click().run()
     assert not app.exception
     graph = audited[0].load_graph(app.session_state["graph"])
     assert (graph.num_nodes, graph.num_edges) == (30, 30)
     report = app.session_state["load_reports"][app.session_state["graph"]]
-    assert "kind of a link" in report.ignored_columns["sourceID"]
+    assert {column.name: column.use for column in report.columns}["sourceID"] == "kind of a link"
+    assert graph.link_table.columns["sourceID"].classes == ("Panama Papers",)
 
 
 def test_unsure_ends_are_asked_before_loading(open_app: OpenApp, audited, monkeypatch) -> None:
