@@ -41,6 +41,20 @@ def test_what_is_audited_is_what_was_chosen(page: Page, files: tuple[Path, Path]
     expect(answer).to_contain_text("200 people", timeout=driver.RUN_MS)
     expect(answer).to_contain_text("0 attributes")
     driver.settle(page)
+    driver.unfold(page, "Change attributes and features")
+    for label in ("Attributes", "Features"):  # "partner" is an attribute from here on
+        box = page.get_by_role("combobox", name=label, exact=True).first
+        box.click()
+        if label == "Attributes":
+            box.fill("partner")
+            page.get_by_role("option", name="partner", exact=True).first.click()
+        else:
+            box.press("Backspace")  # the last of the features
+        driver.settle(page)
+        box.press("Escape")
+    driver.press(page, "Apply", exact=True)
+    expect(answer).to_contain_text("1 attribute and", timeout=driver.RUN_MS)
+    driver.settle(page)
     driver.choose(page, "Private column", "mature")
     driver.choose(page, "Utility column", "partner")
     expect(answer).to_contain_text("2 attributes")
