@@ -35,9 +35,9 @@ def main() -> None:
         return
     graph = session.current_graph()
     is_new = st.session_state.pop("loaded", False)
-    if is_new:
-        st.success(f"{escape(graph.name)} is loaded.", icon=":material/check_circle:")
-    top, bottom = st.container(), st.container()
+    notice, top, bottom = st.container(), st.container(), st.container()
+    if is_new:  # in a container: without it, what follows would be drawn anew and closed
+        notice.success(f"{escape(graph.name)} is loaded.", icon=":material/check_circle:")
     with bottom:  # first: the warnings above depend on these choices
         show_threats(graph)
         show_second_graph(graph)

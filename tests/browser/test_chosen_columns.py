@@ -43,7 +43,8 @@ def test_what_is_audited_is_what_was_chosen(page: Page, files: tuple[Path, Path]
     driver.settle(page)
     driver.unfold(page, "Change attributes and features")
     for label in ("Attributes", "Features"):  # "partner" is an attribute from here on
-        box = page.get_by_role("combobox", name=label, exact=True).first
+        lists = page.get_by_test_id("stMultiSelect")
+        box = lists.filter(has_text=re.compile(f"^{label}")).locator("input").first
         box.click()
         if label == "Attributes":
             box.fill("partner")
