@@ -267,7 +267,7 @@ def test_the_measure_that_the_policy_limits_leads_and_its_limit_is_drawn(view):
     table = next(b for b in content["sections"][0]["blocks"] if b["kind"] == "table")
     assert table["columns"][1] == METRICS["tpr_at_fpr_0.01"].title
     captions = [b["caption"] for b in content["sections"][1]["blocks"] if "caption" in b]
-    assert any("the policy's limit, 0.65" in caption for caption in captions)
+    assert any("the policy's limit, 0.050" in caption for caption in captions)
     without = replace(view, spec=view.spec.model_copy(update={"policy": None}))
     assert build_content(without, ReportOptions(sections=("tradeoff",)))[1] != images
 
