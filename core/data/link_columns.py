@@ -271,7 +271,7 @@ def find_use(name: str, column: pd.Series) -> tuple[str, str, str]:
         if is_distinct and kind == "whole" and _OWN_ID.fullmatch(_spell(name)):
             return LEFT_OUT, "id", "every value is distinct: a number of the link"
         signs = filled.str.startswith("-").mean()
-        why = f"if it is the weight, --weight '{name}'"
+        why = "not the weight unless it is chosen (“Column of the weight”, or --weight)"
         if signs:
             share = f"{format_percent(float(signs))} negative"
             why = f"a rating with a sign ({share}): negative links count as any other"

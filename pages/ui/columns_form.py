@@ -65,8 +65,12 @@ def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
         return {"publish_columns": (), "generalize": ()}
     if way == "formats":
         st.caption("NPZ files contain the features, CSV and GraphML files the utility column.")
+        if leaving.list_table_columns(graph):
+            st.caption("Columns of links leave only if they are chosen; weights leave.")
     publish = _choose_names(names, graph) if way == "chosen" else None
-    rules = _choose_rules(names if publish is None else list(publish), publish)
+    usual = leaving.list_choices(graph)[1]
+    unasked = [name for name in names if name in usual]
+    rules = _choose_rules(unasked if publish is None else list(publish), publish)
     return {"publish_columns": publish, "generalize": rules}
 
 
