@@ -198,7 +198,7 @@ def run_audit(
 
     attacks   preset (quick, standard, thorough), "all", or methods; with texts, baseline attackers
               are added
-    defenses  methods, one release each
+    defenses  methods, one release each; `KEY:name=sweep` for several strengths
     private   column, or columns, that must stay private; without one a tenth of the links is
               withheld, and attackers look for these
     policy    public, partner, internal, a JSON file or a Policy; gives the audit a decision
@@ -218,7 +218,11 @@ def run_audit(
     """
     chosen = [_read_method(each) for each in _list(attacks)]
     defended = [_read_method(each) for each in _list(defenses)]
-    made = [MethodChoice.parse(d, "defense") if isinstance(d, str) else d for d in defended]
+    made = [
+        choice
+        for each in defended
+        for choice in (MethodChoice.expand(each, "defense") if isinstance(each, str) else [each])
+    ]
     columns = list(_list(private or ()))
     fields = {**fields, "defenses": [identify_command(d) for d in add_data_independent(made)]}
     if columns:

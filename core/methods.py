@@ -15,7 +15,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -90,6 +90,11 @@ class Strength:
     is_log: bool = False
     in_title: bool = True
 
+    def list_values(self, count: int) -> list[float]:
+        """Values from the weakest to the strongest, in even steps, of three significant digits."""
+        space = np.geomspace if self.is_log else np.linspace
+        return [float(f"{value:.3g}") for value in space(self.weakest, self.strongest, count)]
+
 
 @dataclass(frozen=True)
 class Suggestion:
@@ -147,6 +152,16 @@ class Method(BaseModel, ABC):
     def work_key(self) -> tuple[str, str]:
         """The method with its settings, in keys of `Context.share`."""
         return self.info.key, json.dumps(self.config, sort_keys=True)
+
+    def vary(self, count: int) -> list[Self]:
+        """This method at up to `count` strengths, the weakest first; itself without a setting that
+        is its strength."""
+        if self.acts_by is None:
+            return [self]
+        name = self.acts_by.setting
+        is_whole = type(self).model_fields[name].annotation is int
+        values = [round(v) if is_whole else v for v in self.acts_by.list_values(count)]
+        return [type(self).model_validate({**self.config, name: v}) for v in dict.fromkeys(values)]
 
     @property
     def label(self) -> str:

@@ -6,8 +6,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from core.errors import InputError
 from core.methods import Defense, Kind, Method
 from core.registry import find_method, make_method, parse_method
+
+SWEEP, SWEEP_STEPS = "sweep", 5
+"""Value of a setting that stands for several strengths, and how many."""
 
 
 class MethodChoice(BaseModel):
@@ -21,6 +25,25 @@ class MethodChoice(BaseModel):
     def parse(text: str, *kinds: Kind) -> MethodChoice:
         """Choice of `KEY:field=value,…` on the command line."""
         return MethodChoice.of(parse_method(text, *kinds))
+
+    @staticmethod
+    def expand(text: str, *kinds: Kind) -> list[MethodChoice]:
+        """As `parse`, but with `sweep` as the value of its strength one choice a strength, the
+        weakest first."""
+        key, _, rest = text.partition(":")
+        method = find_method(key.strip(), *kinds)
+        given = [[part.strip() for part in item.partition("=")[::2]] for item in rest.split(",")]
+        swept = [name for name, value in given if value == SWEEP]
+        if method.whole_text or not swept:
+            return [MethodChoice.parse(text, *kinds)]
+        strength = method.acts_by
+        if strength is None or swept != [strength.setting]:
+            how = "it has none" if strength is None else f"use {strength.setting}={SWEEP}"
+            rule = "must be of the setting that is its strength"
+            raise InputError(f"{key}: {SWEEP}", rule, ", ".join(swept), how)
+        others = ",".join(item for item in rest.split(",") if item.partition("=")[2].strip() != SWEEP)
+        base = parse_method(f"{key}:{others}", *kinds)
+        return [MethodChoice.of(each) for each in base.vary(SWEEP_STEPS)]
 
     @staticmethod
     def of(method: Method) -> MethodChoice:
