@@ -43,6 +43,7 @@ FLOORS = (
     ("registry",),
     ("audit",),
     ("findings",),
+    ("search",),
     ("figures", "report", "cli"),
     ("library",),
     ("__main__", "pages"),

@@ -115,6 +115,7 @@ def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
         attacks=tuple(parse_attack(c.id) for c in spec.attacks),
         defenses=tuple(ReleaseInfo(c.id, c.make_defense()) for c in spec.defenses),
         study=row.provenance.get("study"),
+        search=row.provenance.get("search"),
         person=row.person,
         cells_skipped=counts.get(State.SKIPPED, 0),
     )

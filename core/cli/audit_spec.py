@@ -27,8 +27,11 @@ if TYPE_CHECKING:
     from core.audit.asked.spec import AuditSpec
 
 
-def add_spec(parser: argparse.ArgumentParser) -> None:
-    """Add options for the spec's fields, and those that name files and methods."""
+def add_spec(parser: argparse.ArgumentParser, attacks: bool = True) -> None:
+    """Add options for the spec's fields, and those that name files and methods.
+
+    attacks  whether attacks are named; otherwise whoever runs the audits chooses them
+    """
     from core.audit.asked.spec import AuditSpec
     from core.audit.asked.spec_parts import PARTS
 
@@ -39,18 +42,15 @@ def add_spec(parser: argparse.ArgumentParser) -> None:
         help="settings from a spec or an earlier audit.json; options go first",
     )
     add_options(parser, *PARTS.values(), AuditSpec)
-    parser.add_argument(
-        "--attack",
-        action="append",
-        metavar="KEY[:name=value,…]",
-        help="an attack, those of a preset (quick, standard, thorough), or 'all'; may be repeated",
-    )
+    if attacks:
+        what = "an attack, those of a preset (quick, standard, thorough), or 'all'; may be repeated"
+        parser.add_argument("--attack", action="append", metavar="KEY[:name=value,…]", help=what)
     parser.add_argument(
         "--defense",
         action="append",
         metavar="KEY[:name=value,…]",
-        help="a defense, 'all', or a command of your own, 'command:./anonymise {in} {out}'; may be "
-        "repeated",
+        help="a defense, its setting of strength as one value or as 'sweep' for five, 'all', or a "
+        "command of your own, 'command:./anonymise {in} {out}'; may be repeated",
     )
     parser.add_argument(
         "--no-data-independent",
@@ -352,5 +352,5 @@ def _parse_defenses(texts: list[str]) -> list[MethodChoice]:
         if text == EVERY:
             choices += [MethodChoice.of(method()) for method in list_methods("defense")]
         else:
-            choices.append(MethodChoice.parse(text, "defense"))
+            choices += MethodChoice.expand(text, "defense")
     return choices

@@ -28,6 +28,7 @@ from core.cli.large import add_large
 from core.cli.listing import add_methods
 from core.cli.mistakes import explain_parsing, explain_unknown, find_first_mistake
 from core.cli.publish import add_ledger, add_publish
+from core.cli.search import add_search
 from core.cli.team import add_people, add_share, add_token, add_trail
 from core.cli.terminal import say
 from core.errors import AuditError, InputError, RunCancelled
@@ -36,6 +37,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "methods": ("list all attacks and defenses", add_methods),
     "inspect": ("how a file is read: the use of each column", add_inspect),
     "audit": ("attack a graph and defended releases of it", add_audit),
+    "search": ("find a release that a policy lets leave", add_search),
     "judge": ("attack a release that was made elsewhere", add_judge),
     "audit-large": ("attack links that do not fit one process, on the cluster", add_large),
     "benchmark": ("compare attacks and defenses on several graphs", add_benchmark),

@@ -46,14 +46,15 @@ class WithoutColumns(Defense):
         if self.settings and not self.defense:
             raise ValueError("settings need a defense")
         try:
-            self._make()
+            self.make_inner()
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(map(str, first["loc"]))
             raise ValueError(f"setting '{name}' of {self.defense}: {first['msg']}") from None
         return self
 
-    def _make(self) -> Defense | None:
+    def make_inner(self) -> Defense | None:
+        """The defense of the links; None without one."""
         if not self.defense:
             return None
         config: dict[str, Any] = {}
@@ -74,18 +75,18 @@ class WithoutColumns(Defense):
 
     @property
     def needs_links(self) -> bool:
-        inner = self._make()
+        inner = self.make_inner()
         return inner is not None and inner.needs_links
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         if graph.features is None:
             return "needs features to withhold; choose another defense"
-        inner = self._make()
+        inner = self.make_inner()
         return None if inner is None else inner.supports(graph, threats)
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         context.progress.update(0, 1, "withholding columns")
-        inner = self._make()
+        inner = self.make_inner()
         release = Release(graph) if inner is None else inner.publish(graph, threats, context)
         bare = replace(release.graph, features=None, feature_names=())
         columns = float(len(graph.feature_names))

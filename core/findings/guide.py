@@ -112,26 +112,12 @@ def choose_defenses(
     tried   ids of releases that are not proposed again
     """
     policy = policy or find_policy(answers.recipient)
-    threats = _build_threats(answers, graph)
-    model = model or TimeModel(())
     secrets, uses = set(answers.secrets), set(answers.uses)
-    size = graph.num_nodes, graph.num_edges
-    found: list[tuple[Suggestion, Advice]] = []
-    for method, suggestion in list_suggested():
-        if not secrets & set(suggestion.secrets):
-            continue
-        defense = _choose_budget(method, suggestion, policy)
-        choice = MethodChoice.of(defense)
-        seconds = model.predict(make_task("publish", choice.id, *size, choice.id))
-        if choice.id in tried or seconds > MAX_PUBLISH_S:
-            continue
-        is_noise = defense.expect_links(*size) > MAX_RATIO * graph.num_edges
-        if is_noise or defense.supports(threats.visible, threats) is not None:
-            continue
-        reason = suggestion.reason
-        if defense.needs_links and not answers.named_links:
-            reason += ". Before publishing, name the sensitive links on the Data page"
-        found.append((suggestion, Advice(choice, suggestion.secrets, reason, seconds)))
+    found = [
+        (suggestion, Advice(choice, suggestion.secrets, reason, seconds))
+        for suggestion, choice, reason, seconds in list_possible(answers, graph, policy, model)
+        if choice.id not in tried
+    ]
     found.sort(
         key=lambda item: (
             answers.recipient not in item[0].recipients,
@@ -147,9 +133,34 @@ def choose_defenses(
     return list(chosen.values())[:MAX_DEFENSES]
 
 
+def list_possible(
+    answers: Answers, graph: Graph, policy: Policy, model: TimeModel | None = None
+) -> list[tuple[Suggestion, MethodChoice, str, float]]:
+    """Suggested defenses of the secrets that can run on this graph in a bearable time and whose
+    release is not mostly noise, each with the reason and expected seconds."""
+    threats = build_threats(answers, graph)
+    model = model or TimeModel(())
+    size = graph.num_nodes, graph.num_edges
+    found = []
+    for method, suggestion in list_suggested():
+        if not set(answers.secrets) & set(suggestion.secrets):
+            continue
+        defense = _choose_budget(method, suggestion, policy)
+        choice = MethodChoice.of(defense)
+        seconds = model.predict(make_task("publish", choice.id, *size, choice.id))
+        is_noise = defense.expect_links(*size) > MAX_RATIO * graph.num_edges
+        if seconds > MAX_PUBLISH_S or is_noise or defense.supports(threats.visible, threats):
+            continue
+        reason = suggestion.reason
+        if defense.needs_links and not answers.named_links:
+            reason += ". Before publishing, name the sensitive links on the Data page"
+        found.append((suggestion, choice, reason, seconds))
+    return found
+
+
 def explain_obstacle(choice: MethodChoice, graph: Graph, answers: Answers) -> str:
     """Why a defense cannot run on this graph with these secrets; "" if it can."""
-    threats = _build_threats(answers, graph)
+    threats = build_threats(answers, graph)
     return choice.make_defense().supports(threats.visible, threats) or ""
 
 
@@ -167,7 +178,7 @@ def propose_changes(
             found.append(Proposal(preset, reason))
     if verdict.recommended is None:
         tried = [summary.id for summary in view.releases]
-        answers = _read_answers(view.spec, policy)
+        answers = read_answers(view.spec, policy)
         for advice in choose_defenses(answers, graph, policy, model, tried):
             reason = f"{begin_sentence(advice.reason)}."
             found.append(Proposal(advice.choice, reason))
@@ -182,7 +193,7 @@ def _choose_budget(method: type[Defense], suggestion: Suggestion, policy: Policy
     return method.model_validate({"epsilon": epsilon / (2 if method.is_reported_twice else 1)})
 
 
-def _build_threats(answers: Answers, graph: Graph) -> Threats:
+def build_threats(answers: Answers, graph: Graph) -> Threats:
     """Minimal threats of the requested kinds, for calling `supports`."""
     graph, link = graph.with_attributes((answers.private, answers.utility)), None
     if "links" in answers.secrets and graph.num_edges:
@@ -200,7 +211,7 @@ def _split_values(graph: Graph, column: str | None) -> AttributeThreat | None:
     return AttributeThreat(values, values.known & is_even, values.known & ~is_even)
 
 
-def _read_answers(spec: AuditSpec, policy: Policy) -> Answers:
+def read_answers(spec: AuditSpec, policy: Policy) -> Answers:
     """The answers that correspond to this audit."""
     asked = {
         "links": spec.threats.has_links,
@@ -250,7 +261,7 @@ def _enumerate(parts: Sequence[str]) -> str:
 
 def describe_spec(spec: AuditSpec, policy: Policy) -> dict[str, str]:
     """The same contents for an audit that was started without the guide."""
-    answers = _read_answers(spec, policy)
+    answers = read_answers(spec, policy)
     knows = {
         "values": spec.threats.private is not None,
         "method": spec.knowledge.adaptive,

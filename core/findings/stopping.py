@@ -3,47 +3,75 @@
 After each repeat, from the policy's number on and never before the second, every limit is compared
 with intervals that share an error of 5 % among all looks, limits, attacks and releases
 (Bonferroni). As far as the intervals cover, the probability of stopping at a decision that the
-expected values contradict is at most that error.
+expected values contradict is at most that error. The confirmation of what a search chose has its
+own error, and also ends where its last repeat would not prove a limit.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
+
+from scipy.special import stdtrit
 
 from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditView
 from core.findings.policy import Policy, check_policy
 from core.findings.tables import select_results
-from core.findings.verdict import Check, judge
+from core.findings.verdict import Check, ReleaseVerdict, judge
 from core.words import count_noun
 
 ERROR = 0.05
+FEWEST_HOPELESS = 5
+"""Repeats before which no confirmation is given up."""
 
 
 def is_decided(spec: AuditSpec, repeats: int, assemble: Callable[[float], AuditView]) -> bool:
-    """Whether the policy's decision on every release is clear after this many repeats.
+    """Whether the policy's decision on every release is clear after this many repeats, or, of a
+    confirmation, cannot become clear.
 
     assemble  the audit's view with intervals of a given level
     """
     policy = check_policy(spec.policy)
     if repeats < max(policy.repeats, 2):
         return False
-    view = assemble(compute_level(spec, policy))
+    level = compute_level(spec, policy)
+    view = assemble(level)
+    may_give_up = spec.confirmation_error is not None and repeats >= FEWEST_HOPELESS
     return all(
         any(check.limit.weight == "stop" and _is_exceeded(check) for check in release.checks)
         or all(_is_clear(view, release.release, check) for check in release.checks)
+        or (may_give_up and is_hopeless(release, repeats, spec.num_repeats, level))
         for release in judge(view, policy).releases
     )
 
 
+def is_hopeless(release: ReleaseVerdict, repeats: int, most: int, level: float) -> bool:
+    """Whether a figure that stays as it is would not prove its limit at the last repeat.
+
+    Its interval is taken to narrow as if all of its error were between repeats, the fastest way.
+    """
+    tail = 0.5 + level / 2
+    now, last = (stdtrit(n - 1, tail) / math.sqrt(n) for n in (repeats, most))
+    for check in release.checks:
+        value, high = check.evidence.value, check.evidence.high
+        if check.limit.threat == "release" or value is None or high is None:
+            continue
+        if value + (high - value) * last / now > check.limit.limit:
+            return True
+    return False
+
+
 def compute_level(spec: AuditSpec, policy: Policy) -> float:
-    """Level of each interval such that all of them together miss with probability `ERROR`."""
+    """Level of each interval such that all of them together miss with probability `ERROR`, or the
+    spec's `confirmation_error`."""
     looks = max(spec.num_repeats - max(policy.repeats, 2), 1)
     attacks = Counter[str](scenario.threat for _, _, scenario in list_scenarios(spec))
     compared = sum(max(attacks[limit.threat], 1) for limit in policy.limits)
-    return 1 - ERROR / (looks * compared * (1 + len(spec.defenses)))
+    error = spec.confirmation_error or ERROR
+    return 1 - error / (looks * compared * (1 + len(spec.defenses)))
 
 
 def describe_repeats(view: AuditView) -> str:

@@ -36,7 +36,7 @@ def test_alone_it_changes_no_link():
 def test_every_defense_combines_with_its_settings(member):
     inner = quick(member)
     combined = WithoutColumns.combine(inner)
-    assert combined._make() == inner
+    assert combined.make_inner() == inner
     from core.audit.asked.method_choice import MethodChoice
 
     assert parse_method(MethodChoice.of(combined).id, "defense") == combined

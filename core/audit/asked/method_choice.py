@@ -41,7 +41,9 @@ class MethodChoice(BaseModel):
             how = "it has none" if strength is None else f"use {strength.setting}={SWEEP}"
             rule = "must be of the setting that is its strength"
             raise InputError(f"{key}: {SWEEP}", rule, ", ".join(swept), how)
-        others = ",".join(item for item in rest.split(",") if item.partition("=")[2].strip() != SWEEP)
+        others = ",".join(
+            item for item in rest.split(",") if item.partition("=")[2].strip() != SWEEP
+        )
         base = parse_method(f"{key}:{others}", *kinds)
         return [MethodChoice.of(each) for each in base.vary(SWEEP_STEPS)]
 

@@ -217,6 +217,15 @@ class AuditSpec(PartedSpec):
         "policy's decision on any release; the error of stopping too early is at most 5 %.",
         json_schema_extra=declare(affects=(), form="guide_form"),
     )
+    confirmation_error: float | None = Field(
+        None,
+        gt=0,
+        le=0.05,
+        description="For the confirmation of what a search chose: largest probability of a wrong "
+        "“publish”, instead of 5 %; the audit then also ends where no number of its repeats would "
+        "prove a limit.",
+        json_schema_extra=declare(affects=(), option=False, no_control="set by a search"),
+    )
     root_seed: int = Field(
         0,
         ge=0,

@@ -139,7 +139,8 @@ class ReleaseSummary:
 
 @dataclass(frozen=True)
 class AuditSummary:
-    """One row of the history; `study` if it is a point of one (core.audit.studies).
+    """One row of the history; `study` if it is a point of one (core.audit.studies), `search` if
+    it is a trial of one (core.search).
 
     person         subject of the owner (core.audit.store.accounts)
     cells_skipped  of `cells_done`, those that do not apply to this graph
@@ -161,6 +162,7 @@ class AuditSummary:
     attacks: tuple[Attack, ...]
     defenses: tuple[ReleaseInfo, ...]
     study: dict[str, Any] | None = None
+    search: dict[str, Any] | None = None
     person: str = LOCAL.subject
     cells_skipped: int = 0
 

@@ -1,0 +1,103 @@
+"""`search`: find a release that a policy lets leave."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.cli.arguments import add_graph
+from core.cli.audit import NOTHING_MAY_LEAVE
+from core.cli.audit_spec import add_spec, build_spec, read_fields
+from core.cli.outputs import add_overwrite, check_outputs
+from core.cli.team import open_service
+from core.cli.terminal import make_folder, make_meter, say
+from core.errors import InputError, RunCancelled
+
+if TYPE_CHECKING:
+    from core.search.run import SearchProgress
+
+RECORD = "search.json"
+
+
+def add_search(search: argparse.ArgumentParser) -> None:
+    """Options of `search`."""
+    add_graph(search)
+    add_spec(search, attacks=False)
+    search.add_argument(
+        "--policy",
+        metavar="public|partner|internal|FILE",
+        help="limits that the release must keep; exit code 3 where no release does",
+    )
+    search.add_argument(
+        "--useful",
+        action="append",
+        default=[],
+        metavar="MEASURE=SHARE[,…]",
+        help="what must stay useful, as a share of the original's: links, link_prediction, column, "
+        "statistics; the least kept one decides among releases",
+    )
+    search.add_argument(
+        "--within",
+        type=float,
+        metavar="SECONDS",
+        help="start nothing more after this time; the same command goes on from there",
+    )
+    search.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
+    add_overwrite(search)
+    search.set_defaults(run=run_search, attack=["quick"])
+
+
+def run_search(options: argparse.Namespace) -> int:
+    """Search, resuming an earlier search of the same request, and write search.json."""
+    from core.records import format_record
+    from core.search import run
+    from core.search.outcome import describe_headline, describe_outcome, list_facts
+
+    useful = read_useful(options.useful)
+    if options.policy is None and options.spec is None:
+        raise InputError("search", "needs a policy", remedy="use --policy public, partner, …")
+    if options.within is not None and not options.within > 0:
+        raise InputError("--within", "must be more than 0 seconds", options.within)
+    check_outputs(options, {options.out / RECORD: ()})
+    meter = make_meter()
+
+    def watch(progress: SearchProgress) -> bool:
+        seen = service.get_progress(str(progress.current))
+        tried = len(progress.search.trials)
+        doing = f"{progress.search.stage}, {seen.cells_done} of {seen.cells_total} parts"
+        meter(f"{tried} trials", doing)
+        return True
+
+    with open_service(computes=True) as service:
+        spec = build_spec(options, service, read_fields(options))
+        request = run.SearchRequest.check(spec, useful)
+        make_folder(options.out)
+        try:
+            progress = run.run_search(service, request, options.within, watch)
+        except KeyboardInterrupt:
+            run.stop_search(service, request)
+            raise RunCancelled("cancelled; run the same command again to resume") from None
+    say(describe_headline(progress))
+    for text in list_facts(progress):
+        say(text)
+    text = format_record(describe_outcome(progress), {}, indent=1)
+    (options.out / RECORD).write_text(text, encoding="utf-8")
+    audits = len(progress.audits)
+    say(f"{audits} audits, {progress.cpu_seconds:.0f} CPU s; results in {options.out / RECORD}")
+    return 0 if progress.search.state == "confirmed" else NOTHING_MAY_LEAVE
+
+
+def read_useful(texts: list[str]) -> dict[str, float]:
+    """Measure → share of `MEASURE=SHARE`; raises InputError."""
+    found: dict[str, float] = {}
+    for item in ",".join(texts).split(","):
+        if not item.strip():
+            continue
+        name, _, text = item.partition("=")
+        try:
+            found[name.strip()] = float(text)
+        except ValueError:
+            rule = "must be written MEASURE=SHARE"
+            raise InputError("--useful", rule, item, "such as links=0.6") from None
+    return found

@@ -1,0 +1,243 @@
+"""What came of a search: search.json, and its sentences for command and page."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from core.audit.asked.release_info import ReleaseInfo
+from core.findings.labels import THREAT_WORDS
+from core.findings.numbers import format_measure
+from core.findings.policy import list_policies
+from core.findings.verdict import Check
+from core.findings.verdict_words import explain_check
+from core.release import ORIGINAL
+from core.search.measured import USEFUL, Measured
+from core.search.run import SearchProgress, share_error
+from core.search.strategy import Candidate, Stage
+from core.words import begin_sentence, count_noun, format_percent
+
+SCHEMA = 1
+"""Raised when a reader of earlier files could fail."""
+
+STATES = {
+    "confirmed": "A release may leave",
+    "none_passes": "No release passes",
+    "undecided": "Not decided",
+}
+ORDER: tuple[Stage, ...] = ("screening", "race", "confirmation")
+
+
+def describe_outcome(progress: SearchProgress) -> dict[str, Any]:
+    """Contents of search.json; its schema: assets/schemas/search.json."""
+    search, best = progress.search, find_recommended(progress)
+    binding = find_binding(progress)
+    verdicts = [m for (stage, _), m in search.measured.items() if stage == "confirmation"]
+    return {
+        "schema": SCHEMA,
+        "state": search.state,
+        "recommended": None if best is None else best.made.id,
+        "confirmed": {one.made.id: _describe_verdict(one) for one in verdicts},
+        "candidates": [
+            _describe_candidate(one, stage, progress) for stage, one in _list_last(search)
+        ],
+        "ladders": [_describe_ladder(one) for one in search.candidates],
+        "binding": None if binding is None else {"release": binding[0].id, **binding[1].describe()},
+        "nearest": {name: made.id for name, made in find_nearest(progress).items()},
+        "recipients": find_recipients(progress),
+        "policy": progress.request.policy.key,
+        "useful": progress.request.useful,
+        "search": progress.request.id,
+        "number": progress.number,
+        "error": share_error(progress.number),
+        "audits": progress.audits,
+        "cpu_seconds": round(progress.cpu_seconds, 1),
+        "stopped": progress.stopped,
+    }
+
+
+def find_recommended(progress: SearchProgress) -> Measured | None:
+    """The most useful release whose verdict on new splits is to publish."""
+    return next(iter(progress.search.list_confirmed()), None)
+
+
+def find_binding(progress: SearchProgress) -> tuple[ReleaseInfo, Check] | None:
+    """The release that keeps enough and comes nearest to passing, with the limit that it comes
+    nearest to or exceeds most; None if nothing was measured."""
+    known = [one for _, one in _list_last(progress.search) if one.binding is not None]
+    enough = [one for one in known if one.keeps(progress.request.useful)] or known
+    best = min(enough, key=_get_severity, default=None)
+    return None if best is None or best.binding is None else (best.made, best.binding)
+
+
+def find_nearest(progress: SearchProgress) -> dict[str, ReleaseInfo]:
+    """Limit → the release with its smallest figure, of those that keep enough."""
+    found: dict[str, tuple[float, ReleaseInfo]] = {}
+    for _, one in _list_last(progress.search):
+        if not one.keeps(progress.request.useful):
+            continue
+        for check in one.tested:
+            severity, name = check.severity, check.limit.name
+            if name not in found or severity < found[name][0]:
+                found[name] = severity, one.made
+    return {name: made for name, (_, made) in found.items()}
+
+
+def find_recipients(progress: SearchProgress) -> dict[str, str | None]:
+    """Shipped policy → a release whose figures of this search are within its limits, the most
+    useful one, or None. Not a verdict: its attacks may not have run."""
+    found: dict[str, str | None] = {}
+    for policy in list_policies():
+        limits = {limit.name: limit.limit for limit in policy.limits}
+        within = [
+            one
+            for _, one in _list_last(progress.search)
+            if one.keeps(progress.request.useful)
+            and one.tested
+            and all(c.evidence.value <= limits.get(c.limit.name, math.inf) for c in one.tested)  # type: ignore[operator]
+        ]
+        best = max(within, key=lambda one: one.score, default=None)
+        found[policy.key] = None if best is None else best.made.id
+    return found
+
+
+def describe_headline(progress: SearchProgress) -> str:
+    """One sentence: what may leave and what it keeps, or what stands in the way."""
+    search, best = progress.search, find_recommended(progress)
+    if best is not None:
+        kept = _describe_kept(best.kept)
+        return f"{best.made.title} may leave: confirmed on new splits; it keeps {kept}."
+    binding = find_binding(progress)
+    if search.state == "undecided":
+        why = f", since {progress.stopped}" if progress.stopped else ""
+        if search.is_over:
+            why = ": splits were too few to prove every limit on the releases that came nearest"
+        return f"Not decided{why}."
+    tried = count_noun(len({one.made.id for _, one in _list_last(search)}), "release")
+    if binding is None:
+        return f"No release passes: nothing could be measured on {tried}."
+    made, check = binding
+    return f"No release of {tried} passes; {made.title} comes nearest. {explain_check(check)}."
+
+
+def list_facts(progress: SearchProgress) -> list[str]:
+    """Sentences that follow the headline: what would have to be given up, which secret stands in
+    the way, who could get a release, and what is left."""
+    search, asked = progress.search, progress.request.useful
+    facts = []
+    best = find_recommended(progress)
+    if best is not None and best.binding is not None:
+        facts.append(f"Nearest to its limit: {explain_check(best.binding)}.")
+    if best is None and search.state == "none_passes":
+        within = [one for _, one in _list_last(search) if one.is_within and not one.keeps(asked)]
+        most = max(within, key=lambda one: one.score, default=None)
+        if most is not None:
+            facts.append(
+                f"The most useful release within the limits, {most.made.title}, keeps "
+                f"{_describe_kept(most.kept)}; {_describe_kept(asked)} was asked for."
+            )
+        binding = find_binding(progress)
+        if binding is not None and binding[1].limit.threat != "release":
+            secret = THREAT_WORDS[binding[1].limit.threat].exposed_on
+            facts.append(f"What costs most is {secret}: without it the limit does not apply.")
+        for key, release in find_recipients(progress).items():
+            if release is not None and key != progress.request.policy.key:
+                facts.append(
+                    f"The figures of {release} are within the limits of the policy {key}: run the "
+                    "search for that recipient to confirm it."
+                )
+        facts.append(
+            "What remains is a table of statistics with node-level privacy: publish --statistics."
+        )
+    if progress.number > 1:
+        facts.append(
+            f"It is search {progress.number} on this graph and draws splits of its own; its share "
+            f"of the error is {format_percent(share_error(progress.number))}."
+        )
+    facts.append(
+        "The strength was chosen by looking at the data: a guarantee says nothing of this choice."
+    )
+    return facts
+
+
+def list_rows(progress: SearchProgress) -> list[dict[str, str]]:
+    """A row a ladder: defense, stage, setting found, what it keeps, and why it is out."""
+    return [
+        {
+            "Defense": one.ladder.title,
+            "Stage": one.stage.capitalize(),
+            "Weakest within the limits": _name_passed(one),
+            "Keeps": "" if math.isnan(one.best) else format_percent(one.best),
+            "State": begin_sentence(one.dropped)
+            or ("open" if one.is_open else "within the limits"),
+        }
+        for one in progress.search.candidates
+    ]
+
+
+def _name_passed(one: Candidate) -> str:
+    if one.passed == len(one.ladder.rungs):
+        return ""
+    return one.ladder.rungs[one.passed].make_defense().title
+
+
+def _list_last(search: Any) -> list[tuple[Stage, Measured]]:
+    """The latest figures of each release but the original, by stage."""
+    latest: dict[str, tuple[Stage, Measured]] = {}
+    for stage in ORDER:
+        for (where, release), one in search.measured.items():
+            if where == stage and release != ORIGINAL:
+                latest[release] = stage, one
+    return list(latest.values())
+
+
+def _get_severity(one: Measured) -> float:
+    return math.inf if one.binding is None else one.binding.severity
+
+
+def _describe_kept(kept: dict[str, float]) -> str:
+    """ "62 % of the links (F1)"."""
+    return " and ".join(f"{format_percent(x)} of {USEFUL[name]}" for name, x in kept.items())
+
+
+def _describe_verdict(one: Measured) -> dict[str, Any]:
+    return {
+        "decision": one.decision,
+        "limits": [check.describe() for check in one.checks],
+        "kept": _describe_shares(one.kept),
+        "open_points": list(one.open_points),
+    }
+
+
+def _describe_candidate(one: Measured, stage: Stage, progress: SearchProgress) -> dict[str, Any]:
+    """dropped_because: what stands in its way at its last stage; "" where nothing does."""
+    reason = one.not_made
+    over = [check for check in one.tested if check.state == "exceeded"]
+    if over:
+        gravest = max(over, key=lambda check: check.severity)
+        value = format_measure(gravest.limit.metric, gravest.evidence.value)
+        reason = f"{gravest.limit.title}: {value}, limit {gravest.limit.limit:g}"
+    elif not reason and not one.keeps(progress.request.useful):
+        reason = "keeps too little"
+    return {
+        "id": one.made.id,
+        "stage": stage,
+        "risks": {check.limit.name: check.evidence.value for check in one.tested},
+        "usefulness": _describe_shares(one.kept),
+        "dropped_because": reason,
+    }
+
+
+def _describe_ladder(one: Candidate) -> dict[str, Any]:
+    place = one.passed
+    return {
+        "defense": one.ladder.title,
+        "stage": one.stage,
+        "weakest_within": None if place == len(one.ladder.rungs) else one.ladder.rungs[place].id,
+        "keeps": None if math.isnan(one.best) else round(one.best, 6),
+        "dropped_because": one.dropped,
+    }
+
+
+def _describe_shares(kept: dict[str, float]) -> dict[str, float | None]:
+    return {name: None if math.isnan(share) else round(share, 6) for name, share in kept.items()}

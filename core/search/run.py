@@ -1,0 +1,326 @@
+"""Runs a search as ordinary audits, or reads one from those that it has run.
+
+Each trial is an audit with a mark in its provenance. A search is resumed by taking the same steps
+again: trials that were audited are read, not computed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from core.audit.asked.presets import PRESETS, Asked, Preset, choose_attacks
+from core.audit.asked.spec import AuditSpec
+from core.audit.results.view import AuditProgress, AuditSummary, AuditView
+from core.audit.store.estimate import TimeModel
+from core.audit.store.states import State as AuditState
+from core.errors import AuditError, InputError
+from core.findings.policy import Policy, check_policy
+from core.findings.stopping import compute_level
+from core.graph import Graph
+from core.search.ladders import build_ladders
+from core.search.measured import USEFUL, Measured, measure_releases
+from core.search.strategy import CONFIRMATIONS, Found, Search, Trial
+from core.seeding import Seed
+
+ERROR = 0.05
+"""Probability of a wrong "publish" over all searches made on a graph."""
+
+MAX_REPEATS = 30
+"""Splits of a confirmation at most; it ends before where every limit is decided."""
+
+
+class Audits(Protocol):
+    """Verbs of the audit service that a search needs, with permissions or without."""
+
+    def load_graph(self, graph_hash: str) -> Graph:
+        """A stored graph."""
+
+    def start_audit(self, spec: AuditSpec, name: str, marks: dict[str, Any]) -> str:
+        """Start an audit with `marks` in its provenance; returns its id."""
+
+    def resume_audit(self, audit_id: str) -> None:
+        """Compute what is missing."""
+
+    def list_audits(self) -> list[AuditSummary]:
+        """The history, newest first."""
+
+    def get_progress(self, audit_id: str) -> AuditProgress:
+        """How far an audit is."""
+
+    def get_view(self, audit_id: str, level: float | None = None) -> AuditView:
+        """Results of an audit."""
+
+    def cancel_audit(self, audit_id: str) -> None:
+        """Cancel an audit."""
+
+    def load_time_model(self) -> TimeModel:
+        """Predicts seconds."""
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """What is searched.
+
+    spec    secrets, knowledge, disclosure and policy; if it names defenses, no others are tried;
+            its attacks and repeats are not used
+    useful  measure of `USEFUL` → share of the original's that must stay
+    """
+
+    spec: AuditSpec
+    useful: dict[str, float]
+
+    @staticmethod
+    def check(spec: AuditSpec, useful: dict[str, float]) -> SearchRequest:
+        """The request, by default for what the graph's recipients use it for; raises InputError."""
+        if spec.policy is None:
+            raise InputError("search", "needs a policy", remedy="choose the recipient")
+        if spec.external_release is not None:
+            raise InputError("search", "needs a graph of one's own, not a release made elsewhere")
+        default = "column" if spec.disclosure.utility else "links"
+        useful = useful or {default: 0.0}
+        for name, share in useful.items():
+            if name not in USEFUL:
+                raise InputError("useful", "must be one of " + ", ".join(USEFUL), name)
+            if not 0 <= share <= 1:
+                raise InputError(f"useful {name}", "must be a share between 0 and 1", share)
+        if "column" in useful and spec.disclosure.utility is None:
+            raise InputError("useful column", "needs a utility column", remedy="name --utility")
+        if "link_prediction" in useful and not spec.test_links and spec.held_back_links is None:
+            raise InputError("useful link_prediction", "needs links held back", spec.test_links)
+        return SearchRequest(spec.update(attacks=(), num_repeats=1), useful)
+
+    @property
+    def id(self) -> str:
+        """The same for the same request, so that a search is found again."""
+        return hashlib.sha256(json.dumps(self.describe(), sort_keys=True).encode()).hexdigest()[:10]
+
+    @property
+    def policy(self) -> Policy:
+        """Limits that the release must meet."""
+        return check_policy(self.spec.policy)
+
+    def describe(self) -> dict[str, Any]:
+        """As JSON, for `parse`."""
+        return {"spec": self.spec.model_dump(mode="json"), "useful": self.useful}
+
+    @staticmethod
+    def parse(fields: dict[str, Any]) -> SearchRequest:
+        """The request of `describe`."""
+        return SearchRequest(AuditSpec.check_fields(fields["spec"]), fields["useful"])
+
+    def make_spec(self, trial: Trial, number: int) -> AuditSpec:
+        """The audit of a trial of the `number`-th search on the graph, from 1.
+
+        Screening and race each keep one split over their trials, so that releases are compared on
+        the same secrets; every confirmation draws its own.
+        """
+        policy, is_cheap = self.policy, trial.stage == "screening"
+        preset = PRESETS[0] if is_cheap else find_required(policy)
+        names = [trial.stage] if trial.stage != "confirmation" else [number, trial.number]
+        seed = Seed(self.spec.root_seed).child("search", trial.stage, *names).to_int() % 2**31
+        is_model = {"column", "link_prediction"} & set(self.useful)
+        fields: dict[str, Any] = {
+            "attacks": choose_attacks(Asked.of_spec(self.spec), [preset.key]),
+            "defenses": trial.choices,
+            "num_repeats": 1 if is_cheap else policy.repeats,
+            "adaptive": self.spec.knowledge.adaptive and not is_cheap,
+            "measures": ("structure", "utility") if is_model else ("structure",),
+            "root_seed": seed,
+        }
+        if trial.stage == "confirmation":
+            fields |= {
+                "num_repeats": max(MAX_REPEATS, policy.repeats),
+                "stop_early": True,
+                "confirmation_error": share_error(number) / CONFIRMATIONS,
+            }
+        return AuditSpec.check_spec(self.spec.update(**fields).model_dump())
+
+
+def share_error(number: int) -> float:
+    """Error of the `number`-th search on a graph, from 1; of all of them together `ERROR`."""
+    return ERROR / (number * (number + 1))
+
+
+def find_required(policy: Policy) -> Preset:
+    """The preset of the attacks that a policy requires."""
+    return next(preset for preset in PRESETS if set(policy.allowed_costs) <= set(preset.costs))
+
+
+@dataclass
+class SearchProgress:
+    """A search as far as it was audited.
+
+    number   of the search among those on its graph, from 1
+    current  audit of the trial that has not ended, or None
+    audits   those of its trials, in order
+    """
+
+    request: SearchRequest
+    search: Search
+    number: int
+    audits: list[str] = field(default_factory=list)
+    current: str | None = None
+    cpu_seconds: float = 0.0
+    stopped: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to try."""
+        return self.search.is_over
+
+
+def run_search(
+    service: Audits,
+    request: SearchRequest,
+    within: float | None = None,
+    watch: Callable[[SearchProgress], bool] | None = None,
+) -> SearchProgress:
+    """Audit trial after trial until the search is over; finished trials are read.
+
+    within  seconds after which no trial is started
+    watch   called about once a second; the search stops where it is false
+    """
+    started = time.monotonic()
+
+    def finish(progress: SearchProgress, spec: AuditSpec, mark: dict[str, Any]) -> str | None:
+        if within is not None and time.monotonic() - started > within:
+            progress.stopped = "the time was over"
+            return None
+        audit_id = _find_trial(service, mark, spec)
+        if audit_id is None:
+            audit_id = service.start_audit(spec, _name_trial(spec, mark), {"search": mark})
+        else:
+            service.resume_audit(audit_id)
+        progress.current = audit_id
+        while service.get_progress(audit_id).is_active:
+            if watch is not None and not watch(progress):
+                service.cancel_audit(audit_id)
+                progress.stopped = "it was stopped"
+                return None
+            time.sleep(POLL_S)
+        state = service.get_progress(audit_id)
+        if state.state is not AuditState.DONE:
+            raise AuditError(f"audit {state.state}: {state.note}")
+        return audit_id
+
+    return _walk(service, request, finish)
+
+
+POLL_S = 0.5
+"""Seconds between looks at a trial's progress."""
+
+
+def stop_search(service: Audits, request: SearchRequest) -> None:
+    """Cancel what runs of a search; it can be taken up again."""
+    for audit in service.list_audits():
+        if audit.search is not None and audit.search["id"] == request.id and audit.state.is_active:
+            service.cancel_audit(audit.id)
+
+
+def read_search(service: Audits, request: SearchRequest) -> SearchProgress:
+    """The search as far as its trials have been audited; computes nothing."""
+
+    def find(progress: SearchProgress, spec: AuditSpec, mark: dict[str, Any]) -> str | None:
+        audit_id = _find_trial(service, mark, spec)
+        if audit_id is None:
+            return None
+        progress.current = audit_id
+        is_done = service.get_progress(audit_id).state is AuditState.DONE
+        return audit_id if is_done else None
+
+    return _walk(service, request, find)
+
+
+def list_requests(service: Audits, graph_hash: str) -> list[SearchRequest]:
+    """Searches on a graph, newest first."""
+    marks = _list_marks(service, graph_hash)
+    found = {mark["id"]: mark["request"] for mark in marks}
+    return [SearchRequest.parse(request) for request in found.values()]
+
+
+def _walk(
+    service: Audits,
+    request: SearchRequest,
+    find: Callable[[SearchProgress, AuditSpec, dict[str, Any]], str | None],
+) -> SearchProgress:
+    """Take the steps of a search as long as `find` gives the audit of the next trial."""
+    graph, policy = service.load_graph(request.spec.graph_hash), request.policy
+    ladders = build_ladders(request.spec, graph, policy, TimeModel(()))
+    search = Search(ladders, request.useful)
+    progress = SearchProgress(request, search, _count_searches(service, request))
+    steps, seen = search.run(), set[tuple[Any, ...]]()
+    found: Found | None = None
+    while True:
+        try:
+            trial = next(steps) if found is None else steps.send(found)
+        except StopIteration:
+            progress.current = None
+            return progress
+        spec = request.make_spec(trial, progress.number)
+        mark = {
+            "id": request.id,
+            "number": progress.number,
+            "stage": trial.stage,
+            "trial": trial.number,
+            "graph_hash": request.spec.graph_hash,
+            "request": request.describe(),
+        }
+        search.stage = trial.stage
+        audit_id = find(progress, spec, mark)
+        if audit_id is None:
+            return progress
+        level = compute_level(spec, policy) if trial.stage == "confirmation" else None
+        view = service.get_view(audit_id, level)
+        progress.audits.append(audit_id)
+        progress.cpu_seconds += _sum_new(view, trial.stage, seen)
+        found = _measure(view, request)
+
+
+def _measure(view: AuditView, request: SearchRequest) -> dict[str, Measured]:
+    return measure_releases(view, request.policy, list(request.useful))
+
+
+def _sum_new(view: AuditView, stage: str, seen: set[tuple[Any, ...]]) -> float:
+    """CPU seconds of the cells of a trial that no earlier trial of the stage had."""
+    names = ["release", "method", "seed", "kind"]
+    total = 0.0
+    for row in view.cells[[*names, "cpu_seconds"]].itertuples(index=False):
+        key = (view.spec.root_seed, *row[:4])
+        if key not in seen:
+            seen.add(key)
+            total += 0.0 if row[4] is None or row[4] != row[4] else float(row[4])
+    return total
+
+
+def _list_marks(service: Audits, graph_hash: str) -> list[dict[str, Any]]:
+    marks = [audit.search for audit in service.list_audits()]
+    return [mark for mark in marks if mark is not None and mark["graph_hash"] == graph_hash]
+
+
+def _count_searches(service: Audits, request: SearchRequest) -> int:
+    """Number of the search on its graph: its own if it began before, else the next."""
+    marks = _list_marks(service, request.spec.graph_hash)
+    own = [mark["number"] for mark in marks if mark["id"] == request.id]
+    return int(own[0]) if own else 1 + max((mark["number"] for mark in marks), default=0)
+
+
+def _find_trial(service: Audits, mark: dict[str, Any], spec: AuditSpec) -> str | None:
+    """Audit of a trial of the search that audits these releases, if there is one."""
+    wanted = [choice.id for choice in spec.defenses]
+    for audit in service.list_audits():
+        other = audit.search
+        if other is None or any(other[name] != mark[name] for name in ("id", "stage", "trial")):
+            continue
+        if [made.id for made in audit.defenses] == wanted:
+            return audit.id
+    return None
+
+
+def _name_trial(spec: AuditSpec, mark: dict[str, Any]) -> str:
+    """ "Search 1f, screening 2: karate"."""
+    return f"Search {mark['id'][:4]}, {mark['stage']} {mark['trial'] + 1}: {spec.graph_name}"

@@ -1,0 +1,232 @@
+"""How a search proceeds: which releases are tried next, given what was measured.
+
+1. Screening narrows each ladder by bisection to its weakest setting within the limits, with cheap
+   attackers and one repeat. A ladder ends once what it can still keep is no more than what enough
+   others keep already.
+2. The race does the same with the attackers and repeats that the policy requires, from the settings
+   found.
+3. Confirmation draws new splits for at most three releases. Only its verdict counts: the figures of
+   the first two stages flatter what was chosen by them.
+
+Pure: no audit is run here, so that a search told the same figures takes the same steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from core.audit.asked.method_choice import MethodChoice
+from core.release import ORIGINAL
+from core.search.ladders import Ladder
+from core.search.measured import Measured
+
+Stage = Literal["screening", "race", "confirmation"]
+State = Literal["confirmed", "none_passes", "undecided"]
+Found = dict[str, Measured]
+
+MAX_CONFIRMED = 3
+"""Releases confirmed at once, which share the error."""
+
+CONFIRMATIONS = 2
+"""Confirmations of one search, which share the error; the second tries stronger settings."""
+
+WIDTH = 4
+"""Ladders tried at once; what they show ends others."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Releases to audit next; number: of the trial within its stage, from 0."""
+
+    stage: Stage
+    number: int
+    choices: tuple[MethodChoice, ...]
+
+
+@dataclass
+class Candidate:
+    """State of one ladder in the current stage.
+
+    failed, passed  places on the ladder of the strongest setting that exceeds a limit, and of the
+                    weakest that exceeds none: those between them are open
+    guess           place to try first; None: the middle
+    bound           what any open setting keeps at most, as a share of the original's
+    best            what the setting at `passed` keeps; nan: nothing acceptable was found yet
+    dropped         reason why it is out, or ""
+    """
+
+    ladder: Ladder
+    stage: Stage = "screening"
+    failed: int = -1
+    passed: int = 0
+    guess: int | None = None
+    bound: float = 1.0
+    best: float = math.nan
+    dropped: str = ""
+
+    def __post_init__(self) -> None:
+        self.passed = len(self.ladder.rungs)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a setting of it should still be tried."""
+        return not self.dropped and self.passed - self.failed > 1
+
+    @property
+    def is_acceptable(self) -> bool:
+        """Whether a setting within the limits keeps enough."""
+        return not self.dropped and not math.isnan(self.best)
+
+    @property
+    def place(self) -> int:
+        """Place of the setting to try next."""
+        if self.guess is not None and self.failed < self.guess < self.passed:
+            return self.guess
+        return (self.failed + self.passed) // 2
+
+    def note(self, place: int, found: Measured, asked: dict[str, float]) -> None:
+        """Take account of a setting that was measured."""
+        if found.not_made:
+            self.dropped = f"cannot be made: {found.not_made}"
+        elif not found.tested:
+            self.dropped = "no attack measured anything on it"
+        elif math.isnan(found.score):
+            self.dropped = "what must stay useful could not be measured on it"
+        elif found.is_within:
+            self.passed = place
+            self.best = found.score if found.keeps(asked) else math.nan
+        else:
+            self.failed, self.bound = place, min(self.bound, found.score)
+            if not found.keeps(asked):
+                self.dropped = "keeps too little where it still exceeds a limit"
+        if not self.dropped and not self.is_open and math.isnan(self.best):
+            is_over = self.passed == len(self.ladder.rungs)
+            every = " at every strength" if len(self.ladder.rungs) > 1 else ""
+            self.dropped = f"exceeds a limit{every}" if is_over else "keeps too little"
+
+    def start_race(self) -> None:
+        """Open the settings from the one that screening found on: stronger attackers refuse what
+        weaker ones do."""
+        self.stage, self.guess = "race", self.passed
+        self.failed, self.bound = self.passed - 1, self.best
+        self.passed, self.best = len(self.ladder.rungs), math.nan
+
+
+@dataclass
+class Search:
+    """A search and what it knows so far.
+
+    asked      measure of usefulness → share of the original's that must stay
+    measured   (stage, release) → figures, the latest of a stage
+    trials     those that were audited, in order
+    """
+
+    ladders: Iterable[Ladder]
+    asked: dict[str, float]
+    measured: dict[tuple[Stage, str], Measured] = field(default_factory=dict)
+    trials: list[Trial] = field(default_factory=list)
+    is_over: bool = False
+
+    def __post_init__(self) -> None:
+        self.candidates = [Candidate(ladder) for ladder in self.ladders]
+        self.stage: Stage = "screening"
+
+    def run(self) -> Generator[Trial, Found, None]:
+        """Yields what to audit next and takes what was measured, until the search is over."""
+        yield from self._narrow("screening", self.candidates)
+        racers = [one for one in self.candidates if one.is_acceptable]
+        for one in racers:
+            one.start_race()
+        self.stage = "race"
+        yield from self._narrow("race", racers)
+        self.stage = "confirmation"
+        confirmed: set[str] = set()
+        for number in range(CONFIRMATIONS):
+            choices = self._choose_finalists(racers, confirmed)
+            if not choices:
+                break
+            yield from self._try(Trial("confirmation", number, choices))
+            confirmed |= {choice.id for choice in choices}
+            if self.list_confirmed():
+                break
+        self.is_over = True
+
+    def _try(self, trial: Trial) -> Generator[Trial, Found, Found]:
+        found = yield trial
+        self.trials.append(trial)
+        names = (ORIGINAL, *(choice.id for choice in trial.choices))
+        self.measured |= {(trial.stage, name): found[name] for name in names}
+        return found
+
+    def _narrow(self, stage: Stage, among: list[Candidate]) -> Generator[Trial, Found, None]:
+        number = 0
+        while True:
+            self._drop_beaten(among)
+            waiting = sorted((c for c in among if c.is_open), key=lambda c: -c.bound)[:WIDTH]
+            if not waiting:
+                return
+            places = [one.place for one in waiting]
+            choices = [c.ladder.rungs[place] for c, place in zip(waiting, places, strict=True)]
+            found = yield from self._try(Trial(stage, number, tuple(choices)))
+            for one, place, choice in zip(waiting, places, choices, strict=True):
+                one.note(place, found[choice.id], self.asked)
+            self._bound_by_columns(among, found)
+            number += 1
+
+    def _bound_by_columns(self, among: list[Candidate], found: Found) -> None:
+        """No release without columns keeps more than all links without them."""
+        for made in found.values():
+            if made.made.withholds_columns_alone and not math.isnan(made.score):
+                for one in among:
+                    if not one.ladder.has_columns:
+                        one.bound = min(one.bound, made.score)
+
+    def _drop_beaten(self, among: list[Candidate]) -> None:
+        """End open ladders that can keep no more than as many others as are confirmed."""
+        kept = sorted((c.best for c in among if c.is_acceptable), reverse=True)
+        if len(kept) < MAX_CONFIRMED:
+            return
+        for one in among:
+            if one.is_open and one.bound <= kept[MAX_CONFIRMED - 1]:
+                if one.is_acceptable:
+                    one.failed = one.passed - 1  # it stays at the setting found
+                else:
+                    one.dropped = "others within the limits keep more"
+
+    def _choose_finalists(
+        self, racers: list[Candidate], done: set[str]
+    ) -> tuple[MethodChoice, ...]:
+        """The best release of the race, its next stronger setting, in case that it lies too near a
+        limit to be proven, then the next best; later still stronger settings of these."""
+        ranked = sorted((c for c in racers if c.is_acceptable), key=lambda c: -c.best)
+        chosen: list[MethodChoice] = []
+        for depth, one in enumerate(ranked):
+            stronger = one.ladder.rungs[one.passed :]
+            left = [choice for choice in stronger if choice.id not in done]
+            chosen += left[: 2 if depth == 0 else 1]
+        return tuple(chosen[:MAX_CONFIRMED])
+
+    def list_confirmed(self) -> list[Measured]:
+        """Releases whose confirmed verdict is to publish and that keep what was asked, the most
+        useful first."""
+        found = [
+            one
+            for (stage, _), one in self.measured.items()
+            if stage == "confirmation" and one.decision == "publish" and one.made.is_defended
+        ]
+        return sorted((m for m in found if m.keeps(self.asked)), key=lambda m: -m.score)
+
+    @property
+    def state(self) -> State:
+        """confirmed; none_passes where every candidate exceeds a limit or keeps too little;
+        undecided where the search was stopped, or splits were too few to prove a limit."""
+        if self.list_confirmed():
+            return "confirmed"
+        if not self.is_over:
+            return "undecided"
+        last = [m for (stage, _), m in self.measured.items() if stage == "confirmation"]
+        open_ = [m for m in last if m.made.is_defended and m.decision != "do_not_publish"]
+        return "undecided" if any(m.keeps(self.asked) for m in open_) else "none_passes"

@@ -1,0 +1,326 @@
+"""Searches on the service: resumed, counted, told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+
+import core.cli.main as command
+from core.audit.asked.spec import AuditSpec
+from core.audit.results.view import CELL_COLUMNS, AuditProgress
+from core.audit.store.estimate import TimeModel
+from core.audit.store.states import State
+from core.errors import InputError
+from core.findings.policy import Limit, Policy
+from core.release import ORIGINAL
+from core.search import run
+from core.search.ladders import build_ladders
+from core.search.measured import compute_kept, measure_releases
+from core.search.outcome import describe_headline, describe_outcome, list_facts, list_rows
+from core.search.run import SearchRequest, list_requests, read_search, run_search, share_error
+from tests.oracles.audits import make_audit
+from tests.oracles.graphs import two_communities
+
+ROOT = Path(__file__).parents[2]
+POLICY = Policy(
+    key="house",
+    version=1,
+    title="House",
+    effort="instant",
+    repeats=2,
+    limits=(Limit(name="auc", threat="link", metric="auc", limit=0.7, title="AUC", source="s"),),
+)
+DEFENSES = [{"key": "random_deletion"}, {"key": "random_rewiring"}]
+
+
+class FakeAudits:
+    """Audits whose figures follow from the strengths of their releases and the seed of the trial;
+    each is finished when it is started, but for the `slow`-th, which never ends."""
+
+    def __init__(self, graph, risk=lambda strength: 0.8 - 0.3 * strength, slow=None):
+        self.graph, self.risk, self.slow = graph, risk, slow
+        self.audits, self.cancelled = {}, []
+
+    def load_graph(self, _hash):
+        return self.graph
+
+    def start_audit(self, spec, _name, marks):
+        audit_id = f"a{len(self.audits)}"
+        self.audits[audit_id] = spec, marks["search"], self._make_view(audit_id, spec)
+        return audit_id
+
+    def resume_audit(self, audit_id):
+        assert audit_id in self.audits
+
+    def cancel_audit(self, audit_id):
+        self.cancelled.append(audit_id)
+
+    def list_audits(self):
+        views = [
+            replace(view.summary, id=one, search=mark, state=self._find_state(one))
+            for one, (_, mark, view) in self.audits.items()
+        ]
+        return views[::-1]
+
+    def _find_state(self, audit_id):
+        is_slow = audit_id == f"a{self.slow}" and audit_id not in self.cancelled
+        return State.RUNNING if is_slow else State.DONE
+
+    def get_progress(self, audit_id):
+        return AuditProgress(self._find_state(audit_id), 1, 2, 0.5, (), 1.0, "")
+
+    def get_view(self, audit_id, level=None):
+        return self.audits[audit_id][2]
+
+    def load_time_model(self):
+        return TimeModel(())
+
+    def _make_view(self, audit_id, spec):
+        rng, scores = np.random.default_rng(spec.root_seed), {}
+        defenses = [choice.id for choice in spec.defenses]
+        for release in (ORIGINAL, *defenses):
+            strength = 0.0
+            if release not in (ORIGINAL, "pseudonyms"):
+                strength = view_strength(spec, release)
+            for choice in spec.attacks:
+                scores[release, choice.id, "auc"] = self.risk(strength) + 0.01 * rng.random()
+            scores[release, "release", "link_f1"] = 1 - strength / 2
+        attacks = [choice.key for choice in spec.attacks]
+        view = make_audit(scores, attacks, defenses, half=0.001, seeds=spec.num_repeats)
+        cells = [("attack", release, "katz", 0, "done", 1.0, "", 1.0, 2.0, "CPU", "")
+                 for release in (ORIGINAL, *defenses)]  # fmt: skip
+        summary = replace(view.summary, id=audit_id)
+        return replace(
+            view, spec=spec, summary=summary, cells=pd.DataFrame(cells, columns=list(CELL_COLUMNS))
+        )
+
+
+def view_strength(spec, release):
+    choice = next(choice for choice in spec.defenses if choice.id == release)
+    return choice.make_defense().config["strength"]
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return replace(two_communities(), features=None, feature_names=())
+
+
+def make_request(graph, useful=None, policy=POLICY, **fields):
+    spec = AuditSpec.check_spec(
+        {
+            "graph_hash": graph.content_hash,
+            "hide_links": 0.1,
+            "policy": policy.model_dump(mode="json"),
+            "defenses": DEFENSES,
+            **fields,
+        }
+    )
+    return SearchRequest.check(spec, {"links": 0.2} if useful is None else useful)
+
+
+def describe(progress):
+    """What does not depend on ids and on how often it was begun."""
+    found = describe_outcome(progress)
+    return {key: value for key, value in found.items() if key not in ("audits", "cpu_seconds")}
+
+
+def test_a_search_confirms_on_splits_of_its_own(graph):
+    audits = FakeAudits(graph)
+    progress = run_search(audits, make_request(graph))
+    assert progress.search.state == "confirmed"
+    assert progress.is_over
+    best = progress.search.list_confirmed()[0]
+    assert 0.3 < best.made.defense.strength < 0.6, "the weakest setting within the limit"
+    specs = {mark["stage"]: spec for spec, mark, _ in audits.audits.values()}
+    assert len({spec.root_seed for spec in specs.values()}) == 3
+    assert specs["screening"].num_repeats == 1
+    assert specs["race"].num_repeats == POLICY.repeats
+    last = specs["confirmation"]
+    assert last.stop_early
+    assert last.confirmation_error == share_error(1) / 2
+    assert "may leave: confirmed on new splits" in describe_headline(progress)
+
+
+def test_cells_that_trials_share_are_counted_once(graph):
+    audits = FakeAudits(graph)
+    progress = run_search(audits, make_request(graph))
+    cells = {
+        (spec.root_seed, release)
+        for spec, _, view in audits.audits.values()
+        for release in view.cells.release
+    }
+    assert progress.cpu_seconds == 2.0 * len(cells)
+
+
+def test_a_stopped_search_goes_on_to_the_same_result(graph):
+    request = make_request(graph)
+    whole = run_search(FakeAudits(graph), request)
+    audits = FakeAudits(graph, slow=2)
+    stopped = run_search(audits, request, watch=lambda _progress: False)
+    assert stopped.search.state == "undecided"
+    assert stopped.stopped == "it was stopped"
+    assert audits.cancelled == ["a2"]
+    assert stopped.current == "a2"
+    assert read_search(audits, request).current is not None
+    resumed = run_search(audits, request)
+    assert describe(resumed) == describe(whole)
+    assert describe(read_search(audits, request)) == describe(whole)
+    assert len(audits.audits) == len(whole.audits), "no trial was started twice"
+
+
+def test_nothing_is_started_once_the_time_is_over(graph):
+    audits = FakeAudits(graph)
+    progress = run_search(audits, make_request(graph), within=0.0)
+    assert not audits.audits
+    assert progress.stopped == "the time was over"
+    assert describe_headline(progress) == "Not decided, since the time was over."
+
+
+def test_a_repeated_search_draws_new_splits_and_takes_a_smaller_share(graph):
+    audits, first = FakeAudits(graph), make_request(graph)
+    run_search(audits, first)
+    second = make_request(graph, {"links": 0.3})
+    progress = run_search(audits, second)
+    assert progress.number == 2
+    assert first.id != second.id
+    seeds = {
+        mark["id"]: spec.root_seed
+        for spec, mark, _ in audits.audits.values()
+        if mark["stage"] == "confirmation"
+    }
+    assert len(set(seeds.values())) == 2
+    assert any("search 2 on this graph" in text for text in list_facts(progress))
+    assert [one.id for one in list_requests(audits, graph.content_hash)] == [second.id, first.id]
+    assert read_search(audits, first).number == 1
+
+
+def test_without_a_release_it_says_what_stands_in_the_way(graph):
+    progress = run_search(
+        FakeAudits(graph, lambda strength: 0.95 - 0.1 * strength), make_request(graph)
+    )
+    assert progress.search.state == "none_passes"
+    found = describe_outcome(progress)
+    assert found["recommended"] is None
+    assert found["binding"]["name"] == "auc"
+    assert found["binding"]["state"] == "exceeded"
+    assert found["binding"]["value"] > 0.8
+    assert found["nearest"]["auc"].endswith("strength=0.9")
+    assert "comes nearest. AUC" in describe_headline(progress)
+    facts = " ".join(list_facts(progress))
+    assert "withheld links: without it" in facts
+    assert "statistics with node-level" in facts
+    assert {row["State"] for row in list_rows(progress)} == {
+        "Exceeds a limit at every strength", "Exceeds a limit"
+    }  # fmt: skip
+
+
+def test_what_would_have_to_be_given_up_is_told(graph):
+    progress = run_search(FakeAudits(graph), make_request(graph, {"links": 0.95}))
+    assert progress.search.state == "none_passes"
+    (text,) = [t for t in list_facts(progress) if t.startswith("The most useful release within")]
+    assert "keeps 78 % of the links (F1); 95 % of the links (F1) was asked for" in text
+
+
+def test_the_record_is_as_its_schema_says(graph):
+    schema = json.loads((ROOT / "assets" / "schemas" / "search.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for risk in (lambda s: 0.8 - 0.3 * s, lambda s: 0.95):
+        found = describe_outcome(run_search(FakeAudits(graph, risk), make_request(graph)))
+        jsonschema.validate(json.loads(json.dumps(found)), schema)
+        assert set(found) == set(schema["required"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "useful", "said"),
+    [
+        ({"policy": None}, {}, "search needs a policy"),
+        ({}, {"size": 0.5}, "useful must be one of links, link_prediction"),
+        ({}, {"links": 1.5}, "useful links must be a share between 0 and 1"),
+        ({}, {"column": 0.5}, "useful column needs a utility column"),
+        ({"test_links": 0.0}, {"link_prediction": 0.5}, "useful link_prediction needs links held"),
+    ],
+)
+def test_requests_that_cannot_be_met_are_refused(graph, fields, useful, said):
+    spec = {"graph_hash": graph.content_hash, "hide_links": 0.1} | {
+        "policy": POLICY.model_dump(mode="json")
+    }
+    with pytest.raises(InputError, match=said):
+        SearchRequest.check(AuditSpec.check_spec(spec | fields), useful)
+
+
+def test_ladders_keep_to_the_policy_and_to_what_can_be_cleared():
+    graph = two_communities()
+    limits = (*POLICY.limits, Limit(name="e", threat="release", metric="epsilon_edge", limit=3,
+                                    title="ε", source="s"))  # fmt: skip
+    policy = POLICY.model_copy(update={"limits": limits})
+    request = make_request(graph, policy=policy, defenses=[], private="private")
+    ladders = build_ladders(request.spec, graph, policy)
+    rungs = [[choice.make_defense() for choice in ladder.rungs] for ladder in ladders]
+    epsilons = [[d.epsilon for d in each] for each in rungs if each[0].info.key == "edge_rand"]
+    assert epsilons
+    assert all(max(each) == each[0] == 3 for each in epsilons)
+    assert not any(each[0].needs_links for each in rungs), "they need the links named"
+    assert [each[0].info.key for each in rungs[:2]] == ["pseudonyms", "without_columns"]
+    assert {ladder.has_columns for ladder in ladders} == {True, False}
+    pair = tuple(str(graph.node_ids[end]) for end in graph.edges[0])
+    named = make_request(graph, defenses=[], hide_links=None, sensitive_links=[pair])
+    keys = {ladder.rungs[0].key for ladder in build_ladders(named.spec, graph, POLICY)}
+    assert "ppgsl" in keys
+
+
+def test_shares_of_usefulness_are_of_the_originals():
+    scores = {
+        (ORIGINAL, "release", "link_prediction_auc"): 0.9,
+        ("random_deletion", "release", "link_prediction_auc"): 0.7,
+        ("random_deletion", "release", "link_f1"): 0.8,
+        (ORIGINAL, "release", "node_classification_f1"): 0.8,
+        ("random_deletion", "release", "node_classification_f1"): 0.6,
+        ("random_deletion", "release", "mre_triangle_count"): 3.0,
+        ("random_deletion", "release", "degree_ks"): 0.2,
+    }
+    view = make_audit(scores, ("katz",))
+    kept = {
+        n: compute_kept(view, "random_deletion", n)
+        for n in ("links", "link_prediction", "column", "statistics")
+    }
+    assert kept == pytest.approx(
+        {"links": 0.8, "link_prediction": 0.5, "column": 0.75, "statistics": 0.4}
+    )
+    assert compute_kept(view, ORIGINAL, "column") == 1.0
+    assert compute_kept(view, ORIGINAL, "statistics") == 1.0
+    found = measure_releases(view, POLICY, ["links"])
+    assert found[ORIGINAL].score == 1.0
+    assert found["random_deletion"].keeps({"links": 0.8})
+    assert not found["random_deletion"].keeps({"links": 0.81})
+
+
+def test_the_command_finds_a_release_and_goes_on_from_what_is_stored(
+    tmp_path, audit_home, monkeypatch, capsys
+):
+    graph = two_communities()
+    links, policy = tmp_path / "links.csv", tmp_path / "policy.json"
+    lines = [f"{a},{b}" for a, b in graph.edges]
+    links.write_text("\n".join(["source,target", *lines]))
+    limit = POLICY.limits[0].model_copy(update={"limit": 1.0})
+    house = POLICY.model_copy(update={"limits": (limit,)})
+    policy.write_text(house.model_dump_json())
+    monkeypatch.setattr(run, "MAX_REPEATS", 2)
+    monkeypatch.setattr("core.search.ladders.STEPS", 2)
+    words = f"search --graph {links} --policy {policy} --defense random_deletion"
+    words += f" --useful links=0.2 --out {tmp_path}/out"
+    assert command.main(words.split()) == 0
+    found = json.loads((tmp_path / "out" / "search.json").read_text())
+    assert found["recommended"] == "pseudonyms"
+    assert found["state"] == "confirmed"
+    assert "Pseudonyms" in capsys.readouterr().err
+    again = command.main(words.split())
+    same = json.loads((tmp_path / "out" / "search.json").read_text())
+    assert (again, same) == (0, found), "nothing is computed twice"
+    assert command.main(f"{words} --useful links".split()) == 2
+    assert "MEASURE=SHARE" in capsys.readouterr().err
