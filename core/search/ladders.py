@@ -22,11 +22,13 @@ STEPS = 8
 @dataclass(frozen=True)
 class Ladder:
     """rungs: one defense from its weakest setting; seconds: expected for one release;
-    has_columns: whether its releases keep the columns that the audit publishes."""
+    has_columns: whether its releases keep the columns that the audit publishes; base: the same
+    settings with them."""
 
     rungs: tuple[MethodChoice, ...]
     seconds: float = 0.0
     has_columns: bool = True
+    base: Ladder | None = None
 
     @property
     def title(self) -> str:
@@ -70,10 +72,11 @@ def build_ladders(
             continue
         text = MethodChoice.of(varied[-1]).id
         seconds = model.predict(make_task("publish", text, *size, text))
-        ladders.append(Ladder(tuple(map(MethodChoice.of, varied)), seconds))
+        base = Ladder(tuple(map(MethodChoice.of, varied)), seconds)
+        ladders.append(base)
         if drops and defense.info.key in WithoutColumns.members:
             combined = [MethodChoice.of(WithoutColumns.combine(each)) for each in varied]
-            ladders.append(Ladder(tuple(combined), seconds, has_columns=False))
+            ladders.append(Ladder(tuple(combined), seconds, has_columns=False, base=base))
     return sorted(ladders, key=lambda ladder: ladder.seconds)
 
 

@@ -33,6 +33,8 @@ MAX_CONFIRMED = 3
 CONFIRMATIONS = 2
 """Confirmations of one search, which share the error; the second tries stronger settings."""
 
+NOT_MADE = "cannot be made"
+
 WIDTH = 4
 """Ladders tried at once; what they show ends others."""
 
@@ -54,6 +56,7 @@ class Candidate:
                     weakest that exceeds none: those between them are open
     guess           place to try first; None: the middle
     bound           what any open setting keeps at most, as a share of the original's
+    borrowed        place at which the same settings with columns are within the limits
     best            what the setting at `passed` keeps; nan: nothing acceptable was found yet
     dropped         reason why it is out, or ""
     """
@@ -63,6 +66,7 @@ class Candidate:
     failed: int = -1
     passed: int = 0
     guess: int | None = None
+    borrowed: int | None = None
     bound: float = 1.0
     best: float = math.nan
     dropped: str = ""
@@ -90,7 +94,7 @@ class Candidate:
     def note(self, place: int, found: Measured, asked: dict[str, float]) -> None:
         """Take account of a setting that was measured."""
         if found.not_made:
-            self.dropped = f"cannot be made: {found.not_made}"
+            self.dropped = f"{NOT_MADE}: {found.not_made}"
         elif not found.tested:
             self.dropped = "no attack measured anything on it"
         elif math.isnan(found.score):
@@ -103,9 +107,13 @@ class Candidate:
             if not found.keeps(asked):
                 self.dropped = "keeps too little where it still exceeds a limit"
         if not self.dropped and not self.is_open and math.isnan(self.best):
-            is_over = self.passed == len(self.ladder.rungs)
-            every = " at every strength" if len(self.ladder.rungs) > 1 else ""
-            self.dropped = f"exceeds a limit{every}" if is_over else "keeps too little"
+            if self.passed == self.borrowed:
+                self.dropped = "exceeds a limit where it is weaker than with its columns"
+            elif self.passed < len(self.ladder.rungs):
+                self.dropped = "keeps too little"
+            else:
+                several = len(self.ladder.rungs) > 1
+                self.dropped = "exceeds a limit" + " at every strength" * several
 
     def start_race(self) -> None:
         """Open the settings from the one that screening found on: stronger attackers refuse what
@@ -133,6 +141,8 @@ class Search:
     def __post_init__(self) -> None:
         self.candidates = [Candidate(ladder) for ladder in self.ladders]
         self.stage: Stage = "screening"
+        known = {id(one.ladder): one for one in self.candidates}
+        self._bases = {id(c): known[id(c.ladder.base)] for c in self.candidates if c.ladder.base}
 
     def run(self) -> Generator[Trial, Found, None]:
         """Yields what to audit next and takes what was measured, until the search is over."""
@@ -164,8 +174,11 @@ class Search:
     def _narrow(self, stage: Stage, among: list[Candidate]) -> Generator[Trial, Found, None]:
         number = 0
         while True:
+            if stage == "screening":
+                self._start_without_columns()
             self._drop_beaten(among)
-            waiting = sorted((c for c in among if c.is_open), key=lambda c: -c.bound)[:WIDTH]
+            open_ = [one for one in among if one.is_open and id(one) not in self._bases]
+            waiting = sorted(open_, key=lambda one: -one.bound)[:WIDTH]
             if not waiting:
                 return
             places = [one.place for one in waiting]
@@ -175,6 +188,21 @@ class Search:
                 one.note(place, found[choice.id], self.asked)
             self._bound_by_columns(among, found)
             number += 1
+
+    def _start_without_columns(self) -> None:
+        """Open ladders without columns once those with columns are closed: only at weaker settings,
+        for at the one found, columns do no harm."""
+        for one in self.candidates:
+            base = self._bases.get(id(one))
+            if base is None or base.is_open:
+                continue
+            del self._bases[id(one)]
+            if base.passed < one.passed:
+                one.passed = one.borrowed = base.passed
+            if base.dropped.startswith(NOT_MADE):
+                one.dropped = base.dropped
+            elif one.passed == 0:
+                one.dropped = "with its columns it is within the limits too"
 
     def _bound_by_columns(self, among: list[Candidate], found: Found) -> None:
         """No release without columns keeps more than all links without them."""

@@ -146,6 +146,55 @@ def test_links_without_columns_bound_every_release_without_columns():
     assert not any(release == choice.id for release in tried for choice in other.rungs)
 
 
+def make_pair(least):
+    """A search of one defense with and without columns, and what it tried of the latter."""
+    (base,) = make_ladders(1)
+    rungs = [WithoutColumns.combine(choice.make_defense()) for choice in base.rungs]
+    bare = Ladder(tuple(map(MethodChoice.of, rungs)), has_columns=False, base=base)
+    places = {
+        choice.id: place for ladder in (base, bare) for place, choice in enumerate(ladder.rungs)
+    }
+    search, tried = Search([base, bare], {"links": 0.0}), []
+
+    def answer(trial, release):
+        place, is_bare = places.get(release, 0), release.startswith("without")
+        tried.extend([place] * (is_bare and trial.stage == "screening"))
+        risk = 0.6 if place >= least[is_bare] else 0.8
+        return measure(release, [risk] * 3, 1 - place / 10)
+
+    walk(search, answer)
+    return search, tried
+
+
+@pytest.mark.parametrize(
+    ("with_columns", "without", "tried", "dropped"),
+    [
+        (0, 0, [], "with its columns it is within the limits too"),
+        (4, 1, [1, 0], ""),
+        (3, 3, [1, 2], "exceeds a limit where it is weaker than with its columns"),
+        (STEPS, 6, [3, 5, 6], ""),
+        (STEPS, STEPS, [3, 5, 6, 7], "exceeds a limit at every strength"),
+    ],
+)
+def test_without_columns_only_weaker_settings_are_tried(with_columns, without, tried, dropped):
+    search, found = make_pair((with_columns, without))
+    assert found == tried
+    assert search.candidates[1].dropped == dropped
+    scores = [one.score for one in search.list_confirmed()][:1]
+    least = min(with_columns, without)
+    assert scores == ([] if least == STEPS else [1 - least / 10])
+
+
+def test_a_defense_that_cannot_be_made_is_not_tried_without_columns():
+    (base,) = make_ladders(1)
+    rungs = [WithoutColumns.combine(choice.make_defense()) for choice in base.rungs]
+    bare = Ladder(tuple(map(MethodChoice.of, rungs)), has_columns=False, base=base)
+    search = Search([base, bare], {"links": 0.0})
+    trials = walk(search, lambda _t, r: Measured(parse_release(r), not_made="needs a GPU"))
+    assert len(trials) == 1
+    assert search.candidates[1].dropped == "cannot be made: needs a GPU"
+
+
 def test_stronger_attackers_move_a_ladder_to_a_stronger_setting():
     (ladder,) = make_ladders(1)
     places = {choice.id: place for place, choice in enumerate(ladder.rungs)}
