@@ -45,6 +45,7 @@ from pages.ui.policy import (
     show_default_policy,
     show_obstacles,
 )
+from pages.ui.search_panel import show_search
 from pages.ui.text import escape, format_cell
 
 MAX_BAR = 2.0  # full width of a bar, in multiples of the limit
@@ -54,7 +55,10 @@ def main() -> None:
     page.open_page("Release decision", "Which release, if any, may be given to the recipient.")
     audit_id = session.current_audit()
     if audit_id is None:
-        show_guide()
+        spec = show_guide()
+        if spec is not None:
+            st.header("Or find a release that passes", anchor=False)
+            show_search(spec)
         return
     view = cache.load_view(audit_id)
     page.show_state(view)
@@ -77,9 +81,13 @@ def _show_decision(view: AuditView) -> None:
     if subject is not None:
         _show_deciding(subject, summary)
     show_default_policy(view)
+    if not verdict.may_leave:
+        _show_search(view)
     _show_matrix(view, verdict)
     _show_choice(view, verdict)
     _show_changes(view, verdict)
+    if verdict.may_leave:
+        _show_search(view)
     _show_evidence(view, verdict)
     page.show_next("report", page.label_report(verdict))
 
@@ -97,7 +105,9 @@ def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
         if view.summary.state.is_active:
             st.caption("The audit is still running. Untested limits count as not met.")
         elif view.stopped_early:
-            st.caption(f"Ended after {describe_repeats(view)}: the decision was clear.")
+            st.caption(
+                f"Ended after {describe_repeats(view)}: more repeats would not change the decision."
+            )
         keys = list_keys(view)
         titles = {p.key: p.title for p in (*list_policies(), policy)}
         key = st.segmented_control(
@@ -214,6 +224,15 @@ def _show_changes(view: AuditView, verdict: Verdict) -> None:
         ):
             page.start_audit(fields)
         right.caption(f"{escape(proposal.reason, 300)} The audit takes {time}.")
+
+
+def _show_search(view: AuditView) -> None:
+    """Search for a release of the audited graph that the current policy lets leave."""
+    if view.summary.state.is_active or view.spec.external_release is not None:
+        return
+    st.header("Find a release that passes", anchor=False)
+    policy = current_policy(view).model_dump(mode="json")
+    show_search(view.spec.update(policy=policy))
 
 
 def _plan_proposal(view: AuditView, proposal: Proposal) -> tuple[str, dict[str, object]]:

@@ -26,7 +26,7 @@ def main() -> None:
         "Find out who would be exposed if a graph of people, accounts or papers were shared.",
         needs_graph=False,
     )
-    audits = [a for a in service.open_service().list_audits() if a.study is None]
+    audits = [a for a in service.open_service().list_audits() if not a.is_step]
     running = [audit for audit in audits if audit.state.is_active][:MAX_RUNNING]
     if running:
         st.header("Running now", anchor=False)

@@ -14,6 +14,7 @@ import pandas as pd
 from sqlalchemy.engine import Row
 
 from core.audit.asked.attack import attach_referents, parse_attack
+from core.audit.asked.confidence import compute_level
 from core.audit.asked.knowledge import Auxiliary
 from core.audit.asked.parts import list_parts
 from core.audit.asked.release_info import ReleaseInfo
@@ -125,14 +126,17 @@ def assemble_view(
     store: Store,
     row: Row[Any],
     load_graph: Callable[[str], Graph] | None = None,
-    level: float = LEVEL,
+    level: float | None = None,
 ) -> AuditView:
-    """The view of a finished or running audit, with intervals of this level.
+    """The view of a finished or running audit, with intervals of this level; by default of the
+    usual one, and of a confirmation of the one at which all of them hold together.
 
     Tables of nodes and curves are read from their cells when they are first asked for. Raises
     DamagedError if one of these cells is incomplete.
     """
     spec = AuditSpec.model_validate(row.spec)
+    if level is None:
+        level = LEVEL if spec.confirmation_error is None else compute_level(spec)
     cells = store.list_cells(row.id)
     load = load_graph or store.load_graph
     groups: Groups = {}

@@ -322,14 +322,9 @@ class AuditService:
                 left.append(make_task(cell.kind, cell.method, *size, *parts))
         return estimate_time(model, left, done, count_workers())
 
-    def get_view(self, audit_id: str, level: float | None = None) -> AuditView:
-        """The view of an audit, reassembled only after cells have finished.
-
-        level  of the intervals, if not the usual one; such a view is not kept
-        """
+    def get_view(self, audit_id: str) -> AuditView:
+        """The view of an audit, reassembled only after cells have finished."""
         row = self._store.find_audit(audit_id)
-        if level is not None:
-            return assemble_view(self._store, row, self.load_graph, level)
         counts = self._store.count_cells(audit_id).get(audit_id, {})
         claims = tuple((c.id, c.state) for c in self.claims.list(audit_id) if not c.is_active)
         finished = sorted((state, n) for state, n in counts.items() if state in FINAL)

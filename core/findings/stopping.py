@@ -10,20 +10,18 @@ own error, and also ends where its last repeat would not prove a limit.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable
 
 from scipy.special import stdtrit
 
-from core.audit.asked.scenarios import list_scenarios
+from core.audit.asked.confidence import compute_level
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditView
-from core.findings.policy import Policy, check_policy
+from core.findings.policy import check_policy
 from core.findings.tables import select_results
 from core.findings.verdict import Check, ReleaseVerdict, judge
-from core.words import count_noun
+from core.words import count_noun, format_percent
 
-ERROR = 0.05
 FEWEST_HOPELESS = 5
 """Repeats before which no confirmation is given up."""
 
@@ -37,7 +35,7 @@ def is_decided(spec: AuditSpec, repeats: int, assemble: Callable[[float], AuditV
     policy = check_policy(spec.policy)
     if repeats < max(policy.repeats, 2):
         return False
-    level = compute_level(spec, policy)
+    level = compute_level(spec)
     view = assemble(level)
     may_give_up = spec.confirmation_error is not None and repeats >= FEWEST_HOPELESS
     return all(
@@ -64,20 +62,17 @@ def is_hopeless(release: ReleaseVerdict, repeats: int, most: int, level: float) 
     return False
 
 
-def compute_level(spec: AuditSpec, policy: Policy) -> float:
-    """Level of each interval such that all of them together miss with probability `ERROR`, or the
-    spec's `confirmation_error`."""
-    looks = max(spec.num_repeats - max(policy.repeats, 2), 1)
-    attacks = Counter[str](scenario.threat for _, _, scenario in list_scenarios(spec))
-    compared = sum(max(attacks[limit.threat], 1) for limit in policy.limits)
-    error = spec.confirmation_error or ERROR
-    return 1 - error / (looks * compared * (1 + len(spec.defenses)))
-
-
 def describe_repeats(view: AuditView) -> str:
-    """ "5 repeats", or "3 repeats of at most 10" where the audit stopped early."""
+    """ "5 repeats", or "3 repeats of at most 10" where the audit stopped early; of a confirmation,
+    how its intervals differ from others."""
     text = count_noun(view.num_repeats, "repeat")
-    return f"{text} of at most {view.spec.num_repeats}" if view.stopped_early else text
+    text = f"{text} of at most {view.spec.num_repeats}" if view.stopped_early else text
+    error = view.spec.confirmation_error
+    if error is None:
+        return text
+    return (
+        f"{text}, with intervals that miss in at most {format_percent(error)} of all cases together"
+    )
 
 
 def _is_exceeded(check: Check) -> bool:

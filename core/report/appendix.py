@@ -63,8 +63,8 @@ def build_limits(data: ReportData) -> list[Block]:
         limits += [f"{text}." for text in (*list_not_tested(spec.external_match), ONE_RELEASE)]
     elif data.view.stopped_early:
         limits.append(
-            f"The audit ended after {describe_repeats(data.view)}, once the decision was clear. "
-            "The intervals do not allow for this choice; the decision does."
+            f"The audit ended after {describe_repeats(data.view)}: more repeats would not change "
+            "the decision. The intervals do not allow for this choice; the decision does."
         )
     elif spec.num_repeats < 5:
         limits.append(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import pandas as pd
+
 from core.audit.asked.release_info import ReleaseInfo
 from core.findings.labels import THREAT_WORDS
 from core.findings.numbers import format_measure
@@ -13,7 +15,7 @@ from core.findings.verdict import Check
 from core.findings.verdict_words import explain_check
 from core.release import ORIGINAL
 from core.search.measured import USEFUL, Measured
-from core.search.run import SearchProgress, share_error
+from core.search.run import MAX_REPEATS, SearchProgress, share_error
 from core.search.strategy import Candidate, Stage
 from core.words import begin_sentence, count_noun, format_percent
 
@@ -109,10 +111,9 @@ def describe_headline(progress: SearchProgress) -> str:
         return f"{best.made.title} may leave: confirmed on new splits; it keeps {kept}."
     binding = find_binding(progress)
     if search.state == "undecided":
-        why = f", since {progress.stopped}" if progress.stopped else ""
-        if search.is_over:
-            why = ": splits were too few to prove every limit on the releases that came nearest"
-        return f"Not decided{why}."
+        if not search.is_over:
+            return f"Not decided, since {progress.stopped or 'it is not over'}."
+        return f"Not decided: {_explain_unproven(progress)}."
     tried = count_noun(len({one.made.id for _, one in _list_last(search)}), "release")
     if binding is None:
         return f"No release passes: nothing could be measured on {tried}."
@@ -154,10 +155,49 @@ def list_facts(progress: SearchProgress) -> list[str]:
             f"It is search {progress.number} on this graph and draws splits of its own; its share "
             f"of the error is {format_percent(share_error(progress.number))}."
         )
-    facts.append(
-        "The strength was chosen by looking at the data: a guarantee says nothing of this choice."
-    )
+    if best is not None:
+        facts.append(
+            "The strength was chosen by looking at the data: no guarantee covers this choice."
+        )
     return facts
+
+
+def _explain_unproven(progress: SearchProgress) -> str:
+    """The release that came nearest on new splits, and what could not be proven of it."""
+    asked, measured = progress.request.useful, progress.search.measured
+    known = [m for (stage, _), m in measured.items() if stage == "confirmation"]
+    known = [one for one in known if one.made.is_defended and one.keeps(asked)]
+    best = min(known, key=_get_severity)
+    open_ = [check for check in best.checks if check.decision != "publish"]
+    if not open_:
+        return f"{best.made.title} came nearest, but {'; '.join(best.open_points)}"
+    gravest = max(open_, key=lambda check: check.severity)
+    return (
+        f"{best.made.title} came nearest, and as many as {MAX_REPEATS} splits would not prove it. "
+        f"{explain_check(gravest)}"
+    )
+
+
+def tabulate_tried(progress: SearchProgress) -> pd.DataFrame:
+    """A row a release that was audited, by defense and strength.
+
+    Columns defense, release, title, stage, risk (its largest figure as a multiple of the limit),
+    limit (what is limited), kept (share of the original's usefulness), is_confirmed.
+    """
+    search = progress.search
+    confirmed = {one.made.id for one in search.list_confirmed()}
+    latest = {one.made.id: (stage, one) for stage, one in _list_last(search)}
+    rows = []
+    for candidate in search.candidates:
+        for choice in candidate.ladder.rungs:
+            stage, one = latest.get(choice.id, (None, None))
+            if one is None or one.binding is None or math.isnan(one.score):
+                continue
+            limit, check = one.binding.limit.title, one.binding
+            head = (candidate.ladder.title, choice.id, one.made.title, stage)
+            rows.append((*head, check.severity, limit, one.score, choice.id in confirmed))
+    columns = ["defense", "release", "title", "stage", "risk", "limit", "kept", "is_confirmed"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def list_rows(progress: SearchProgress) -> list[dict[str, str]]:
@@ -166,7 +206,7 @@ def list_rows(progress: SearchProgress) -> list[dict[str, str]]:
         {
             "Defense": one.ladder.title,
             "Stage": one.stage.capitalize(),
-            "Weakest within the limits": _name_passed(one),
+            "Weakest within the limits": _title_passed(one),
             "Keeps": "" if math.isnan(one.best) else format_percent(one.best),
             "State": begin_sentence(one.dropped)
             or ("open" if one.is_open else "within the limits"),
@@ -175,7 +215,7 @@ def list_rows(progress: SearchProgress) -> list[dict[str, str]]:
     ]
 
 
-def _name_passed(one: Candidate) -> str:
+def _title_passed(one: Candidate) -> str:
     if one.passed == len(one.ladder.rungs):
         return ""
     return one.ladder.rungs[one.passed].make_defense().title

@@ -20,7 +20,6 @@ from core.audit.store.estimate import TimeModel
 from core.audit.store.states import State as AuditState
 from core.errors import AuditError, InputError
 from core.findings.policy import Policy, check_policy
-from core.findings.stopping import compute_level
 from core.graph import Graph
 from core.search.ladders import build_ladders
 from core.search.measured import USEFUL, Measured, measure_releases
@@ -52,7 +51,7 @@ class Audits(Protocol):
     def get_progress(self, audit_id: str) -> AuditProgress:
         """How far an audit is."""
 
-    def get_view(self, audit_id: str, level: float | None = None) -> AuditView:
+    def get_view(self, audit_id: str) -> AuditView:
         """Results of an audit."""
 
     def cancel_audit(self, audit_id: str) -> None:
@@ -193,7 +192,7 @@ def run_search(
             return None
         audit_id = _find_trial(service, mark, spec)
         if audit_id is None:
-            audit_id = service.start_audit(spec, _name_trial(spec, mark), {"search": mark})
+            audit_id = service.start_audit(spec, _title_trial(spec, mark), {"search": mark})
         else:
             service.resume_audit(audit_id)
         progress.current = audit_id
@@ -274,8 +273,7 @@ def _walk(
         audit_id = find(progress, spec, mark)
         if audit_id is None:
             return progress
-        level = compute_level(spec, policy) if trial.stage == "confirmation" else None
-        view = service.get_view(audit_id, level)
+        view = service.get_view(audit_id)
         progress.audits.append(audit_id)
         progress.cpu_seconds += _sum_new(view, trial.stage, seen)
         found = _measure(view, request)
@@ -321,6 +319,6 @@ def _find_trial(service: Audits, mark: dict[str, Any], spec: AuditSpec) -> str |
     return None
 
 
-def _name_trial(spec: AuditSpec, mark: dict[str, Any]) -> str:
+def _title_trial(spec: AuditSpec, mark: dict[str, Any]) -> str:
     """ "Search 1f, screening 2: karate"."""
     return f"Search {mark['id'][:4]}, {mark['stage']} {mark['trial'] + 1}: {spec.graph_name}"

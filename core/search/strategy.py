@@ -120,7 +120,7 @@ class Candidate:
         weaker ones do."""
         self.stage, self.guess = "race", self.passed
         self.failed, self.bound = self.passed - 1, self.best
-        self.passed, self.best = len(self.ladder.rungs), math.nan
+        self.passed, self.borrowed, self.best = len(self.ladder.rungs), None, math.nan
 
 
 @dataclass

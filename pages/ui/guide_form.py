@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.audit.asked.answers import Answers, choose_seeds, find_obstacle, make_fields
 from core.audit.asked.presets import PRESETS, Preset
+from core.audit.asked.spec import AuditSpec
 from core.findings.guide import (
     ABOUT,
     KNOWLEDGE,
@@ -27,13 +28,18 @@ from pages.ui.text import escape
 START_PRESET = "quick"
 
 
-def show_guide() -> None:
+def show_guide() -> AuditSpec | None:
+    """The guide; returns what its answers ask for, without defenses, or None where no audit of
+    them can start."""
     graph = session.current_graph()
     service.warm_up()
     answers = _ask(graph)
     obstacle = find_obstacle(answers, graph)
     kept = _show_defenses(answers, graph, obstacle)
     _show_presets(answers, kept, obstacle)
+    if obstacle:
+        return None
+    return page.make_spec(make_fields(answers, PRESETS[0], []) | describe_recipient(answers))
 
 
 def _ask(graph: Graph) -> Answers:

@@ -57,7 +57,7 @@ def judge_earlier(view: AuditView) -> tuple[AuditSummary, Verdict] | None:
     """Previous finished audit of the same graph, with its verdict under the same policy."""
     for summary in service.open_service().list_audits():  # newest first
         is_earlier = summary.created < view.summary.created and summary.id != view.summary.id
-        is_same = summary.graph_hash == view.summary.graph_hash and summary.study is None
+        is_same = summary.graph_hash == view.summary.graph_hash and not summary.is_step
         if is_earlier and is_same and summary.state is State.DONE:
             return summary, _judge(cache.load_view(summary.id), current_policy(view))
     return None

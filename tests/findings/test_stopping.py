@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.audit.asked import confidence
+from core.audit.asked.confidence import compute_level
 from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
 from core.errors import InputError
 from core.findings import stopping
 from core.findings.policy import Limit, Policy
-from core.findings.stopping import compute_level, describe_repeats, is_decided
+from core.findings.stopping import describe_repeats, is_decided
 from core.findings.verdict import judge
 from core.measures.intervals import LEVEL, combine_measurements
 from core.release import ORIGINAL
@@ -119,7 +121,7 @@ def test_few_of_two_hundred_simulated_audits_stop_at_a_wrong_decision():
     stopped, wrong, saved = count_wrong(200)
     assert saved > 0.1
     assert stopped >= 50
-    assert wrong <= stopping.ERROR * 200
+    assert wrong <= confidence.ERROR * 200
 
 
 def test_a_clear_audit_stops_at_the_policys_number_of_repeats(monkeypatch):
@@ -149,8 +151,8 @@ def test_one_open_release_keeps_the_audit_running():
 def test_the_error_is_shared_by_looks_limits_attacks_and_releases():
     audit = SimulatedAudit(draw_truth(np.random.default_rng(2)), np.random.default_rng(3))
     # 10 - 3 looks; two link attacks against one limit, one attribute attack against the other
-    assert compute_level(audit.spec, POLICY) == pytest.approx(1 - 0.05 / (7 * 3 * 2))
-    wide = audit.assemble(4, compute_level(audit.spec, POLICY)).results
+    assert compute_level(audit.spec) == pytest.approx(1 - 0.05 / (7 * 3 * 2))
+    wide = audit.assemble(4, compute_level(audit.spec)).results
     usual = audit.assemble(4).results
     assert (wide.high.to_numpy(float) - usual.high.to_numpy(float) >= 0).all()
     assert (wide.high - usual.high).max() > 0.01
@@ -231,7 +233,10 @@ class TestService:
         repeats = f"{view.num_repeats} repeats of at most 6"
         assert describe_repeats(view) == repeats
         printed = str(build_limits(ReportData(view, ReportOptions())))
-        assert f"The audit ended after {repeats}, once the decision was clear." in printed
+        assert (
+            f"The audit ended after {repeats}: more repeats would not change the decision."
+            in printed
+        )
         service.resume_audit(audit_id)
         assert service.wait(audit_id, 300)
         assert service.get_view(audit_id).num_repeats == view.num_repeats
@@ -242,3 +247,31 @@ class TestService:
         view = service.get_view(audit_id)
         assert view.num_repeats == 6
         assert not view.stopped_early
+
+
+class Confirmation(SimulatedAudit):
+    """The confirmation of what a search chose."""
+
+    def __init__(self, truth, rng, between=0.02):
+        super().__init__(truth, rng, between)
+        self.spec = self.spec.update(confirmation_error=0.01)
+        self.view = replace(self.view, spec=self.spec)
+
+
+def test_a_confirmation_ends_where_its_last_repeat_would_not_prove_a_limit():
+    rng = np.random.default_rng(2)
+    keys = [(release, attack) for release in (ORIGINAL, RELEASE) for attack in ATTACKS]
+    near = dict.fromkeys(keys, AUC_LIMIT - 0.001)
+    assert Confirmation(near, rng).find_stop() == stopping.FEWEST_HOPELESS
+    assert SimulatedAudit(near, rng).find_stop() == MAX_REPEATS, "an audit has all of its repeats"
+    one = near | {(RELEASE, attack): AUC_LIMIT - 0.04 for attack in ATTACKS}
+    assert Confirmation(one, rng, 0.01).find_stop() > stopping.FEWEST_HOPELESS, "one may be proven"
+    safe = dict.fromkeys(keys, AUC_LIMIT - 0.2)
+    assert Confirmation(safe, rng, 0.01).find_stop() < MAX_REPEATS
+
+
+def test_a_confirmation_has_an_error_of_its_own():
+    rng = np.random.default_rng(2)
+    truth = draw_truth(rng)
+    usual, own = SimulatedAudit(truth, rng).spec, Confirmation(truth, rng).spec
+    assert 1 - compute_level(own) == pytest.approx((1 - compute_level(usual)) / 5)

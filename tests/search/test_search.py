@@ -75,7 +75,7 @@ class FakeAudits:
     def get_progress(self, audit_id):
         return AuditProgress(self._find_state(audit_id), 1, 2, 0.5, (), 1.0, "")
 
-    def get_view(self, audit_id, level=None):
+    def get_view(self, audit_id):
         return self.audits[audit_id][2]
 
     def load_time_model(self):
@@ -106,9 +106,13 @@ def view_strength(spec, release):
     return choice.make_defense().config["strength"]
 
 
+def bare_graph():
+    return replace(two_communities(), features=None, feature_names=())
+
+
 @pytest.fixture(scope="module")
 def graph():
-    return replace(two_communities(), features=None, feature_names=())
+    return bare_graph()
 
 
 def make_request(graph, useful=None, policy=POLICY, **fields):
@@ -324,3 +328,19 @@ def test_the_command_finds_a_release_and_goes_on_from_what_is_stored(
     assert (again, same) == (0, found), "nothing is computed twice"
     assert command.main(f"{words} --useful links".split()) == 2
     assert "MEASURE=SHARE" in capsys.readouterr().err
+
+
+def test_an_undecided_search_names_what_could_not_be_proven(graph):
+    class Wide(FakeAudits):
+        def _make_view(self, audit_id, spec):
+            view = super()._make_view(audit_id, spec)
+            rows = view.results.assign(high=view.results.value + 0.2)
+            return replace(view, results=rows)
+
+    progress = run_search(Wide(graph), make_request(graph))
+    assert progress.is_over
+    assert progress.search.state == "undecided"
+    text = describe_headline(progress)
+    assert "as many as 30 splits would not prove it. AUC" in text
+    assert "but its interval extends above it" in text
+    assert len([t for t in progress.search.trials if t.stage == "confirmation"]) == 2

@@ -285,7 +285,7 @@ class AuditSpec(PartedSpec):
                 threats.evaluation,
                 "leave out --control or choose --evaluation uniform",
             )
-        if spec.stop_early and spec.policy is None:
+        if (spec.stop_early or spec.confirmation_error) and spec.policy is None:
             raise InputError("stop_early", "needs a policy", remedy="choose a policy")
         if knowledge.joint and len(threats.columns) < 2:
             raise InputError(

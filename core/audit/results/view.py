@@ -166,6 +166,13 @@ class AuditSummary:
     person: str = LOCAL.subject
     cells_skipped: int = 0
 
+    @property
+    def is_step(self) -> bool:
+        """Whether it is a step of something larger: a point of a study, or a trial of a search
+        before its confirmation."""
+        is_trial = self.search is not None and self.search["stage"] != "confirmation"
+        return is_trial or self.study is not None
+
 
 @dataclass(frozen=True, eq=False)
 class Layout:

@@ -1,0 +1,73 @@
+"""What a search tried: usefulness against the nearest limit, a line a defense."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from core.figures.chart import Chart, make_empty_chart
+from core.figures.theme import INKS, add_line, style_figure
+from core.findings.numbers import format_number
+from core.findings.palette import OKABE_ITO, SYMBOLS, Theme, escape_text
+from core.search.outcome import tabulate_tried
+from core.search.run import SearchProgress
+from core.words import count_noun, format_percent
+
+WITHIN_FILL = "rgba(0,158,115,0.12)"
+SIZES = {"screening": 7, "race": 10, "confirmation": 13}
+MOST_RISK = 4.0
+"""Largest multiple of a limit that is drawn at its place; higher ones stand at the edge."""
+
+
+def draw_search(progress: SearchProgress, theme: Theme = "light") -> Chart:
+    """Releases of a search by what they keep and by their largest figure, as a multiple of its
+    limit; larger points were audited at a later stage, and a ring marks a confirmed one."""
+    table, ink = tabulate_tried(progress), INKS[theme]
+    if table.empty:
+        return make_empty_chart("Nothing was measured yet.", theme, table)
+    figure = go.Figure()
+    figure.add_vrect(x0=0, x1=1, fillcolor=WITHIN_FILL, line_width=0, layer="below")
+    figure.add_vline(
+        x=1,
+        line={"dash": "dash", "width": 1.5, "color": ink.text},
+        annotation={"text": "limit", "yanchor": "bottom", "textangle": 0},
+        annotation_position="top",
+    )
+    for number, (defense, rows) in enumerate(table.groupby("defense", sort=False)):
+        color = OKABE_ITO[number % len(OKABE_ITO)]
+        x, y = rows.risk.clip(upper=MOST_RISK), rows.kept
+        if len(rows) > 1:
+            add_line(figure, x, y, color, 1.2)
+        edge = [3 if done else 0 for done in rows.is_confirmed]
+        figure.add_scatter(
+            x=x,
+            y=y,
+            mode="markers",
+            name=escape_text(defense),
+            cliponaxis=False,
+            marker={
+                "color": color,
+                "symbol": SYMBOLS[number % len(SYMBOLS)],
+                "size": [SIZES[stage] for stage in rows.stage],
+                "line": {"width": edge, "color": ink.text},
+            },
+            text=[
+                f"{escape_text(row.title)}, {row.stage}<br>keeps {format_percent(row.kept)}<br>"
+                f"{escape_text(row.limit)}: {format_number(row.risk)} times the limit"
+                for row in rows.itertuples()
+            ],
+            hovertemplate="%{text}<extra></extra>",
+        )
+    within = int((table.risk <= 1).sum())
+    verb = "is" if within == 1 else "are"
+    title = f"{within} of {count_noun(len(table), 'release')} tried {verb} within every limit"
+    style_figure(figure, theme, 420, f"{title} by the figures measured")
+    figure.update_layout(legend={"y": -0.2, "yanchor": "top"})
+    figure.update_xaxes(
+        title_text="← safer   Largest figure, as a multiple of its limit", rangemode="tozero"
+    )
+    figure.update_yaxes(title_text="Usefulness kept", tickformat=".0%", range=[-0.02, 1.04])
+    note = (
+        f"{count_noun(len(table), 'release')}, each at the last stage that audited it: larger "
+        "points by more attackers and splits. Lines join the strengths of one defense."
+    )
+    return Chart(figure, table, note)

@@ -1,0 +1,171 @@
+"""Search on the Decision page: what must stay useful, how far it is, and what came of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.audit.asked.spec import AuditSpec
+from core.errors import AuditError
+from core.figures.search_curves import draw_search
+from core.findings.numbers import format_duration
+from core.search.background import BackgroundSearches
+from core.search.measured import USEFUL
+from core.search.outcome import STATES, describe_headline, find_recommended, list_facts, list_rows
+from core.search.run import SearchProgress, SearchRequest, list_requests, read_search
+from core.words import begin_sentence, count_noun
+from pages.ui import page, service
+from pages.ui.chart import show_chart
+from pages.ui.text import escape, format_cell
+from pages.ui.theme import current_theme
+
+POLL_S = 2.0
+TIMES = (300, 900, 3_600, None)
+START_SHARE = 50
+
+
+@st.cache_resource(show_spinner=False)
+def _get_searches() -> BackgroundSearches:
+    return BackgroundSearches()
+
+
+def show_search(spec: AuditSpec) -> None:
+    """Form and latest search of the graph.
+
+    spec  secrets, disclosure and policy that a release must meet
+    """
+    with st.container(key="search"):
+        found = list_requests(service.open_service(), spec.graph_hash)
+        shown = found[0] if found else None
+        if shown is not None:
+            _show_progress(shown)
+        fold = st.expander(
+            "Search with other wishes" if found else "What must stay useful?",
+            expanded=not found,
+            key=f"search-form-{bool(found)}",
+        )
+        with fold:
+            _show_form(spec)
+
+
+def _show_form(spec: AuditSpec) -> None:
+    offered = [name for name in USEFUL if name != "column" or spec.disclosure.utility]
+    if not spec.test_links:
+        offered.remove("link_prediction")
+    start = "column" if "column" in offered else "links"
+    chosen = st.multiselect(
+        "Must stay useful",
+        offered,
+        [start],
+        format_func=lambda name: begin_sentence(USEFUL[name]),
+        key="search-useful",
+        persist_state="session",
+    )
+    useful = {
+        name: st.slider(
+            f"At least so much of {USEFUL[name]}, %",
+            0,
+            100,
+            START_SHARE,
+            5,
+            key=f"search-share-{name}",
+            persist_state="session",
+        )
+        / 100
+        for name in chosen
+    }
+    within = st.segmented_control(
+        "Time to spend",
+        TIMES,
+        default=TIMES[1],
+        format_func=lambda s: "until it is over" if s is None else format_duration(s),
+        key="search-within",
+        required=True,
+        persist_state="session",
+    )
+    st.caption(
+        "Tries the defenses that fit this graph at several strengths, first against quick "
+        "attackers, then against those that the policy requires, and confirms what is left on "
+        "splits that it never saw. It can be stopped and continued."
+    )
+    if st.button(
+        "Find a release that passes",
+        type="primary",
+        key="search-start",
+        icon=":material/travel_explore:",
+        disabled=not useful,
+    ):
+        try:
+            request = SearchRequest.check(spec.update(defenses=(), purpose={}), useful)
+        except AuditError as error:
+            page.show_error(error)
+            return
+        _get_searches().start(service.open_service(), request, within)
+        st.session_state["search"] = request.id
+        st.rerun()
+
+
+def _show_progress(request: SearchRequest) -> None:
+    searches = _get_searches()
+    if not searches.is_running(request.id):
+        _draw(request, read_search(service.open_service(), request))
+        return
+
+    @st.fragment(run_every=POLL_S)
+    def watch() -> None:
+        if not searches.is_running(request.id):
+            st.rerun(scope="app")
+        progress = read_search(service.open_service(), request)
+        tried = count_noun(len(progress.search.trials), "trial")
+        doing = f"{progress.search.stage.capitalize()}, {tried} done"
+        if progress.current is not None:
+            seen = service.open_service().get_progress(progress.current)
+            doing += f"; {seen.cells_done} of {seen.cells_total} parts of the next"
+        st.info(f"The search is running. {doing}.", icon=":material/progress_activity:")
+        if st.button("Stop the search", key="search-stop", icon=":material/stop_circle:"):
+            searches.stop(request.id)
+        _draw_tried(progress)
+
+    watch()
+
+
+def _draw(request: SearchRequest, progress: SearchProgress) -> None:
+    searches, search = _get_searches(), progress.search
+    best = find_recommended(progress)
+    icons = {"confirmed": ":material/check_circle:", "none_passes": ":material/block:"}
+    if not progress.is_over:
+        reason = searches.get_reason(request.id) or "it was interrupted"
+        st.warning(
+            f"The search is not over, since {escape(reason, 300)}. What is finished is kept.",
+            icon=":material/pause_circle:",
+        )
+        if st.button("Continue the search", key="search-continue", icon=":material/play_arrow:"):
+            searches.start(service.open_service(), request)
+            st.rerun()
+    else:
+        with st.container(border=True):
+            icon = icons.get(search.state, ":material/help:")
+            st.markdown(f"{icon} **{STATES[search.state]}.** {escape(_describe(progress), 500)}")
+            st.markdown("\n".join(f"- {escape(text, 400)}" for text in list_facts(progress)))
+            if best is not None and st.button(
+                "Open the confirming audit", key="search-open", icon=":material/arrow_forward:"
+            ):
+                page.open_audit(progress.audits[-1], "decision")
+    _draw_tried(progress)
+
+
+def _describe(progress: SearchProgress) -> str:
+    """The headline without the state, which stands before it."""
+    return begin_sentence(describe_headline(progress).removeprefix("Not decided: "))
+
+
+def _draw_tried(progress: SearchProgress) -> None:
+    """Chart and table of what was tried."""
+    if not progress.search.measured:
+        return
+    show_chart(draw_search(progress, current_theme()), f"search-{progress.request.id}")
+    rows = [{name: format_cell(text) for name, text in row.items()} for row in list_rows(progress)]
+    page.show_folded(
+        "Every defense that was considered",
+        "search-rows",
+        lambda: st.table(rows, border="horizontal", alt="Defenses of the search"),
+    )

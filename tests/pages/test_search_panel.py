@@ -1,0 +1,122 @@
+"""The search on the Decision page: asked, started, watched, and told as the command tells it."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from core.figures.search_curves import draw_search
+from core.search.background import BackgroundSearches
+from core.search.outcome import describe_headline, list_facts
+from core.search.run import read_search, run_search
+from pages.ui import search_panel
+from tests.pages.conftest import OpenApp
+from tests.pages.test_pages import texts
+from tests.search.test_search import FakeAudits, bare_graph, make_request
+
+
+@pytest.fixture
+def show(monkeypatch, open_app: OpenApp, audit_id: str):
+    """The Decision page with a search of these audits."""
+
+    def call(audits, request):
+        progress = read_search(audits, request)
+        monkeypatch.setattr(search_panel, "list_requests", lambda *_: [request])
+        monkeypatch.setattr(search_panel, "read_search", lambda *_: progress)
+        return open_app("decision", audit=audit_id), progress
+
+    return call
+
+
+@pytest.mark.parametrize("risk", [lambda s: 0.8 - 0.3 * s, lambda s: 0.95 - 0.1 * s])
+def test_page_and_command_tell_the_same(show, risk):
+    graph = bare_graph()
+    audits, request = FakeAudits(graph, risk), make_request(graph)
+    run_search(audits, request)
+    app, progress = show(audits, request)
+    shown = texts(app).replace("\\", "")
+    assert describe_headline(progress) in shown
+    assert all(text in shown for text in list_facts(progress))
+    assert ("search-open" in {b.key for b in app.button}) == (progress.search.state == "confirmed")
+
+
+def test_a_search_that_is_not_over_can_be_continued(show, monkeypatch):
+    graph = bare_graph()
+    audits, request = FakeAudits(graph, slow=2), make_request(graph)
+    run_search(audits, request, watch=lambda _progress: False)
+    started = []
+    monkeypatch.setattr(BackgroundSearches, "start", lambda *words: started.append(words[2]))
+    app, _ = show(audits, request)
+    assert any("What is finished is kept" in warning.value for warning in app.warning)
+    app.button(key="search-continue").click().run()
+    assert started == [request]
+
+
+def test_what_is_asked_is_searched(open_app: OpenApp, audit_id, audited, monkeypatch):
+    started = []
+    monkeypatch.setattr(BackgroundSearches, "start", lambda *words: started.append(words[2:]))
+    app = open_app("decision", audit=audit_id)
+    app.slider(key="search-share-links").set_value(70).run()
+    app.button(key="search-start").click().run()
+    assert not app.exception
+    ((request, within),) = started
+    spec = audited[0].get_view(audit_id).spec
+    assert request.useful == {"links": 0.7}
+    assert within == 900
+    assert request.spec.threats == spec.threats
+    assert request.spec.defenses == ()
+    assert request.policy.key == "public"
+
+
+def test_before_an_audit_the_answers_of_the_guide_are_searched(
+    open_app: OpenApp, example: str, monkeypatch
+):
+    started = []
+    monkeypatch.setattr(BackgroundSearches, "start", lambda *words: started.append(words[2]))
+    app = open_app("decision", graph=example)
+    app.radio(key="guide-recipient").set_value("internal").run()
+    app.button(key="search-start").click().run()
+    assert not app.exception
+    assert started[0].policy.key == "internal"
+    assert started[0].spec.graph_hash == example
+
+
+def test_a_search_runs_beside_the_pages_until_it_is_stopped():
+    graph = bare_graph()
+    audits, request = FakeAudits(graph, slow=1), make_request(graph)
+    searches = BackgroundSearches()
+    thread = searches.start(audits, request)
+    assert isinstance(thread, threading.Thread)
+    assert searches.is_running(request.id)
+    assert searches.start(audits, request) is None, "one at a time"
+    searches.stop(request.id)
+    thread.join(30)
+    assert not searches.is_running(request.id)
+    assert searches.get_reason(request.id) == "it was stopped"
+    assert audits.cancelled == ["a1"]
+
+
+def test_an_error_in_the_background_is_told():
+    graph = bare_graph()
+    audits, request = FakeAudits(graph), make_request(graph)
+    audits.get_progress = None
+    searches = BackgroundSearches()
+    searches.start(audits, request).join(30)
+    assert searches.get_reason(request.id).startswith("TypeError")
+
+
+def test_the_chart_shows_every_release_and_rings_the_confirmed_one():
+    graph = bare_graph()
+    audits = FakeAudits(graph)
+    progress = run_search(audits, make_request(graph))
+    chart = draw_search(progress)
+    tried = {choice.id for trial in progress.search.trials for choice in trial.choices}
+    assert set(chart.table.release) == tried
+    rings = [
+        w for trace in chart.figure.data if trace.mode == "markers" for w in trace.marker.line.width
+    ]
+    assert sum(w > 0 for w in rings) == len(progress.search.list_confirmed())
+    row = chart.table[chart.table.release == "random_deletion:strength=0.443"].iloc[0]
+    assert row.kept == pytest.approx(1 - 0.443 / 2)
+    assert row.risk == pytest.approx(0.667 / 0.7, abs=0.02)
