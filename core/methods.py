@@ -118,7 +118,8 @@ class Suggestion:
     is_learned: bool = False
 
 
-_SYMBOLS = {"epsilon": "ε", "delta": "δ", "alpha": "α"}
+SYMBOLS = {"epsilon": "ε", "delta": "δ", "alpha": "α"}
+"""How settings are written in titles."""
 
 
 class Method(BaseModel, ABC):
@@ -194,7 +195,7 @@ class Method(BaseModel, ABC):
             title = type(self).model_fields[name].title or name.replace("_", " ")
             return title[0].lower() + title[1:]
         text = f"{value:g}" if isinstance(value, float) else str(value)
-        return f"{_SYMBOLS.get(name, name.replace('_', ' '))} = {text}"
+        return f"{SYMBOLS.get(name, name.replace('_', ' '))} = {text}"
 
 
 class LinkAttack(Method):

@@ -44,6 +44,7 @@ from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.guarantee_card import show_guarantees
 from pages.ui.method_form import list_fields, show_settings
 from pages.ui.policy import current_policy, find_shown_release
+from pages.ui.sweep_form import show_sweep
 from pages.ui.text import escape, format_cell
 from pages.ui.theme import current_theme
 
@@ -84,6 +85,7 @@ def main() -> None:
         page.show_state(view)
         if made:
             _show_results(view, made)
+            show_sweep(view)
         if view.summary.state.is_active:
             sidebar.show_live_curves(view.summary.id)
     page.show_folded("Results on similar graphs", "benchmark-open", show_benchmark)

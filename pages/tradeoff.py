@@ -8,6 +8,7 @@ from core.audit.asked.scenarios import THREAT_TITLES, Threat
 from core.audit.results.view import AuditView
 from core.figures import tradeoff_points, transfer
 from core.findings.columns import answer_columns
+from core.findings.curves import answer_curves, list_curves
 from core.findings.glossary import explain_term
 from core.findings.labels import metric_title
 from core.findings.tables import list_metrics, list_threats, select_results
@@ -23,6 +24,8 @@ from core.words import begin_sentence
 from pages.ui import cache, page
 from pages.ui.chart import show_cached_chart
 from pages.ui.policy import current_policy, judge_view, show_default_policy
+from pages.ui.sweep_form import show_sweep
+from pages.ui.text import escape
 
 WORST = "strongest attack"
 
@@ -42,6 +45,8 @@ def main() -> None:
     limit = policy.find_limit(threat, risk)
     refused = list_refused(verdict)
     not_published = tuple(refused)
+    if limit is not None and (text := _answer_curves(view, threat, risk, attack, utility, limit)):
+        st.markdown(f"**{escape(text, 400)}**")
     show_cached_chart(
         view,
         lambda theme: tradeoff_points.tradeoff(
@@ -51,6 +56,7 @@ def main() -> None:
     )
     if not view.spec.defenses:
         st.caption("Only the original was audited. Add defenses on the Defend page.")
+    show_sweep(view)
     contents = {
         "Every attack on every release": lambda: show_cached_chart(
             view,
@@ -63,6 +69,14 @@ def main() -> None:
     page.show_next("report", page.label_report(verdict))
 
 
+def _answer_curves(
+    view: AuditView, threat: Threat, risk: str, attack: str | None, utility: str, limit: float
+) -> str:
+    """Which strength of a defense meets the limit, and what it costs."""
+    table = compute_tradeoff(view.results, risk, utility, attack, threat)
+    return "" if table.empty else answer_curves(list_curves(table), limit, utility)
+
+
 def _show_summary(
     view: AuditView,
     axes: tuple[Threat, str, str | None, str],
@@ -73,6 +87,10 @@ def _show_summary(
     table = compute_tradeoff(view.results, risk, utility, attack, threat)
     most = 1.0 if limit is None else limit
     st.markdown(answer_tradeoff(table, most, risk, utility, refused))
+    if limit is not None and (curves := list_curves(table)):
+        st.markdown(f"The limit of {limit:g} is met by:")
+        lines = [curve.describe_passing(limit, utility) for curve in curves]
+        st.markdown("\n".join(f"- {escape(line, 300)}" for line in lines))
     if text := cache.remember(view, lambda: answer_columns(view.results, threat)):
         st.markdown(text)
 

@@ -16,6 +16,7 @@ from core.audit.asked.scenarios import Threat
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.label_places import place_labels
 from core.figures.theme import INKS, Ink, add_line, error_bars, style_figure
+from core.findings.curves import list_curves
 from core.findings.inverted_scores import INVERTED, MARK
 from core.findings.labels import axis_title, chance_level, is_higher_useful, metric_title
 from core.findings.numbers import format_interval
@@ -37,6 +38,7 @@ LABEL_ROOM, LABEL_HEIGHT = 0.15, 18
 """Width of a line's label, as a share of a narrow plot, and its height in pixels."""
 
 HEIGHT = 480
+WITHIN_FILL = "rgba(0,158,115,0.08)"
 
 PLOT_SIZES = ((600.0, 400.0), (1000.0, 400.0))
 """Width of the plot in pixels in a narrow and in a wide window."""
@@ -72,8 +74,16 @@ def tradeoff(
         admissible = compute_admissible(table, max_risk)
         best = find_best_release(table, max_risk, utility_metric, refused)
     figure = go.Figure()
+    if max_risk is not None:
+        _shade_within(figure, table, max_risk)
+    curves = list_curves(table)
+    for curve in sorted(curves, key=lambda curve: not curve.is_data_independent):
+        rows, dash = curve.table, "dot" if curve.is_data_independent else "solid"
+        color = ink.muted if curve.is_data_independent else colors[rows.release.iloc[0]]
+        add_line(figure, rows.risk, rows.utility, color, 2, dash, escape_text(curve.title))
     front = find_clear_front(table)
-    add_line(figure, front.risk, front.utility, ink.muted, 1.5, name="Pareto front")
+    if not curves:  # with curves the front would be one line too many
+        add_line(figure, front.risk, front.utility, ink.muted, 1.5, name="Pareto front")
     pairs = _add_pairs(figure, table, ink)
     for is_open, row in zip(~admissible, table.itertuples(), strict=True):
         symbol = f"{symbols[row.release]}-open" if is_open else symbols[row.release]
@@ -94,7 +104,10 @@ def tradeoff(
         is_named = (table.is_pareto | table.release.isin([ORIGINAL, best])).to_numpy()
     _add_names(figure, table, best, is_named, admissible, ranges, drawn, ink)
     title = _describe_limit(table, admissible, max_risk)
-    style_figure(figure, theme, HEIGHT, title, showlegend=False, clickmode="event+select")
+    more = {"showlegend": bool(curves), "clickmode": "event+select"}
+    style_figure(figure, theme, HEIGHT + 60 * bool(curves), title, **more)
+    if curves:
+        figure.update_layout(legend={"y": -0.16, "yanchor": "top"})
     who = "strongest attack" if attack is None else table.by.iloc[0].title
     figure.update_xaxes(
         title_text=escape_text(f"Risk: {axis_title(attack_metric)} ({who})"), range=list(ranges[0])
@@ -106,6 +119,10 @@ def tradeoff(
     rows = select_results(results, utility_metric, method=RELEASE)
     repeats = describe_sample(rows, "")
     line = " Line: Pareto front, where beyond noise." if len(front.dropna()) else ""
+    if curves:
+        line = " Lines join the strengths of one defense."
+        if any(curve.is_data_independent for curve in curves):
+            line += " Dotted: without the data."
     note = f"{repeats}{line} Dashed: limit; dotted: chance. Grey: the original."
     if not admissible.all():
         note += " Hollow: value or interval beyond the limit."
@@ -129,6 +146,14 @@ def _describe_limit(table: pd.DataFrame, admissible: np.ndarray, limit: float | 
     verb = "meets" if count == 1 else "meet"
     also = ", and so does the original" if original else ""
     return f"{count} of {int(defended.sum())} defended releases {verb} the limit of {most}{also}"
+
+
+def _shade_within(figure: go.Figure, table: pd.DataFrame, limit: float) -> None:
+    """The region within the limit."""
+    low = float(np.nanmin(table[["risk", "risk_low"]].to_numpy(float)))
+    figure.add_vrect(
+        x0=min(low, limit) - 1, x1=limit, fillcolor=WITHIN_FILL, line_width=0, layer="below"
+    )
 
 
 def _add_pairs(figure: go.Figure, table: pd.DataFrame, ink: Ink) -> dict[str, str]:
@@ -170,6 +195,7 @@ def _add_point(figure: go.Figure, row: Any, marker: dict[str, Any]) -> None:
         x=[row.risk],
         y=[row.utility],
         name=title,
+        showlegend=False,
         mode="markers",
         cliponaxis=False,
         marker=marker,

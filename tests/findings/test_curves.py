@@ -1,0 +1,144 @@
+"""The strengths of a defense as a curve: where it meets a limit, and what that costs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.audit.asked.method_choice import SWEEP, SWEEP_STEPS, MethodChoice
+from core.errors import InputError
+from core.figures.tradeoff_points import tradeoff
+from core.findings.curves import answer_curves, list_curves
+from core.findings.tradeoff import compute_tradeoff
+from core.methods import Strength
+from core.registry import list_methods
+from core.release import ORIGINAL
+from tests.oracles.audits import make_audit
+
+STRENGTHS = (0.1, 0.3, 0.5, 0.7, 0.9)
+USE = "link_f1"
+
+
+def make_table(risks, kept=None, key="random_deletion:strength={}", values=STRENGTHS, half=0.01):
+    """A trade-off of one defense at several strengths, and its audit."""
+    kept = [1 - s for s in STRENGTHS] if kept is None else kept
+    ids = [MethodChoice.parse(key.format(v), "defense").id for v in values]
+    scores = {(ORIGINAL, "katz", "auc"): 0.95, (ORIGINAL, "release", USE): 1.0}
+    for release, risk, use in zip(ids, risks, kept, strict=True):
+        scores[release, "katz", "auc"] = risk
+        scores[release, "release", USE] = use
+    view = make_audit(scores, ("katz",), tuple(ids), half=half)
+    return compute_tradeoff(view.results, "auc", USE, None, "link"), view
+
+
+def test_the_limit_is_met_between_two_strengths():
+    table, _ = make_table([0.9, 0.8, 0.7, 0.6, 0.5])
+    (curve,) = list_curves(table)
+    found = curve.find_passing(0.65)
+    assert found.strength == pytest.approx(0.6)
+    assert found.utility == pytest.approx(0.4)
+    assert (found.low, found.high) == pytest.approx((0.58, 0.62))
+    text = curve.describe_passing(0.65, USE)
+    assert text == "Random deletion: from strength 0.60 [0.58, 0.62] on, at links right (F1) 0.40"
+
+
+def test_a_later_strength_that_exceeds_the_limit_again_counts():
+    table, _ = make_table([0.9, 0.6, 0.7, 0.6, 0.5])
+    assert list_curves(table)[0].find_passing(0.65).strength == pytest.approx(0.6)
+
+
+def test_every_strength_and_none():
+    table, _ = make_table([0.6, 0.55, 0.5, 0.5, 0.5])
+    (curve,) = list_curves(table)
+    assert curve.find_passing(0.65).strength == 0.1
+    assert "at every strength tried, at links" in curve.describe_passing(0.65, USE)
+    assert "though its interval does not" in curve.describe_passing(0.605, USE)
+    assert curve.find_passing(0.4) is None
+    assert curve.describe_passing(0.4, USE) == "Random deletion: at no strength tried"
+    assert answer_curves([curve], 0.4, USE) == "No strength tried meets the limit of 0.4."
+    assert answer_curves([], 0.4, USE) == ""
+
+
+def test_an_interval_that_never_meets_it_is_told():
+    table, _ = make_table([0.9, 0.8, 0.7, 0.65, 0.62], half=0.05)
+    (curve,) = list_curves(table)
+    found = curve.find_passing(0.64)
+    assert found.high is None
+    assert "though its interval does so at none" in curve.describe_passing(0.64, USE)
+
+
+def test_epsilon_runs_from_weak_to_strong_on_a_logarithmic_scale():
+    values = (10.0, 1.0, 0.1)
+    table, _ = make_table([0.9, 0.7, 0.5], [0.9, 0.6, 0.3], "edge_rand:epsilon={}", values)
+    (curve,) = list_curves(table)
+    found = curve.find_passing(0.8)
+    assert found.strength == pytest.approx(10**0.5)
+    assert found.utility == pytest.approx(0.75)
+    assert "from ε 3.16 [2.82, 3.55] on" in curve.describe_passing(0.8, USE)
+
+
+def test_the_cheapest_proven_strength_answers():
+    risks = {
+        "random_deletion": [0.9, 0.8, 0.7, 0.6, 0.5],
+        "random_rewiring": [0.8, 0.6, 0.5, 0.5, 0.5],
+    }
+    scores = {(ORIGINAL, "katz", "auc"): 0.95, (ORIGINAL, "release", USE): 1.0}
+    ids = []
+    for key, values in risks.items():
+        for strength, risk in zip(STRENGTHS, values, strict=True):
+            ids.append(MethodChoice.parse(f"{key}:strength={strength}", "defense").id)
+            scores[ids[-1], "katz", "auc"] = risk
+            scores[ids[-1], "release", USE] = 1 - strength
+    view = make_audit(scores, ("katz",), tuple(ids))
+    table = compute_tradeoff(view.results, "auc", USE, None, "link")
+    curves = list_curves(table)
+    assert [curve.title for curve in curves] == ["Random deletion", "Random rewiring"]
+    assert "Random rewiring: from strength 0.25" in answer_curves(curves, 0.65, USE)
+    chart = tradeoff(view.results, "auc", USE, threat="link", max_risk=0.65)
+    lines = {trace.name: len(trace.x) for trace in chart.figure.data if trace.mode == "lines"}
+    assert lines == {"Random deletion": 5, "Random rewiring": 5}
+    assert "Lines join the strengths" in chart.note
+
+
+def test_other_settings_and_single_strengths_make_no_curve():
+    table, _ = make_table([0.9], [0.5], values=(0.5,))
+    assert list_curves(table) == []
+    table, view = make_table([0.9, 0.8], [0.5, 0.4], "ppgsl:alpha=0.1,steps={}", (50, 60))
+    assert list_curves(table) == []
+    chart = tradeoff(view.results, "auc", USE, threat="link")
+    assert {t.name for t in chart.figure.data if t.mode == "lines"} <= {"Pareto front"}
+
+
+@given(st.integers(2, 20), st.booleans())
+def test_strengths_are_even_between_the_declared_ends(count, is_log):
+    strength = Strength("s", 8.0, 0.5, is_log=is_log)
+    values = np.array(strength.list_values(count))
+    assert (values[0], values[-1]) == (8.0, 0.5)
+    steps = np.diff(np.log(values) if is_log else values)
+    assert steps == pytest.approx(np.full(count - 1, steps.mean()), abs=0.02)
+
+
+@pytest.mark.parametrize("method", list_methods("defense"), ids=lambda m: m.info.key)
+def test_every_defense_is_valid_at_every_strength(method):
+    varied = method().vary(SWEEP_STEPS)
+    if method.acts_by is None:
+        assert varied == [method()]
+        return
+    values = [each.config[method.acts_by.setting] for each in varied]
+    assert (values[0], values[-1]) == (method.acts_by.weakest, method.acts_by.strongest)
+    assert len(set(values)) == len(varied) == SWEEP_STEPS
+    text = f"{method.info.key}:{method.acts_by.setting}={SWEEP}"
+    assert [c.make_defense() for c in MethodChoice.expand(text, "defense")] == varied
+
+
+def test_a_sweep_keeps_other_settings_and_refuses_other_names():
+    (first, *_, last) = MethodChoice.expand("ppgsl: steps=50, alpha = sweep", "defense")
+    assert (first.config["steps"], first.config["alpha"], last.config["alpha"]) == (50, 0.1, 0.003)
+    with pytest.raises(InputError, match="use alpha=sweep"):
+        MethodChoice.expand("ppgsl:steps=sweep", "defense")
+    with pytest.raises(InputError, match="it has none"):
+        MethodChoice.expand("dpr:epsilon=sweep", "defense")
+    with pytest.raises(InputError, match="alpha=sweep"):
+        MethodChoice.expand("ppgsl:alpha=sweep,steps=sweep", "defense")
