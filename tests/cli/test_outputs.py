@@ -54,6 +54,7 @@ COMMANDS: dict[str, list[str]] = {
     + ["out/index.html"],
     "check-claim --defense edge_rand --out t.json": ["t.json"],
     "advise --graph links.csv --private x --node 1 --out t.json": ["t.json"],
+    "search --graph links.csv --policy internal --out out": ["out/search.json"],
     "doctor --backup t.tar": ["t.tar"],
     f"{PUBLISH} t.csv": ["t.csv", "t.nodes.csv", "t.provenance.json"],
     f"{PUBLISH} t.parquet": ["t.parquet", "t.nodes.parquet", "t.provenance.json"],
@@ -86,6 +87,7 @@ def place(tmp_path, audit_home, monkeypatch):
     for where in (
         "core.cli.audit.build_spec",
         "core.cli.judge.build_judge_spec",
+        "core.cli.search.build_spec",
         "core.cli.large._audit",
         "core.cli.large._open_executor",
         "core.cli.benchmark.load_graph",
