@@ -282,3 +282,14 @@ def test_the_splits_that_chose_a_release_would_let_wrong_ones_leave():
 def test_all_searches_on_a_graph_share_one_error():
     assert sum(share_error(number) for number in range(1, 10_000)) <= ERROR
     assert all(share_error(n + 1) < share_error(n) for n in range(1, 10))
+
+
+def test_what_keeps_too_little_on_new_splits_is_not_recommended():
+    search = Search(make_ladders(1), {"links": 0.8})
+
+    def answer(trial, release):
+        return measure(release, [0.5] * 3, 0.7 if trial.stage == "confirmation" else 0.9)
+
+    walk(search, answer)
+    assert search.state == "none_passes"
+    assert not search.list_confirmed()
