@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.audit.asked.declared import Declaration
-from core.audit.asked.spec import AuditSpec, find_field, title_field
-from core.audit.asked.spec_parts import PARTS, IdentityChoice
+from core.audit.asked.spec import find_field, list_models, list_spec_fields, title_field
 from pages.ui.method_form import list_fields, show_field
+
+PERCENT = "%.4g %%"
 
 
 def show_form(form: str) -> dict[str, Any]:
     """Controls of all fields of a form, kept in the session under their names; their values."""
     shown: dict[str, Any] = {}
-    for model in _list_models():
+    for model in list_models():
         for field in list_fields(model):
             declared = Declaration.of(model.model_fields[field.name])
             if declared.form == form:
@@ -24,30 +27,58 @@ def show_form(form: str) -> dict[str, Any]:
     return shown
 
 
+def ask(
+    name: str,
+    value: Any,
+    key: str,
+    place: DeltaGenerator | None = None,
+    *,
+    options: Sequence[Any] | None = None,
+    show: Callable[[Any], str] | None = None,
+    reason: str = "",
+    **more: Any,
+) -> Any:
+    """Control of a field where a form places it; label, help, bounds and kind as declared.
+
+    value    the one shown first; of a tuple's several are chosen, None leaves it to the session
+    options  values to choose from, such as columns of the graph; else those declared
+    show     option → how it is shown
+    reason   why it cannot be used now
+    """
+    info, draw = list_spec_fields()[name], place or st
+    titles = Declaration.of(info).titles
+    text = " ".join(filter(None, [info.description, reason]))
+    more = {**more, "key": key, "help": text, "disabled": bool(reason)}
+    if options is not None or titles:
+        listed = list(titles if options is None else options)
+        more["format_func"] = show or (lambda each: titles.get(each, each))
+        if isinstance(value, tuple):
+            return tuple(
+                draw.multiselect(info.title, listed, [v for v in value if v in listed], **more)
+            )
+        first = listed.index(value) if value in listed else 0
+        return draw.selectbox(str(info.title), listed, first, **more)
+    field = next(f for m in list_models() for f in list_fields(m) if f.name == name)
+    if field.kind == "boolean":
+        return draw.checkbox(field.title, value, **more)
+    low, high = field.low, field.high
+    if field.is_share and low is not None and high is not None:
+        shown = round(100 * float(value), 6)  # kept, though it may lie between two steps
+        ends = min(float(math.ceil(100 * low)), shown), max(float(math.floor(100 * high)), shown)
+        percent = draw.slider(field.title, *ends, shown, 1.0, PERCENT, **more)
+        return round(float(percent) / 100, 8)
+    bounds = [None if bound is None else int(bound) for bound in (low, high)]
+    return draw.number_input(field.title, *bounds, "min" if value is None else value, **more)
+
+
 def read_label(name: str) -> str:
-    """Label of a control that a form draws itself, such as one of the graph's columns."""
-    return str(_find(name).title)
+    """Label of a control that a form draws itself, such as an upload."""
+    return str(list_spec_fields()[name].title)
 
 
 def read_help(name: str) -> str:
     """Help of such a control."""
-    return str(_find(name).description)
-
-
-def read_titles(name: str) -> dict[str, str]:
-    """Values of such a control and how it shows them."""
-    return dict(Declaration.of(_find(name)).titles)
-
-
-def _list_models() -> list[type[BaseModel]]:
-    return [*PARTS.values(), IdentityChoice, AuditSpec]
-
-
-def _find(name: str) -> FieldInfo:
-    for model in _list_models():
-        if name in model.model_fields:
-            return model.model_fields[name]
-    raise KeyError(name)
+    return str(list_spec_fields()[name].description)
 
 
 def title_control(path: str) -> str:

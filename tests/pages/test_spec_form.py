@@ -11,19 +11,16 @@ from streamlit.testing.v1 import AppTest
 
 from core.audit.asked.declared import Declaration, declare
 from core.audit.asked.knowledge import KnowledgeSpec
-from core.audit.asked.spec import AuditSpec
-from core.audit.asked.spec_parts import PARTS, IdentityChoice
+from core.audit.asked.spec import list_spec_fields
+from core.audit.asked.spec_parts import PARTS
 from pages.ui.spec_form import title_control
 
 FORMS = Path(__file__).parents[2] / "pages" / "ui"
-MODELS = (*PARTS.values(), IdentityChoice, AuditSpec)
-FIELDS = {
-    name: field for m in MODELS for name, field in m.model_fields.items() if name not in PARTS
-}
+FIELDS = list_spec_fields()
 
 
 def read_labels(form: str) -> set[str]:
-    """Fields whose labels a form reads."""
+    """Fields that a form asks for, or whose labels it reads."""
     file = "attack_form" if form == "run_form" else form
     tree = ast.parse((FORMS / f"{file}.py").read_text(encoding="utf-8"))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
@@ -31,7 +28,7 @@ def read_labels(form: str) -> set[str]:
         str(call.args[0].value)
         for call in calls
         if isinstance(call.func, ast.Name)
-        and call.func.id == "read_label"
+        and call.func.id in ("ask", "read_label")
         and isinstance(call.args[0], ast.Constant)
     }
 

@@ -54,7 +54,7 @@ class IdentityChoice(BaseModel):
     auxiliary_graph: str | None = Field(
         None,
         title="Links of the second graph (same ids)",
-        description="SHA-256 of a second graph that is used instead of a simulated one.",
+        description="A second graph of the same nodes; else one is simulated by sampling.",
         json_schema_extra=declare(
             affects=("identity",),
             entry="identity",
@@ -147,7 +147,7 @@ class ThreatSpec(BaseModel):
     )
     identity: IdentityChoice | None = Field(
         None,
-        description="What an attacker on identities holds; none: not audited.",
+        description="Audit re-identification: can nodes be found in a release by their links?",
         json_schema_extra=declare(
             affects=("identity",),
             entry="identity",
@@ -218,7 +218,8 @@ class DisclosureSpec(BaseModel):
     leave_out: tuple[str, ...] = Field(
         (),
         title="Ids of excluded nodes, one per line",
-        description="Ids of people who are left out.",
+        description="Ids of nodes to leave out, one a line, such as people who objected; no "
+        "release and no attack includes them.",
         json_schema_extra=declare(
             entry="graph", option="--leave-out", is_generated=False, form="columns_form"
         ),
