@@ -98,6 +98,15 @@ class ThreatSpec(BaseModel):
         description="Share of the nodes whose private value the attacker knows.",
         json_schema_extra=declare(affects=PRIVATE_COLUMN, entry="attribute", form="threat_form"),
     )
+    wrong_values: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        title="Share of known private values that are wrong",
+        description="Share of the private values known to attackers that are wrong: another class, "
+        "drawn at random.",
+        json_schema_extra=declare(affects=("attribute", "joint", "transfer"), form="attack_form"),
+    )
     known_people: tuple[str, ...] | None = Field(
         None,
         description="Ids of the people whose private values the attacker knows, "
