@@ -123,7 +123,7 @@ def _show_run(
     view: AuditView | None, choices: list[MethodChoice], knowledge: dict[str, Any]
 ) -> None:
     run, left, right = st.columns([2, 1.2, 2.4], vertical_alignment="bottom")
-    repeats = ask("num_repeats", None, "num_repeats", left, persist_state="session")
+    repeats = ask("num_repeats", "min", "num_repeats", left, persist_state="session")
     defenses: tuple[MethodChoice, ...] = ()
     if view is not None and view.spec.defenses:
         names = count_noun(len(view.spec.defenses), "defense")

@@ -11,20 +11,18 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.audit.asked.declared import Declaration
 from core.audit.asked.spec import find_field, list_models, list_spec_fields, title_field
-from pages.ui.method_form import list_fields, show_field
+from pages.ui.method_form import list_fields
 
 PERCENT = "%.4g %%"
 
 
 def show_form(form: str) -> dict[str, Any]:
     """Controls of all fields of a form, kept in the session under their names; their values."""
-    shown: dict[str, Any] = {}
-    for model in list_models():
-        for field in list_fields(model):
-            declared = Declaration.of(model.model_fields[field.name])
-            if declared.form == form:
-                shown[field.name] = show_field(field, field.name, declared.titles)
-    return shown
+    return {
+        name: ask(name, field.default, name, persist_state="session")
+        for name, field in list_spec_fields().items()
+        if Declaration.of(field).form == form
+    }
 
 
 def ask(
@@ -40,7 +38,7 @@ def ask(
 ) -> Any:
     """Control of a field where a form places it; label, help, bounds and kind as declared.
 
-    value    the one shown first; of a tuple's several are chosen, None leaves it to the session
+    value    the one shown first; of a tuple's several are chosen, "min" leaves it to the session
     options  values to choose from, such as columns of the graph; else those declared
     show     option → how it is shown
     reason   why it cannot be used now
@@ -68,7 +66,7 @@ def ask(
         percent = draw.slider(field.title, *ends, shown, 1.0, PERCENT, **more)
         return round(float(percent) / 100, 8)
     bounds = [None if bound is None else int(bound) for bound in (low, high)]
-    return draw.number_input(field.title, *bounds, "min" if value is None else value, **more)
+    return draw.number_input(field.title, *bounds, value, **more)
 
 
 def read_label(name: str) -> str:
