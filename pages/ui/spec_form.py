@@ -44,29 +44,30 @@ def ask(
     reason   why it cannot be used now
     """
     info, draw = list_spec_fields()[name], place or st
-    titles = Declaration.of(info).titles
+    label, titles = read_label(name), Declaration.of(info).titles
     text = " ".join(filter(None, [info.description, reason]))
     more = {**more, "key": key, "help": text, "disabled": bool(reason)}
     if options is not None or titles:
         listed = list(titles if options is None else options)
         more["format_func"] = show or (lambda each: titles.get(each, each))
         if isinstance(value, tuple):
-            return tuple(
-                draw.multiselect(info.title, listed, [v for v in value if v in listed], **more)
-            )
+            kept = [each for each in value if each in listed]
+            return tuple(draw.multiselect(label, listed, kept, **more))
         first = listed.index(value) if value in listed else 0
-        return draw.selectbox(str(info.title), listed, first, **more)
+        return draw.selectbox(label, listed, first, **more)
     field = next(f for m in list_models() for f in list_fields(m) if f.name == name)
     if field.kind == "boolean":
-        return draw.checkbox(field.title, value, **more)
+        return draw.checkbox(label, value, **more)
     low, high = field.low, field.high
     if field.is_share and low is not None and high is not None:
         shown = round(100 * float(value), 6)  # kept, though it may lie between two steps
         ends = min(float(math.ceil(100 * low)), shown), max(float(math.floor(100 * high)), shown)
-        percent = draw.slider(field.title, *ends, shown, 1.0, PERCENT, **more)
+        percent = draw.slider(label, *ends, shown, 1.0, PERCENT, **more)
         return round(float(percent) / 100, 8)
-    bounds = [None if bound is None else int(bound) for bound in (low, high)]
-    return draw.number_input(field.title, *bounds, value, **more)
+    cast = int if field.kind == "integer" else float
+    for end, bound in (("min_value", low), ("max_value", high)):
+        more[end] = None if bound is None else cast(bound)
+    return draw.number_input(label, value=value, **more)
 
 
 def read_label(name: str) -> str:
