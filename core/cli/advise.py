@@ -6,13 +6,16 @@ import argparse
 import sys
 from pathlib import Path
 
-from core.cli.arguments import add_graph, load_input
+from core.cli.arguments import add_graph, add_options, load_input, read_options, title_options
 from core.cli.outputs import add_overwrite, check_outputs
 from core.cli.terminal import MeterProgress, make_folder, say
 
 
 def add_advise(advise: argparse.ArgumentParser) -> None:
     """Options of `advise`."""
+    from core.audit.asked.spec import AuditSpec
+    from core.audit.asked.spec_parts import ThreatSpec
+
     add_graph(advise, required=True)
     advise.add_argument("--node", required=True, metavar="ID", help="whose risk is to fall")
     advise.add_argument(
@@ -21,18 +24,11 @@ def add_advise(advise: argparse.ArgumentParser) -> None:
         metavar="KEY[:name=value,…]",
         help="the attribute attack to weaken (label_propagation)",
     )
-    advise.add_argument(
-        "--known",
-        type=float,
-        default=0.1,
-        metavar="SHARE",
-        help="share of the private values that the attacker knows (0.1)",
-    )
+    add_options(advise, ThreatSpec, AuditSpec, only=("known", "root_seed"))
     advise.add_argument("--links", type=int, default=3, metavar="N", help="links at most (3)")
     advise.add_argument(
         "--repeats", dest="num_repeats", type=int, default=5, metavar="N", help="repeats (5)"
     )
-    advise.add_argument("--root-seed", type=int, default=0, metavar="N")
     advise.add_argument("--out", type=Path, metavar="FILE", help="the advice as JSON")
     add_overwrite(advise)
     advise.set_defaults(run=run_advise)
@@ -42,6 +38,7 @@ def run_advise(options: argparse.Namespace) -> int:
     """Print the advice, and the links one per line."""
     from core.audit.asked.method_choice import MethodChoice
     from core.audit.asked.spec import AuditSpec
+    from core.audit.asked.spec_parts import ThreatSpec
     from core.audit.computing.advice import AdviceRequest, compute_advice
     from core.context import Context
     from core.errors import InputError, validate
@@ -66,12 +63,12 @@ def run_advise(options: argparse.Namespace) -> int:
             "graph_hash": graph.content_hash,
             "private": options.private,
             "utility": options.utility,
-            "known": options.known,
-            "root_seed": options.root_seed,
             "attacks": [attack.model_dump()],
-        }
+            **read_options(options, ThreatSpec, AuditSpec),
+        },
+        title_options(options),
     )
-    context = Context.build(Seed(options.root_seed), uses_gpu=True, progress=MeterProgress())
+    context = Context.build(Seed(spec.root_seed), uses_gpu=True, progress=MeterProgress())
     advice = compute_advice(spec, graph, request, context)
     lines = [describe_advice(advice)]
     lines += [f"{link.source}\t{link.target}" for link in advice.links]

@@ -278,6 +278,16 @@ def add_options(
                 parser.add_argument(flag, dest=name, **_describe_option(field, declared))
 
 
+def add_field(parser: argparse.ArgumentParser, name: str, **keywords: Any) -> None:
+    """Add the option of a field that a command reads by itself, since it names a file or method."""
+    from core.audit.asked.declared import Declaration
+    from core.audit.asked.spec import list_spec_fields
+
+    field = list_spec_fields()[name]
+    flag, text = Declaration.of(field).find_option(name), _describe_help(field)
+    parser.add_argument(flag, help=text, **keywords)
+
+
 def read_options(options: argparse.Namespace, *models: type[BaseModel]) -> dict[str, Any]:
     """Fields of the models set by options, flat."""
     from core.audit.asked.declared import Declaration
@@ -311,11 +321,7 @@ def title_options(options: argparse.Namespace) -> TitleField:
 
 def _describe_option(field: FieldInfo, declared: Declaration) -> dict[str, Any]:
     """Keywords of `add_argument` by the field's type, bounds and default."""
-    text = (field.description or "").rstrip(".")
-    text = text[:1].lower() + text[1:] if not text[:4].isupper() else text
-    if isinstance(field.default, int | float) and not isinstance(field.default, bool):
-        text += f" ({field.default:g})"
-    keywords: dict[str, Any] = {"help": text.replace("%", "%%")}
+    keywords: dict[str, Any] = {"help": _describe_help(field)}
     kind, is_many = _find_type(field.annotation)
     if kind is bool:
         return {**keywords, "action": "store_true", "default": None}
@@ -328,6 +334,14 @@ def _describe_option(field: FieldInfo, declared: Declaration) -> dict[str, Any]:
         keywords["type"] = kind
     usual = {int: "N", float: "SHARE"}.get(kind, "TEXT")
     return {**keywords, "metavar": declared.metavar or usual}
+
+
+def _describe_help(field: FieldInfo) -> str:
+    text = (field.description or "").rstrip(".")
+    text = text[:1].lower() + text[1:]
+    if isinstance(field.default, int | float) and not isinstance(field.default, bool):
+        text += f" ({field.default:g})"
+    return text.replace("%", "%%")
 
 
 def _find_type(annotation: Any) -> tuple[Any, bool]:

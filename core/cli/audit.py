@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.arguments import add_graph, split_values
+from core.cli.arguments import add_field, add_graph, split_values
 from core.cli.audit_spec import add_spec, build_spec, read_fields
 from core.cli.outputs import add_overwrite, check_outputs, list_files, stage_outputs
 from core.cli.team import open_service
@@ -50,11 +50,7 @@ def add_audit(audit: argparse.ArgumentParser) -> None:
 def add_results(parser: argparse.ArgumentParser) -> None:
     """Add options on results and their destination."""
     parser.add_argument("--name", help="how the history calls the audit")
-    parser.add_argument(
-        "--policy",
-        metavar="public|partner|internal|FILE",
-        help="limits that a release must keep; exit code 3 where none may be published",
-    )
+    add_field(parser, "policy", metavar="public|partner|internal|FILE")
     parser.add_argument(
         "--report",
         action="store_true",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.cli.arguments import (
     DEFAULT_SHARE,
+    add_field,
     add_options,
     load_input,
     read_options,
@@ -42,16 +43,9 @@ def add_spec(parser: argparse.ArgumentParser, attacks: bool = True) -> None:
         help="settings from a spec or an earlier audit.json; options go first",
     )
     add_options(parser, *PARTS.values(), AuditSpec)
-    if attacks:
-        what = "an attack, those of a preset (quick, standard, thorough), or 'all'; may be repeated"
-        parser.add_argument("--attack", action="append", metavar="KEY[:name=value,…]", help=what)
-    parser.add_argument(
-        "--defense",
-        action="append",
-        metavar="KEY[:name=value,…]",
-        help="a defense, its setting of strength as one value or as 'sweep' for five, 'all', or a "
-        "command of your own, 'command:./anonymise {in} {out}'; may be repeated",
-    )
+    for name in ("attacks", "defenses") if attacks else ("defenses",):
+        dest = name.removesuffix("s")
+        add_field(parser, name, dest=dest, action="append", metavar="KEY[:name=value,…]")
     parser.add_argument(
         "--no-data-independent",
         action="store_true",
@@ -64,40 +58,21 @@ def add_spec(parser: argparse.ArgumentParser, attacks: bool = True) -> None:
     )
     add_leave_out(parser)
     add_identity(parser)
-    parser.add_argument(
-        "--shadow-graph",
-        type=Path,
-        nargs="+",
-        metavar="FILE",
-        help="another graph of such people, on which an attacker learns the private columns that "
-        "it has: its links and, if they are not in that file, its node table; a name of the "
-        "catalogue will do",
-    )
+    add_field(parser, "shadow_graph", type=Path, nargs="+", metavar="FILE|NAME")
 
 
 def add_identity(parser: argparse.ArgumentParser) -> None:
     """Add the options of re-identification."""
     from core.audit.asked.spec_parts import IdentityChoice
 
-    parser.add_argument(
-        "--identity",
-        action="store_true",
-        help="audit re-identification: can people be found in it by their links?",
-    )
-    parser.add_argument(
-        "--auxiliary-graph",
-        type=Path,
-        metavar="FILE",
-        help="a second graph of the same people; else one is simulated by sampling",
-    )
+    add_field(parser, "identity", action="store_true")
+    add_field(parser, "auxiliary_graph", type=Path, metavar="FILE")
     add_options(parser, IdentityChoice)
 
 
 def add_leave_out(parser: argparse.ArgumentParser) -> None:
     """Add the option that lists nodes to leave out."""
-    parser.add_argument(
-        "--leave-out", type=Path, metavar="FILE", help="ids of people to leave out, one a line"
-    )
+    add_field(parser, "leave_out", type=Path, metavar="FILE")
 
 
 def read_leave_out(options: argparse.Namespace) -> dict[str, Any]:

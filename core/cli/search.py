@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.cli.arguments import add_graph
+from core.cli.arguments import add_field, add_graph
 from core.cli.audit import NOTHING_MAY_LEAVE
 from core.cli.audit_spec import add_spec, build_spec, read_fields
 from core.cli.outputs import add_overwrite, check_outputs
@@ -24,11 +24,7 @@ def add_search(search: argparse.ArgumentParser) -> None:
     """Options of `search`."""
     add_graph(search)
     add_spec(search, attacks=False)
-    search.add_argument(
-        "--policy",
-        metavar="public|partner|internal|FILE",
-        help="limits that the release must keep; exit code 3 where no release does",
-    )
+    add_field(search, "policy", metavar="public|partner|internal|FILE")
     search.add_argument(
         "--useful",
         action="append",

@@ -30,14 +30,13 @@ def select_results(
     method: str | None = None,
 ) -> pd.DataFrame:
     """Finished rows with value, low and high as float64 (NaN without interval)."""
-    wanted = results.status == State.DONE
-    if metric is not None:
-        wanted &= results.metric == metric
-    if releases is not None:
-        wanted &= results.release.isin(list(releases))
-    if method is not None:
-        wanted &= results.method == method
-    rows = results[wanted].reset_index(drop=True)
+    wanted = (results.status == State.DONE).to_numpy()
+    for column, value in (("metric", metric), ("method", method)):
+        if value is not None and wanted.any():
+            wanted = wanted & (results[column] == value).to_numpy()
+    if releases is not None and wanted.any():
+        wanted = wanted & results.release.isin(list(releases)).to_numpy()
+    rows = results.take(np.flatnonzero(wanted)).reset_index(drop=True)
     for column in ("value", "low", "high"):
         if rows[column].dtype != "float64":
             rows[column] = pd.to_numeric(rows[column], errors="coerce").astype("float64")
@@ -94,12 +93,14 @@ def main_metric(results: pd.DataFrame, threat: Threat) -> str | None:
 def attack_rows(results: pd.DataFrame, metric: str, threat: Threat | None = None) -> pd.DataFrame:
     """Finished attack rows of one metric, with `is_baseline` and `threat` columns."""
     rows = select_results(results, metric)
-    rows = rows[rows.method != RELEASE]
-    rows["is_baseline"] = np.array([attack.is_baseline for attack in rows.attack], bool)
-    rows["threat"] = find_threats(rows)
-    if threat is not None:
-        rows = rows[rows.threat == threat]
-    return rows.reset_index(drop=True)
+    attacks = rows.attack.tolist()
+    kept = [a is not None and (threat is None or a.threat == threat) for a in attacks]
+    if not all(kept):
+        rows = rows[np.array(kept, bool)].reset_index(drop=True)
+    found = [attack for attack, is_kept in zip(attacks, kept, strict=True) if is_kept]
+    rows["is_baseline"] = np.array([attack.is_baseline for attack in found], bool)
+    rows["threat"] = pd.Series([attack.threat for attack in found], rows.index, object)
+    return rows
 
 
 def compute_worst_attacks(

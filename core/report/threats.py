@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from core.audit.asked.declared import Declaration
 from core.audit.asked.spec import AuditSpec
+from core.audit.computing.key_inputs import walk_fields
 from core.findings.leaving import describe_columns
 from core.findings.tables import list_metrics
 from core.measures.metrics import METRICS
@@ -35,6 +37,8 @@ def build_threats(data: ReportData) -> list[Block]:
         )
     if threats.identity is not None:
         paragraphs.append(_describe_people(spec))
+    if settings := list_settings(spec):
+        paragraphs.append(f"**Settings.** {'; '.join(settings)}.")
     paragraphs.append(f"**Published data.** {describe_leaving(data)}")
     used = [m for t in data.threats for m in list_metrics(data.results, "attack", t)]
     shown = [m for m in ("auc", "accuracy", "tpr_at_fpr_0.01", "precision_at_100") if m in used]
@@ -47,6 +51,18 @@ def build_threats(data: ReportData) -> list[Block]:
     ]
     heading = blocks.heading("How to read the numbers")
     return [*map(blocks.paragraph, paragraphs), heading, blocks.bullets(reading)]
+
+
+def list_settings(spec: AuditSpec) -> list[str]:
+    """Changed assumptions that change results and that no other paragraph tells."""
+    told = []
+    for part, name, field in walk_fields(spec):
+        declared, value = Declaration.of(field), getattr(part, name)
+        is_assumed = bool(declared.titles) or declared.form == "attack_form"
+        if is_assumed and declared.affects and value != field.default:
+            shown = format_percent(value) if isinstance(value, float) else str(value)
+            told.append(f"{field.title}: {declared.titles.get(shown, shown)}")
+    return told
 
 
 def _describe_links(data: ReportData) -> str:

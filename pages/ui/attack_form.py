@@ -24,7 +24,7 @@ from core.words import begin_sentence, count_noun
 from pages.ui import page, service, session
 from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.method_form import list_fields, show_settings
-from pages.ui.spec_form import read_help, read_label, show_form
+from pages.ui.spec_form import ask, show_form
 
 GROUPS = (
     (
@@ -123,14 +123,7 @@ def _show_run(
     view: AuditView | None, choices: list[MethodChoice], knowledge: dict[str, Any]
 ) -> None:
     run, left, right = st.columns([2, 1.2, 2.4], vertical_alignment="bottom")
-    repeats = left.number_input(
-        read_label("num_repeats"),
-        1,
-        100,
-        key="num_repeats",
-        persist_state="session",
-        help=read_help("num_repeats"),
-    )
+    repeats = ask("num_repeats", "min", "num_repeats", left, persist_state="session")
     defenses: tuple[MethodChoice, ...] = ()
     if view is not None and view.spec.defenses:
         names = count_noun(len(view.spec.defenses), "defense")

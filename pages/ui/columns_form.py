@@ -13,7 +13,7 @@ from core.findings import leaving
 from core.graph import Graph
 from core.words import count_noun, format_percent
 from pages.ui import cache, page, session
-from pages.ui.spec_form import read_label
+from pages.ui.spec_form import read_help, read_label
 from pages.ui.text import escape
 from pages.ui.threat_form import form_key
 from pages.ui.upload import store_upload
@@ -141,7 +141,7 @@ def _choose_people() -> tuple[str, ...]:
             read_label("leave_out"),
             "\n".join(choice.disclosure.leave_out),
             key=f"left-out-{key}",
-            help="For example of people who objected. No release and no attack includes them.",
+            help=read_help("leave_out"),
         )
         file = st.file_uploader("Or a file of ids", type=["csv", "txt"], key=f"objected-{key}")
     listed = text.splitlines()

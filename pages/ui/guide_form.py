@@ -22,7 +22,7 @@ from core.graph import Graph
 from core.words import begin_sentence
 from pages.ui import page, service, session
 from pages.ui.estimate import estimate_audit, estimate_method, load_time_model
-from pages.ui.spec_form import read_label
+from pages.ui.spec_form import ask
 from pages.ui.text import escape
 
 START_PRESET = "quick"
@@ -139,13 +139,8 @@ def _show_presets(answers: Answers, defenses: list[str], obstacle: str) -> None:
         key="guide-preset",
         persist_state="session",
     )
-    stop_early = _saves_repeats(presets[key], answers) and st.checkbox(
-        read_label("stop_early"),
-        True,
-        key=f"guide-stop-early-{key}",
-        persist_state="session",
-        help="Stops before the last repeat when further repeats cannot change the decision on any "
-        "release. The probability of stopping too early is at most 5 %.",
+    stop_early = _saves_repeats(presets[key], answers) and ask(
+        "stop_early", True, f"guide-stop-early-{key}", persist_state="session"
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -97,7 +96,7 @@ def show_settings(method: type[Method], key: str, sweep: bool = False) -> list[M
     An invalid value is reported in place, and no choice is returned.
     """
     fields = list_fields(method)
-    config = {field.name: show_field(field, f"{key}.{field.name}") for field in fields}
+    config = {field.name: _show_field(field, f"{key}.{field.name}") for field in fields}
     configs = [config]
     numbers = [field for field in fields if field.is_number]
     if sweep and numbers:
@@ -109,11 +108,8 @@ def show_settings(method: type[Method], key: str, sweep: bool = False) -> list[M
         return []
 
 
-def show_field(field: FieldForm, key: str, titles: Mapping[str, str] | None = None) -> Any:
-    """Control of one field, kept in the session; its value.
-
-    titles  value → how a choice shows it
-    """
+def _show_field(field: FieldForm, key: str) -> Any:
+    """Control of one setting, kept in the session; its value."""
     keep: dict[str, Any] = {"key": key, "help": field.help or None, "persist_state": "session"}
     if field.kind == "boolean":
         return st.checkbox(field.title, bool(field.default), **keep)
@@ -123,7 +119,7 @@ def show_field(field: FieldForm, key: str, titles: Mapping[str, str] | None = No
             field.title,
             field.choices,
             index,
-            format_func=lambda value: (titles or {}).get(value, str(value).replace("_", " ")),
+            format_func=lambda value: str(value).replace("_", " "),
             **keep,
         )
     if field.is_number:

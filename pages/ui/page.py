@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from core.audit.asked.attack import Attack
+from core.audit.asked.declared import Declaration
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditView
@@ -43,6 +44,10 @@ DECISION_ICONS: dict[Decision, str] = {
     "do_not_publish": ":material/block:",
 }
 """Markdown icon of a decision; always shown with its sentence."""
+RUN_FORMS = ("attack_form", "run_form", "guide_form")
+"""Forms that start a run; what the Data page sets is kept in the session."""
+KEPT = ("attacks", "defenses", "policy", "purpose")
+"""Fields that a changed run keeps although they have no control of their own."""
 WAIT = "An audit is running. Wait until it ends, or cancel it in the sidebar."
 
 
@@ -314,14 +319,15 @@ def uses_shadow_graph(choice: MethodChoice) -> bool:
 
 
 def keep_fields(view: AuditView) -> dict[str, Any]:
-    """Fields of the open audit that a changed run keeps."""
-    spec, threats, knowledge = view.spec, view.spec.threats, view.spec.knowledge
-    names = ("attacks", "defenses", "num_repeats", "policy", "purpose", "stop_early")
-    return {
-        **{name: getattr(spec, name) for name in names},
-        **knowledge.model_dump(include={"adaptive", "composition", "hold_every_defense"}),
-        **threats.model_dump(include={"released_links", "evaluation", "identity"}),
+    """Fields of the open audit that a changed run keeps: its methods and what forms of runs set."""
+    spec, identity = view.spec, view.spec.threats.identity
+    kept = {
+        name: getattr(part, name)
+        for part in (spec, spec.threats, spec.disclosure, spec.knowledge)
+        for name, field in type(part).model_fields.items()
+        if name in KEPT or Declaration.of(field).form in RUN_FORMS
     }
+    return {**kept, "identity": identity and identity.model_dump()}
 
 
 def make_spec(fields: dict[str, Any]) -> AuditSpec:

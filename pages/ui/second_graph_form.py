@@ -16,8 +16,7 @@ from core.graph import Graph
 from core.seeding import Seed
 from core.words import count_noun
 from pages.ui import cache, page, service, session
-from pages.ui.shares import ask_share
-from pages.ui.spec_form import read_label
+from pages.ui.spec_form import ask, read_help, read_label
 from pages.ui.text import escape
 from pages.ui.threat_form import form_key
 from pages.ui.upload import FORMATS, ask_layout, store_upload
@@ -33,33 +32,10 @@ def show_second_graph(graph: Graph) -> None:
         )
         given = _choose_graph(choice.auxiliary_graph)
         left, middle, right = st.columns(3)
-        seeds = left.number_input(
-            read_label("seeds_known"), 0, value=choice.seeds_known, key=f"seeds-known-{key}"
-        )
-        simulated = given is None
-        reason = None if simulated else "Not used: a second graph was uploaded."
-        overlap = ask_share(
-            read_label("overlap"),
-            0.05,
-            1.0,
-            choice.overlap,
-            0.05,
-            middle,
-            disabled=not simulated,
-            help=reason,
-            key=f"overlap-{key}",
-        )
-        noise = ask_share(
-            read_label("noise"),
-            0.0,
-            1.0,
-            choice.noise,
-            0.05,
-            right,
-            disabled=not simulated,
-            help=reason,
-            key=f"noise-{key}",
-        )
+        reason = "Not used: a second graph was uploaded." if given else ""
+        seeds = ask("seeds_known", choice.seeds_known, f"seeds-known-{key}", left)
+        overlap = ask("overlap", choice.overlap, f"overlap-{key}", middle, reason=reason)
+        noise = ask("noise", choice.noise, f"noise-{key}", right, reason=reason)
         fields = {
             "auxiliary_graph": given,
             "seeds_known": seeds,
@@ -88,6 +64,7 @@ def show_shadow_graph(graph: Graph) -> None:
         files = st.file_uploader(
             read_label("shadow_graph"),
             type=FORMATS,
+            help=read_help("shadow_graph"),
             accept_multiple_files=True,
             key=f"other-graph-{key}",
         )
@@ -148,7 +125,10 @@ def _load_other(files: Sequence[Any], private: tuple[str, ...]) -> Graph:
 def _choose_graph(stored: str | None) -> str | None:
     """Ask for the second graph; return its hash, or None to simulate it."""
     file = st.file_uploader(
-        read_label("auxiliary_graph"), type=FORMATS, key=f"second-graph-{form_key()}"
+        read_label("auxiliary_graph"),
+        type=FORMATS,
+        key=f"second-graph-{form_key()}",
+        help=read_help("auxiliary_graph"),
     )
     if file is None:
         if stored is None or not st.checkbox(

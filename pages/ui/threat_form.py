@@ -11,8 +11,7 @@ from core.errors import AuditError
 from core.graph import Graph
 from core.words import count_noun, format_percent
 from pages.ui import page, session, upload
-from pages.ui.shares import ask_share
-from pages.ui.spec_form import read_help, read_label, read_titles
+from pages.ui.spec_form import ask
 from pages.ui.text import escape
 
 WAYS = {
@@ -44,32 +43,18 @@ def _show_attribute_threat(graph: Graph) -> None:
     st.markdown("**Attribute inference:** whose private value can be guessed")
     choice, key = session.current_threats(), form_key()
     columns = [None, *session.list_columns(graph)]
-    titles = {None: "none"}
-    private = st.selectbox(
-        read_label("private"),
-        columns,
-        _index(columns, choice.threats.private),
-        key=f"private-{key}",
-        format_func=lambda c: titles.get(c, c),
-        help=read_help("private"),
+    private = ask(
+        "private", choice.threats.private, f"private-{key}", options=columns, show=_format_column
     )
-    known = ask_share(
-        read_label("known"),
-        0.01,
-        0.9,
+    known = ask(
+        "known",
         choice.threats.known,
-        key=f"known-{key}",
-        disabled=private is None,
-        help="Choose a private column first." if private is None else None,
+        f"known-{key}",
+        reason="" if private else "Choose a private column first.",
     )
     rest = [c for c in columns if c is None or c != private]
-    utility = st.selectbox(
-        read_label("utility"),
-        rest,
-        _index(rest, choice.disclosure.utility),
-        key=f"utility-{key}",
-        format_func=lambda c: titles.get(c, c),
-        help=read_help("utility"),
+    utility = ask(
+        "utility", choice.disclosure.utility, f"utility-{key}", options=rest, show=_format_column
     )
     session.set_threats(private=private, known=known, utility=utility)
     if private is not None:
@@ -82,40 +67,24 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
     known = choice.knowledge.auxiliary
     shares = [k.share for k in known if k.spread == "stratified"]
     other_places = [k.place for k in known if k.spread != "stratified"]
-    joint_ways = read_titles("joint")
     with st.expander("More private columns and auxiliary knowledge"):
-        more = st.multiselect(
-            read_label("more_private"),
-            columns,
-            [c for c in choice.threats.more_private if c in columns],
-            key=f"more-private-{key}",
-            help=read_help("more_private"),
+        more = ask(
+            "more_private", choice.threats.more_private, f"more-private-{key}", options=columns
         )
-        joint = st.multiselect(
-            read_label("joint"),
-            list(joint_ways),
-            [way for way in choice.knowledge.joint if more],
-            format_func=joint_ways.__getitem__,
-            key=f"joint-{key}",
-            disabled=not more,
-            help="The value of one column may help to infer another."
-            + ("" if more else " Choose further private columns first."),
+        joint = ask(
+            "joint",
+            choice.knowledge.joint if more else (),
+            f"joint-{key}",
+            reason="" if more else "Choose further private columns first.",
         )
         rest = [c for c in columns if c not in more]
-        groups = st.multiselect(
-            read_label("groups"),
-            rest,
-            [c for c in choice.groups if c in rest],
-            key=f"groups-{key}",
-            help=read_help("groups"),
-        )
-        others = st.multiselect(
-            read_label("auxiliary_known"),
-            sorted({*OTHERS, *shares}),
-            shares,
-            format_func=format_percent,
-            key=f"others-{key}",
-            help=read_help("auxiliary_known"),
+        groups = ask("groups", choice.groups, f"groups-{key}", options=rest)
+        others = ask(
+            "auxiliary_known",
+            tuple(shares),
+            f"others-{key}",
+            options=sorted({*OTHERS, *shares}),
+            show=format_percent,
         )
         places = st.multiselect(
             "Further attackers: kind of nodes they know",
@@ -126,19 +95,11 @@ def _show_knowledge(columns: Sequence[str | None], key: str) -> None:
             help="Attackers who know nodes with high degree, or whole communities, instead of a "
             "random sample of the same size.",
         )
-        ways = list(read_titles("publisher_knows"))
-        knows = st.selectbox(
-            read_label("publisher_knows"),
-            ways,
-            ways.index(choice.publisher_knows),
-            format_func=read_titles("publisher_knows").__getitem__,
-            key=f"publisher-{key}",
-            help=read_help("publisher_knows"),
-        )
+        knows = ask("publisher_knows", choice.publisher_knows, f"publisher-{key}")
     session.set_threats(
-        more_private=tuple(more),
-        joint=tuple(joint) if more else (),
-        groups=tuple(groups),
+        more_private=more,
+        joint=joint if more else (),
+        groups=groups,
         auxiliary_known=(*others, *places),
         publisher_knows=knows,
     )
@@ -154,31 +115,19 @@ def _show_link_threat(graph: Graph) -> None:
     st.markdown("**Link inference:** which missing links can be guessed")
     choice, key = session.current_threats(), form_key()
     ways = [way for way in WAYS if way != "given" or choice.way == "given"]
-    way = st.selectbox(
-        read_label("sensitive_links"),
-        ways,
-        ways.index(choice.way),
-        format_func=WAYS.__getitem__,
-        key=f"way-{key}",
-        help=read_help("sensitive_links"),
-    )
+    way = ask("sensitive_links", choice.way, f"way-{key}", options=ways, show=WAYS.__getitem__)
     if way == "none":
         session.set_threats(way=way, hide_links=None, sensitive_links=None)
         return
     if way == "share":
-        share = ask_share(
-            read_label("hide_links"),
-            0.01,
-            0.5,
-            choice.threats.hide_links or session.DEFAULT_SHARE,
-            key=f"hide-{key}",
-        )
+        start = choice.threats.hide_links or session.DEFAULT_SHARE
+        share = ask("hide_links", start, f"hide-{key}")
         session.set_threats(way=way, hide_links=share, sensitive_links=None)
         return
-    ask = {"file": _ask_file, "nodes": _ask_nodes, "classes": _ask_classes}.get(way)
+    read = {"file": _ask_file, "nodes": _ask_nodes, "classes": _ask_classes}.get(way)
     try:
         given = choice.threats.sensitive_links or ()
-        pairs = given if ask is None else ask(session.chosen_graph(), key)
+        pairs = given if read is None else read(session.chosen_graph(), key)
     except AuditError as error:
         page.show_error(error)
         pairs = ()
@@ -231,8 +180,8 @@ def _ask_classes(graph: Graph, key: str) -> Sequence[Pair]:
     return node_pairs.find_links_between(graph, column, first, second)
 
 
-def _index(options: list[str | None], value: str | None) -> int:
-    return options.index(value) if value in options else 0
+def _format_column(name: str | None) -> str:
+    return "none" if name is None else name
 
 
 def form_key() -> str:

@@ -45,6 +45,26 @@ def make_spec(**changes) -> AuditSpec:
     return AuditSpec.check_spec(fields)
 
 
+@pytest.mark.parametrize("scenario", ["gcn", "gcn@auxiliary:0.3", "gcn@joint:known"])
+def test_a_share_of_what_attackers_know_is_wrong(scenario: str) -> None:
+    """The secrets that they are judged by, and what the publisher uses, stay true."""
+    asked = {"known": 0.9, "more_private": ("affiliation",), "wrong_values": 0.25}
+    audit = PreparedAudit.build(make_spec(**asked), GRAPH)
+    threats = draw_repeat(audit, 0)
+    drawn = select_attacker(audit.spec, Scenario.parse(scenario), 0, threats)
+    assert len(drawn.others) == ("joint" in scenario)
+    for met in (drawn.attribute, *drawn.others):
+        true = GRAPH.attribute(met.attribute.name)
+        told = met.observed[met.known]
+        assert np.mean(told != true.codes[met.known]) == pytest.approx(0.25, abs=0.1)
+        assert set(told) <= set(true.codes)
+        assert (met.attribute.codes[met.hidden] == true.codes[met.hidden]).all()
+    assert (threats.attribute.attribute.codes == GRAPH.attribute("seniority").codes).all()
+    plain = select_attacker(audit.spec, Scenario.parse("gat"), 0, threats).attribute
+    both = plain.known & drawn.attribute.known  # what two are told of one node agrees
+    assert (plain.observed[both] == drawn.attribute.observed[both]).all()
+
+
 def test_what_the_publisher_is_told():
     threats = draw_repeat(PreparedAudit.build(make_spec(), GRAPH), 0)
     assert limit_publisher_knowledge(threats, "public") is threats

@@ -7,11 +7,13 @@ import re
 
 import pytest
 
-from core.audit.asked.spec import AuditSpec
+from core.audit.asked.declared import Declaration
+from core.audit.asked.spec import AuditSpec, list_spec_fields
 from core.audit.asked.spec_parts import PARTS
 from core.audit.computing.plan import plan_audit
 from core.audit.computing.prepared import PreparedAudit
 from core.cli.arguments import add_options, read_options, title_options
+from core.cli.audit import add_audit
 from core.errors import InputError
 from tests.oracles.graphs import two_communities
 
@@ -27,6 +29,20 @@ def test_only_what_is_given_is_a_field() -> None:
     assert read("--adaptive", "--composition", "3") == {"adaptive": True, "composition": 3}
     assert read("--auxiliary-known", "0.1,degree:0.3")["auxiliary_known"] == ["0.1", "degree:0.3"]
     assert read("--publish-columns", "none") == {"publish_columns": []}
+
+
+def test_every_declared_option_is_one_of_the_command() -> None:
+    """With the declared help, whether it is built from the field or a command adds it."""
+    parser = argparse.ArgumentParser()
+    add_audit(parser)
+    options = {flag: action for action in parser._actions for flag in action.option_strings}
+    in_graph = {"private", "utility", "hide_links"}  # stand with a graph's, without a spec
+    for name, field in list_spec_fields().items():
+        declared = Declaration.of(field)
+        if declared.option:
+            option = options[declared.find_option(name)]
+            start = (field.description or "")[1:30].replace("%", "%%")
+            assert start in str(option.help) or name in in_graph, name
 
 
 def test_a_note_is_kept_and_renews_no_cell() -> None:

@@ -1,517 +1,78 @@
-"""Every sentence of every summary against random results, by code that shares nothing with it.
-
-The checker reads a sentence with expressions of its own, and recomputes from the drawn numbers
-what it states: direction, tie, count, who. A sentence that it cannot read fails.
-"""
+"""Sentences are true: of random audits, where nothing differs, and in cases that once misled."""
 
 from __future__ import annotations
 
-import math
-import random
+import importlib
+import inspect
+import pkgutil
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import core.findings as findings
+from core.audit.asked.attack import attach_referents
 from core.audit.results.node_risks import NODE_COLUMNS
-from core.audit.results.view import AuditView
-from core.findings.change import summarize_release
-from core.findings.exposure import summarize_risk
-from core.findings.homophily import summarize_homophily
-from core.findings.page_summary import PageSummary, summarize_decision
-from core.findings.people_map import compute_people, summarize_map
-from core.findings.policy import Limit, Policy
-from core.findings.strongest import summarize_attacks
-from core.findings.tradeoff import summarize_tradeoff
-from core.findings.verdict import judge
-from core.graph import Graph
-from tests.oracles.audits import make_audit
-
-TITLES = {
-    "original": "the original",
-    "random_deletion": "Random deletion",
-    "k_degree_anonymity": "k-degree anonymity",
-}
-RELEASES = tuple(TITLES)
-LINK = {"adamic_adar": "Adamic–Adar", "jaccard": "Jaccard"}
-LINK_BASE = {"degree_product": "Degree product"}
-VALUE = {"label_propagation": "Label propagation", "com_infer": "ComInfer"}
-VALUE_BASE = {"class_prior": "Class prior"}
-ATTACKS = {**LINK, **LINK_BASE, **VALUE, **VALUE_BASE}
-TPR = "tpr_at_fpr_0.01"
-USE = "node_classification_auc"
-PEOPLE = 30
-GROUPS = 3
-NUMBER = re.compile(r"(?<![\w.,])[\d][\d.,]*(?: of [\d][\d.,]*)?")
-CLAUSE = re.compile(r"[,;:] | and | but | while | against ")
-WORDS = re.compile(r"\d[\d,]*(?:\.\d+)?")
-LIMITS = {("link", TPR): 0.3, ("attribute", TPR): 0.3, ("attribute", "advantage_share"): 0.4}
-POLICY = Policy(
-    key="house",
-    version=1,
-    title="House",
-    effort="instant",
-    repeats=2,
-    limits=tuple(
-        Limit(name=f"{t}-{m}", threat=t, metric=m, limit=v, title=f"{t} {m}", source="a test")
-        for (t, m), v in LIMITS.items()
-    ),
+from core.audit.results.view import REPEATS, RESULT_COLUMNS, AuditView
+from core.audit.store.states import State
+from core.findings.change import answer_defense, summarize_release
+from core.findings.columns import answer_columns
+from core.findings.comparing import answer_changes, compute_comparison
+from core.findings.data_independent import answer_data_independent
+from core.findings.differences import find_noise, is_clear
+from core.findings.exposure import answer_bound, answer_risk, list_risks
+from core.findings.facts import Count, format_frequencies, format_frequency
+from core.findings.groups import answer_groups
+from core.findings.homophily import answer_mechanisms, explain_missing_ratios, summarize_homophily
+from core.findings.knowing_more import (
+    PRECISION,
+    RECOVERED,
+    answer_adaptive,
+    answer_inside,
+    answer_odds,
 )
+from core.findings.margins import answer_margins
+from core.findings.page_summary import summarize_decision
+from core.findings.pair_profile import answer_pair_profile
+from core.findings.policy import find_policy
+from core.findings.private_columns import answer_private_columns
+from core.findings.strongest import (
+    Strongest,
+    answer_attack,
+    answer_inverted,
+    find_strongest,
+    summarize_attacks,
+)
+from core.findings.tables import list_metrics
+from core.findings.tradeoff import answer_tradeoff, compute_tradeoff
+from core.findings.verdict import judge
+from core.findings.verdict_words import (
+    describe_decision,
+    explain_others,
+    explain_release,
+    list_refused,
+)
+from core.release import ORIGINAL
+from core.results import RELEASE
+from tests.oracles.audits import list_attack_keys, make_audit, make_noise, tabulate_results
+from tests.oracles.graphs import two_communities
+from tests.oracles.sentences import RELEASES as DRAWN
+from tests.oracles.sentences import World, check_style, check_world, list_sentences
 
+# -- random audits -------------------------------------------------------------------------
 
-@dataclass
-class World:
-    """Drawn numbers: (release, attack or "release", metric) → value; people exposed by release."""
-
-    scores: dict[tuple[str, str, str], float]
-    half: float
-    exposed: dict[str, int]
-
-    def worst(self, release: str, attacks, metric: str = TPR) -> float | None:
-        found = [self.scores.get((release, a, metric)) for a in attacks]
-        return max((v for v in found if v is not None), default=None)
-
-    @property
-    def noise(self) -> float:
-        """Least difference of two figures that is clear."""
-        return math.hypot(self.half, self.half)
-
-
-def draw_world(seed: int) -> World:
-    rng = random.Random(seed)
-    pick = lambda: rng.choice(  # noqa: E731
-        [0.0, 0.0017, 0.01, 0.1, 0.104, 0.25, 0.36, 0.43, 0.6, 0.996, 1.0, round(rng.random(), 3)]
-    )
-    scores = {}
-    for release in RELEASES:
-        for attack in ATTACKS:
-            if rng.random() < 0.9:
-                scores[release, attack, TPR] = pick()
-        scores[release, "release", USE] = pick()
-        for key in ("proximity", "role"):
-            gap = rng.choice([-0.3, 0.0, 0.004, 0.1, 0.3])
-            scores[release, "release", f"ghratio_{key}"] = 0.4 + gap
-            scores[release, "release", f"ghratio_{key}_gap"] = gap
-    exposed = {release: rng.choice([0, 1, 2, 9, 15, PEOPLE]) for release in RELEASES}
-    return World(scores, rng.choice([0.0005, 0.01, 0.1, math.nan]), exposed)
-
-
-def build_view(world: World):
-    rows = [
-        (f"n{i}", r, "com_infer", 0.5 + gain, gain, 0.5 + gain, 0.5 + gain, 5)
-        for r in RELEASES
-        for i in range(PEOPLE)
-        for gain in [0.4 if i < world.exposed[r] else 0.0]
-    ]
-    nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
-    view = make_audit(world.scores, list(ATTACKS), RELEASES[1:], half=world.half, nodes=nodes)
-    return replace(view, results=view.results.assign(seeds=5))
-
-
-def share_of(text: str) -> float:
-    """ "36 of 100" → .36; "fewer than 1 of 100,000" → 0."""
-    if text.startswith("fewer than"):
-        return 0.0
-    count, total = (float(n.replace(",", "")) for n in WORDS.findall(text))
-    return count / total
-
-
-FREQUENCY = r"(?P<{}>fewer than [\d,]+ of [\d,]+|[\d,]+ of [\d,]+)"
-
-
-def is_about(text: str, value: float) -> bool:
-    if text.startswith("fewer than"):
-        return value < share_of(text.removeprefix("fewer than "))
-    count, total = (int(part.replace(",", "")) for part in text.split(" of "))
-    half = 0.5 / total if count >= 10 else 0.0  # two digits are enough
-    return abs(share_of(text) - value) <= max(0.026 * value, 1.001 * half, 1e-5)
-
-
-def read(pattern: str, sentence: str) -> re.Match[str] | None:
-    for name in re.findall(r"<(\w+)>", pattern):
-        pattern = pattern.replace(f"<{name}>", FREQUENCY.format(name))
-    return re.fullmatch(pattern, sentence)
-
-
-def is_worst(world: World, release: str, threat: str, has_limits: bool) -> bool:
-    """Whether no other threat is more severe against its limits, or without limits further above
-    its baseline attackers; what noise explains comes last."""
-    severity = {"link": 0.0, "attribute": 0.0}
-    for (name, metric), (_, value) in judge_by_hand(world)[release].items():
-        if not math.isnan(value):
-            severity[name] = max(severity[name], value / LIMITS[name, metric])
-    excess, is_doubtful = {}, dict.fromkeys(severity, False)
-    for name, kinds, base in (("link", LINK, LINK_BASE), ("attribute", VALUE, VALUE_BASE)):
-        real, guess = world.worst(release, kinds), world.worst(release, base)
-        if None not in (real, guess):
-            excess[name] = real - guess
-            is_doubtful[name] = 0 <= real - guess <= world.noise
-        elif (real, guess) != (None, None):  # one kind alone was run: nothing to compare it with
-            excess[name] = real if guess is None else 0.0
-    rank = {t: (not is_doubtful[t], severity[t] if has_limits else 0.0, excess[t]) for t in excess}
-    return all(rank[threat] >= other for other in rank.values())
-
-
-def check_attack(
-    sentence: str, world: World, release: str = "original", has_limits: bool = True
-) -> bool:
-    if " private values " in sentence or " withheld links " in sentence:
-        threat = "link" if " withheld links " in sentence else "attribute"
-        if not is_worst(world, release, threat, has_limits):
-            return False
-    for kinds, base, says in (
-        (LINK, LINK_BASE, r"finds <x> withheld links while accusing 1 of 100 unconnected pairs"),
-        (VALUE, VALUE_BASE,
-         r"recognises <x> private values while wrongly accusing 1 of 100 others"),
-    ):  # fmt: skip
-        real, guess = world.worst(release, kinds), world.worst(release, base)
-        if found := read(f"An attacker {says}; a baseline attacker reaches <y>\\.", sentence):
-            return (
-                None not in (real, guess)
-                and is_about(found["x"], real)
-                and is_about(found["y"], guess)
-                and real - guess > world.noise
-                and share_of(found["x"]) > share_of(found["y"])
-            )
-        if found := read(f"An attacker {says}, not clearly more than a baseline attacker\\.",
-                         sentence):  # fmt: skip
-            clear = None not in (real, guess) and real - guess > world.noise
-            return guess is not None and is_about(found["x"], real) and not clear
-        if found := read(f"A baseline attacker {says}; no attack does better\\.", sentence):
-            return guess is not None and is_about(found["x"], guess) and guess > (real or 0)
-        if found := read(f"A baseline attacker {says}; no other attack has finished\\.", sentence):
-            return real is None and guess is not None and is_about(found["x"], guess)
-        if found := read(f"An attacker {says}\\.", sentence):
-            return guess is None and is_about(found["x"], real)
-    return sentence == "No attack has finished yet."
-
-
-def check_release(sentence: str, world: World, release: str) -> bool:
-    name = TITLES[release]
-    changes = {}
-    for kinds, what in (
-        ({**LINK, **LINK_BASE}, "withheld links"),
-        ({**VALUE, **VALUE_BASE}, "private values"),
-    ):
-        both = [a for a in kinds if all((r, a, TPR) in world.scores for r in ("original", release))]
-        if both:
-            changes[what] = world.worst("original", both), world.worst(release, both)
-    sides = {
-        what: 0 if math.isnan(world.noise) or abs(y - x) <= world.noise else 1 if y > x else -1
-        for what, (x, y) in changes.items()
-    }
-    for kinds, what in (({**LINK, **LINK_BASE}, "withheld links"),
-                        ({**VALUE, **VALUE_BASE}, "private values")):  # fmt: skip
-        if sides.get(what) == -1 and world.worst(release, kinds) >= changes[what][0]:
-            sides[what] = 0  # an attacker that the original did not face finds no fewer
-    if len(changes) == 1:
-        ((what, (before, after)),) = changes.items()
-        pattern = f"With {name}, an attacker reaches <x> {what}, against <y> on the original\\."
-        if found := read(pattern, sentence):
-            x, y = share_of(found["x"]), share_of(found["y"])
-            right = is_about(found["x"], after) and is_about(found["y"], before)
-            return bool(sides[what]) and right and (x < y) == (after < before)
-    kind = "(withheld links|private values)"
-    if found := re.fullmatch(f"With {name}, an attacker finds (more|fewer) {kind} and {kind}\\.",
-                             sentence):  # fmt: skip
-        return set(sides.values()) == {1 if found[1] == "more" else -1}
-    if found := re.fullmatch(
-        f"With {name}, an attacker finds (more {kind}, fewer {kind}|more {kind}|fewer {kind}, "
-        f"but not clearly fewer {kind})\\.", sentence
-    ):  # fmt: skip
-        more, fewer = found[2] or found[4], found[3] or found[5]
-        told = dict.fromkeys(sides, 0) | {more: 1, fewer: -1}
-        told.pop(None, None)
-        return told == sides and found[6] in (None, *(w for w, side in sides.items() if not side))
-    nan = math.isnan(world.half)
-    whats = " or ".join(changes)
-    first = name[:1].upper() + name[1:]
-    if sentence == f"{first} does not clearly change how many {whats} an attacker finds.":
-        near = all(abs(x - y) <= 1e-5 for x, y in changes.values())
-        return (near or not any(sides.values())) and not (nan and len(changes) > 1)
-    if sentence == f"Too few splits to decide whether {name} lowers the {whats} that are found.":
-        return nan
-    return sentence == "No attack has finished yet." and not changes
-
-
-def check_risk(sentence: str, world: World, release: str) -> bool:
-    pattern = (
-        rf"On {TITLES[release]}, (\d+) of {PEOPLE} people (is|are) exposed to attribute inference\."
-    )
-    found = re.fullmatch(pattern, sentence)
-    if found is None:
-        return False
-    return int(found[1]) == world.exposed[release] and (found[2] == "is") == (found[1] == "1")
-
-
-def check_map(sentence: str, world: World, release: str) -> bool:
-    """By counting every way in which so many exposed people could fall on the communities."""
-    exposed, size = world.exposed[release], PEOPLE // GROUPS
-    inside = [min(max(exposed - size * k, 0), size) for k in range(GROUPS)]
-    ways = [
-        sum(
-            math.comb(size, i) * math.comb(PEOPLE - size, exposed - i)
-            for i in range(count, min(size, exposed) + 1)
-        )
-        for count in inside
-    ]
-    chance = GROUPS * min(ways) / math.comb(PEOPLE, exposed)
-    if not exposed:
-        return sentence == "No person is exposed to any attack."
-    if chance >= 0.01:
-        return sentence == (
-            f"{exposed} of {PEOPLE} people {'is' if exposed == 1 else 'are'} exposed, in no "
-            "community more than by chance."
-        )
-    pattern = r"Exposed people concentrate in community (\d): <x>, against <y> elsewhere\."
-    found = read(pattern, sentence)
-    if found is None:
-        return False
-    count = inside[int(found[1]) - 1]
-    others = (exposed - count) / (PEOPLE - size)
-    is_right = is_about(found["x"], count / size) and is_about(found["y"], others)
-    return ways[int(found[1]) - 1] == min(ways) and is_right
-
-
-def check_homophily(sentence: str, world: World, release: str = "original") -> bool:
-    gaps = {
-        who: world.scores[release, "release", f"ghratio_{key}_gap"]
-        for key, who in (("proximity", "neighbours"), ("role", "role peers"))
-    }
-    pattern = r"<x> (neighbours|role peers) share a person's value, against <y> by chance\."
-    if found := read(pattern, sentence):
-        who = "role peers" if "role peers" in sentence else "neighbours"
-        clear = gaps[who] > world.half
-        most = all(gaps[who] >= gap for gap in gaps.values() if gap > world.half)
-        right = is_about(found["x"], 0.4 + gaps[who]) and is_about(found["y"], 0.4)
-        return clear and most and right and share_of(found["x"]) > share_of(found["y"])
-    if sentence == "Neither neighbours nor role peers share a person's value beyond chance.":
-        return not any(gap > world.half for gap in gaps.values())
-    return sentence == "Too few splits to distinguish homophily from chance." and math.isnan(
-        world.half
-    )
-
-
-def judge_by_hand(world: World) -> dict[str, dict[tuple[str, str], tuple[str, float]]]:
-    """release → limit → (state, value)."""
-    told = {}
-    for release in RELEASES:
-        states = {}
-        for (threat, metric), limit in LIMITS.items():
-            attacks = {**LINK, **LINK_BASE} if threat == "link" else {**VALUE, **VALUE_BASE}
-            value, half = world.worst(release, attacks), world.half
-            if metric == "advantage_share":
-                value = world.exposed[release] / PEOPLE
-                half = wilson_high(world.exposed[release], PEOPLE) - value
-            if value is None:
-                states[threat, metric] = ("not tested", math.nan)
-            elif value > limit:
-                states[threat, metric] = ("exceeded", value)
-            else:
-                states[threat, metric] = ("met" if value + half <= limit else "not proven", value)
-        told[release] = states
-    return told
-
-
-def wilson_high(count: int, n: int) -> float:
-    z, p = 1.959963984540054, count / n
-    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
-    return centre + z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-
-
-def check_decision(sentence: str, world: World) -> bool:
-    states = judge_by_hand(world)
-    names = {title: release for release, title in TITLES.items()}
-    ok = {r for r, s in states.items() if all(x == "met" for x, _ in s.values())}
-    bad = {r for r, s in states.items() if any(x == "exceeded" for x, _ in s.values())}
-    if found := re.fullmatch(r"Publish (.+): it meets the policy's (\d+) limits\.", sentence):
-        return names.get(found[1]) in ok - {"original"} and int(found[2]) == len(LIMITS)
-    if sentence == "Review: the original meets every tested limit, but no defended release does.":
-        return "original" in ok
-    start = r"Do not publish: each of the (\d+) releases exceeds at least one limit; "
-    if found := re.fullmatch(start + r"(.+) comes closest to passing\.", sentence):
-        severity = {
-            r: max((v / LIMITS[k], k) for k, (_, v) in s.items() if not math.isnan(v))
-            for r, s in states.items()
-        }
-        mine = severity[names[found[2]]][0] if found[2] in names else math.inf
-        nearest = all(v >= mine for v, _ in severity.values())
-        return int(found[1]) == len(bad) == len(RELEASES) and nearest
-    if found := re.fullmatch(start + r"none comes clearly closest to passing\.", sentence):
-        return int(found[1]) == len(bad) == len(RELEASES)
-    if found := re.fullmatch(r"Review (.+): no limit is exceeded, but (\d+) limits? (is|are) not "
-                             r"proven\.", sentence):  # fmt: skip
-        release = names.get(found[1], "")
-        unproven = [x for x, _ in states.get(release, {}).values() if x == "not proven"]
-        return (
-            release not in bad and int(found[2]) == len(unproven) and len(RELEASES) - len(bad) == 1
-        )
-    if sentence == "Review: no limit rules out a release, but none is cleared yet.":
-        return not bad
-    if found := re.fullmatch(
-        r"Review: (\d+) of (\d+) releases (?:is|are) ruled out; no other is cleared yet\.", sentence
-    ):
-        return int(found[1]) == len(bad) > 0 and int(found[2]) == len(RELEASES)
-    if sentence.endswith("no limit is exceeded, but not every required test was run."):
-        release = names[sentence.removeprefix("Review ").partition(":")[0]]
-        return release not in bad
-    return False
-
-
-def check_tradeoff(sentence: str, world: World) -> bool:
-    states = judge_by_hand(world)
-    ok = {r for r, s in states.items() if all(x == "met" for x, _ in s.values())} - {"original"}
-    if sentence == f"None of the {len(RELEASES) - 1} defended releases is cleared for publishing.":
-        return True  # what was not tried may keep a release from being published
-    found = re.fullmatch(
-        r"(.+) may be published(?:(, as useful as the original within noise)|(, at a cost: its "
-        r"node classification AUC is (.+))|(; its node classification AUC is (.+)))\.",
-        sentence,
-    )
-    if found is None:
-        return False
-    release = next((r for r, title in TITLES.items() if title == found[1]), "")
-    if release not in ok:
-        return False
-    before, after = (world.scores[r, "release", USE] for r in ("original", release))
-    clear = abs(before - after) > world.noise
-    told = found[4] or found[6]
-    right = told is None or abs(float(told) - after) <= 0.006
-    if found[2]:
-        return not clear and not math.isnan(world.half)
-    return right and (not found[3] or (clear and after < before))
-
-
-def check_exact(line: str, world: World) -> bool:
-    """ "Found at 1 % …: 0.36 [0.35, 0.37] by Jaccard on Original; n = 400, 5 splits." """
-    pattern = r".+: (\S+?)(?: \[.*\])? by (.+) on (.+?)(?: \(.*\))?; n = 400, 5 splits\."
-    found = re.fullmatch(pattern, line)
-    if found is None:
-        return True  # of the release itself, or of no attack
-    attack = next(a for a, title in ATTACKS.items() if title == found[2])
-    release = next(r for r, title in TITLES.items() if found[3].lower() in title.lower())
-    value = world.scores[release, attack, TPR]
-    return found[1] == "below" or abs(float(found[1]) - value) <= 0.006
-
-
-Check = Callable[[str], bool]
-
-
-def list_sentences(world: World, seed: int) -> list[tuple[PageSummary, Check]]:
-    """The sentences on an audit, and those on one release of it, which the seed names."""
-    view = build_view(world)
-    verdict = judge(view, POLICY)
-    release = RELEASES[seed % len(RELEASES)]
-    defended = RELEASES[1 + seed % (len(RELEASES) - 1)]
-    return [
-        (summarize_decision(verdict), lambda s: check_decision(s, world)),
-        (summarize_homophily(view), lambda s: check_homophily(s, world)),
-        (summarize_tradeoff(view, verdict), lambda s: check_tradeoff(s, world)),
-        (summarize_attacks(view, release, POLICY), lambda s: check_attack(s, world, release)),
-        (summarize_attacks(view, release), lambda s: check_attack(s, world, release, False)),
-        (summarize_risk(view, release, POLICY), lambda s: check_risk(s, world, release)),
-        (build_map(view, release), lambda s: check_map(s, world, release)),
-        (summarize_release(view, defended), lambda s: check_release(s, world, defended)),
-    ]
-
-
-def build_map(view: AuditView, release: str) -> PageSummary:
-    graph = Graph.from_pairs(np.zeros((0, 2), int), node_ids=tuple(f"n{i}" for i in range(PEOPLE)))
-    communities = np.repeat(np.arange(GROUPS), PEOPLE // GROUPS)
-    return summarize_map(compute_people(graph, communities, view.nodes, release=release))
-
-
-def check_style(summary: PageSummary) -> None:
-    sentence = summary.sentence
-    assert len(sentence.split()) <= 25, sentence
-    assert sentence.endswith(".")
-    assert not re.search(r"[()\[\]{}=*_]", sentence), sentence
-    for clause in CLAUSE.split(sentence):
-        assert len(NUMBER.findall(clause)) <= 1, sentence
-    for card in summary.cards:
-        assert all((card.title, card.value, card.detail))
-        assert card.state in (None, "met", "exceeded", "not_proven", "not_tested")
-
-
-def check_world(seed: int) -> int:
-    """Check what is said of a drawn audit; returns how many false statements made of it were
-    caught."""
-    world, caught = draw_world(seed), 0
-    for summary, check in list_sentences(world, seed):
-        check_style(summary)
-        assert check(summary.sentence), (seed, summary.sentence)
-        for false in plant(summary.sentence):
-            if false != summary.sentence and is_false(false, world, summary.sentence):
-                assert not check(false), (seed, summary.sentence, false)
-                caught += 1
-        for line in summary.exact:
-            assert check_exact(line, world), (seed, line)
-            caught += swap_attacks(line, world, seed)
-    return caught
-
-
-def swap_attacks(line: str, world: World, seed: int) -> int:
-    """Number of false lines with another attack's name; each must be caught."""
-    found, caught = re.search(r" by (.+?) on ", line), 0
-    for other in [title for title in ATTACKS.values() if found and title != found[1]]:
-        swapped = line.replace(f" by {found[1]} ", f" by {other} ")
-        if not says_nothing_new(swapped, line, world, other):
-            assert not check_exact(swapped, world), (seed, swapped)
-            caught += 1
-    return caught
-
-
-def plant(sentence: str) -> list[str]:
-    """False statements made of a true one: direction, tie, count, who."""
-    found = []
-    parts = re.findall(r"[\d,]+ of [\d,]+", sentence)
-    if " against " in sentence and len(set(parts)) == 2:
-        first, second = parts
-        found.append(sentence.replace(first, "#").replace(second, first).replace("#", second))
-    if "Exposed people concentrate" in sentence:
-        found.append(re.sub(r"community \d", "community 3", sentence))
-    elif parts and "exposed" in sentence:
-        number = int(parts[0].split(" ")[0])
-        found.append(sentence.replace(parts[0], f"{number + 2} of {PEOPLE}"))
-    if parts and "exposed" not in sentence.lower():
-        total = parts[0].split(" of ")[1]
-        found.append(sentence.replace(parts[0], f"55 of {total}", 1))
-    if "a baseline attacker reaches" in sentence:
-        head = sentence.partition(";")[0]
-        found.append(f"{head}, not clearly more than a baseline attacker.")
-    if "not clearly more than a baseline attacker" in sentence:
-        head = sentence.partition(", not")[0]
-        found.append(f"{head}; a baseline attacker reaches 1 of 1,000.")
-    if "does not clearly change" in sentence:
-        name, _, rest = sentence.partition(" does not clearly change how many ")
-        what = rest.removesuffix(" an attacker finds.")
-        found.append(
-            f"With {name}, an attacker reaches 1 of 100 {what}, against 9 of 100 on the original."
-        )
-    for true, false in (("finds more", "finds fewer"), ("finds fewer", "finds more")):
-        if true in sentence:
-            found.append(sentence.replace(true, false))
-    if "but not clearly fewer" in sentence:
-        found.append(sentence.replace(", but not clearly fewer", " and"))
-    if "Random deletion comes closest" in sentence:
-        found.append(sentence.replace("Random deletion comes", "k-degree anonymity comes"))
-    if sentence.startswith("Publish"):
-        found.append(re.sub(r"(\d+) limits", "9 limits", sentence))
-        found.append("Do not publish: each of the 3 releases exceeds at least one limit; "
-                     "the original comes closest to passing.")  # fmt: skip
-    if "as useful as the original" in sentence:
-        found.append(re.sub(r", as useful.*", ", at a cost: its node classification AUC is 0.10.",
-                            sentence))  # fmt: skip
-    if "role peers share" in sentence and "Neither" not in sentence:
-        found.append(sentence.replace("role peers", "neighbours"))
-    return found
+SEEDS = (1, 2, 4, 5, 10, 11, 12, 13, 15, 16, 17, 19, 24, 33, 34)
+"""Audits in which every form of every sentence occurs that the first forty have."""
 
 
 def test_random_audits_have_no_false_sentence_and_planted_ones_are_caught() -> None:
-    assert sum(map(check_world, range(25))) > 150
+    assert sum(map(check_world, SEEDS)) > 600
 
 
 @pytest.mark.slow
@@ -522,30 +83,615 @@ def test_two_thousand_random_audits_have_no_false_sentence() -> None:
 
 
 def test_an_empty_audit_has_its_sentences() -> None:
-    world = World({}, 0.01, dict.fromkeys(RELEASES, 0))
+    world = World({}, 0.01, dict.fromkeys(DRAWN, 0))
     for summary, _ in list_sentences(world, 0)[:6]:
         check_style(summary)
 
 
-def is_false(planted: str, world: World, true: str) -> bool:
-    """Whether the planted sentence is no other true one by luck."""
-    if "neighbours share" in planted:
-        gaps = [world.scores["original", "release", f"ghratio_{k}_gap"]
-                for k in ("proximity", "role")]  # fmt: skip
-        return gaps[0] != gaps[1]
-    if "55 of" in planted:
-        return "55 of" not in true
-    if "k-degree anonymity comes" in planted or "the original comes" in planted:
-        return True
-    return True
+# -- audits in which nothing differs ---------------------------------------------------------
+
+DEFENSES = ("random_deletion", "edge_rand:epsilon=3.0", "without_columns")
+WHERE = (ORIGINAL, *DEFENSES)
+ON_LINKS = ("adamic_adar", "jaccard", "adamic_adar@adaptive", "degree_product")
+INSIDE = ("adamic_adar@included", "degree_product@included")
+VALUES = ("label_propagation", "com_infer", "label_propagation@adaptive", "class_prior")
+PEOPLE = ("neighbor_degrees", "random_match")
+PLAIN = (
+    "adamic_adar",
+    "jaccard",
+    "degree_product",
+    "label_propagation",
+    "com_infer",
+    "class_prior",
+)
+LOW = ("tpr_at_fpr_0.01", "tpr_at_fpr_0.001")
+METRICS = {
+    **dict.fromkeys(ON_LINKS, ("auc", *LOW, "precision_at_100")),
+    **dict.fromkeys(INSIDE, ("auc", PRECISION, RECOVERED)),
+    **dict.fromkeys(
+        VALUES,
+        ("auc", *LOW, "accuracy", "class_advantage_share", "margin_absolute", "share_below_zero"),
+    ),
+    **dict.fromkeys(PEOPLE, ("expected_found", "share_unique")),
+    RELEASE: (
+        "node_classification_auc", "link_prediction_auc", "links_kept",
+        "pair_path_length_hidden", "pair_path_length_absent",
+        *(f"ghratio_{k}{end}" for k in ("proximity", "role", "combined") for end in ("", "_gap")),
+    ),
+}  # fmt: skip
+NULLS = ("degree_product", "class_prior", "random_match")
+ROWS = [(r, m, metric) for r in WHERE for m, metrics in METRICS.items() for metric in metrics]
+
+CLAIMS = (
+    r"\bsafe(r|st)?\b",
+    r"\b(does|ranks) (best|first)\b",
+    r"\bgive them away\b",
+    r"\bnarrows the gap",
+    r"withheld links are (nearer|farther)",
+    r"\bare the leak",
+    r"\blowers\b",
+    r"\bexceeds\b(?! (a|no|at least one|the) limit| \d)",
+    r"(?<!not )(?<!is it )(?<!has )(?<!comes )\bclearly\b",
+    r"\b(outperform|surpass|outrank|dominat|superior|inferior)",
+    r"that is (more|less)",
+    r"\bless useful\b",
+    r"(?<!not clearly )\babove the best baseline attacker",
+    r"\bfalls to\b",
+    r"(more|less) than chance\b(?! (would|gives))",
+    r"is largest on",
+    r" is (higher|lower), ",
+    r"clearly wrong",
+    r"Community \d+ holds more",
+)
+"""Words that say of two numbers that they differ."""
+NOISE = re.compile(r"within (the )?noise|[Ii]t is not clearly (lower|above)")
+
+Result = tuple[float | None, float | None, float | None, dict[int, float], str]
+Drawn = Callable[[str, str, str, int], Result]
 
 
-def says_nothing_new(swapped: str, line: str, world: World, title: str) -> bool:
-    """Whether the other attack reached about the same there, or never ran."""
-    attack = next(a for a, name in ATTACKS.items() if name == title)
-    where = re.search(r" on (.+?)(?: \(.*\))?; n =", line)
-    assert where is not None
-    release = next(r for r, name in TITLES.items() if where[1].lower() in name.lower())
-    other = world.scores.get((release, attack, TPR))
-    mine = float(re.search(r": (\S+?)(?: \[| by)", line)[1].replace("below", "0"))
-    return other is None or abs(other - mine) <= 0.012
+def equal(release: str, method: str, metric: str, _: int) -> Result:
+    """All the same in every repeat; a gap is none."""
+    value = 0.0 if metric.endswith("_gap") else 0.5
+    return value, value - 0.02, value + 0.02, dict.fromkeys(range(5), value), "done"
+
+
+def one_repeat(release: str, method: str, metric: str, k: int) -> Result:
+    """Numbers that differ a lot and have no interval."""
+    value = 0.3 + 0.4 * ((7 * k) % 11) / 11
+    return value, None, None, {0: value}, "done"
+
+
+def overlapping(release: str, method: str, metric: str, k: int) -> Result:
+    """Numbers whose intervals are far wider than their distance."""
+    value = (0.0 if metric.endswith("_gap") else 0.6) + 0.05 * ((5 * k) % 7) / 7
+    return value, value - 0.3, value + 0.3, {}, "done"
+
+
+def noisy_repeats(release: str, method: str, metric: str, k: int) -> Result:
+    """Repeats that go up here and down there: the paired difference reaches over 0."""
+    value = (0.0 if metric.endswith("_gap") else 0.6) + 0.01 * ((5 * k) % 7) / 7
+    repeats = {r: value + 0.2 * float(np.sin(2.4 * k + 1.9 * r)) for r in range(5)}
+    return value, value - 0.3, value + 0.3, repeats, "done"
+
+
+def one_failed(release: str, method: str, metric: str, k: int) -> Result:
+    failed = method in ("adamic_adar", "label_propagation", "neighbor_degrees")
+    return (None, None, None, {}, "failed") if failed else equal(release, method, metric, k)
+
+
+def not_a_number(release: str, method: str, metric: str, k: int) -> Result:
+    nan = float("nan")
+    return (nan, nan, nan, {0: nan}, "done") if k % 3 else equal(release, method, metric, k)
+
+
+def skipped(release: str, method: str, metric: str, k: int) -> Result:
+    return None, None, None, {}, "skipped"
+
+
+def different(release: str, method: str, metric: str, k: int) -> Result:
+    """The control: what is there to be told is told."""
+    place = WHERE.index(release)
+    real = method not in NULLS and method != RELEASE
+    value = 0.9 - 0.1 * place if real else 0.2 + 0.02 * list(METRICS).index(method)
+    value += 0.05 * (method in ("adamic_adar", "label_propagation"))
+    if method == RELEASE:
+        value = 0.9 - 0.1 * place + 0.05 * ("proximity" in metric)
+        value = 2.0 + (0.9 - 0.2 * place) * ("absent" in metric) if "pair" in metric else value
+    return value, value - 0.004, value + 0.004, {}, "done"
+
+
+def make_nodes(gain: float | None, num_people: int = 40) -> pd.DataFrame:
+    graph = two_communities()
+    rows = [
+        (node, release, method, 0.5 + gain, gain, 0.5 + gain, 0.5 + gain, 3)
+        if gain is not None
+        else (node, release, method, np.nan, np.nan, np.nan, np.nan, 0)
+        for release in WHERE
+        for method in ("adamic_adar", "degree_product", "label_propagation", "class_prior")
+        for node in graph.node_ids[:num_people]
+    ]
+    return pd.DataFrame(rows, columns=list(NODE_COLUMNS))
+
+
+def make_world(world: Drawn, nodes: pd.DataFrame) -> AuditView:
+    rows = []
+    for k, (release, method, metric) in enumerate(ROWS):
+        value, low, high, repeats, status = world(release, method, metric, k)
+        reason = "" if status == "done" else "it broke"
+        head = (release, release, {}, method, metric, value, low, high)
+        rows.append((*head, 400, len(repeats) or 1, status, reason, repeats))
+    view = make_audit({}, PLAIN, DEFENSES, nodes=nodes)
+    results = tabulate_results(rows, [*RESULT_COLUMNS, REPEATS])
+    return replace(view, results=results)
+
+
+def tell_groups(view: AuditView) -> list[str]:
+    graph = two_communities()
+    side = [str(code) for code in graph.attribute("private").codes]
+    return [answer_groups(view.nodes, {"side": pd.Series(side, index=list(graph.node_ids))})]
+
+
+def tell_changes(view: AuditView) -> list[str]:
+    verdict = judge(view, find_policy("public"))
+    swapped = dict(zip(WHERE, WHERE[::-1], strict=True))
+    inverted = attach_referents(view.results.assign(release=view.results.release.map(swapped)))
+    earlier = judge(replace(view, results=inverted), find_policy("public"))
+    return [answer_changes(compute_comparison(verdict, earlier), "the audit of 3 March 2026")]
+
+
+def tell_verdict(view: AuditView) -> list[str]:
+    told = []
+    for key in ("public", "internal"):
+        verdict = judge(view, find_policy(key))
+        told.append(describe_decision(verdict))
+        told += [text for release in verdict.releases for text in explain_release(release)]
+        told += [reason for _, reason in explain_others(verdict, view.results)]
+    return told
+
+
+def tell_tradeoff(view: AuditView) -> list[str]:
+    tables = [
+        compute_tradeoff(view.results, "auc", "node_classification_auc", threat=threat)
+        for threat in ("link", "attribute")
+    ]
+    return [
+        answer_tradeoff(table, limit, "auc", "node_classification_auc")
+        for table in tables
+        for limit in (0.1, 0.55, 1.0)
+    ]
+
+
+def tell_twins(view: AuditView) -> list[str]:
+    columns = ["made", "metric", "value", "twin", "gain", "verdict"]
+    words = [(view.get_release("random_deletion"), "auc", "0.5", "0.5", 0.0, "none")]
+    return answer_data_independent(pd.DataFrame(words, columns=columns))
+
+
+def each(tell: Callable[..., Any], kinds: Sequence[str]) -> Callable[[AuditView], list[str]]:
+    return lambda view: [tell(view.results, kind) for kind in kinds]
+
+
+THREATS = ("link", "attribute", "identity")
+SENTENCES: dict[Callable[..., Any], Callable[[AuditView], list[str]]] = {
+    answer_attack: each(answer_attack, THREATS),
+    answer_defense: each(answer_defense, THREATS),
+    answer_odds: lambda view: [answer_odds(view.results)],
+    answer_risk: lambda view: [risk for risk, _ in list_risks(view.nodes)],
+    answer_bound: lambda view: [answer_bound(view.nodes)],
+    answer_inverted: lambda view: [answer_inverted(view.results, WHERE)],
+    answer_mechanisms: lambda view: answer_mechanisms(view.results),
+    answer_tradeoff: tell_tradeoff,
+    answer_columns: each(answer_columns, ("link", "attribute")),
+    answer_changes: tell_changes,
+    answer_groups: tell_groups,
+    answer_inside: lambda view: answer_inside(view.results),
+    answer_adaptive: lambda view: [
+        text for threat in ("link", "attribute") for text in answer_adaptive(view.results, threat)
+    ],
+    answer_margins: lambda view: [answer_margins(view.results, "label_propagation", WHERE)],
+    answer_pair_profile: lambda view: [answer_pair_profile(view.results)],
+    answer_private_columns: answer_private_columns,
+    answer_data_independent: tell_twins,
+    describe_decision: tell_verdict,
+}
+"""Every sentence that compares → what it says of an audit."""
+
+NOTHING = (equal, one_repeat, overlapping, noisy_repeats, one_failed, not_a_number, skipped)
+
+
+def list_answers() -> Iterator[Callable[..., Any]]:
+    for module in pkgutil.iter_modules(findings.__path__, "core.findings."):
+        for name, found in inspect.getmembers(importlib.import_module(module.name)):
+            if name.startswith("answer_") and found.__module__ == module.name:
+                yield found
+
+
+def find_claims(text: str) -> list[str]:
+    return [claim for claim in CLAIMS if re.search(claim, text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GPS clearly outperforms every other attack.",
+        "Random deletion surpasses EdgeRand.",
+        "EdgeRand is the safest.",
+        "It is clearly above the rest.",
+    ],
+)
+def test_a_claim_in_other_words_is_a_claim(text: str) -> None:
+    assert find_claims(text)
+
+
+def test_every_answer_is_among_the_sentences() -> None:
+    named = {f.__name__ for f in SENTENCES} - {"describe_decision"}
+    assert {f.__name__ for f in list_answers()} == named
+
+
+@pytest.mark.parametrize("world", NOTHING, ids=lambda world: world.__name__)
+def test_where_nothing_differs_no_difference_is_claimed(world: Drawn) -> None:
+    view = make_world(world, make_nodes(None if world is not_a_number else 0.0))
+    for tell in SENTENCES.values():
+        for text in tell(view):
+            assert find_claims(text) == [], text
+            assert "nan" not in text.lower().split(), text
+
+
+@pytest.mark.parametrize("count", [0, 1], ids=["nobody", "one person"])
+def test_an_audit_of_nobody_or_of_one_person_has_its_sentences(count: int) -> None:
+    view = make_world(skipped, make_nodes(0.4, count))
+    for audit in (view, replace(view, results=view.results.iloc[:0])):
+        for tell in SENTENCES.values():
+            for text in tell(audit):
+                assert find_claims(text) == [], text
+
+
+def test_what_does_differ_is_told() -> None:
+    view = make_world(different, make_nodes(0.4))
+    said = " ".join(text for tell in SENTENCES.values() for text in tell(view))
+    for claim in (
+        r"falls to", r"\bare the leak|Withholding the columns alone lowers",
+        r" is (higher|lower), ", r"narrows the gap", r"that is (more|less)",
+    ):  # fmt: skip
+        assert re.search(claim, said), claim
+    assert not NOISE.search(said)
+
+
+# -- cases that misled -----------------------------------------------------------------------
+
+ATTACKS = list_attack_keys()
+LINKS = ("adamic_adar", "degree_product")
+DELETION = "random_deletion"
+NAMES = (ORIGINAL, DELETION)
+
+
+def make_scores(**values):
+    """auc_null, tpr_best … → results of one real and one baseline attacker on the original."""
+    scores = {}
+    for name, value in values.items():
+        metric, _, who = name.rpartition("_")
+        metric = {"auc": "auc", "tpr": "tpr_at_fpr_0.01"}[metric]
+        scores[ORIGINAL, LINKS[who == "null"], metric] = value
+    return scores
+
+
+def find(scores, metric=None, half=0.01) -> Strongest:
+    found = find_strongest(make_audit(scores, LINKS, half=half).results, "link", ORIGINAL, metric)
+    assert found is not None
+    return found
+
+
+def test_equal_auc_and_thrice_the_rate_at_few_false_alarms_beats_the_null():
+    scores = make_scores(auc_best=0.75, auc_null=0.75, tpr_best=0.43, tpr_null=0.16)
+    found, ranked = find(scores), find(scores, "auc")
+    assert (found.metric, found.beats, found.gap) == (LOW[0], True, pytest.approx(0.27))
+    assert (ranked.beats, ranked.gap) == (False, 0)
+    first, rest = answer_attack(make_audit(scores, LINKS).results, "link").split(" Overall, ")
+    assert "0.27 [0.26, 0.28] above the best baseline attacker, Degree product at 0.16" in first
+    assert "did not beat" in rest
+
+
+def test_a_better_auc_is_no_beating_where_its_noise_is_larger():
+    scores = make_scores(auc_best=0.75, auc_null=0.74)
+    assert [find(scores, half=half).beats for half in (0.01, 0.005)] == [False, True]
+
+
+def test_beaten_by_nothing_is_said_of_every_metric():
+    scores = make_scores(auc_best=0.6, auc_null=0.75, tpr_best=0.1, tpr_null=0.2)
+    text = answer_attack(make_audit(scores, LINKS).results, "link")
+    assert text.count("did not beat") == 2
+
+
+def test_tradeoff_of_the_harmless_threat_does_not_recommend_what_the_other_refuses():
+    """Attribute attacks learn nothing anywhere; link attacks find 43 % on original and weak."""
+    weak, strong = "random_deletion:strength=0.1", "random_deletion:strength=0.9"
+    names = (ORIGINAL, weak, strong)
+    scores = make_noise(names, ATTACKS)
+    for release, use in zip(names, (0.9, 0.85, 0.6), strict=True):
+        scores[release, "release", "node_classification_auc"] = use
+        scores[release, "adamic_adar", "tpr_at_fpr_0.01"] = 0.01 if release == strong else 0.43
+    view = make_audit(scores, ATTACKS, (weak, strong))
+    refused = list_refused(judge(view, find_policy("public")))
+    table = compute_tradeoff(view.results, "auc", "node_classification_auc", threat="attribute")
+    text = answer_tradeoff(table, 0.7, "auc", "node_classification_auc", refused)
+    assert "Random deletion (strength = 0.9)" in text
+    assert "Original, Withheld links found (TPR at 1 % FPR): 0.43" in text
+    alone = answer_tradeoff(table, 0.7, "auc", "node_classification_auc")
+    assert "Original" not in alone
+
+
+@pytest.mark.parametrize(("uses", "words"), [((0.70, 0.70), "within noise"), ((0.8, 0.6), "most")])
+def test_the_most_useful_is_named_beyond_noise_only_and_beside_the_original(uses, words):
+    """ "The most useful is Random rewiring: 0.70" where another tied and the original had 1.00."""
+    names = (ORIGINAL, "random_rewiring", DELETION)
+    scores = make_noise(names, ATTACKS)
+    for release, use in zip(names, (1.0, *uses), strict=True):
+        scores[release, "release", "link_f1"] = use
+    view = make_audit(scores, ATTACKS, names[1:])
+    table = compute_tradeoff(view.results, "auc", "link_f1", threat="link")
+    text = answer_tradeoff(table, 0.7, "auc", "link_f1")
+    assert "the original: 1.00" in text
+    assert words in text
+    assert ("the most useful" in text) == (words == "most")
+
+
+def test_added_links_count_as_well_as_lost_ones():
+    assert (
+        list_metrics(
+            tabulate_results(
+                (DELETION, DELETION, {}, "release", metric, 0.5, 0.5, 0.5, 9, 3, "done", "")
+                for metric in ("links_kept", "link_f1")
+            ),
+            "release",
+        )[0]
+        == "link_f1"
+    )
+
+
+def test_tradeoff_without_a_defense_recommends_nothing():
+    scores = make_noise((ORIGINAL,), ATTACKS)
+    scores[ORIGINAL, "release", "node_classification_auc"] = 0.9
+    table = compute_tradeoff(
+        make_audit(scores, ATTACKS, ()).results, "auc", "node_classification_auc", threat="link"
+    )
+    text = answer_tradeoff(table, 0.7, "auc", "node_classification_auc")
+    assert "none of them can be recommended" in text
+
+
+@pytest.mark.parametrize(
+    ("after", "words"), [(0.116, "not clearly narrow the gap"), (0.02, "narrows the gap")]
+)
+def test_a_gap_is_narrowed_only_beyond_noise(after, words):
+    """EdgeRand "narrowed the gap most" on 0.116 against 0.119."""
+    rows = []
+    for release, gap in ((ORIGINAL, 0.119), (DELETION, after)):
+        for kind, value in (("hidden", 2.0 - gap), ("absent", 2.0)):
+            rows.append(
+                (release, release, {}, "release", f"pair_path_length_{kind}", value,
+                 value - 0.005, value + 0.005, 400, 5, "done", "")
+            )  # fmt: skip
+    text = answer_pair_profile(tabulate_results(rows))
+    assert words in text
+    assert ("narrows the gap" in text) == (after == 0.02)
+
+
+def interval(value, half):
+    return pd.Series({"value": value, "low": value - half, "high": value + half})
+
+
+def test_noise_adds_in_squares():
+    assert find_noise(interval(1.0, 3.0), interval(6.0, 4.0)) == pytest.approx(5)
+    assert not is_clear(interval(1.0, 3.0), interval(5.9, 4.0))
+    assert is_clear(interval(1.0, 3.0), interval(6.1, 4.0))
+    assert not is_clear(interval(1.0, float("nan")), interval(6.1, 4.0))
+
+
+def test_the_decision_says_what_decides():
+    scores = make_noise(NAMES, ATTACKS)
+    verdict = judge(make_audit(scores, ATTACKS), find_policy("public"))
+    assert describe_decision(verdict).startswith("Publish Random deletion: it meets")
+    assert explain_others(verdict, make_audit(scores, ATTACKS).results)[0][0] == ORIGINAL
+    for release in NAMES:
+        scores[release, "katz", "auc"] = 0.9
+    refused = judge(make_audit(scores, ATTACKS), find_policy("public"))
+    assert describe_decision(refused).startswith("Do not publish")
+    assert "Katz" in list_refused(refused)[DELETION]
+    untried = describe_decision(judge(make_audit({}, ATTACKS), find_policy("public")))
+    assert untried == "Review: no attack has finished on the releases that may still be published."
+    few = {key: value for key, value in make_noise(NAMES, ATTACKS).items() if "katz" not in key}
+    told = describe_decision(judge(make_audit(few, ATTACKS), find_policy("public")))
+    assert told == "Review: no limit rules out a release, but none is cleared yet."
+
+
+def test_a_twin_that_passes_is_not_told_as_the_original():
+    independent = "gap:data_free=True"
+    scores = make_noise((ORIGINAL, independent), ATTACKS)
+    scores[ORIGINAL, "katz", "auc"] = 0.9
+    verdict = judge(make_audit(scores, ATTACKS, (independent,)), find_policy("public"))
+    assert describe_decision(verdict) == (
+        "Review: every release made from the data is refused; only baselines remain."
+    )
+    assert verdict.find(independent).decision == "publish"
+    assert not verdict.may_leave  # the gate let a pipeline pass beside that sentence
+
+
+def test_of_equal_usefulness_within_noise_the_other_is_not_called_less_useful():
+    names = (ORIGINAL, DELETION, "edge_rand:epsilon=1.0")
+    scores = make_noise(names, ATTACKS)
+    for release, use in zip(names, (0.9, 0.80, 0.79), strict=True):
+        scores[release, "release", "node_classification_auc"] = use
+    view = make_audit(scores, ATTACKS, names[1:])
+    both = judge(view, find_policy("internal"))
+    assert "as useful within noise" in dict(explain_others(both, view.results))[names[2]]
+    clear = make_audit(scores, ATTACKS, names[1:], half=0.001)
+    told = dict(explain_others(judge(clear, find_policy("internal")), clear.results))
+    assert told[names[2]].startswith("less useful")
+
+
+def test_a_reason_has_the_interval_of_the_attack_it_names():
+    scores = make_noise(NAMES, ATTACKS)
+    scores[DELETION, "katz", "auc"] = 0.7
+    view = make_audit(scores, ATTACKS)
+    row = (view.results.method == "seal") & (view.results.metric == "auc")
+    view.results.loc[row, ["value", "low", "high"]] = [0.5, 0.2, 0.8]
+    verdict = judge(view, find_policy("public"))
+    assert "0.70 [0.69, 0.71] by Katz" in list_refused(verdict)[DELETION]
+    original = " ".join(explain_release(verdict.find(ORIGINAL)))
+    assert "the interval of another attack extends above it" in original
+
+
+@pytest.mark.parametrize(
+    ("state", "words"), [(State.RUNNING, "Still running"), (State.CANCELLED, "was not measured")]
+)
+def test_homophily_that_is_not_measured_yet_is_no_missing_column(state, words):
+    view = make_audit({}, ATTACKS, state=state)
+    assert words in explain_missing_ratios(view)
+    assert "no private column" not in explain_missing_ratios(view)
+    spec = view.spec.update(private=None)
+    assert "no private column" in explain_missing_ratios(replace(view, spec=spec))
+
+
+def test_who_knows_another_column_is_no_yardstick_for_who_does_not():
+    attacks = ("label_propagation", "class_prior")
+    attacks += tuple(f"{attack}@joint:known" for attack in attacks)
+    values = dict(zip(attacks, (0.8, 0.5, 0.96, 0.95), strict=True))
+    scores = {(ORIGINAL, attack, "auc"): value for attack, value in values.items()}
+    text = answer_attack(make_audit(scores, attacks).results, "attribute")
+    assert "0.30 [0.29, 0.31] above the best baseline attacker, Class prior at 0.50" in text
+
+
+def test_more_and_less_than_chance_are_told_with_their_intervals():
+    scores = {
+        (ORIGINAL, "release", f"ghratio_{key}{end}"): value
+        for key, gap in (("proximity", 0.12), ("role", -0.08))
+        for end, value in (("", 0.5), ("_gap", gap))
+    }
+    neighbours, peers = answer_mechanisms(make_audit(scores, LINKS, half=0.02).results)
+    assert neighbours.endswith("share its value: 0.12 [0.10, 0.14] more than chance.")
+    assert peers.endswith("share its value: 0.080 [0.060, 0.100] less than chance.")
+
+
+PAIRED = ("adamic_adar", "degree_product", "gcn", "class_prior")
+
+
+def make_pages(link=0.36, baseline=0.16, after=0.05):
+    scores = make_noise(NAMES, PAIRED)
+    scores[ORIGINAL, "adamic_adar", "tpr_at_fpr_0.01"] = link
+    scores[ORIGINAL, "degree_product", "tpr_at_fpr_0.01"] = baseline
+    scores[DELETION, "adamic_adar", "tpr_at_fpr_0.01"] = after
+    for release, use in zip(NAMES, (0.9, 0.7), strict=True):
+        scores[release, "release", "node_classification_auc"] = use
+        for key in ("proximity", "role"):
+            scores[release, "release", f"ghratio_{key}"] = 0.6
+            scores[release, "release", f"ghratio_{key}_gap"] = 0.25
+    return scores
+
+
+def test_a_card_and_what_it_is_compared_with_have_one_denominator():
+    """ "37 of 1,000; limit 3 of 100" had to be converted in the head."""
+    view = make_audit(make_pages(link=0.037, baseline=0.02, after=0.043), PAIRED)
+    shown = [
+        *summarize_decision(judge(view, find_policy("public"))).cards,
+        *summarize_attacks(view, policy=find_policy("public")).cards,
+        *summarize_release(view, DELETION).cards,
+    ]
+    pairs = [re.findall(r"of ([\d,]*\d)", f"{card.value} {card.compared_with}") for card in shown]
+    assert ["1,000", "1,000"] in pairs
+    assert all(len(set(pair)) <= 1 for pair in pairs), shown
+
+
+def test_a_far_smaller_share_does_not_make_the_larger_one_long():
+    """ "3,094 of 10,000, baseline 14 of 10,000" had four digits where two say as much."""
+    assert format_frequencies(0.3094, 0.0014) == ("31 of 100", "fewer than 1 of 100")
+    assert format_frequencies(0.0057, 0.1) == ("fewer than 1 of 100", "10 of 100")
+    assert format_frequencies(0.0, 0.36) == ("0 of 100", "36 of 100")
+    assert format_frequencies(0.005, 0.01) == ("5 of 1,000", "10 of 1,000")
+
+
+def test_homophily_within_noise_is_called_so():
+    scores = make_pages()
+    scores[ORIGINAL, "release", "ghratio_role_gap"] = 0.005
+    near, role = summarize_homophily(make_audit(scores, PAIRED)).cards
+    assert role.compared_with.endswith(", within noise")
+    assert "noise" not in near.compared_with
+
+
+def test_where_figures_do_not_join_the_worst_change_is_told():
+    """AUC alone was measured of links; that a release shows more values must not go unsaid."""
+    scores = {k: v for k, v in make_pages().items() if k[2] != "tpr_at_fpr_0.01" or k[1] == "gcn"}
+    for attack, values in (("adamic_adar", (0.9, 0.6)), ("gcn", (0.1, 0.4))):
+        metric = "tpr_at_fpr_0.01" if attack == "gcn" else "auc"
+        for release, value in zip(NAMES, values, strict=True):
+            scores[release, attack, metric] = value
+    told = summarize_release(make_audit(scores, PAIRED), DELETION).sentence
+    assert "40 of 100 private values, against 10 of 100" in told
+
+
+def test_releases_are_compared_over_the_attackers_that_both_faced():
+    """An attacker that the original never met makes the release look neither worse nor better."""
+    scores = make_pages(link=0.36, after=0.05)
+    scores[DELETION, "jaccard", "tpr_at_fpr_0.01"] = 0.6
+    summary = summarize_release(make_audit(scores, PAIRED), DELETION)
+    assert "does not clearly change" in summary.sentence
+    assert summary.cards[0].value == "60 of 100"
+    assert any("On one of the two only" in line for line in summary.exact)
+
+
+def test_an_adaptive_attacker_is_compared_with_its_standard_form_on_the_original():
+    """There is no defense to adapt to: the original has no row of it."""
+    scores = make_pages(link=0.36, after=0.05)
+    scores[DELETION, "adamic_adar@adaptive", "tpr_at_fpr_0.01"] = 0.6
+    summary = summarize_release(make_audit(scores, PAIRED), DELETION)
+    assert "finds more withheld links" in summary.sentence
+    assert not any("On one of the two only" in line for line in summary.exact)
+
+
+def test_small_counts_can_be_hidden():
+    assert Count(3, 5).format(10) == "fewer than 10 of 5"
+    assert Count(0, 5).format(10) == "0 of 5"
+
+
+def test_the_worst_threat_leads_and_its_worst_figure():
+    """A threat far above its limit goes before one that comes first in the list."""
+    scores = make_pages(link=0.06, baseline=0.01, after=0.01)
+    for metric, value, guess in (("tpr_at_fpr_0.01", 0.2, 0.1), ("accuracy", 0.9, 0.3)):
+        scores[ORIGINAL, "gcn", metric] = value
+        scores[ORIGINAL, "class_prior", metric] = guess
+    view = make_audit(scores, PAIRED)
+    told = "An attacker guesses 90 of 100 private values right; a baseline attacker reaches 30"
+    for policy in (find_policy("public"), None):
+        assert summarize_attacks(view, policy=policy).sentence.startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.36, "36 of 100"),
+        (0.043, "43 of 1,000"),
+        (0.0017, "17 of 10,000"),
+        (0.0, "0 of 100"),
+        (1.0, "100 of 100"),
+        (0.996, "996 of 1,000"),
+        (1e-7, "fewer than 1 of 100,000"),
+        (0.9999999, "99,999 of 100,000"),
+    ],
+)
+def test_frequencies_have_two_significant_digits(share, text):
+    assert format_frequency(share) == text
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_frequencies_keep_their_order(first, second):
+    texts = format_frequencies(first, second)
+    values = []
+    for text in texts:
+        found = re.findall(r"[\d,]+", text)
+        values.append(int(found[0].replace(",", "")) / int(found[1].replace(",", "")))
+    if first <= second:
+        assert values[0] <= values[1] + 1e-9
+
+
+def test_an_auc_is_no_count_of_secrets():
+    ranked = {(r, attack, "auc"): 0.6 for r in NAMES for attack in LINKS}
+    assert "the AUC that" in summarize_release(make_audit(ranked, LINKS), DELETION).sentence

@@ -14,6 +14,7 @@ import pytest
 from core.audit.asked.attack import attach_referents, parse_attack
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.release_info import parse_release
+from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditView
 from core.audit.store.states import State
 from core.errors import InputError
@@ -24,6 +25,7 @@ from core.release import Guarantee
 from core.report import SECTIONS, ReportOptions, render_preview, write_report
 from core.report.charts import draw_ranking
 from core.report.document import build_content
+from core.report.threats import list_settings
 from tests.figures.conftest import RELEASES, make_view, result_row
 from tests.figures.test_guarantees import make_check, make_run
 from tests.oracles.audits import tabulate_results
@@ -436,3 +438,12 @@ def test_a_check_that_failed_is_no_check(view):
         replace(view, releases=releases, claims=runs), ReportOptions(sections=("guarantees",))
     )
     assert f"Not checked: {parse_release(RELEASES[2]).title}." in str(content)
+
+
+def test_changed_assumptions_are_told_in_the_labels_of_their_controls() -> None:
+    plain = AuditSpec.check_fields({"graph_hash": "0" * 64, "released_links": True})
+    assert list_settings(plain) == []
+    assert list_settings(plain.update(evaluation="distance_2", publisher_knows="none")) == [
+        "Compare withheld links with: pairs with a common neighbour",
+        "Private values that a defense uses: nothing",
+    ]

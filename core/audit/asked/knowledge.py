@@ -223,8 +223,8 @@ class KnowledgeSpec(BaseModel):
     shadow_graph: str | None = Field(
         None,
         title="Links of the shadow graph and, if separate, its node table",
-        description="SHA-256 of another graph with private columns of the same names, of which an "
-        "attacker knows everybody's values and learns.",
+        description="Another graph of such nodes, on which an attacker learns the private columns "
+        "that it has: its links and, if they are not in that file, its node table.",
         json_schema_extra=declare(
             affects=("transfer",),
             entry="shadow_graph",

@@ -40,16 +40,22 @@ def title_field(path: str) -> str:
     return f"spec field '{names}'"
 
 
+def list_models() -> list[type[BaseModel]]:
+    """Models whose fields are options of an audit."""
+    return [*PARTS.values(), IdentityChoice, AuditSpec]
+
+
+def list_spec_fields() -> dict[str, FieldInfo]:
+    """Name → declaration of every field, those of parts included; their names are unique."""
+    listed = (model.model_fields.items() for model in list_models())
+    return {name: field for fields in listed for name, field in fields if name not in PARTS}
+
+
 def find_field(path: str) -> tuple[str, FieldInfo] | None:
     """Name and declaration of the field at a path, of the innermost part; None for no field."""
-    found, known = None, AuditSpec.model_fields
-    for name in path.split("."):
-        if name in PARTS:
-            known = PARTS[name].model_fields
-        elif name in known:
-            found = name, known[name]
-            known = IdentityChoice.model_fields if name == "identity" else {}
-    return found
+    fields = list_spec_fields()
+    names = [name for name in path.split(".") if name in fields]
+    return (names[-1], fields[names[-1]]) if names else None
 
 
 class PartedSpec(BaseModel):
@@ -192,12 +198,16 @@ class AuditSpec(PartedSpec):
     )
     attacks: tuple[MethodChoice, ...] = Field(
         (),
+        description="An attack, those of a preset (quick, standard, thorough), or 'all'; may be "
+        "repeated.",
         json_schema_extra=declare(
             affects=(), option="--attack", is_generated=False, no_control="forms of the methods"
         ),
     )
     defenses: tuple[MethodChoice, ...] = Field(
         (),
+        description="A defense, its setting of strength as one value or as 'sweep' for five, "
+        "'all', or a command of your own, 'command:./anonymise {in} {out}'; may be repeated.",
         json_schema_extra=declare(
             affects=(), option="--defense", is_generated=False, no_control="forms of the methods"
         ),
@@ -236,7 +246,8 @@ class AuditSpec(PartedSpec):
     )
     policy: dict[str, Any] | None = Field(
         None,
-        description="Release policy that the decision goes by; it changes no result.",
+        description="Release policy that the decision goes by; it changes no result, and exit code "
+        "3 tells that none may be published.",
         json_schema_extra=declare(
             affects=(), option="--policy", is_generated=False, no_control="chosen as a whole"
         ),

@@ -54,7 +54,7 @@ class IdentityChoice(BaseModel):
     auxiliary_graph: str | None = Field(
         None,
         title="Links of the second graph (same ids)",
-        description="SHA-256 of a second graph that is used instead of a simulated one.",
+        description="A second graph of the same nodes; else one is simulated by sampling.",
         json_schema_extra=declare(
             affects=("identity",),
             entry="identity",
@@ -97,6 +97,15 @@ class ThreatSpec(BaseModel):
         title="Share of nodes whose value the attacker knows",
         description="Share of the nodes whose private value the attacker knows.",
         json_schema_extra=declare(affects=PRIVATE_COLUMN, entry="attribute", form="threat_form"),
+    )
+    wrong_values: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        title="Share of known private values that are wrong",
+        description="Share of the private values known to attackers that are wrong: another class, "
+        "drawn at random.",
+        json_schema_extra=declare(affects=("attribute", "joint", "transfer"), form="attack_form"),
     )
     known_people: tuple[str, ...] | None = Field(
         None,
@@ -147,7 +156,7 @@ class ThreatSpec(BaseModel):
     )
     identity: IdentityChoice | None = Field(
         None,
-        description="What an attacker on identities holds; none: not audited.",
+        description="Audit re-identification: can nodes be found in a release by their links?",
         json_schema_extra=declare(
             affects=("identity",),
             entry="identity",
@@ -218,7 +227,8 @@ class DisclosureSpec(BaseModel):
     leave_out: tuple[str, ...] = Field(
         (),
         title="Ids of excluded nodes, one per line",
-        description="Ids of people who are left out.",
+        description="Ids of nodes to leave out, one a line, such as people who objected; no "
+        "release and no attack includes them.",
         json_schema_extra=declare(
             entry="graph", option="--leave-out", is_generated=False, form="columns_form"
         ),

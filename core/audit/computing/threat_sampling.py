@@ -175,6 +175,29 @@ def limit_publisher_knowledge(threats: Threats, knows: PublisherKnows) -> Threat
 
 def select_attacker(spec: AuditSpec, scenario: Scenario, repeat: int, threats: Threats) -> Threats:
     """Threats as seen by the attacker of a scenario: its column and known values."""
+    selected = _select_column(spec, scenario, repeat, threats)
+    threat, share = selected.attribute, spec.threats.wrong_values
+    if scenario.threat != "attribute" or threat is None or not share:
+        return selected
+    seed = Seed(spec.root_seed).child("repeat", repeat, "wrong_values")
+    own, *others = (_mislead(each, share, seed) for each in (threat, *selected.others))
+    return replace(selected, attribute=own, others=tuple(others))
+
+
+def _mislead(threat: AttributeThreat, share: float, seed: Seed) -> AttributeThreat:
+    """The threat with a share of the known values in another class.
+
+    Drawn for all nodes by column: attackers who know the same node are told the same of it.
+    """
+    attribute, rng = threat.attribute, seed.rng(threat.attribute.name)
+    size, number = len(attribute.codes), attribute.num_classes
+    is_wrong = (rng.random(size) < share) & threat.known
+    others = (attribute.codes + rng.integers(1, number, size)) % number
+    codes = np.where(is_wrong, others, attribute.codes)
+    return replace(threat, attribute=replace(attribute, codes=codes))
+
+
+def _select_column(spec: AuditSpec, scenario: Scenario, repeat: int, threats: Threats) -> Threats:
     known = scenario.knowledge
     if scenario.threat != "attribute" or spec.threats.private is None:
         return threats
@@ -196,7 +219,7 @@ def _select_joint(
 ) -> Threats:
     """Attacker of several columns: knows every column of its known nodes and, with `known`, the
     other columns of all nodes."""
-    selected = select_attacker(spec, plain, repeat, threats)
+    selected = _select_column(spec, plain, repeat, threats)
     threat = selected.attribute
     assert threat is not None
     others = []
