@@ -24,7 +24,14 @@ from core.data.columns import (
 )
 from core.data.id_checks import find_id_warnings
 from core.data.link_values import build_link_table
-from core.data.loaded import LEFT_OUT, ColumnUse, LoadedGraph, LoadReport, count_merged_rows
+from core.data.loaded import (
+    LEFT_OUT,
+    ColumnUse,
+    LoadedGraph,
+    LoadReport,
+    count_merged_rows,
+    list_features,
+)
 from core.data.text_input import check_ids
 from core.errors import InputError
 from core.graph import Graph
@@ -39,8 +46,6 @@ Merge = Literal["sum", "mean", "max", "min", "first", "count"]
 MERGES: tuple[Merge, ...] = get_args(Merge)
 """Weights of a link given several times, of its rows in either direction: their sum, mean, largest,
 smallest, the first row's, or the number of rows."""
-MANY_FEATURES = 200
-"""Features of a matrix that are listed one by one; of more, their number is told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,16 +249,12 @@ def _list_arrays(
     raw: RawGraph, roles: Mapping[str, str], unused: Collection[str]
 ) -> list[ColumnUse]:
     """Uses of the columns that the format gives as attributes or as a matrix of features."""
-    found = [(name, "attribute", "class") for name in raw.attributes]
-    if len(raw.feature_names) > MANY_FEATURES:
-        found.append((f"{len(raw.feature_names):,} features", "feature", "number"))
-    else:
-        found += [(name, "feature", "number") for name in raw.feature_names]
+    found = [ColumnUse("nodes", name, "attribute", "class") for name in raw.attributes]
     return [
-        ColumnUse("nodes", name, LEFT_OUT, kind, "chosen")
-        if name in unused
-        else ColumnUse("nodes", name, roles.get(name, use), kind)
-        for name, use, kind in found
+        replace(use, use=LEFT_OUT, why="chosen")
+        if use.name in unused
+        else replace(use, use=roles.get(use.name, use.use))
+        for use in (*found, *list_features(raw.feature_names))
     ]
 
 

@@ -13,13 +13,16 @@ from core.algorithms.line_density import count_crossings, shade_density
 from core.attribute import Attribute
 from core.findings.people_map import compute_people, summarize_map
 from core.findings.profile import compute_degree_counts
+from core.findings.uses import describe_uses
 from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.data import MIN_CELL, ReportData
 from core.report.disclosure import SMALL, round_count
+from core.report.text import clean_text
 from core.words import format_percent
 
 MAX_CLASSES = 10
+MAX_FEATURES = 20
 MAX_PEOPLE = 100_000
 VECTOR = 400
 """Largest number of nodes drawn as vectors; more are rasterised."""
@@ -75,7 +78,36 @@ def build_graph(data: ReportData) -> list[Block]:
         role = "private" if column == spec.threats.private else "utility"
         attribute = graph.with_private(column).attribute(column)
         result.append(_build_classes(data, attribute, role))
+    if not data.is_external:  # what is left out is not named outside
+        result.append(_build_uses(data))
     return result
+
+
+def _build_uses(data: ReportData) -> Block:
+    """Every column of the input and its use; of many features their number."""
+    uses = describe_uses(data.view)
+    features = [use for use in uses if use["use"] == "feature"]
+    rows = [
+        (
+            clean_text(use["name"], 60),
+            use["table"],
+            use["use"],
+            "yes" if use["published"] else "no",
+            clean_text(use["why"], 120),
+        )
+        for use in uses
+        if use["use"] != "feature" or len(features) <= MAX_FEATURES
+    ]
+    if len(features) > MAX_FEATURES:
+        count = sum(use["count"] for use in features)
+        leaves = "yes" if all(use["published"] for use in features) else "some"
+        rows.append((f"{count:,} features", "nodes", "feature", leaves, ""))
+    return blocks.table(
+        ["Column", "Of the", "Use", "Leaves", "Why"],
+        rows,
+        "Columns of the input: use in this audit, and whether each leaves with the original.",
+        widths=[1.4, 0.6, 1, 0.6, 2],
+    )
 
 
 def _build_classes(data: ReportData, attribute: Attribute, role: str) -> Block:

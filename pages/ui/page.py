@@ -316,12 +316,27 @@ def uses_shadow_graph(choice: MethodChoice) -> bool:
 def keep_fields(view: AuditView) -> dict[str, Any]:
     """Fields of the open audit that a changed run keeps."""
     spec, threats, knowledge = view.spec, view.spec.threats, view.spec.knowledge
-    names = ("attacks", "defenses", "num_repeats", "policy", "purpose", "stop_early")
+    names = (
+        "attacks",
+        "defenses",
+        "num_repeats",
+        "policy",
+        "purpose",
+        "stop_early",
+        "input_columns",
+    )
     return {
         **{name: getattr(spec, name) for name in names},
         **knowledge.model_dump(include={"adaptive", "composition", "hold_every_defense"}),
         **threats.model_dump(include={"released_links", "evaluation", "identity"}),
     }
+
+
+def find_uses() -> dict[str, Any]:
+    """Field of the spec with the uses of the columns of the open graph's files, if they were read
+    in this session."""
+    report = st.session_state.get("load_reports", {}).get(st.session_state["graph"])
+    return {} if report is None else {"input_columns": report.columns}
 
 
 def make_spec(fields: dict[str, Any]) -> AuditSpec:
@@ -335,6 +350,7 @@ def make_spec(fields: dict[str, Any]) -> AuditSpec:
             "graph_hash": st.session_state["graph"],
             **choice.spec_fields,
             **fields,
+            **find_uses(),
         },
         title_control,
     )
