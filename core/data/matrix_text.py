@@ -10,6 +10,7 @@ import numpy as np
 
 from core.data.assembly import RawGraph
 from core.data.columns import is_link_name
+from core.data.loaded import ColumnUse
 from core.data.sniff import find_decimals
 from core.data.text_input import MAX_TEXT_CELLS
 from core.errors import FormatError
@@ -50,7 +51,20 @@ class MatrixText:
             names = (*self.rows, *self.columns)
             modes = {"rows": len(self.rows), "columns": len(self.columns)}
         weights = values[values != 0]
-        return RawGraph(pairs, names, weights, format="matrix", notes=[note], modes=modes)
+        found = (
+            ("rows", "source", "id"),
+            ("columns", "target", "id"),
+            ("cells", "weight", "number"),
+        )
+        return RawGraph(
+            pairs,
+            names,
+            weights,
+            format="matrix",
+            notes=[note],
+            modes=modes,
+            columns=[ColumnUse("links", *use, "of the matrix") for use in found],
+        )
 
 
 def find_matrix(text: str, separator: str) -> MatrixText | None:

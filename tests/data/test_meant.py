@@ -421,7 +421,7 @@ def test_hexadecimal_doubles_are_numbers(tmp_path):
     assert loaded.graph.feature_names == ("age",)
     assert loaded.graph.dense_features().ravel().tolist() == [31.25, 42]
     assert loaded.graph.weights.tolist() == [3]
-    assert loaded.report.notes == ["1 value of nodes in 'pos', which holds lists, not used"]
+    assert find_use(loaded, "pos", "nodes") == ("left out", "text", "holds lists (1 value)")
 
 
 GEXF = """<gexf><graph mode="dynamic">
