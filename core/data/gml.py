@@ -90,7 +90,7 @@ def _read_scalars(entries: list[Entry], table: str, nodes: AttributedNodes) -> d
     """Values of a node or link by name; of nested lists each path is counted as left out, and of a
     name given several times the last value stays."""
     found: dict[str, str] = {}
-    queue = [((), entry) for entry in reversed(entries)]
+    queue: list[tuple[tuple[str, ...], Entry]] = [((), entry) for entry in reversed(entries)]
     while queue:
         path, (key, value) = queue.pop()
         name = ".".join((*path, key))

@@ -169,7 +169,9 @@ def load_utf8(path: str | Path, max_line: int | None = MAX_LINE_BYTES) -> bytes:
             file,
             "must be text",
             f"a zero byte at position {data.index(0)}",
-            "check that the format is one of those supported",
+            "call it .zip or .xlsx if it is one"
+            if data.startswith(b"PK")
+            else "check that the format is one of those supported",
         )
     if not data.isascii():
         try:

@@ -63,6 +63,7 @@ def test_undeclared_keys_and_joined_graphs_of_graphml_are_told(tmp_path):
     assert {(c.table, c.name): c.why for c in loaded.report.columns if c.use == LEFT_OUT} == {
         ("nodes", "x"): "its key is not declared (1 value)",
         ("links", "nobody"): "its key is not declared (2 values)",
+        ("links", "weight"): "empty",
     }
     assert loaded.graph.link_table.columns["kind"].format_values().tolist() == ["friend"]
 
