@@ -230,7 +230,8 @@ def load_files(
     _list_uses(mark_secrets(report.columns, secrets, options.utility), notify)
     if report.modes:
         counts = [f"{count:,} {name}" for name, count in report.modes.items()]
-        notify(f"note: every link joins two modes: {' and '.join(counts)}")
+        joined = f"every link joins two modes: {' and '.join(counts)}"
+        notify(f"note: {joined}; only pairs across them are candidates")
     for warning in report.id_warnings:
         notify(f"warning: {warning}")
     return loaded

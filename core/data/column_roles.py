@@ -73,7 +73,7 @@ def report_roles(report: LoadReport, graph: Graph) -> LoadReport:
             return column
         use = "feature" if column.name in graph.feature_names else LEFT_OUT
         if column.name in graph.attributes:
-            use = column.use if column.use in ("private", "utility") else "attribute"
+            use = column.use if column.use in ("private", "utility", "mode") else "attribute"
         return column if use == column.use else replace(column, use=use, why="as chosen")
 
     return replace(report, columns=list(map(update, report.columns)))

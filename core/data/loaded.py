@@ -21,7 +21,7 @@ class ColumnUse:
 
     table  links or nodes
     use    source, target, weight, time of a link, kind of a link, direction of a link, number of a
-           link, id, private, utility, attribute, feature or left out
+           link, id, mode, private, utility, attribute, feature or left out
     kind   number, class, time, text or id
     why    how it was found, or why it was left out and what it would have meant
     count  columns that it stands for: the many features of a matrix are one row

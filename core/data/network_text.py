@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from core.attribute import Attribute
 from core.data.assembly import RawGraph, normalize_ids
 from core.data.link_columns import USES
 from core.data.link_values import ReadColumn, choose_column, parse_columns
@@ -39,7 +40,7 @@ def load_pajek(path: str | Path) -> RawGraph:
     weights: list[float] = []
     kinds: list[str] = []
     ways: list[int] = []
-    modes: dict[str, int] = {}
+    first_mode = 0
     size, section = 0, ""
     unread: Counter[tuple[str, str]] = Counter()
     for number, line in enumerate(load_text(path).splitlines(), 1):
@@ -52,8 +53,7 @@ def load_pajek(path: str | Path) -> RawGraph:
             if section == "*vertices":
                 size = _parse_whole(cells[1:2], file, place)
                 if len(cells) > 2:
-                    first = _parse_whole(cells[2:], file, place)
-                    modes = {"mode 1": first, "mode 2": size - first}
+                    first_mode = _parse_whole(cells[2:], file, place)
             elif section not in (*_PAJEK, "*network"):
                 remedy = "save the network alone, with *Arcs or *Edges"
                 raise FormatError(file, "must hold vertices, arcs and edges", cells[0], remedy)
@@ -107,7 +107,9 @@ def load_pajek(path: str | Path) -> RawGraph:
             format="Pajek",
             notes=notes,
             columns=uses,
-            modes=modes,
+            modes=Attribute("mode", np.arange(size) >= first_mode, ("mode 1", "mode 2"))
+            if first_mode
+            else None,
             link_columns=columns,
         )
     )

@@ -73,8 +73,14 @@ def compute_profile(
         dropped=_count_dropped(report),
         warnings=list(find_warnings(graph, report, private, utility)),
         column_table=_column_table(report, (private, *more_private), utility),
-        modes={} if report is None else dict(report.modes),
+        modes=_count_modes(graph, report),
     )
+
+
+def _count_modes(graph: Graph, report: LoadReport | None) -> dict[str, int]:
+    if graph.modes is None:
+        return {} if report is None else dict(report.modes)
+    return dict(zip(graph.modes.classes, graph.modes.counts.tolist(), strict=True))
 
 
 def _attribute_table(graph: Graph) -> pd.DataFrame:

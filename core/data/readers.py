@@ -170,8 +170,7 @@ def load_graph(
             raw = join_musae(raw, nodes.nodes, target_path, id_column)
         elif table is not None and nodes.nodes is not None:
             raw = _join_nodes(raw, table, nodes.nodes.name, id_column, missing_nodes)
-    if not raw.modes:
-        raw = replace(raw, modes=find_modes(raw))
+    raw = find_modes(raw) if raw.modes is None else raw
     node_roles = {c: r for c, r in roles.items() if r not in ("id", *LINK_ROLES)}
     return assemble_graph(
         raw,

@@ -38,14 +38,19 @@ def build_graph(data: ReportData) -> list[Block]:
     degrees = graph.degrees
     num_components, labels = connected_components(graph.adjacency, directed=False)
     largest = int(np.bincount(labels).max())
-    num_nodes, num_links = graph.num_nodes, graph.num_edges
-    if data.is_external:  # ratios of exact counts would tell them
-        num_nodes, num_links = round_count(num_nodes), round_count(num_links)
-    density = num_links / max(num_nodes * (num_nodes - 1) / 2, 1)
+    data_count = round_count if data.is_external else int  # exact ratios would tell the counts
+    num_nodes, num_links = data_count(graph.num_nodes), data_count(graph.num_edges)
+    pairs = num_nodes * (num_nodes - 1) / 2
+    if graph.modes is not None:
+        pairs = float(np.prod([data_count(count) for count in graph.modes.counts.tolist()]))
+    density = num_links / max(pairs, 1)
     rows = [
         ("Nodes", data.count(graph.num_nodes)),
         ("Links", data.count(graph.num_edges) + ("" if graph.weights is None else " (weighted)")),
-        ("Linked share of all pairs", f"{100 * density:.2g} %" if density else "none"),
+        (
+            "Linked share of all pairs" + (" across the modes" if graph.modes else ""),
+            f"{100 * density:.2g} %" if density else "none",
+        ),
         (
             "Links of a node",
             f"{2 * num_links / max(num_nodes, 1):.1f} on average"
@@ -60,6 +65,10 @@ def build_graph(data: ReportData) -> list[Block]:
         ),
         ("Features", f"{len(graph.feature_names):,}" if graph.features is not None else "none"),
     ]
+    if graph.modes is not None:
+        modes = zip(graph.modes.classes, graph.modes.counts.tolist(), strict=True)
+        shown = " and ".join(f"{data.count(count)} {clean_text(name, 40)}" for name, count in modes)
+        rows.insert(1, ("Two modes", f"{shown}; every link joins one to the other"))
     figures = _build_picture(data)
     counts = compute_degree_counts(graph)
     if (counts.degree > 0).any() and not data.is_external:
