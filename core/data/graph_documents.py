@@ -73,7 +73,7 @@ def load_graphml(
             else:
                 if usual_weight is not None:
                     values.setdefault("weight", usual_weight)
-                own = {"true": True, "false": False}.get(get("directed", ""))
+                own = {"true": True, "false": False}.get(get("directed", "").strip())
                 if get("id") is not None:
                     nodes.leave_out_value("links", "id", OF_LINK)
                 nodes.add_link(get("source"), get("target"), values, is_directed=own)

@@ -198,7 +198,8 @@ def load_dl(path: str | Path) -> RawGraph:
     size = _parse_whole([fields.get("n", "")], file, "N=")
     check_num_nodes(file, size, len(body.split()))
     is_embedded = re.search(r"(?i)labels\s+embedded", head) is not None
-    found = re.search(r"(?i)\blabels\s*:(.*)", head, re.DOTALL)
+    listed = re.sub(r"(?i)labels\s+embedded\s*:?", "", head)  # may stand after the list
+    found = re.search(r"(?i)\blabels\s*:(.*)", listed, re.DOTALL)
     labels = _split_labels(found[1]) if found else []
     rows = [cells for line in body.splitlines() if (cells := _split_labels(line))]
     if kind == "fullmatrix" and is_embedded:

@@ -30,10 +30,14 @@ _DAYS = 2_958_466
 def load_sheets(archive: zipfile.ZipFile, file: str) -> dict[str, list[list[str]]]:
     """Name → rows of equal width of each sheet with cells; raises FormatError."""
     book = _parse(archive, "xl/workbook.xml", file)
-    targets = {
-        get("Id"): get("Target", "")
-        for get in (link.attrib.get for link in _parse(archive, "xl/_rels/workbook.xml.rels", file))
-    }
+    targets = {}
+    for link in _parse(archive, "xl/_rels/workbook.xml.rels", file):
+        if link.attrib.get("TargetMode") != "External":
+            path = link.attrib.get("Target", "").lstrip("/")
+            path = path if path.startswith("xl/") else f"xl/{path}"
+            if path not in archive.namelist():  # without its styles a date would be a number
+                raise _broken(file, path, KeyError("it is not there"))
+            targets[link.attrib.get("Id")] = path
     is_1904 = any(
         element.attrib.get("date1904") in ("1", "true")
         for element in book.iter()
@@ -46,9 +50,7 @@ def load_sheets(archive: zipfile.ZipFile, file: str) -> dict[str, list[list[str]
         if _local(element) != "sheet":
             continue
         key = next((v for k, v in element.attrib.items() if k.endswith("}id")), "")
-        path = targets.get(key, "").lstrip("/")
-        path = path if path.startswith("xl/") else f"xl/{path}"
-        rows = _load_rows(archive, path, shared, is_date, is_1904, file)
+        rows = _load_rows(archive, targets.get(key, "a sheet"), shared, is_date, is_1904, file)
         if rows:
             sheets[element.attrib.get("name", path)] = rows
     return sheets

@@ -185,6 +185,8 @@ def load_utf8(path: str | Path, max_line: int | None = MAX_LINE_BYTES) -> bytes:
                 "save it as UTF-8",
             ) from None
     data = data.removeprefix(codecs.BOM_UTF8)
+    if b"\n" not in data:  # the line ends of old spreadsheets on a Mac
+        data = data.replace(b"\r", b"\n")
     if not data or data.isspace():
         raise FormatError(file, "must not be empty", "blank lines only")
     return data

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import re
 import zipfile
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -53,14 +55,14 @@ def write_book(path: Path, more: str = "", **sheets: str) -> Path:
 
 
 def write_rows(text: str) -> str:
-    """Rows of inline texts and of numbers."""
+    """Rows of inline texts and of numbers, of a table as CSV."""
     rows = ""
-    for line in text.splitlines():
+    for line in csv.reader(io.StringIO(text)):
         cells = [
             f"<c><v>{c}</v></c>"
-            if c.isdigit()
+            if re.fullmatch(r"\d+(\.\d+)?", c)
             else f'<c t="inlineStr"><is><t>{escape(c)}</t></is></c>'
-            for c in line.split(",")
+            for c in line
         ]
         rows += f"<row>{''.join(cells)}</row>"
     return rows
@@ -196,6 +198,11 @@ def test_a_workbook_with_entities_or_without_parts_is_refused(tmp_path):
     for part, text in (
         ("xl/workbook.xml", '<!DOCTYPE a [<!ENTITY b "c">]><workbook>&b;</workbook>'),
         ("xl/_rels/workbook.xml.rels", "<Relationships/>"),
+        (
+            "xl/_rels/workbook.xml.rels",
+            '<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml"/>'
+            '<Relationship Id="r2" Target="styles2.xml"/></Relationships>',
+        ),
     ):
         changed = io.BytesIO()
         with zipfile.ZipFile(path) as old, zipfile.ZipFile(changed, "w") as new:

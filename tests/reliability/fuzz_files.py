@@ -25,6 +25,7 @@ import sys
 import tempfile
 import traceback
 import warnings
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ from tests.reliability.second_opinions import (
     tells_more,
 )
 
-CHECKED = (".npz", ".pt", ".gz")
+CHECKED = (".npz", ".pt", ".gz", ".xlsx", ".zip")
 """Formats that carry checksums of their own."""
 ODD = (b"nan", b"-1", b"99999999999", b"1e999", b"", b"\xff", b"\x00", b"[", b"<", b'"', b";", b"#")
 
@@ -80,6 +81,8 @@ class Outcome:
 def make_samples(folder: Path) -> list[Sample]:
     """One small valid file of every format that the app reads."""
     import torch
+
+    from tests.data.test_table_archives import write_book, write_rows
 
     rng = np.random.default_rng(1)
     pairs = rng.integers(0, 30, (90, 2))
@@ -134,7 +137,12 @@ def make_samples(folder: Path) -> list[Sample]:
     places["links"] = [{"source": a, "target": b} for a, b in other.edges]
     (folder / "d.json").write_text(json.dumps(places))
     (folder / "b.txt").write_text("% bip unweighted\n" + plain.format(" "))
-    own = ["m.csv", "v.sif", "v.dl", "d.json", "b.txt"]
+    with zipfile.ZipFile(folder / "t.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for member in (links, nodes):
+            archive.write(member, member.name)
+    sheets = {name: write_rows(path.read_text()) for name, path in (("A", links), ("B", nodes))}
+    write_book(folder / "t.xlsx", **sheets)
+    own = ["m.csv", "v.sif", "v.dl", "d.json", "b.txt", "t.zip", "t.xlsx"]
     own += ["l.csv", "l.tsv", "l.txt", "s.csv", "p.csv.gz", "w.csv", "w.npz", "w.graphml"]
     own += [f"{name}.{kind}" for name in "gv" for kind in ("graphml", "gexf", "gml")]
     own += ["v.net", "v.json", "v.mtx", "v.parquet", "v.feather", "e.npz", "t.pt"]
@@ -236,6 +244,8 @@ def read_sample(sample: Sample, path: Path, sound: LoadedGraph) -> str:
     loaded = load_graph(links, nodes_path=nodes)
     if path.suffix in CHECKED:
         is_same = loaded.graph.content_hash == sound.graph.content_hash
+        if not is_same and path.suffix in (".xlsx", ".zip") and tells_more(loaded, sound):
+            return "loaded told"  # a member under a damaged name is none of the tables
         return "loaded alike" if is_same else "changed another graph from a file with checksums"
     try:
         readings = list_readings(path, links, nodes)
