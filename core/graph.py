@@ -40,6 +40,8 @@ class Graph:
     feature_names d texts
     weights       (m,) float64 ≥ 0 as given, or None for an unweighted graph
     link_table    further columns of the links, one row an event; or None
+    modes         the two kinds of nodes that every link of the graph as read joins, such as people
+                  and events; a release may have links within one. None: one kind
 
     >>> from core import Graph
     >>> graph = Graph.from_pairs([(0, 1), (1, 0), (1, 2)], node_ids=("ada", "bob", "eve"))
@@ -55,6 +57,7 @@ class Graph:
     weights: np.ndarray | None = None
     name: str = "graph"
     link_table: LinkTable | None = None
+    modes: Attribute | None = None
 
     def __post_init__(self) -> None:
         edges = np.asarray(self.edges, dtype=np.int64).reshape(-1, 2)
@@ -98,6 +101,10 @@ class Graph:
         for name, attribute in self.attributes.items():
             if attribute.codes.shape != (n,):
                 raise InputError(f"attribute '{name}'", f"must have {n} values")
+        if self.modes is not None and (
+            self.modes.codes.shape != (n,) or self.modes.num_classes != 2
+        ):
+            raise InputError("modes", f"must be two, with {n} values", self.modes.num_classes)
         if self.features is not None:
             if self.features.shape[0] != n:
                 raise InputError("features", f"must have {n} rows", self.features.shape[0])
@@ -221,6 +228,7 @@ class Graph:
             features=None if features is None else features[nodes],
             weights=weights,
             link_table=self.move_rows(ends, edges, len(nodes)),
+            modes=None if self.modes is None else self.modes.take(nodes),
         )
 
     # -- views ----------------------------------------------------------------------------
@@ -238,8 +246,21 @@ class Graph:
         return self.num_nodes * (self.num_nodes - 1) // 2
 
     @property
+    def num_candidates(self) -> int:
+        """Pairs that may be links: all, or in a graph of two modes those across them."""
+        return self.num_pairs if self.modes is None else int(np.prod(self.modes.counts))
+
+    @property
     def density(self) -> float:
-        return self.num_edges / max(self.num_pairs, 1)
+        """Share of links among the candidates."""
+        return self.num_edges / max(self.num_candidates, 1)
+
+    def may_link(self, pairs: np.ndarray) -> np.ndarray:
+        """(k,) bool: which of the (k, 2) pairs are candidates."""
+        if self.modes is None:
+            return np.ones(len(pairs), bool)
+        sides = self.modes.codes[pairs]
+        return np.asarray((sides >= 0).all(axis=1) & (sides[:, 0] != sides[:, 1]))
 
     @cached_property
     def index(self) -> Mapping[str, int]:
@@ -316,6 +337,9 @@ class Graph:
         if self.link_table is not None:
             for name, array in self.link_table.pack().items():
                 add(f"link {name}", array)
+        if self.modes is not None:
+            _add_texts(digest, ("modes", *self.modes.classes))
+            add("modes", self.modes.codes)
         return digest.hexdigest()
 
     @cached_property

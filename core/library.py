@@ -36,6 +36,7 @@ from core.findings.policy import Policy, check_policy, load_policy
 from core.findings.strongest import choose_measure
 from core.findings.tables import list_threats
 from core.findings.tradeoff import choose_axes
+from core.findings.uses import describe_uses
 from core.findings.verdict import Verdict
 from core.findings.verdict import judge as judge_view
 from core.findings.verdict_words import describe_decision
@@ -149,7 +150,11 @@ class Audit:
     def write(self, folder: str | Path) -> Path:
         """Write audit.json, nodes.parquet and releases/; returns the folder."""
         verdict, _ = judge_audit(self.view, lambda _: None)
-        findings = {**verdict, "channels": describe_channels(self.view)}
+        findings = {
+            **verdict,
+            "channels": describe_channels(self.view),
+            "columns": describe_uses(self.view),
+        }
         write_audit(self.view, Path(folder), findings)
         return Path(folder)
 

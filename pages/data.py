@@ -110,7 +110,10 @@ def _show_columns_read(profile: GraphProfile, is_new: bool) -> None:
     table = profile.column_table
     if profile.modes:
         counts = [f"{count:,} {escape(name)}" for name, count in profile.modes.items()]
-        st.caption(f"Every link joins two modes: {' and '.join(counts)}.")
+        st.caption(
+            f"Every link joins two modes: {' and '.join(counts)}. Only pairs across them are "
+            "candidates: attacks are judged on those, and density is their linked share."
+        )
     if table.empty:  # the graph was not loaded in this session, or has no columns
         return
     count = int((table.use == LEFT_OUT).sum())

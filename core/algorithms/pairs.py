@@ -41,6 +41,41 @@ def sample_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.n
     return decode_pairs(found, n)
 
 
+def sample_candidates(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
+    """`sample_non_links` among the candidates: of a graph in two modes, pairs across the modes."""
+    if graph.modes is None:
+        return sample_non_links(graph, count, rng)
+    sides = [np.flatnonzero(graph.modes.codes == code) for code in (0, 1)]
+    total = len(sides[0]) * len(sides[1])
+    linked = int(graph.may_link(graph.edges).sum())  # a release may have links within a mode
+    if count > total - linked:
+        raise InputError(
+            "graph",
+            f"must have {count} pairs across its modes that are not linked",
+            total - linked,
+            "lower the share of withheld links",
+        )
+
+    def find_pairs(places: np.ndarray) -> np.ndarray:
+        return np.stack([sides[0][places // len(sides[1])], sides[1][places % len(sides[1])]], 1)
+
+    if total <= 4 * (count + linked):
+        every = find_pairs(np.arange(total))
+        absent = every[~graph.contains_pairs(every)]
+        return np.sort(absent[rng.choice(len(absent), count, replace=False)], axis=1)
+    found = np.empty(0, np.int64)
+    while len(found) < count:
+        pairs = find_pairs(rng.integers(0, total, 2 * (count - len(found)) + 16))
+        codes = pair_codes(pairs[~graph.contains_pairs(pairs)], graph.num_nodes)
+        found = pd.unique(np.concatenate([found, codes]))
+    return decode_pairs(found[:count], graph.num_nodes)
+
+
+def count_candidates(graph: Graph) -> int:
+    """Number of candidates that are not linked."""
+    return graph.num_candidates - int(graph.may_link(graph.edges).sum())
+
+
 def draw_training_pairs(
     graph: Graph, limit: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -52,8 +87,7 @@ def draw_training_pairs(
     links = graph.present_edges
     if len(links) > limit:
         links = links[np.sort(rng.choice(len(links), limit, replace=False))]
-    available = graph.num_pairs - graph.num_edges
-    return links, sample_non_links(graph, min(len(links), available), rng)
+    return links, sample_candidates(graph, min(len(links), count_candidates(graph)), rng)
 
 
 def draw_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -62,7 +96,7 @@ def draw_non_links(graph: Graph, count: int, rng: np.random.Generator) -> np.nda
     Draws that hit a link are dropped.
     """
     pairs = rng.integers(0, graph.num_nodes, (count, 2))
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    pairs = pairs[(pairs[:, 0] != pairs[:, 1]) & graph.may_link(pairs)]
     return np.asarray(pairs[~graph.contains_pairs(pairs)])
 
 
@@ -103,8 +137,8 @@ def _list_hideable(graph: Graph, share: float, limit: int) -> tuple[np.ndarray, 
 def _hide(
     graph: Graph, hidden: np.ndarray, ratio: float, rng: np.random.Generator
 ) -> tuple[Graph, np.ndarray, np.ndarray]:
-    available = graph.num_pairs - graph.num_edges
-    absent = sample_non_links(graph, min(round(ratio * len(hidden)), available), rng)
+    count = min(round(ratio * len(hidden)), count_candidates(graph))
+    absent = sample_candidates(graph, count, rng)
     return graph.without_edges(hidden), hidden, absent
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from core.audit.asked.declared import Declaration
     from core.audit.asked.spec import TitleField
-    from core.data.loaded import LoadedGraph
+    from core.data.loaded import ColumnUse, LoadedGraph
 
 
 DEFAULT_SHARE = 0.1
@@ -196,6 +197,7 @@ def load_files(
 
     roles  private and utility column
     """
+    from core.data.column_roles import mark_secrets
     from core.data.sandbox import load_in_sandbox
 
     loaded = load_in_sandbox(
@@ -222,14 +224,32 @@ def load_files(
         f"{report.num_self_loops} self-loops, {report.num_duplicates} duplicates, "
         f"{report.num_reciprocal} reverse directions"
     )
-    for note in (*report.notes, *(c for c in report.columns if c.is_told)):
+    for note in report.notes:
         notify(f"note: {note}")
+    secrets = (options.private, *options.more_private)
+    _list_uses(mark_secrets(report.columns, secrets, options.utility), notify)
     if report.modes:
         counts = [f"{count:,} {name}" for name, count in report.modes.items()]
-        notify(f"note: every link joins two modes: {' and '.join(counts)}")
+        joined = f"every link joins two modes: {' and '.join(counts)}"
+        notify(f"note: {joined}; only pairs across them are candidates")
     for warning in report.id_warnings:
         notify(f"warning: {warning}")
     return loaded
+
+
+MANY_FEATURES = 20
+"""Features that are told one by one."""
+
+
+def _list_uses(columns: Sequence[ColumnUse], notify: Notify) -> None:
+    """The table of uses, one line a column; of many features their number."""
+    features = [c for c in columns if c.use == "feature"]
+    if len(features) > MANY_FEATURES:
+        total = sum(c.count for c in features)
+        merged = replace(features[0], name="features", why="", count=total)
+        columns = [*(c for c in columns if c.use != "feature"), merged]
+    for column in columns:
+        notify(str(column))
 
 
 def split_values(texts: list[str]) -> list[str]:

@@ -131,6 +131,7 @@ def build_spec(
                 "leave graph_hash out of the spec to use another one",
             )
         fields |= {"graph_hash": service.save_graph(loaded.graph), "graph_name": loaded.graph.name}
+        fields["input_columns"] = loaded.report.columns
     elif "graph_hash" not in fields:
         raise InputError("graph", "must be given", remedy="use --graph NAME or --graph FILE")
     fields["policy"] = choose_policy(options.policy, fields.get("policy"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from core.cli.arguments import add_layout, load_input
@@ -22,7 +23,8 @@ def add_inspect(parser: argparse.ArgumentParser) -> None:
 
 def run_inspect(options: argparse.Namespace) -> int:
     """Print how the file is read; remarks and examples of ids go to standard error."""
-    found = describe_input(load_input(options))
+    loaded = load_input(options)
+    found = describe_input(loaded)
     if options.json:
         print(json.dumps(found, indent=2, ensure_ascii=False))
         return 0
@@ -31,7 +33,7 @@ def run_inspect(options: argparse.Namespace) -> int:
     print(f"; two modes: {modes}" if modes else "")
     merged = [f"{count:,} {what.replace('_', ' ')}" for what, count in found["merged"].items()]
     print("merged or dropped: " + ", ".join(merged))
-    rows = [tuple(column.values()) for column in found["columns"]]
+    rows = [(c.table, c.title, c.use, c.kind, c.why) for c in loaded.report.columns]
     rows.insert(0, ("table", "column", "use", "kind", "why"))
     widths = [min(max(len(row[i]) for row in rows), 40) for i in range(4)]
     for row in rows:
@@ -54,8 +56,5 @@ def describe_input(loaded: LoadedGraph) -> dict[str, Any]:
             "reverse_directions": report.num_reciprocal,
             "rows_skipped": report.num_rows_skipped,
         },
-        "columns": [
-            {"table": c.table, "name": c.name, "use": c.use, "kind": c.kind, "why": c.why}
-            for c in report.columns
-        ],
+        "columns": [asdict(column) for column in report.columns],
     }

@@ -132,7 +132,8 @@ def build_judge_spec(options: argparse.Namespace, service: AuthorisedService) ->
     from core.defenses.external import EXTERNAL_FIELDS
     from core.words import count_noun
 
-    original = load_input(options).graph
+    loaded = load_input(options)
+    original = loaded.graph
     release, match, is_there = _load_release(options, original)
     held = [_load_held(options, original, file) for file in options.held_releases or ()]
     pairs = {"sensitive_links": _find_withheld(options, original, release)}
@@ -149,6 +150,7 @@ def build_judge_spec(options: argparse.Namespace, service: AuthorisedService) ->
         **EXTERNAL_FIELDS,
         "graph_name": original.name,
         "graph_hash": service.save_graph(original),
+        "input_columns": loaded.report.columns,
         "external_release": service.save_graph(release),
         "external_match": match,
         "held_releases": [service.save_graph(graph) for graph in held],

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import sparse
 
 from core.arrays import pair_codes
-from core.attribute import Attribute
+from core.attribute import MISSING, Attribute
 from core.data.columns import (
     BLANKS,
     as_numbers,
@@ -24,7 +24,14 @@ from core.data.columns import (
 )
 from core.data.id_checks import find_id_warnings
 from core.data.link_values import build_link_table
-from core.data.loaded import LEFT_OUT, ColumnUse, LoadedGraph, LoadReport, count_merged_rows
+from core.data.loaded import (
+    LEFT_OUT,
+    ColumnUse,
+    LoadedGraph,
+    LoadReport,
+    count_merged_rows,
+    list_features,
+)
 from core.data.text_input import check_ids
 from core.errors import InputError
 from core.graph import Graph
@@ -39,8 +46,6 @@ Merge = Literal["sum", "mean", "max", "min", "first", "count"]
 MERGES: tuple[Merge, ...] = get_args(Merge)
 """Weights of a link given several times, of its rows in either direction: their sum, mean, largest,
 smallest, the first row's, or the number of rows."""
-MANY_FEATURES = 200
-"""Features of a matrix that are listed one by one; of more, their number is told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +57,8 @@ class RawGraph:
     features  (n, d) dense or sparse matrix with d names; or None
     default_roles  roles defined by the format, before anything is guessed
     columns   uses of columns that are decided already: those of the links
-    modes     names of two modes that all links join → nodes; empty: one mode, or not known
+    modes     the two modes that all links join; None: one mode, or not known
+    mode_column  column of the nodes that names the modes, if one does
     link_columns  further columns of the links, a row a pair
     """
 
@@ -68,7 +74,8 @@ class RawGraph:
     format: str = ""
     notes: Sequence[str] = ()
     columns: Sequence[ColumnUse] = ()
-    modes: Mapping[str, int] = field(default_factory=dict)
+    modes: Attribute | None = None
+    mode_column: str = ""
     id_warnings: Sequence[str] = ()
     link_columns: Mapping[str, LinkColumn] = field(default_factory=dict)
 
@@ -101,9 +108,16 @@ def join_node_table(
         )
     positions = pd.Index(ids).get_indexer(pd.Index(list(raw.node_ids), dtype=object))
     pairs = positions[raw.pairs].reshape(-1, 2)
+    modes = raw.modes
+    if modes is not None:
+        codes = np.full(len(ids), MISSING)
+        is_there = positions >= 0
+        codes[positions[is_there]] = modes.codes[is_there]
+        modes = replace(modes, codes=codes)
     joined = replace(
         raw,
         pairs=pairs,
+        modes=modes,
         node_ids=tuple(ids),
         table=table.drop(columns=[id_column]).reset_index(drop=True),
     )
@@ -151,7 +165,9 @@ def normalize_ids(raw: RawGraph) -> RawGraph:
     united = len(composed) - len(ids)
     note += f", which made {count_noun(united, 'node')} one with another" if united else ""
     pairs = positions[raw.pairs].astype(np.int64)
-    return replace(raw, pairs=pairs, node_ids=tuple(ids), notes=[*raw.notes, note])
+    _, first = np.unique(positions, return_index=True)
+    modes = None if raw.modes is None else raw.modes.take(first)
+    return replace(raw, pairs=pairs, node_ids=tuple(ids), modes=modes, notes=[*raw.notes, note])
 
 
 def assemble_graph(
@@ -177,7 +193,6 @@ def assemble_graph(
         num_rows_skipped=raw.num_rows_skipped,
         notes=list(raw.notes),
         columns=list(raw.columns),
-        modes=dict(raw.modes),
         id_warnings=[*raw.id_warnings, *find_id_warnings(raw.node_ids)],
     )
     n = len(raw.node_ids)
@@ -203,7 +218,7 @@ def assemble_graph(
     features, feature_names = raw.features, tuple(raw.feature_names)
     if raw.table is not None and raw.table.shape[1]:
         table_attributes, table_features, table_names = _split_table(
-            raw.table, known_roles, unknown, report
+            raw.table, known_roles, unknown, report, raw.mode_column
         )
         attributes |= table_attributes
         features = _join_features(features, table_features)
@@ -222,10 +237,12 @@ def assemble_graph(
     loops, duplicates, reciprocal = count_merged_rows(raw.pairs, n)
     report.num_self_loops, report.num_duplicates = loops, duplicates
     report.num_reciprocal = reciprocal
+    modes = _check_modes(raw, report)
     graph = Graph.from_pairs(
         pairs,
         n,
         weights,
+        modes=modes,
         node_ids=raw.node_ids,
         attributes=attributes,
         features=features,
@@ -240,20 +257,32 @@ def assemble_graph(
     return LoadedGraph(graph, report)
 
 
+def _check_modes(raw: RawGraph, report: LoadReport) -> Attribute | None:
+    """The two modes, if every link joins one to the other; told in the report."""
+    if raw.modes is None:
+        return None
+    codes = raw.modes.codes
+    if len(codes) < len(raw.node_ids):  # nodes that another file added
+        codes = np.append(codes, np.full(len(raw.node_ids) - len(codes), MISSING))
+    sides = codes[raw.pairs]
+    if (sides[:, 0] == sides[:, 1]).any() or (sides < 0).any():
+        report.notes.append("read as one mode: some links join nodes of the same mode")
+        return None
+    modes = replace(raw.modes, codes=codes)
+    report.modes = dict(zip(modes.classes, modes.counts.tolist(), strict=True))
+    return modes
+
+
 def _list_arrays(
     raw: RawGraph, roles: Mapping[str, str], unused: Collection[str]
 ) -> list[ColumnUse]:
     """Uses of the columns that the format gives as attributes or as a matrix of features."""
-    found = [(name, "attribute", "class") for name in raw.attributes]
-    if len(raw.feature_names) > MANY_FEATURES:
-        found.append((f"{len(raw.feature_names):,} features", "feature", "number"))
-    else:
-        found += [(name, "feature", "number") for name in raw.feature_names]
+    found = [ColumnUse("nodes", name, "attribute", "class") for name in raw.attributes]
     return [
-        ColumnUse("nodes", name, LEFT_OUT, kind, "chosen")
-        if name in unused
-        else ColumnUse("nodes", name, roles.get(name, use), kind)
-        for name, use, kind in found
+        replace(use, use=LEFT_OUT, why="chosen")
+        if use.name in unused
+        else replace(use, use=roles.get(use.name, use.use))
+        for use in (*found, *list_features(raw.feature_names))
     ]
 
 
@@ -318,7 +347,11 @@ def take_ids(raw: RawGraph, column: str, file: str) -> RawGraph:
 
 
 def _split_table(
-    table: pd.DataFrame, given: Mapping[str, str], unknown: Sequence[str], report: LoadReport
+    table: pd.DataFrame,
+    given: Mapping[str, str],
+    unknown: Sequence[str],
+    report: LoadReport,
+    mode_column: str,
 ) -> tuple[dict[str, Attribute], np.ndarray | None, list[str]]:
     columns = [str(c) for c in table.columns]
     roles = guess_node_roles(table, id_column="")
@@ -341,6 +374,8 @@ def _split_table(
             role, why = LEFT_OUT, why or why_ignore(cells) or "not used"
         kind = "number" if role == "feature" or is_numeric(cells) else "class"
         kind = kind if role != LEFT_OUT or kind == "number" else "text"
+        if column == mode_column and role in ("attribute", "feature") and not why:
+            role, why = "mode", f"read as {role}; every link joins its two values"
         report.columns.append(ColumnUse("nodes", column, role, kind, why))
     return attributes, np.stack(values, axis=1) if values else None, names
 

@@ -15,7 +15,7 @@ from core.data.assembly import MissingNodes, RawGraph
 from core.data.columns import is_weight_name
 from core.data.link_columns import NO_WEIGHT, USES
 from core.data.link_values import ReadColumn, choose_column, parse_columns
-from core.data.loaded import ColumnUse
+from core.data.loaded import LEFT_OUT, ColumnUse
 from core.data.text_input import check_cells, check_num_columns
 from core.errors import FormatError, InputError
 from core.link_table import BOTH, DIRECTION, FORWARD, LinkColumn
@@ -46,12 +46,27 @@ class AttributedNodes:
         self._ends: list[tuple[str, str]] = []
         self._weights: list[str | None] = []
         self._left_out: Counter[tuple[str, str]] = Counter()
+        self._unread: Counter[tuple[str, str, str]] = Counter()
+        self._declared: dict[tuple[str, str], None] = {}
+        self._ids = ("id", "by the format")
         self._notes: list[str] = []
         self._weight_names: Counter[str] = Counter()
 
     def leave_out(self, what: str, where: str, count: int = 1) -> None:
         """Count content that the graph does not keep."""
         self._left_out[what, where] += count
+
+    def leave_out_value(self, table: str, column: str, why: str) -> None:
+        """Count a value that the graph does not keep, of a column of the nodes or of the links."""
+        self._unread[table, column, why] += 1
+
+    def declare(self, table: str, column: str) -> None:
+        """A column that the file declares; without any value it is left out as empty."""
+        self._declared[table, column] = None
+
+    def set_ids(self, column: str, why: str) -> None:
+        """Which column of the nodes has their ids, and why."""
+        self._ids = column, why
 
     def note(self, text: str) -> None:
         """Add a remark to the report."""
@@ -140,6 +155,23 @@ class AttributedNodes:
             uses.append(ColumnUse("links", DIRECTION, USES["direction"], "class", "by the format"))
         return columns, [*ends, *weights, *rest, *uses]
 
+    def _list_unread(self, uses: Sequence[ColumnUse]) -> tuple[list[ColumnUse], list[str]]:
+        """Uses of columns of which no value is read; remarks on those with other values too."""
+        read = {(use.table, use.name) for use in uses}
+        read |= {("nodes", name) for name in (*self._columns, self._ids[0])}
+        rows: dict[tuple[str, str], ColumnUse] = {}
+        notes = []
+        for (table, name, why), count in self._unread.items():
+            values = count_noun(count, "value")
+            if (table, name) in read or (table, name) in rows:
+                notes.append(f"{values} of column '{name}' of the {table} not used: {why}")
+            else:
+                why = f"{why} ({values})"
+                rows[table, name] = ColumnUse(table, name, LEFT_OUT, "text", why)
+        for table, name in self._declared.keys() - read - rows.keys():
+            rows[table, name] = ColumnUse(table, name, LEFT_OUT, "text", "empty")
+        return [rows[key] for key in sorted(rows)], notes
+
     def to_raw(self, format: str, missing_nodes: MissingNodes = "error") -> RawGraph:
         """Columns are the union of all nodes' names; missing cells are empty.
 
@@ -162,6 +194,10 @@ class AttributedNodes:
             notes.append(f"{count_noun(count, what, several)} {where}".strip() + " not used")
         skipped = 0
         columns, uses = self._read_link_columns()
+        uses.append(ColumnUse("nodes", self._ids[0], "id", "id", self._ids[1]))
+        unread, told = self._list_unread(uses)
+        uses += unread
+        notes += told
         if missing and missing_nodes == "error":
             raise InputError(
                 self._file,

@@ -41,6 +41,9 @@ def draw_control(graph: Graph, share: float, seed: Seed) -> Control:
     absent = _draw_non_links(graph, people, len(sample), rng)
     num_others, num_control = int((~people).sum()), int(people.sum())
     total = num_control * num_others + num_control * (num_control - 1) // 2
+    if graph.modes is not None:
+        inside = [int((graph.modes.codes[~people] == code).sum()) for code in (0, 1)]
+        total = graph.num_candidates - inside[0] * inside[1]
     return Control(people, links, LinkThreat(sample, absent, len(links) / max(total, 1)), total)
 
 
@@ -54,7 +57,7 @@ def _draw_non_links(
     )
     # a pair of two control people can be drawn from either end
     is_valid = (ends[:, 0] != ends[:, 1]) & (~people[ends[:, 1]] | (rng.random(draws) < 0.5))
-    ends = ends[is_valid & ~graph.contains_pairs(ends)]
+    ends = ends[is_valid & ~graph.contains_pairs(ends) & graph.may_link(ends)]
     _, first = np.unique(pair_codes(ends, graph.num_nodes), return_index=True)
     return np.sort(ends[np.sort(first)[:count]], axis=1)
 

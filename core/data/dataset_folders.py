@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 
 from core.data.assembly import RawGraph
+from core.data.link_events import list_ends
+from core.data.loaded import LEFT_OUT, ColumnUse
 from core.data.text_input import (
     MAX_CELLS,
     check_cells,
@@ -22,7 +24,6 @@ from core.data.text_input import (
     load_utf8,
 )
 from core.errors import FormatError, InputError
-from core.words import count_noun
 
 OGB_EDGES = "edge.csv.gz"
 _OPTIONAL = ("node-feat.csv.gz", "node-label.csv.gz", "edge_weight.csv.gz")
@@ -79,9 +80,10 @@ def load_ogb(raw: Path) -> RawGraph:
         ),
         default_roles=dict.fromkeys(names, "attribute"),
         format="OGB",
-        notes=[f"{count_noun(len(others), 'file')} not used: {', '.join(others)}"]
-        if others
-        else [],
+        columns=[
+            *list_ends(weights is not None),
+            *(ColumnUse("nodes", name, LEFT_OUT, "text", "a file of others") for name in others),
+        ],
     )
 
 

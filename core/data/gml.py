@@ -10,6 +10,7 @@ from typing import Any
 
 from core.data.assembly import MissingNodes, RawGraph
 from core.data.attributed_nodes import AttributedNodes, with_article
+from core.data.graph_documents import OF_LINK
 from core.data.text_input import load_text
 from core.errors import FormatError
 
@@ -38,14 +39,17 @@ def load_gml(
     if not graphs:
         raise FormatError(file, "must hold a graph [ … ]", remedy="check that it is GML")
     graph = graphs[0]
-    rows = [_scalars(v) for k, v in graph if k == "node" and isinstance(v, list)]
+    nodes = AttributedNodes(file, weight, given)
+    entries = [v for k, v in graph if k == "node" and isinstance(v, list)]
+    rows = [_read_scalars(v, "nodes", nodes) for v in entries]
     labels = [row.get("label", "") for row in rows]
     use_labels = all(labels) and len(set(labels)) == len(labels)
-    nodes = AttributedNodes(file, weight, given)
     if len(graphs) > 1:
         nodes.leave_out("further graph", "", len(graphs) - 1)
     if any(labels) and not use_labels:
         nodes.note("nodes are called by their numbers: some labels are missing or repeated")
+    if use_labels:
+        nodes.set_ids("label", "all of them are distinct")
     names: dict[str, str] = {}
     for row, label in zip(rows, labels, strict=True):
         number = row.pop("id", "")
@@ -54,10 +58,13 @@ def load_gml(
         names[number] = label if use_labels else number
         if use_labels:
             row.pop("label")
+            nodes.leave_out_value("nodes", "id", "a number that the links name the node by")
         nodes.add_node(names[number], row)
     for key, value in graph:
         if key == "edge" and isinstance(value, list):
-            edge = _scalars(value)
+            edge = _read_scalars(value, "links", nodes)
+            if "id" in edge:
+                nodes.leave_out_value("links", "id", OF_LINK)
             ends = [names.get(edge.get(end, ""), edge.get(end)) for end in ("source", "target")]
             values = {k: v for k, v in edge.items() if k not in ("source", "target", "id")}
             nodes.add_link(ends[0], ends[1], values, ("weight", "value"))
@@ -79,8 +86,24 @@ def _list_nested(graph: list[Entry]) -> Iterator[tuple[str, str]]:
                     yield key, with_article(outer)
 
 
-def _scalars(entries: list[Entry]) -> dict[str, str]:
-    return {key: value for key, value in entries if isinstance(value, str)}
+def _read_scalars(entries: list[Entry], table: str, nodes: AttributedNodes) -> dict[str, str]:
+    """Values of a node or link by name; of nested lists each path is counted as left out, and of a
+    name given several times the last value stays."""
+    found: dict[str, str] = {}
+    queue: list[tuple[tuple[str, ...], Entry]] = [((), entry) for entry in reversed(entries)]
+    while queue:
+        path, (key, value) = queue.pop()
+        name = ".".join((*path, key))
+        if isinstance(value, list):
+            if key not in ("node", "edge"):  # those are told as such
+                queue += [((*path, key), entry) for entry in reversed(value)]
+        elif path:
+            nodes.leave_out_value(table, name, "within a list")
+        else:
+            if name in found:
+                nodes.leave_out_value(table, name, "given again, of which the last stays")
+            found[name] = value
+    return found
 
 
 def _parse(text: str, file: str) -> list[Entry]:

@@ -16,6 +16,8 @@ from core.data.attributed_nodes import AttributedNodes, with_article
 from core.data.text_input import check_num_columns, load_bytes
 from core.errors import FormatError
 
+OF_LINK = "a name or number of the link"
+
 
 def load_graphml(
     path: str | Path,
@@ -33,7 +35,7 @@ def load_graphml(
     kinds: dict[str, str] = {}
     usual_weight: str | None = None
     num_graphs = 0
-    places = {"node": "graph", "edge": "graph"}
+    places, tables = {"node": "graph", "edge": "graph"}, {"node": "nodes", "edge": "links"}
     for tag, element in _iterate(path, {"key", "hyperedge", "graph"}, places, nodes):
         get = element.attrib.get
         if tag == "key":
@@ -42,6 +44,9 @@ def load_graphml(
             kinds[get("id", "")] = get("attr.type", "")
             check_num_columns(file, len(names))
             default = next((child.text or "" for child in element if _is(child, "default")), None)
+            for owner in {"node": ("nodes",), "edge": ("links",)}.get(get("for", ""), ()):
+                if name:
+                    nodes.declare(owner, name)
             if name and default is not None:
                 if get("for", "all") in ("node", "all"):
                     nodes.set_default(name, default)
@@ -58,19 +63,19 @@ def load_graphml(
                 if _is(child, "data"):
                     key = child.attrib.get("key", "")
                     if kinds.get(key, "").startswith("vector"):
-                        nodes.leave_out(
-                            f"value of {tag}s", f"in '{names[key]}', which holds lists,"
-                        )
+                        nodes.leave_out_value(tables[tag], names[key], "holds lists")
                     elif names.get(key):
                         values[names[key]] = _read_number(child.text or "", kinds.get(key, ""))
                     else:
-                        nodes.leave_out(f"value of {tag}s", f"under the undeclared key '{key}'")
+                        nodes.leave_out_value(tables[tag], key, "its key is not declared")
             if tag == "node":
                 nodes.add_node(get("id"), values)
             else:
                 if usual_weight is not None:
                     values.setdefault("weight", usual_weight)
-                own = {"true": True, "false": False}.get(get("directed", ""))
+                own = {"true": True, "false": False}.get(get("directed", "").strip())
+                if get("id") is not None:
+                    nodes.leave_out_value("links", "id", OF_LINK)
                 nodes.add_link(get("source"), get("target"), values, is_directed=own)
     nodes.count_graphs(num_graphs)
     return nodes.to_raw("GraphML", missing_nodes)
@@ -99,6 +104,7 @@ def load_gexf(
                 key = attribute.attrib.get("id", "")
                 titles[kind][key] = attribute.attrib.get("title", key)
                 check_num_columns(file, len(titles[kind]))
+                nodes.declare("links" if kind == "edge" else "nodes", titles[kind][key])
                 for child in attribute:
                     if kind == "node" and _is(child, "default"):
                         nodes.set_default(titles[kind][key], child.text or "")
@@ -109,6 +115,8 @@ def load_gexf(
             nodes.add_node(get("id"), values)
         elif tag == "edge":
             values = _read_attvalues(element, titles["edge"], nodes, "edges")
+            if get("id") is not None:
+                nodes.leave_out_value("links", "id", OF_LINK)
             values |= {"weight": get("weight")} if get("weight") is not None else {}
             values |= {name: element.attrib[name] for name in ("label", "kind") if get(name)}
             own = get("type")
@@ -143,6 +151,9 @@ def _read_attvalues(
     values: dict[str, str] = {}
     if element.attrib.keys() & {"start", "end", "startopen", "endopen"}:
         nodes.leave_out(f"spell of {owners}", "(start and end)")
+    table = "nodes" if owners == "nodes" else "links"
+    for name in element.attrib.keys() & {"pid", "thickness"}:
+        nodes.leave_out_value(table, name, "says how it is drawn or grouped")
     for group in element:
         if _is(group, "spells"):
             nodes.leave_out(f"spell of {owners}", "(start and end)", len(group))
@@ -158,6 +169,8 @@ def _read_attvalues(
                         f"value of {owners}", f"in '{title}' before the last, which stays,"
                     )
                 values[title] = value.attrib.get("value", "")
+        elif _local(group) not in ("nodes", "edges"):  # of a hierarchy, which are read
+            nodes.leave_out_value(table, _local(group), "says how it is drawn or grouped")
     return values
 
 

@@ -20,6 +20,8 @@ from scipy import sparse
 from core.data.assembly import MissingNodes, RawGraph, join_node_table
 from core.data.attributed_nodes import AttributedNodes
 from core.data.columns import guess_id_column
+from core.data.graph_documents import OF_LINK
+from core.data.loaded import ColumnUse
 from core.data.node_table import load_node_table
 from core.data.sniff import NEO4J
 from core.data.text_input import MAX_FEATURES, load_json
@@ -31,7 +33,7 @@ _OWN_OBJECTS = ("attributes", "data")
 """Keys of a node's or link's values in graphology and Cytoscape."""
 _ENDS = (("source", "from"), ("target", "to"))
 """Keys of a link's ends; vis.js says from and to."""
-_OF_LINKS = {"source", "target", "from", "to", "key", "id", "undirected"}
+_OF_LINKS = {"key", "id", "undirected"}
 
 
 def load_node_link(
@@ -57,16 +59,25 @@ def load_node_link(
     nodes = AttributedNodes(file, weight, given)
     rows = _list_rows(content, ("nodes",), file)
     links = _list_rows(content, ("links", "edges"), file)
-    ends = [tuple(_find_end(row, names) for names in _ENDS) for row in links]
+    sides = [tuple(_find_side(row, names) for names in _ENDS) for row in links]
+    ends = [tuple(map(row.get, pair)) for row, pair in zip(links, sides, strict=True)]
+    ends = [tuple(map(_find_end, pair)) for pair in ends]
     names, by_place = _choose_ids(rows, ends, file, nodes)
     for row, node in zip(rows, names, strict=True):
         nodes.add_node(node, _format_values(row, nodes))
-    for row, pair in zip(links, ends, strict=True):
+    for row, names_of_ends, pair in zip(links, sides, ends, strict=True):
         source, target = (
             None if end is None else names[end] if by_place else _format_id(end, file)
             for end in pair
         )
-        values = {k: v for k, v in row.items() if k not in _OF_LINKS and v is not None}
+        other = {*_OF_LINKS, *names_of_ends}
+        values = {k: v for k, v in row.items() if k not in other}
+        for name in [name for name, value in values.items() if value is None]:
+            nodes.declare("links", name)
+            del values[name]
+        for name in ("id", "key"):
+            if row.get(name) is not None:
+                nodes.leave_out_value("links", name, OF_LINK)
         for name, value in values.items():
             is_simple = isinstance(value, int | float | str)
             if not is_simple and name in (weight or "weight", "value"):
@@ -78,9 +89,13 @@ def load_node_link(
     return nodes.to_raw("node-link JSON", missing_nodes)
 
 
-def _find_end(row: dict[str, Any], names: tuple[str, ...]) -> Any:
+def _find_side(row: dict[str, Any], names: tuple[str, ...]) -> str:
+    """The key of an end of a link."""
+    return next((name for name in names if row.get(name) is not None), names[0])
+
+
+def _find_end(end: Any) -> Any:
     """An end of a link; d3 replaces it by its node."""
-    end = next((row[name] for name in names if row.get(name) is not None), None)
     return end.get("id", end.get("index")) if isinstance(end, dict) else end
 
 
@@ -92,9 +107,12 @@ def _choose_ids(
     d3 and others name the ends of a link by places from 0; nodes are then called by `id`, `name` or
     `label` if these are distinct, else by their places.
     """
-    keys = [row.pop("id", row.pop("key", None)) for row in rows]
-    for row in rows:
-        row.pop("key", None)
+    key = "id" if any("id" in row for row in rows) else "key"
+    nodes.set_ids(key, "by the format")
+    keys = [row.pop("id", row.get("key")) for row in rows]
+    for row, node in zip(rows, keys, strict=True):
+        if row.get("key") == node:
+            row.pop("key", None)
     named = {end for pair in ends for end in pair if isinstance(end, int | str)}
     is_place = all(type(end) is int and 0 <= end < len(rows) for end in named)
     known = {str(key) for key in keys if key is not None}
@@ -105,7 +123,9 @@ def _choose_ids(
         return [_format_id(key, file) for key in keys], True
     for column in ("name", "label"):
         if len({str(row.get(column, "")) for row in rows} - {""}) == len(rows):
+            nodes.set_ids(column, "all of them are distinct")
             return [str(row.pop(column)) for row in rows], True
+    nodes.set_ids("index", "places in the list, from 0")
     return list(map(str, range(len(rows)))), True
 
 
@@ -133,10 +153,25 @@ def _format_values(row: dict[str, Any], nodes: AttributedNodes) -> dict[str, str
     values = {}
     for name, value in row.items():
         if isinstance(value, list | dict):
-            nodes.leave_out("value of nodes", f"in '{name}', which holds lists or objects,")
+            for path in _list_paths(name, value):
+                nodes.leave_out_value("nodes", path, "holds lists or objects")
         elif value is not None:
             values[name] = str(value).lower() if isinstance(value, bool) else str(value)
+        else:
+            nodes.declare("nodes", name)
     return values
+
+
+def _list_paths(name: str, value: Any) -> list[str]:
+    """Paths of the values within an object, such as place.city; a list is one."""
+    paths, queue = [], [(name, value)]
+    while queue:
+        path, inner = queue.pop()
+        if isinstance(inner, dict) and inner:
+            queue += [(f"{path}.{key}", one) for key, one in reversed(inner.items())]
+        else:
+            paths.append(path)
+    return paths
 
 
 def join_musae(
@@ -159,6 +194,8 @@ def join_musae(
                 "columns are: " + ", ".join(table.columns[:20]),
             )
         raw = join_node_table(raw, table, column, file)
+        use = ColumnUse("nodes", column, "id", "id", "chosen" if id_column else "by its values")
+        raw = replace(raw, columns=[*raw.columns, use])
     elif words is not None:
         extra = sorted(set(words) - set(raw.node_ids), key=lambda i: (len(i), i))
         raw = replace(raw, node_ids=raw.node_ids + tuple(extra))

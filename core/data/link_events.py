@@ -47,6 +47,13 @@ def pack_events(graph: Graph) -> dict[str, np.ndarray]:
     return {_ENDS: graph.edges[links], **arrays}
 
 
+def list_ends(has_weights: bool) -> list[ColumnUse]:
+    """Uses of the ends and weights of links that a format of arrays has without names."""
+    uses = [ColumnUse("links", end, end, "id", "by the format") for end in ("source", "target")]
+    weight = ColumnUse("links", "weight", "weight", "number", "by the format")
+    return [*uses, weight] if has_weights else uses
+
+
 def list_event_arrays(names: Iterable[str]) -> list[str]:
     """Which arrays of a file are those of `pack_events`."""
     own = [name for name in names if name.startswith(_PREFIX)]

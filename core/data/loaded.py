@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +11,8 @@ from core.arrays import pair_codes
 from core.graph import Graph
 
 LEFT_OUT = "left out"
+MANY_FEATURES = 200
+"""Features of a matrix that are listed one by one; more are one row of the table of uses."""
 
 
 @dataclass(frozen=True)
@@ -18,9 +21,10 @@ class ColumnUse:
 
     table  links or nodes
     use    source, target, weight, time of a link, kind of a link, direction of a link, number of a
-           link, id, private, utility, attribute, feature or left out
+           link, id, mode, private, utility, attribute, feature or left out
     kind   number, class, time, text or id
     why    how it was found, or why it was left out and what it would have meant
+    count  columns that it stands for: the many features of a matrix are one row
     """
 
     table: str
@@ -28,15 +32,16 @@ class ColumnUse:
     use: str
     kind: str
     why: str = ""
+    count: int = 1
 
     @property
-    def is_told(self) -> bool:
-        """Whether it is said when the input is read: what is left out, and what links keep."""
-        return self.use == LEFT_OUT or self.use.endswith(" of a link")
+    def title(self) -> str:
+        """The name, with the number of columns where there are several."""
+        return self.name if self.count == 1 else f"{self.count:,} {self.name}"
 
     def __str__(self) -> str:
-        place = "of the links " if self.table == "links" else ""
-        return f"column '{self.name}' {place}is {self.use}: {self.why}"
+        found = f"column of the {self.table} '{self.title}': {self.use} ({self.kind})"
+        return f"{found}, {self.why}" if self.why else found
 
 
 @dataclass
@@ -83,6 +88,13 @@ class LoadedGraph:
 
     graph: Graph
     report: LoadReport
+
+
+def list_features(names: Sequence[str]) -> list[ColumnUse]:
+    """Uses of the features of a matrix: one row each, or one for all of many."""
+    if len(names) > MANY_FEATURES:
+        return [ColumnUse("nodes", "features", "feature", "number", count=len(names))]
+    return [ColumnUse("nodes", name, "feature", "number") for name in names]
 
 
 def count_merged_rows(pairs: np.ndarray, num_nodes: int) -> tuple[int, int, int]:

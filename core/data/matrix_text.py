@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.attribute import Attribute
 from core.data.assembly import RawGraph
 from core.data.columns import is_link_name
+from core.data.loaded import ColumnUse
 from core.data.sniff import find_decimals
 from core.data.text_input import MAX_TEXT_CELLS
 from core.errors import FormatError
@@ -43,14 +45,28 @@ class MatrixText:
         if not self.is_two_mode:
             if (values == values.T).all():
                 values = np.triu(values)
-            pairs, names, modes = np.argwhere(values != 0), self.rows, {}
+            pairs, names, modes = np.argwhere(values != 0), self.rows, None
         else:
             note = "read as a matrix of two modes, rows and columns: " + note.partition(": ")[2]
             pairs = np.argwhere(values != 0) + np.array([0, len(self.rows)])
             names = (*self.rows, *self.columns)
-            modes = {"rows": len(self.rows), "columns": len(self.columns)}
+            codes = np.repeat([0, 1], [len(self.rows), len(self.columns)])
+            modes = Attribute("mode", codes, ("rows", "columns"))
         weights = values[values != 0]
-        return RawGraph(pairs, names, weights, format="matrix", notes=[note], modes=modes)
+        found = (
+            ("rows", "source", "id"),
+            ("columns", "target", "id"),
+            ("cells", "weight", "number"),
+        )
+        return RawGraph(
+            pairs,
+            names,
+            weights,
+            format="matrix",
+            notes=[note],
+            modes=modes,
+            columns=[ColumnUse("links", *use, "of the matrix") for use in found],
+        )
 
 
 def find_matrix(text: str, separator: str) -> MatrixText | None:

@@ -8,9 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from core.attribute import MISSING, Attribute
 from core.data.assembly import RawGraph
 from core.data.columns import BLANKS, as_text
 
+MODE = "mode"
+"""Name of the attribute that the modes are."""
 _MODE = re.compile(
     r"(is[ _-]?)?(bipartite|mode|(node|vertex|entity)?[ _-]?type|kind|side|partition|part|set)",
     re.IGNORECASE,
@@ -45,7 +48,9 @@ def separate_modes(raw: RawGraph, left: str, right: str, always: bool = False) -
         return raw
     starts, ends = np.unique(raw.pairs[:, 0]), np.unique(raw.pairs[:, 1])
     shared = np.intersect1d(starts, ends)
-    modes = {left: len(starts), right: len(ends)}
+    codes = np.full(len(raw.node_ids), MISSING)
+    codes[starts], codes[ends] = 0, 1
+    modes = Attribute(MODE, codes, (left, right))
     note = f"two modes, {left} and {right}"
     if not always and not len(shared):
         return replace(raw, modes=modes, notes=[*raw.notes, note])
@@ -58,13 +63,14 @@ def separate_modes(raw: RawGraph, left: str, right: str, always: bool = False) -
         raw,
         pairs=np.stack([first, second], axis=1),
         node_ids=tuple(names),
-        modes=modes,
+        modes=replace(modes, codes=np.repeat([0, 1], [len(starts), len(ends)])),
         notes=[*raw.notes, note],
     )
 
 
-def find_modes(raw: RawGraph) -> dict[str, int]:
-    """Modes → nodes by a column such as `type` or `bipartite` whose two values every link joins."""
+def find_modes(raw: RawGraph) -> RawGraph:
+    """The graph with its modes by a column such as `type` or `bipartite` whose two values every
+    link joins, if there is one."""
     columns = {} if raw.table is None else {str(c): raw.table[c] for c in raw.table.columns}
     for name, column in columns.items():
         if not _MODE.fullmatch(name):
@@ -76,11 +82,13 @@ def find_modes(raw: RawGraph) -> dict[str, int]:
             continue
         first, second = codes[raw.pairs].T
         if (first != second).all():
-            all_counts = pd.Series(values).value_counts()
-            return {
+            sides = sorted(counts.index)
+            shown = [
                 value
                 if re.search(r"[^\W\d]", value) and value.lower() not in ("true", "false")
-                else f"{name} {value}": int(all_counts[value])
-                for value in sorted(counts.index)
-            }
-    return {}
+                else f"{name} {value}"
+                for value in sides
+            ]
+            codes = np.select([values == side for side in sides], [0, 1], MISSING)
+            return replace(raw, modes=Attribute(MODE, codes, tuple(shown)), mode_column=name)
+    return raw

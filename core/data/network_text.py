@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from core.attribute import Attribute
 from core.data.assembly import RawGraph, normalize_ids
 from core.data.link_columns import USES
 from core.data.link_values import ReadColumn, choose_column, parse_columns
-from core.data.loaded import ColumnUse
+from core.data.loaded import LEFT_OUT, ColumnUse
 from core.data.text_input import check_num_nodes, load_text, load_utf8
 from core.errors import FormatError
 from core.link_table import BOTH, DIRECTION, FORWARD, LinkColumn
@@ -38,8 +40,9 @@ def load_pajek(path: str | Path) -> RawGraph:
     weights: list[float] = []
     kinds: list[str] = []
     ways: list[int] = []
-    modes: dict[str, int] = {}
-    size, section, further = 0, "", 0
+    first_mode = 0
+    size, section = 0, ""
+    unread: Counter[tuple[str, str]] = Counter()
     for number, line in enumerate(load_text(path).splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("%"):
             continue
@@ -50,8 +53,7 @@ def load_pajek(path: str | Path) -> RawGraph:
             if section == "*vertices":
                 size = _parse_whole(cells[1:2], file, place)
                 if len(cells) > 2:
-                    first = _parse_whole(cells[2:], file, place)
-                    modes = {"mode 1": first, "mode 2": size - first}
+                    first_mode = _parse_whole(cells[2:], file, place)
             elif section not in (*_PAJEK, "*network"):
                 remedy = "save the network alone, with *Arcs or *Edges"
                 raise FormatError(file, "must hold vertices, arcs and edges", cells[0], remedy)
@@ -61,7 +63,7 @@ def load_pajek(path: str | Path) -> RawGraph:
             if not 1 <= vertex <= size or vertex in labels:
                 raise FormatError(file, f"must number its vertices from 1 to {size}", place)
             labels[vertex] = cells[1] if len(cells) > 1 else ""
-            further += len(cells) > 2
+            unread["nodes", "place and shape"] += len(cells) > 2
         elif section in _PAJEK:
             is_list = section.endswith("list")
             ends = [_parse_whole([cell], file, place) for cell in (cells if is_list else cells[:2])]
@@ -70,6 +72,8 @@ def load_pajek(path: str | Path) -> RawGraph:
             pairs += [(ends[0] - 1, end - 1) for end in ends[1:]]
             has_weight = not is_list and len(cells) > 2 and cells[2].lower() not in _SHAPES
             has_label = not is_list and "l" in cells[2:-1]
+            known = 2 + has_weight + 2 * has_label
+            unread["links", "shape and time"] += not is_list and len(cells) > known
             kinds += [cells[cells.index("l", 2) + 1] if has_label else ""] * (len(ends) - 1)
             ways += [FORWARD if section.startswith("*arcs") else BOTH] * (len(ends) - 1)
             weights += [_parse_weight(cells[2], file, place) if has_weight else 1.0] * (
@@ -80,13 +84,21 @@ def load_pajek(path: str | Path) -> RawGraph:
     check_num_nodes(file, size, len(pairs) + len(labels))
     names = [labels.get(vertex, "") for vertex in range(1, size + 1)]
     use_labels = all(names) and len(set(names)) == size
-    notes = [f"places and shapes of {further:,} vertices not used"] if further else []
+    notes = []
     if any(names) and not use_labels:
         notes.append("vertices are called by their numbers: some labels are missing or repeated")
     columns, uses = _read_link_columns({"label": kinds} if any(kinds) else {}, file, "weight")
     if FORWARD in ways:
         columns[DIRECTION] = LinkColumn("direction", np.array(ways))
         uses.append(ColumnUse("links", DIRECTION, USES["direction"], "class", "by the format"))
+    uses += _list_vertices(any(names), use_labels)
+    uses += [
+        ColumnUse(
+            table, name, LEFT_OUT, "text", f"says how it is drawn ({count_noun(count, 'value')})"
+        )
+        for (table, name), count in unread.items()
+        if count
+    ]
     return normalize_ids(
         RawGraph(
             pairs=np.array(pairs, np.int64).reshape(-1, 2),
@@ -95,10 +107,25 @@ def load_pajek(path: str | Path) -> RawGraph:
             format="Pajek",
             notes=notes,
             columns=uses,
-            modes=modes,
+            modes=Attribute("mode", np.arange(size) >= first_mode, ("mode 1", "mode 2"))
+            if first_mode
+            else None,
             link_columns=columns,
         )
     )
+
+
+def _list_vertices(has_labels: bool, use_labels: bool) -> list[ColumnUse]:
+    """Uses of the numbers and labels of the nodes of Pajek and UCINET."""
+    uses = [ColumnUse("nodes", "number", LEFT_OUT, "id", "nodes are called by their labels")]
+    if not use_labels:
+        uses = [ColumnUse("nodes", "number", "id", "id", "by the format")]
+    if use_labels:
+        uses.append(ColumnUse("nodes", "label", "id", "id", "all of them are distinct"))
+    elif has_labels:
+        why = "some are missing or repeated"
+        uses.append(ColumnUse("nodes", "label", LEFT_OUT, "text", why))
+    return uses
 
 
 def _read_link_columns(
@@ -171,7 +198,8 @@ def load_dl(path: str | Path) -> RawGraph:
     size = _parse_whole([fields.get("n", "")], file, "N=")
     check_num_nodes(file, size, len(body.split()))
     is_embedded = re.search(r"(?i)labels\s+embedded", head) is not None
-    found = re.search(r"(?i)\blabels\s*:(.*)", head, re.DOTALL)
+    listed = re.sub(r"(?i)labels\s+embedded\s*:?", "", head)  # may stand after the list
+    found = re.search(r"(?i)\blabels\s*:(.*)", listed, re.DOTALL)
     labels = _split_labels(found[1]) if found else []
     rows = [cells for line in body.splitlines() if (cells := _split_labels(line))]
     if kind == "fullmatrix" and is_embedded:
@@ -207,6 +235,9 @@ def load_dl(path: str | Path) -> RawGraph:
             raise FormatError(file, "must have two nodes in every row", " ".join(row)[:40])
         nodes = [find(cell) for cell in ends]
         pairs += [(nodes[0], node) for node in nodes[1:]]
+        if kind == "edgelist1" and len(row) > 3:
+            rule = "must have two nodes and at most a weight in every row"
+            raise FormatError(file, rule, " ".join(row)[:40])
         weight = row[2] if kind == "edgelist1" and len(row) > 2 else "1"
         weights += [_parse_weight(weight, file, "DATA")] * (len(nodes) - 1)
     names = [*numbers, *(f"{i}" for i in range(len(numbers) + 1, size + 1))]
@@ -218,7 +249,10 @@ def load_dl(path: str | Path) -> RawGraph:
             tuple(names),
             np.array(weights),
             format="UCINET DL",
-            columns=_read_link_columns({}, file, "weight")[1],
+            columns=[
+                *_read_link_columns({}, file, "weight")[1],
+                *_list_vertices(bool(labels) or is_embedded, bool(labels) or is_embedded),
+            ],
         )
     )
 
@@ -259,6 +293,7 @@ def load_matrix_market(path: str | Path) -> RawGraph:
         node_ids=tuple(map(str, range(1, rows + 1))),
         weights=None if kind == "pattern" else weights,
         format="Matrix Market",
+        columns=_read_link_columns({}, file, *([] if kind == "pattern" else ["weight"]))[1],
     )
 
 

@@ -18,7 +18,8 @@ from scipy import sparse
 from core.attribute import Attribute
 from core.data.archive import check_contents, load_array, open_archive
 from core.data.assembly import RawGraph
-from core.data.link_events import list_event_arrays, unpack_events
+from core.data.link_events import list_ends, list_event_arrays, unpack_events
+from core.data.loaded import LEFT_OUT, ColumnUse
 from core.data.text_input import (
     MAX_CELLS,
     MAX_NODES,
@@ -29,6 +30,8 @@ from core.data.text_input import (
 from core.errors import FormatError, InputError, ResourceError
 
 _PREFIXES = ("adj_", "adj_matrix.", "")
+_FEATURES = ("attr_matrix", "features", "x")
+_LABELS = ("labels", "label", "target", "y")
 
 
 def load_npz(path: str | Path) -> RawGraph:
@@ -76,6 +79,11 @@ def load_npz(path: str | Path) -> RawGraph:
         own = list_event_arrays(names)
         events = {name: load_array(archive, name) for name in own}
     pairs, weights, link_columns, uses = unpack_events(events, pairs, weights, file)
+    uses = [*list_ends(weights is not None), *uses]
+    why = "an array that no use is known for"
+    for name in sorted(names - _list_known(names) - {*own}):
+        is_told = any(f"'{name}'" in note for note in notes)
+        uses += [] if is_told else [ColumnUse("nodes", name, LEFT_OUT, "text", why)]
     for what, size in (
         ("features", None if features is None else features.shape[0]),
         ("labels", len(table) or None),
@@ -96,6 +104,21 @@ def load_npz(path: str | Path) -> RawGraph:
         columns=uses,
         link_columns=link_columns,
     )
+
+
+def _list_known(names: set[str]) -> set[str]:
+    """Arrays that are read, of all in the file: of those that mean the same the first."""
+    known = {"node_ids", "node_names", "feature_names", "attr_names", "class_names"}
+    known |= {"attribute_codes", "attribute_info", "attribute_values"}
+    matrix = next((p for p in _PREFIXES if f"{p}shape" in names), None)
+    features = next((p for p in ("attr_", "attr_matrix.") if f"{p}shape" in names), None)
+    for prefix in (matrix, features):
+        parts = ("shape", "format", "data", "row", "col", "indices", "indptr")
+        known |= set() if prefix is None else {f"{prefix}{part}" for part in parts}
+    if matrix is None:
+        known |= {min(names & {"edges", "edge_index"})}
+    choices = (() if features is not None else _FEATURES), _LABELS
+    return known | {next((n for n in some if n in names), "") for some in choices}
 
 
 def _load_matrix(
@@ -179,7 +202,7 @@ def _load_features(archive: zipfile.ZipFile, names: set[str], file: str) -> Any:
     for prefix in ("attr_", "attr_matrix."):
         if f"{prefix}shape" in names:
             return _load_matrix(archive, prefix, names, file).tocsr()
-    for name in ("attr_matrix", "features", "x"):
+    for name in _FEATURES:
         if name in names:
             values = load_array(archive, name)
             if values.ndim != 2 or values.dtype.kind not in "biuf":
@@ -198,7 +221,7 @@ def _load_features(archive: zipfile.ZipFile, names: set[str], file: str) -> Any:
 def _load_labels(
     archive: zipfile.ZipFile, names: set[str], file: str, notes: list[str]
 ) -> pd.DataFrame:
-    found = next((n for n in ("labels", "label", "target", "y") if n in names), None)
+    found = next((n for n in _LABELS if n in names), None)
     if found is None:
         return pd.DataFrame()
     labels = load_array(archive, found)

@@ -58,6 +58,9 @@ def pack_nodes(graph: Graph) -> Arrays:
         arrays[f"codes_{number}"] = attribute.codes
         if attribute.values is not None:
             arrays[f"values_{number}"] = attribute.values
+    if graph.modes is not None:
+        arrays["modes"] = graph.modes.codes
+        arrays["mode_names"] = pack_texts(graph.modes.classes)
     features: Any = graph.features
     if features is not None:
         arrays["feature_names"] = pack_texts(graph.feature_names)
@@ -91,10 +94,18 @@ def unpack_graph(arrays: Mapping[str, np.ndarray]) -> Graph:
         arrays.get("weights"),
         unpack_texts(arrays["name"])[0],
         unpack_link_table(arrays),
+        unpack_modes(arrays),
     )
     if "link_counts" in arrays:
         keep_counts(graph, LinkCounts(**json.loads(unpack_texts(arrays["link_counts"])[0])))
     return graph
+
+
+def unpack_modes(arrays: Mapping[str, np.ndarray]) -> Attribute | None:
+    """The two modes of `pack_nodes`' arrays."""
+    if "modes" not in arrays:
+        return None
+    return Attribute("mode", arrays["modes"], unpack_texts(arrays["mode_names"]))
 
 
 def pack_texts(texts: Iterable[str]) -> np.ndarray:

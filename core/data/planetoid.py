@@ -19,6 +19,7 @@ import pandas as pd
 from scipy import sparse
 
 from core.data.assembly import RawGraph
+from core.data.link_events import list_ends
 from core.data.text_input import load_bytes
 from core.errors import FormatError
 
@@ -61,6 +62,7 @@ def load_planetoid(folder: Path, name: str) -> RawGraph:
         features=features,
         feature_names=tuple(f"word_{i}" for i in range(features.shape[1])),
         format="Planetoid",
+        columns=list_ends(has_weights=False),
     )
 
 

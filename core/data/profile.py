@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from core.data.column_roles import mark_secrets
 from core.data.link_counts import count_links
 from core.data.loaded import LoadReport
 from core.data.warnings import find_warnings
@@ -47,10 +49,12 @@ def compute_profile(
     report: LoadReport | None = None,
     private: str | None = None,
     utility: str | None = None,
+    more_private: Collection[str | None] = (),
 ) -> GraphProfile:
     """The profile; warnings consider `private` and `utility`, or every attribute if unset.
 
     Features of these names count as attributes.
+    more_private  further private columns, as the table of uses tells them
     """
     counts, degrees = count_links(graph), graph.degrees
     graph = graph.with_attributes((private, utility))
@@ -68,9 +72,15 @@ def compute_profile(
         attribute_table=_attribute_table(graph),
         dropped=_count_dropped(report),
         warnings=list(find_warnings(graph, report, private, utility)),
-        column_table=_column_table(report),
-        modes={} if report is None else dict(report.modes),
+        column_table=_column_table(report, (private, *more_private), utility),
+        modes=_count_modes(graph, report),
     )
+
+
+def _count_modes(graph: Graph, report: LoadReport | None) -> dict[str, int]:
+    if graph.modes is None:
+        return {} if report is None else dict(report.modes)
+    return dict(zip(graph.modes.classes, graph.modes.counts.tolist(), strict=True))
 
 
 def _attribute_table(graph: Graph) -> pd.DataFrame:
@@ -88,8 +98,11 @@ def _attribute_table(graph: Graph) -> pd.DataFrame:
     )
 
 
-def _column_table(report: LoadReport | None) -> pd.DataFrame:
-    rows = [] if report is None else [vars(column) for column in report.columns]
+def _column_table(
+    report: LoadReport | None, private: Collection[str | None], utility: str | None
+) -> pd.DataFrame:
+    uses = [] if report is None else mark_secrets(report.columns, private, utility)
+    rows = [{**vars(use), "name": use.title} for use in uses]
     return pd.DataFrame(rows, columns=["table", "name", "use", "kind", "why"])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ import pandas as pd
 
 from core.data.archive import check_contents, open_archive
 from core.data.assembly import RawGraph
-from core.data.link_events import list_event_arrays, unpack_events
+from core.data.link_events import list_ends, list_event_arrays, unpack_events
+from core.data.loaded import LEFT_OUT, ColumnUse
 from core.data.text_input import check_cells, check_num_features, check_num_nodes
 from core.errors import FormatError
 
@@ -26,20 +27,21 @@ def load_pyg(path: str | Path) -> RawGraph:
     Other tensors with one integer per node become attributes; masks are dropped.
     """
     path = Path(path)
-    return build_raw(_load_fields(path), f"file '{path.name}'")
+    fields, others = _load_fields(path)
+    return build_raw(fields, f"file '{path.name}'", others)
 
 
-def build_raw(fields: Mapping[str, Any], file: str) -> RawGraph:
-    """The graph of these tensors; `file` begins the messages."""
+def build_raw(fields: Mapping[str, Any], file: str, others: Sequence[ColumnUse] = ()) -> RawGraph:
+    """The graph of these tensors; `file` begins the messages; others: uses of what is no tensor."""
     tensors = {name: _to_numpy(t, f"{file}: {name}") for name, t in fields.items()}
     links = _take_links(tensors, file)
     events = {name: tensors.pop(name) for name in list_event_arrays(tensors)}
     num_nodes = _count_nodes(tensors, links, file)
     features = _take_features(tensors, num_nodes, file)
     num_features = 0 if features is None else features.shape[1]
-    notes: list[str] = []
-    weights = _take_weights(tensors, links.shape[1], notes)
-    columns = _take_columns(tensors, num_nodes, notes)
+    unread: list[ColumnUse] = []
+    weights = _take_weights(tensors, links.shape[1], unread)
+    columns = _take_columns(tensors, num_nodes, unread)
     check_cells(file, num_nodes, len(columns))
     pairs = links.T.astype(np.int64)
     pairs, weights, link_columns, uses = unpack_events(events, pairs, weights, file)
@@ -52,8 +54,7 @@ def build_raw(fields: Mapping[str, Any], file: str) -> RawGraph:
         feature_names=tuple(f"feature_{i}" for i in range(num_features)),
         default_roles=dict.fromkeys(columns, "attribute"),
         format="PyG",
-        notes=notes,
-        columns=uses,
+        columns=[*list_ends(weights is not None), *uses, *unread, *others],
         link_columns=link_columns,
     )
 
@@ -105,7 +106,7 @@ def _take_features(tensors: dict[str, np.ndarray], num_nodes: int, file: str) ->
 
 
 def _take_weights(
-    tensors: dict[str, np.ndarray], num_links: int, notes: list[str]
+    tensors: dict[str, np.ndarray], num_links: int, unread: list[ColumnUse]
 ) -> np.ndarray | None:
     weights = None
     for name in ("edge_weight", "edge_attr"):
@@ -113,12 +114,13 @@ def _take_weights(
         if array is not None and array.size == num_links and weights is None:
             weights = array.ravel().astype(float)
         elif array is not None:
-            notes.append(f"tensor '{name}' was not used: it is not one number a link")
+            why = "a tensor that is not one number a link"
+            unread.append(ColumnUse("links", name, LEFT_OUT, "number", why))
     return weights
 
 
 def _take_columns(
-    tensors: dict[str, np.ndarray], num_nodes: int, notes: list[str]
+    tensors: dict[str, np.ndarray], num_nodes: int, unread: list[ColumnUse]
 ) -> dict[str, np.ndarray]:
     """Tensors of one integer per node by name; `y` is the label, masks are dropped."""
     columns: dict[str, np.ndarray] = {}
@@ -127,13 +129,15 @@ def _take_columns(
         is_column = values.shape == (num_nodes,) and values.dtype.kind in "iu"
         if is_column and not name.endswith("_mask"):
             columns["label" if name == "y" else name] = values
-        elif values.dtype.kind != "b":
-            notes.append(f"tensor '{name}' was not used: it is not one whole number a node")
+        else:
+            why = "a tensor that is not one whole number a node"
+            why = "a mask" if values.dtype.kind == "b" or name.endswith("_mask") else why
+            unread.append(ColumnUse("nodes", name, LEFT_OUT, "number", why))
     return columns
 
 
-def _load_fields(path: Path) -> dict[str, Any]:
-    """Tensors of a Data object, a dict, or a dataset's (data, slices) pair."""
+def _load_fields(path: Path) -> tuple[dict[str, Any], list[ColumnUse]]:
+    """Tensors of a Data object, a dict, or a dataset's (data, slices) pair; uses of the rest."""
     file = f"file '{path.name}'"
     with open_archive(path) as archive:  # what it unpacks to, before torch unpacks it
         check_contents(archive)
@@ -161,7 +165,13 @@ def _load_fields(path: Path) -> dict[str, Any]:
         for k, v in fields.items()
         if (type(v) is int and abs(v) < 1 << 62) or (type(v) in (float, bool) and k == "num_nodes")
     }
-    return {k: v for k, v in fields.items() if isinstance(v, torch.Tensor)} | whole
+    tensors = {k: v for k, v in fields.items() if isinstance(v, torch.Tensor)} | whole
+    others = [
+        ColumnUse("nodes", name, LEFT_OUT, "text", "no tensor of numbers")
+        for name, value in fields.items()
+        if name not in tensors and value is not None
+    ]
+    return tensors, others
 
 
 def _to_numpy(tensor: Any, what: str) -> np.ndarray:

@@ -107,8 +107,11 @@ def _load_pairs(path: Path, folder: Path, _options: dict[str, Any]) -> dict[str,
 def _find_markers(path: Path, _folder: Path, _options: dict[str, Any]) -> dict[str, Any]:
     from core.data.columns import guess_unknown_markers
     from core.data.node_table import load_node_table
+    from core.data.readers import open_tables
 
-    return {"markers": guess_unknown_markers(load_node_table(path, asks=False))}
+    with open_tables(path, is_nodes=True) as tables:
+        table = load_node_table(tables.nodes or path, layout=tables.layout, asks=False)
+    return {"markers": guess_unknown_markers(table)}
 
 
 def _sniff_layout(path: Path, _folder: Path, options: dict[str, Any]) -> dict[str, Any]:

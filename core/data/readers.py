@@ -7,7 +7,8 @@ limits apply before memory is allocated.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,7 +37,9 @@ from core.data.network_text import load_dl, load_matrix_market, load_pajek, load
 from core.data.node_table import load_node_table, sniff_nodes
 from core.data.npz import load_npz
 from core.data.pyg import load_pyg
-from core.data.sniff import TableLayout
+from core.data.sandbox import make_folder
+from core.data.sniff import NEO4J, TableLayout
+from core.data.table_archive import Tables, unpack_tables
 from core.data.text_input import check_file
 from core.errors import FormatError, InputError
 
@@ -67,8 +70,14 @@ _FORMATS = {
     "dl": (".dl",),
     "npz": (".npz",),
     "pt": (".pt", ".pth"),
+    "tables": (".xlsx", ".xlsm", ".zip"),
 }
 """Format → suffixes; text formats also with .gz."""
+_PACKED = ("tables", "npz", "pt")
+"""Formats that a zip of tables may not hold."""
+_REMEDIES = {".cypher": NEO4J, ".xls": "save it as .xlsx or CSV", ".ods": "save it as .xlsx or CSV"}
+_LOOKED_AT = 200
+"""Rows by which a table of several is told from the others."""
 
 SUFFIXES = (*(suffix[1:] for known in _FORMATS.values() for suffix in known if suffix), "gz")
 """All supported suffixes, without the dot."""
@@ -100,8 +109,8 @@ def load_graph(
     """Read a graph; self-loops are dropped, repeated links merged, and both counted.
 
     path         edge list (CSV, TSV, TXT, .gz, Neo4j's, Parquet, Arrow), matrix, GraphML, GEXF,
-                 GML, JSON of nodes and links, Pajek, Matrix Market, UCINET DL, SIF, NPZ, .pt, or a
-                 folder of OGB or PyG
+                 GML, JSON of nodes and links, Pajek, Matrix Market, UCINET DL, SIF, NPZ, .pt, an
+                 Excel workbook or zip of links and, at most, nodes, or a folder of OGB or PyG
     nodes_path   node table (CSV, Parquet), joined by `id_column`, or MUSAE features (JSON)
     target_path  MUSAE targets (CSV)
     private, utility  columns that become attributes instead of features
@@ -139,22 +148,29 @@ def load_graph(
     given |= dict.fromkeys(ignore, "ignore")
     stated = zip((source, target, weight, time, kind), LINK_ROLES, strict=True)
     given |= {c: role for c, role in stated if c is not None and c != NO_WEIGHT}
-    table, is_musae = None, target_path is not None
-    if nodes_path is not None:
-        nodes_path = check_file(nodes_path)
-        is_musae |= ".json" in nodes_path.suffixes
-        table = None if is_musae else load_node_table(nodes_path, layout=nodes_layout)
-    raw = _load_raw(path, given, weight, missing_nodes, layout, list_ids(table, id_column))
-    if graph_id is None and table is not None:
-        graph_id = _find_graph_id(raw, table, id_column)
-    if graph_id is not None:
-        raw = take_ids(raw, graph_id, file_name)
-    if is_musae:
-        raw = join_musae(raw, nodes_path, target_path, id_column)
-    elif table is not None and nodes_path is not None:
-        raw = _join_nodes(raw, table, nodes_path.name, id_column, missing_nodes)
-    if not raw.modes:
-        raw = replace(raw, modes=find_modes(raw))
+    with ExitStack() as opened:
+        tables = opened.enter_context(open_tables(path))
+        nodes = tables
+        if nodes_path is not None:
+            nodes = opened.enter_context(open_tables(check_file(nodes_path), is_nodes=True))
+        layout = {**(layout or {}), **tables.layout}
+        nodes_layout = {**(nodes_layout or {}), **nodes.layout}
+        table, is_musae = None, target_path is not None
+        if nodes.nodes is not None:
+            is_musae |= ".json" in nodes.nodes.suffixes
+            table = None if is_musae else load_node_table(nodes.nodes, layout=nodes_layout)
+        ids = list_ids(table, id_column)
+        raw = _load_raw(tables.links, given, weight, missing_nodes, layout, ids)
+        raw = replace(raw, notes=[*tables.notes, *raw.notes])
+        if graph_id is None and table is not None:
+            graph_id = _find_graph_id(raw, table, id_column)
+        if graph_id is not None:
+            raw = take_ids(raw, graph_id, file_name)
+        if is_musae:
+            raw = join_musae(raw, nodes.nodes, target_path, id_column)
+        elif table is not None and nodes.nodes is not None:
+            raw = _join_nodes(raw, table, nodes.nodes.name, id_column, missing_nodes)
+    raw = find_modes(raw) if raw.modes is None else raw
     node_roles = {c: r for c, r in roles.items() if r not in ("id", *LINK_ROLES)}
     return assemble_graph(
         raw,
@@ -178,7 +194,15 @@ def read_preview(
     header are called source, target, weight. Matrices and other formats give an empty
     table.
     """
-    path = check_file(path)
+    with open_tables(check_file(path), is_nodes) as tables:
+        return _read_rows(tables, rows, is_nodes, layout)
+
+
+def _read_rows(
+    tables: Tables, rows: int, is_nodes: bool, layout: Mapping[str, str] | None
+) -> pd.DataFrame:
+    path = tables.nodes if is_nodes and tables.nodes is not None else tables.links
+    layout = {**(layout or {}), **tables.layout}
     kind = detect_format(path)
     if kind == "parquet" or (is_nodes and kind == "text"):
         return load_node_table(path, rows, layout, asks=False)
@@ -186,6 +210,31 @@ def read_preview(
         return pd.DataFrame()
     text = load_link_text(path, layout)
     return pd.DataFrame() if text.matrix is not None else text.parse(rows)
+
+
+@contextmanager
+def open_tables(path: Path, is_nodes: bool = False) -> Iterator[Tables]:
+    """The tables of a zip or workbook, unpacked while the block runs; else the file itself.
+
+    is_nodes  whether a lone table is one of nodes
+    """
+    if path.is_dir() or detect_format(path) != "tables":
+        yield Tables(path, path if is_nodes else None, {})
+        return
+    suffixes = [s for kind, known in _FORMATS.items() for s in known if s and kind not in _PACKED]
+    with make_folder("read") as folder:
+        found = unpack_tables(path, Path(folder), suffixes, _look_like_links)
+        if is_nodes and found.nodes is None:
+            found = replace(found, nodes=found.links)
+        yield found
+
+
+def _look_like_links(path: Path, layout: Mapping[str, str]) -> bool:
+    """Whether a table of several is the one of links; graph files and matrices are."""
+    if detect_format(path) not in ("text", "parquet"):
+        return True
+    table = _read_rows(Tables(path, None, dict(layout)), _LOOKED_AT, False, None)
+    return table.empty or holds_links(table)
 
 
 def list_ids(table: pd.DataFrame | None, id_column: str | None = None) -> frozenset[str]:
@@ -201,9 +250,9 @@ def sniff_table(
 ) -> TableLayout | None:
     """Detected layout of a table of links or nodes, with open questions; None for other formats."""
     path = check_file(path)
-    if detect_format(path) != "text":
-        return None
-    return sniff_nodes(path, layout) if is_nodes else load_link_text(path, layout).layout
+    if detect_format(path) == "text":
+        return sniff_nodes(path, layout) if is_nodes else load_link_text(path, layout).layout
+    return None
 
 
 def detect_format(path: Path) -> str:
@@ -220,13 +269,13 @@ def detect_format(path: Path) -> str:
         suffix = Path(path.stem).suffix.lower()
     found = next((kind for kind, suffixes in _FORMATS.items() if suffix in suffixes), None)
     if found is None:
-        raise FormatError(
-            f"file '{path.name}'",
-            "must be of a supported format",
-            suffix,
-            "use CSV, TSV, TXT, Parquet, Arrow, GraphML, GEXF, GML, Pajek (.net), Matrix Market "
-            "(.mtx), UCINET (.dl), Cytoscape (.sif), node-link JSON, NPZ or PT",
+        remedy = (
+            "use CSV, TSV, TXT, Excel (.xlsx), a zip of tables, Parquet, Arrow, GraphML, GEXF, "
+            "GML, Pajek (.net), Matrix Market (.mtx), UCINET (.dl), Cytoscape (.sif), node-link "
+            "JSON, NPZ or PT"
         )
+        remedy = _REMEDIES.get(suffix, remedy)
+        raise FormatError(f"file '{path.name}'", "must be of a supported format", suffix, remedy)
     return found
 
 

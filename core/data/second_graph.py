@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.algorithms.pairs import sample_non_links
+from core.algorithms.pairs import count_candidates, sample_candidates
 from core.data.link_release import draw_rows
 from core.errors import InputError
 from core.graph import Graph
@@ -71,8 +71,7 @@ def sample_second_graph(original: Graph, seed: Seed, overlap: float, noise: floa
     is_kept = rng.random(original.num_edges) < overlap
     kept = original.edges[is_kept]
     wanted = round(noise * original.num_edges)
-    free = original.num_pairs - original.num_edges
-    added = sample_non_links(original, min(wanted, free), rng)
+    added = sample_candidates(original, min(wanted, count_candidates(original)), rng)
     weights = original.weights
     if weights is not None:
         others = seed.rng("values of added links").choice(weights, len(added))

@@ -25,7 +25,7 @@ NEO4J = "export GraphML (apoc.export.graphml.all), or a CSV with :START_ID and :
 """Remedy for exports of Neo4j that hold nodes and relationships in rows of their own."""
 _STARTS = (
     (rb"%PDF-", "a PDF document", "export the table as CSV"),
-    (rb"PK\x03\x04", "a zip archive or a spreadsheet", "export the table as CSV"),
+    (rb"PK\x03\x04", "a zip archive or a spreadsheet", "call it .zip or .xlsx"),
     (rb"\x89PNG|\xff\xd8\xff|GIF8", "a picture", "export the table as CSV"),
     (rb"SQLite format 3", "a database", "export the table as CSV"),
     (rb"\{\\rtf", "a text document", "save it as plain text"),

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from core.algorithms.communities import find_communities
-from core.algorithms.pairs import find_near_pairs, sample_non_links
+from core.algorithms.pairs import count_candidates, find_near_pairs, sample_candidates
 from core.arrays import decode_pairs, is_among, pair_codes
 from core.attribute import Attribute
 from core.errors import InputError
@@ -62,9 +62,9 @@ def draw_threats(
         hidden, test, visible = withhold_links(
             graph, seed, hide_links, sensitive_links, test_links, held_back
         )
-        non_links = sample_non_links(graph, len(hidden) + len(test), seed.rng("non_links"))
+        non_links = sample_candidates(graph, len(hidden) + len(test), seed.rng("non_links"))
         absent, test_non = non_links[: len(hidden)], non_links[len(hidden) :]
-        candidates = graph.num_pairs - visible.num_edges
+        candidates = graph.num_candidates - visible.num_edges
         prior = len(hidden) / max(candidates, 1)
         link = judge_links(graph, visible, LinkThreat(hidden, absent, prior), evaluation, seed)
     attribute = downstream = None
@@ -215,15 +215,15 @@ def judge_links(
     """
     rng = seed.rng("more_non_links")
     if evaluation == "uniform":
-        available = graph.num_pairs - graph.num_edges
-        more = sample_non_links(graph, min(NUM_NON_LINKS, available), rng)
+        more = sample_candidates(graph, min(NUM_NON_LINKS, count_candidates(graph)), rng)
         return replace(threat, more_absent=_leave_out(more, threat.absent, graph.num_nodes))
     if evaluation == "degree_matched":
         absent = _swap_ends(graph, threat.hidden, NUM_NON_LINKS, rng)
         judged = None
     else:
         absent, _ = find_near_pairs(visible, MAX_STEPS, rng)
-        absent = rng.permutation(np.unique(absent[~graph.contains_pairs(absent)], axis=0))
+        is_absent = ~graph.contains_pairs(absent) & graph.may_link(absent)
+        absent = rng.permutation(np.unique(absent[is_absent], axis=0))
         judged = _share_neighbor(visible, threat.hidden)
     count = len(threat.hidden) if judged is None else int(judged.sum())
     if not count or not len(absent):
@@ -256,7 +256,7 @@ def _swap_ends(graph: Graph, links: np.ndarray, count: int, rng: np.random.Gener
     ends = links.ravel()
     for _ in range(50):
         pairs = rng.choice(ends, (2 * count, 2))
-        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        pairs = pairs[(pairs[:, 0] != pairs[:, 1]) & graph.may_link(pairs)]
         codes = pair_codes(pairs[~graph.contains_pairs(pairs)], graph.num_nodes)
         found = pd.unique(np.concatenate([found, codes]))
         if len(found) >= count:
@@ -278,16 +278,18 @@ def draw_released_threat(
     """before: the graph that was defended; released: what its recipients hold.
 
     Links of weight 0 are no links. Kinds with more than MAX_PAIRS pairs are represented by a
-    weighted sample.
+    weighted sample. Of a graph in two modes, pairs within one are nobody's question.
     """
     real, published = (
-        Graph(edges=graph.present_edges, node_ids=graph.node_ids) for graph in (before, released)
+        Graph(edges=graph.present_edges, node_ids=graph.node_ids, modes=before.modes)
+        for graph in (before, released)
     )
+    published = published.select_edges(published.may_link(published.edges))
     links, link_weight = _sample(real.edges, rng)
     false_links, false_weight = _sample(published.edges[~real.contains_pairs(published.edges)], rng)
     either = real.with_edges(np.concatenate([real.edges, published.edges]))
-    rest = either.num_pairs - either.num_edges
-    others = sample_non_links(either, min(rest, NUM_OTHERS), rng)
+    rest = count_candidates(either)
+    others = sample_candidates(either, min(rest, NUM_OTHERS), rng)
     weights = np.repeat(
         [link_weight, false_weight, rest / max(len(others), 1)],
         [len(links), len(false_links), len(others)],

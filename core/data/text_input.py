@@ -169,7 +169,9 @@ def load_utf8(path: str | Path, max_line: int | None = MAX_LINE_BYTES) -> bytes:
             file,
             "must be text",
             f"a zero byte at position {data.index(0)}",
-            "check that the format is one of those supported",
+            "call it .zip or .xlsx if it is one"
+            if data.startswith(b"PK")
+            else "check that the format is one of those supported",
         )
     if not data.isascii():
         try:
@@ -183,6 +185,8 @@ def load_utf8(path: str | Path, max_line: int | None = MAX_LINE_BYTES) -> bytes:
                 "save it as UTF-8",
             ) from None
     data = data.removeprefix(codecs.BOM_UTF8)
+    if b"\n" not in data:  # the line ends of old spreadsheets on a Mac
+        data = data.replace(b"\r", b"\n")
     if not data or data.isspace():
         raise FormatError(file, "must not be empty", "blank lines only")
     return data

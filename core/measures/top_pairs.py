@@ -11,7 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.algorithms.pairs import count_shared_neighbors, find_near_pairs, sample_non_links
+from core.algorithms.pairs import (
+    count_candidates,
+    count_shared_neighbors,
+    find_near_pairs,
+    sample_candidates,
+)
 from core.arrays import is_among, pair_codes
 from core.graph import Graph
 from core.measures.intervals import share_variance
@@ -66,7 +71,7 @@ def draw_candidates(
             np.empty((0, 2), np.int64) if test_links is None else test_links,
         )
     )
-    available = graph.num_pairs - graph.num_edges
+    available = count_candidates(graph)
     total = available - len(held_back)
     excluded = np.sort(pair_codes(np.concatenate([hidden, held_back]), n))
 
@@ -74,15 +79,17 @@ def draw_candidates(
         return np.asarray(pairs[~is_among(pair_codes(pairs, n), excluded)])
 
     if available <= limit and not is_local:
-        return _join(hidden, [(drop_excluded(sample_non_links(graph, available, rng)), 1.0)], total)
+        return _join(
+            hidden, [(drop_excluded(sample_candidates(graph, available, rng)), 1.0)], total
+        )
     near, weight = find_near_pairs(graph, limit, rng)
-    near = drop_excluded(near)
+    near = drop_excluded(near[graph.may_link(near)])
     num_near = round(weight * len(near))
     if len(near) > limit:
         near, weight = near[rng.choice(len(near), limit, replace=False)], num_near / limit
     num_remaining = max(total - len(hidden) - num_near, 0)
     num_sampled = NUM_LAST if is_local else NUM_OTHERS
-    far = drop_excluded(sample_non_links(graph, min(num_sampled, limit, available), rng))
+    far = drop_excluded(sample_candidates(graph, min(num_sampled, limit, available), rng))
     far = far[count_shared_neighbors(graph, far) == 0]
     return _join(hidden, [(near, weight), (far, max(num_remaining / max(len(far), 1), 1.0))], total)
 

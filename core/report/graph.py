@@ -13,13 +13,16 @@ from core.algorithms.line_density import count_crossings, shade_density
 from core.attribute import Attribute
 from core.findings.people_map import compute_people, summarize_map
 from core.findings.profile import compute_degree_counts
+from core.findings.uses import describe_uses
 from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.data import MIN_CELL, ReportData
 from core.report.disclosure import SMALL, round_count
+from core.report.text import clean_text
 from core.words import format_percent
 
 MAX_CLASSES = 10
+MAX_FEATURES = 20
 MAX_PEOPLE = 100_000
 VECTOR = 400
 """Largest number of nodes drawn as vectors; more are rasterised."""
@@ -35,14 +38,19 @@ def build_graph(data: ReportData) -> list[Block]:
     degrees = graph.degrees
     num_components, labels = connected_components(graph.adjacency, directed=False)
     largest = int(np.bincount(labels).max())
-    num_nodes, num_links = graph.num_nodes, graph.num_edges
-    if data.is_external:  # ratios of exact counts would tell them
-        num_nodes, num_links = round_count(num_nodes), round_count(num_links)
-    density = num_links / max(num_nodes * (num_nodes - 1) / 2, 1)
+    data_count = round_count if data.is_external else int  # exact ratios would tell the counts
+    num_nodes, num_links = data_count(graph.num_nodes), data_count(graph.num_edges)
+    pairs = num_nodes * (num_nodes - 1) / 2
+    if graph.modes is not None:
+        pairs = float(np.prod([data_count(count) for count in graph.modes.counts.tolist()]))
+    density = num_links / max(pairs, 1)
     rows = [
         ("Nodes", data.count(graph.num_nodes)),
         ("Links", data.count(graph.num_edges) + ("" if graph.weights is None else " (weighted)")),
-        ("Linked share of all pairs", f"{100 * density:.2g} %" if density else "none"),
+        (
+            "Linked share of all pairs" + (" across the modes" if graph.modes else ""),
+            f"{100 * density:.2g} %" if density else "none",
+        ),
         (
             "Links of a node",
             f"{2 * num_links / max(num_nodes, 1):.1f} on average"
@@ -57,6 +65,10 @@ def build_graph(data: ReportData) -> list[Block]:
         ),
         ("Features", f"{len(graph.feature_names):,}" if graph.features is not None else "none"),
     ]
+    if graph.modes is not None:
+        modes = zip(graph.modes.classes, graph.modes.counts.tolist(), strict=True)
+        shown = " and ".join(f"{data.count(count)} {clean_text(name, 40)}" for name, count in modes)
+        rows.insert(1, ("Two modes", f"{shown}; every link joins one to the other"))
     figures = _build_picture(data)
     counts = compute_degree_counts(graph)
     if (counts.degree > 0).any() and not data.is_external:
@@ -75,7 +87,36 @@ def build_graph(data: ReportData) -> list[Block]:
         role = "private" if column == spec.threats.private else "utility"
         attribute = graph.with_private(column).attribute(column)
         result.append(_build_classes(data, attribute, role))
+    if not data.is_external:  # what is left out is not named outside
+        result.append(_build_uses(data))
     return result
+
+
+def _build_uses(data: ReportData) -> Block:
+    """Every column of the input and its use; of many features their number."""
+    uses = describe_uses(data.view)
+    features = [use for use in uses if use["use"] == "feature"]
+    rows = [
+        (
+            clean_text(use["name"], 60),
+            use["table"],
+            use["use"],
+            "yes" if use["published"] else "no",
+            clean_text(use["why"], 120),
+        )
+        for use in uses
+        if use["use"] != "feature" or len(features) <= MAX_FEATURES
+    ]
+    if len(features) > MAX_FEATURES:
+        count = sum(use["count"] for use in features)
+        leaves = "yes" if all(use["published"] for use in features) else "some"
+        rows.append((f"{count:,} features", "nodes", "feature", leaves, ""))
+    return blocks.table(
+        ["Column", "Of the", "Use", "Leaves", "Why"],
+        rows,
+        "Columns of the input: use in this audit, and whether each leaves with the original.",
+        widths=[1.4, 0.6, 1, 0.6, 2],
+    )
 
 
 def _build_classes(data: ReportData, attribute: Attribute, role: str) -> Block:

@@ -73,7 +73,8 @@ def compute_profile(
     _report: LoadReport | None,
 ) -> GraphProfile:
     graph = load_chosen(graph_hash, columns)
-    return profile.compute_profile(graph, _report, private, utility)
+    more = [column for column in columns if column not in (private, utility)]
+    return profile.compute_profile(graph, _report, private, utility, more)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -16,6 +16,7 @@ from core.audit.results.export import describe_audit, make_file_name
 from core.audit.results.view import AuditView
 from core.data.writers import write_release
 from core.findings.channels import describe_channels
+from core.findings.uses import describe_uses
 from core.findings.verdict import Verdict
 from core.release import Release
 from core.report import ReportOptions, format_dpia, render_preview, write_report
@@ -34,7 +35,11 @@ def make_dpia(view: AuditView, options: ReportOptions, name: str) -> bytes:
 
 def make_json(view: AuditView, verdict: Verdict) -> bytes:
     """Content of audit.json, as written by the command line."""
-    more = {"verdict": verdict.describe(), "channels": describe_channels(view)}
+    more = {
+        "verdict": verdict.describe(),
+        "channels": describe_channels(view),
+        "columns": describe_uses(view),
+    }
     content = {**more, **describe_audit(view)}
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
     return f"{text}\n".encode()

@@ -46,7 +46,7 @@ DECISION_ICONS: dict[Decision, str] = {
 """Markdown icon of a decision; always shown with its sentence."""
 RUN_FORMS = ("attack_form", "run_form", "guide_form")
 """Forms that start a run; what the Data page sets is kept in the session."""
-KEPT = ("attacks", "defenses", "policy", "purpose")
+KEPT = ("attacks", "defenses", "policy", "purpose", "input_columns")
 """Fields that a changed run keeps although they have no control of their own."""
 WAIT = "An audit is running. Wait until it ends, or cancel it in the sidebar."
 
@@ -330,6 +330,13 @@ def keep_fields(view: AuditView) -> dict[str, Any]:
     return {**kept, "identity": identity and identity.model_dump()}
 
 
+def find_uses() -> dict[str, Any]:
+    """Field of the spec with the uses of the columns of the open graph's files, if they were read
+    in this session."""
+    report = st.session_state.get("load_reports", {}).get(st.session_state["graph"])
+    return {} if report is None else {"input_columns": report.columns}
+
+
 def make_spec(fields: dict[str, Any]) -> AuditSpec:
     """Spec of an audit of the open graph and its threats; raises InputError."""
     choice = session.current_threats()
@@ -341,6 +348,7 @@ def make_spec(fields: dict[str, Any]) -> AuditSpec:
             "graph_hash": st.session_state["graph"],
             **choice.spec_fields,
             **fields,
+            **find_uses(),
         },
         title_control,
     )

@@ -26,6 +26,8 @@ LINKS, NODES, WORDS, TARGETS, UNUSED = (
     "Classes (targets)",
     "Not used",
 )
+TABULAR = ("text", "tables")
+"""Formats of files that may be of links or of nodes."""
 TABLES = (NODES, TARGETS)
 """Parts with a header and one row per node."""
 PREVIEW_ROWS = 8
@@ -179,11 +181,11 @@ def _sniff(path: str, changed: float, is_nodes: bool) -> TableLayout | None:
 
 def _find_links(paths: list[Path]) -> Path | None:
     """The file that most likely contains the links: ids repeat in its first column."""
-    likely = [p for p in paths if readers.detect_format(p) not in ("text", "json", "parquet")]
-    texts = [path for path in paths if readers.detect_format(path) == "text"]
+    likely = [p for p in paths if readers.detect_format(p) not in (*TABULAR, "json", "parquet")]
+    texts = [path for path in paths if readers.detect_format(path) in TABULAR]
     texts = [path for path in texts if not _holds_targets(path)]
     if len(paths) == 1:
-        likely += [p for p in paths if p in texts or readers.detect_format(p) != "text"]
+        likely += [p for p in paths if p in texts or readers.detect_format(p) not in TABULAR]
     for path in [] if likely else texts:
         table = _preview(path, SCAN_ROWS, False)
         if readers.holds_links(table):

@@ -20,6 +20,7 @@ from core.cli.audit import judge_audit
 from core.defenses.external import EXTERNAL
 from core.errors import InputError
 from core.findings.channels import describe_channels
+from core.findings.uses import describe_uses
 from core.privacy.claim_check import ClaimCheck
 from core.release import ORIGINAL
 from tests.inline import run_inline
@@ -47,7 +48,8 @@ def write(tmp_path_factory):
         folder = tmp_path_factory.mktemp("out")
         view = replace(view, provenance=describe_run(view.spec) | {"devices": ["CPU"]})
         verdict, _ = judge_audit(view, lambda _text: None)
-        write_audit(view, folder, {**verdict, "channels": describe_channels(view)})
+        found = {"channels": describe_channels(view), "columns": describe_uses(view)}
+        write_audit(view, folder, {**verdict, **found})
         return json.loads((folder / "audit.json").read_text())
 
     return call

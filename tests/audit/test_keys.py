@@ -26,6 +26,7 @@ from core.audit.computing import plan
 from core.audit.computing.cell import Cell
 from core.audit.computing.prepared import PreparedAudit
 from core.data.external_release import align_release
+from core.data.loaded import ColumnUse
 from core.graph import Graph
 from tests.oracles.graphs import two_communities
 
@@ -116,6 +117,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "root_seed": {"root_seed": 7},
     "policy": {"policy": {}},
     "purpose": {"purpose": {"recipient": "a partner"}},
+    "input_columns": {"input_columns": [vars(ColumnUse("nodes", "x", "feature", "number"))]},
     "note": {"note": "of May"},
 }
 """Each field set to another value than its default, with what it needs."""

@@ -38,7 +38,7 @@ def test_every_column_has_its_use(tmp_path, capsys):
     }
     assert (found["nodes"], found["links"], found["modes"]) == (5, 3, {})
     assert found["merged"]["reverse_directions"] == 0
-    assert "note: column 'sourceID' of the links is kind of a link: 2 kinds" in said
+    assert "column of the links 'sourceID': kind of a link (class), 2 kinds" in said
     assert main(["inspect", str(path)]) == 0
     assert "links  node_id_start  source" in capsys.readouterr().out
 
@@ -79,8 +79,18 @@ def test_examples_of_ids_are_on_standard_error_only(tmp_path, capsys, monkeypatc
     assert "E+11" not in shown.out
     words = ["audit", "--graph", str(path), "--attack", "common_neighbors", "--repeats", "1"]
     assert main([*words, "--out", str(tmp_path / "out")]) in (0, 1, 3)
-    assert "4.910E+11" in capsys.readouterr().err
-    assert "scientific notation" not in (tmp_path / "out" / "audit.json").read_text()
+    said = capsys.readouterr().err
+    assert "4.910E+11" in said
+    assert "column of the links 'caller': source (id), by its name and values" in said
+    text = (tmp_path / "out" / "audit.json").read_text()
+    assert "scientific notation" not in text
+    assert "E+11" not in text
+    found = {c["name"]: (c["use"], c["published"]) for c in json.loads(text)["columns"]}
+    assert found == {
+        "caller": ("source", True),
+        "callee": ("target", True),
+        "count": ("weight", False),  # all of them 1
+    }
 
 
 def test_judge_reads_the_release_by_options_of_its_own(tmp_path, capsys, monkeypatch):
@@ -95,3 +105,17 @@ def test_judge_reads_the_release_by_options_of_its_own(tmp_path, capsys, monkeyp
     assert "source must be a column; got p" in capsys.readouterr().err
     words += ["--release-source", "source", "--release-target", "target"]
     assert main(words) in (0, 1, 3)
+
+
+def test_secrets_have_their_use_and_many_features_are_one_line(tmp_path, capsys):
+    path, nodes = tmp_path / "l.csv", tmp_path / "n.csv"
+    path.write_text("source,target\n1,2\n2,3\n")
+    names = ["id", "age", "team", *(f"w{i}" for i in range(25))]
+    rows = [[i, 30 + i, "ab"[i % 2], *(i * j for j in range(25))] for i in range(1, 4)]
+    nodes.write_text("\n".join(",".join(map(str, row)) for row in [names, *rows]) + "\n")
+    words = ("--nodes", str(nodes), "--private", "team", "--private", "age")
+    found, said = inspect(path, *words, capsys=capsys)
+    assert len(found["columns"]) == len(names) + 2
+    for line in ("'team': private (class)", "'age': private (number)", "'25 features': feature"):
+        assert line in said
+    assert "'w3'" not in said

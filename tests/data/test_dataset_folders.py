@@ -51,8 +51,8 @@ def test_a_folder_of_ogb(tmp_path):
     assert graph.attribute("label").codes.tolist() == [0, 1, -1, 1]
     assert (report.num_self_loops, report.num_reciprocal) == (1, 1)
     assert report.num_nodes_without_links == 1
-    assert report.notes[0] == "1 file not used: edge-feat.csv.gz"
-    assert "the largest stays (--merge" in report.notes[1]
+    assert report.ignored_columns == {"edge-feat.csv.gz": "a file of others"}
+    assert "the largest stays (--merge" in report.notes[0]
     assert load_graph(folder, weight="none").graph.weights is None
 
 

@@ -153,10 +153,12 @@ def test_pajek_lists_numbers_and_places(tmp_path):
         frozenset("13"): 1.0,
         frozenset("34"): 2.5,
     }
-    assert found.report.notes == [
-        "places and shapes of 1 vertices not used",
-        "vertices are called by their numbers: some labels are missing or repeated",
-    ]
+    told = "vertices are called by their numbers: some labels are missing or repeated"
+    assert found.report.notes == [told]
+    assert found.report.ignored_columns == {
+        "label": "some are missing or repeated",
+        "place and shape": "says how it is drawn (1 value)",
+    }
 
 
 def test_values_that_a_graph_cannot_hold_are_told(tmp_path):
@@ -165,9 +167,7 @@ def test_values_that_a_graph_cannot_hold_are_told(tmp_path):
     links = [{"source": 1, "target": 2, "since": 2001}]
     path.write_text(json.dumps({"nodes": nodes, "links": links}))
     loaded = load_in_sandbox(path)
-    assert loaded.report.notes == [
-        "2 values of nodes in 'tags', which holds lists or objects, not used"
-    ]
+    assert loaded.report.ignored_columns == {"tags": "holds lists or objects (2 values)"}
     (since,) = (column for column in loaded.report.columns if column.name == "since")
     assert (since.use, since.why) == ("time of a link", "by its name (1 value)")
     assert loaded.graph.link_table.columns["since"].format_values().tolist() == [2001]

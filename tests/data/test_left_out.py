@@ -8,6 +8,7 @@ import networkx as nx
 import pytest
 
 from core.data.catalogue import load_dataset
+from core.data.loaded import LEFT_OUT
 from core.data.readers import load_graph, read_preview
 from core.errors import ResourceError
 
@@ -58,11 +59,12 @@ def test_undeclared_keys_and_joined_graphs_of_graphml_are_told(tmp_path):
     loaded = load_graph(write(tmp_path, "g.graphml", GRAPHML))
     assert loaded.graph.num_edges == 2
     assert loaded.graph.weights is None
-    assert sorted(loaded.report.notes) == [
-        "1 value of nodes under the undeclared key 'x' not used",
-        "2 graphs of the file were read as one",
-        "2 values of edges under the undeclared key 'nobody' not used",
-    ]
+    assert loaded.report.notes == ["2 graphs of the file were read as one"]
+    assert {(c.table, c.name): c.why for c in loaded.report.columns if c.use == LEFT_OUT} == {
+        ("nodes", "x"): "its key is not declared (1 value)",
+        ("links", "nobody"): "its key is not declared (2 values)",
+        ("links", "weight"): "empty",
+    }
     assert loaded.graph.link_table.columns["kind"].format_values().tolist() == ["friend"]
 
 

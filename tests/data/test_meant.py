@@ -421,7 +421,7 @@ def test_hexadecimal_doubles_are_numbers(tmp_path):
     assert loaded.graph.feature_names == ("age",)
     assert loaded.graph.dense_features().ravel().tolist() == [31.25, 42]
     assert loaded.graph.weights.tolist() == [3]
-    assert loaded.report.notes == ["1 value of nodes in 'pos', which holds lists, not used"]
+    assert find_use(loaded, "pos", "nodes") == ("left out", "text", "holds lists (1 value)")
 
 
 GEXF = """<gexf><graph mode="dynamic">
@@ -453,6 +453,11 @@ DLS = {
     "embedded": (
         'DL N = 3\nFORMAT = EDGELIST1\nLABELS EMBEDDED\nDATA:\nann bo 1\nbo "c y" 1\n',
         "ann-bo bo-c y",
+    ),
+    "listed and embedded": (
+        "DL n=3\nformat = edgelist1\nlabels:\nann, bo, cy\nlabels embedded:\ndata:\n"
+        "cy ann\nbo cy 2\n",
+        "ann-cy bo-cy",
     ),
     "full embedded": ("dl n=2 \nlabels embedded\ndata:\n x y\nx 0 1\ny 1 0\n", "x-y"),
     "lists": ("dl n=3 format=nodelist1\ndata:\n1 2 3\n2 3\n", "1-2 1-3 2-3"),
@@ -558,12 +563,12 @@ def test_warnings_of_ids_come_from_the_sandbox(tmp_path):
     assert loaded.report.columns[0].use == "source"
 
 
-@pytest.mark.slow
-def test_a_million_ids_take_five_seconds():
-    ids = [f"+49170{i}" for i in range(1_000_000)]
+def test_a_hundred_thousand_ids_take_a_second():
+    """A million take five, as measured: see tests/benchmarks/README.md."""
+    ids = [f"+49170{i}" for i in range(100_000)]
     start = time.process_time()
     assert find_id_warnings(ids) == []
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 1
 
 
 def test_ids_of_a_column_of_the_graph_file(tmp_path):

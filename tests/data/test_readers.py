@@ -42,6 +42,7 @@ def links_of(graph):
         ("semicolons.csv", PATH.replace(",", ";")),
         ("blanks.csv", PATH.replace(",", ", ").replace("\n", "\n\n")),
         ("windows.csv", PATH.replace("\n", "\r\n")),
+        ("mac.csv", PATH.replace("\n", "\r")),
         ("packed.csv.gz", PATH),
         ("bom.csv", "\ufeff" + PATH),
         ("header.csv", "source,target\n" + PATH),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
-from pages.ui import upload
+from pages.ui import page, upload
 from tests.pages.conftest import OpenApp
 
 
@@ -138,7 +139,9 @@ def test_unsure_ends_are_asked_before_loading(open_app: OpenApp, audited, monkey
     assert audited[0].load_graph(app.session_state["graph"]).node_ids[:2] == ("a0", "c1")
 
 
-def test_the_use_of_each_column_is_on_the_data_page(open_app: OpenApp, example: str) -> None:
+def test_the_use_of_each_column_is_on_the_data_page(
+    open_app: OpenApp, example: str, monkeypatch
+) -> None:
     from core.data.loaded import ColumnUse, LoadReport
 
     app = open_app("data", graph=example)
@@ -153,6 +156,11 @@ def test_the_use_of_each_column_is_on_the_data_page(open_app: OpenApp, example: 
     app.run()
     assert not app.exception
     assert any("Every link joins two modes: 3 people and 2 events" in c.value for c in app.caption)
+    state = {"load_reports": {graph_hash: report}, "graph": graph_hash}
+    monkeypatch.setattr(st, "session_state", state)
+    assert page.find_uses() == {"input_columns": [use]}
+    state["graph"] = "another"
+    assert page.find_uses() == {}
     assert any("Odd ids" in warning.value for warning in app.warning)
     tables = [frame.value for frame in app.dataframe if "why" in frame.value]
     assert tables[0].why.tolist() == ["the time of a link"]

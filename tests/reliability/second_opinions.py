@@ -15,11 +15,14 @@ import io
 import itertools
 import json
 import re
+import tempfile
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
+from xml.etree import ElementTree
 
 import networkx as nx
 import numpy as np
@@ -276,6 +279,43 @@ def _read_dl(path: Path) -> Iterator[Reading]:
     yield _collect(((r[0], r[1], r[2] if len(r) > 2 else 1) for r in rows), range(1, size + 1))
 
 
+def is_whole_zip(path: Path) -> bool:
+    """Whether the members match their checksums."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.testzip() is None
+    except Exception:  # a damaged zip raises nearly anything
+        return False
+
+
+def _read_zip(path: Path) -> Iterator[Reading]:
+    """Both tables of a zip or workbook, as files of their own."""
+    with zipfile.ZipFile(path) as archive, tempfile.TemporaryDirectory() as name:
+        tables = [Path(name) / "links.csv", Path(name) / "nodes.csv"]
+        if path.suffix == ".xlsx":
+            for number, table in enumerate(tables, 1):
+                rows = _read_sheet(archive.read(f"xl/worksheets/sheet{number}.xml"))
+                with table.open("w", newline="") as out:
+                    csv.writer(out).writerows(rows)
+        else:
+            found = sorted(archive.namelist(), key=len)
+            for table, member in zip(tables, found, strict=True):
+                table.write_bytes(archive.read(member))
+        yield _read_nodes(tables[1], tables[0])
+
+
+def _read_sheet(content: bytes) -> list[list[str]]:
+    """Inline texts and numbers, in the order of the cells."""
+    rows = []
+    for row in ElementTree.fromstring(content).iter(f"{_SHEET}row"):
+        cells = ["".join(c.itertext()).strip() for c in row.iter(f"{_SHEET}c")]
+        rows.append([c[:-2] if re.fullmatch(r"\d+\.0", c) else c for c in cells])
+    width = max(map(len, rows))
+    return [row + [""] * (width - len(row)) for row in rows if any(row)]
+
+
+_SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+
 READERS: dict[str, Callable[[Path], Iterator[Reading]]] = {
     ".graphml": _read_networkx(nx.read_graphml),
     ".gexf": _read_networkx(nx.read_gexf),
@@ -284,6 +324,8 @@ READERS: dict[str, Callable[[Path], Iterator[Reading]]] = {
     ".net": _read_networkx(nx.read_pajek),
     ".mtx": _read_matrix,
     ".sif": _read_sif,
+    ".zip": _read_zip,
+    ".xlsx": _read_zip,
     ".dl": _read_dl,
     ".parquet": _read_table,
     ".feather": _read_table,

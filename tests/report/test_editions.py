@@ -69,7 +69,7 @@ def test_three_papers_and_the_assessment_are_written(papers):
 def test_the_internal_edition_has_what_the_external_one_must_not(papers, view):
     inside, outside = read(papers["report.pdf"]), read(papers["report-external.pdf"])
     graph = view.load_graph()
-    for text in (graph.content_hash[:16], "424242", "N-001"):
+    for text in (graph.content_hash[:16], "424242", "N-001", "Columns of the input"):
         assert text in inside
         assert text not in outside
     words = set(re.findall(r"\S+", outside))

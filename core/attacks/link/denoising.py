@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 from scipy.special import expit, logit
 
-from core.algorithms.pairs import sample_non_links
+from core.algorithms.pairs import count_candidates, sample_candidates
 from core.arrays import find_places, pair_codes
 from core.attacks.link.pair_classifier import PooledClassifier, fit_pair_classifier
 from core.attacks.link.pair_features import describe_pairs
@@ -155,7 +155,7 @@ def denoise(release: Release, context: Context, folds: int, rounds: int) -> Deno
     density, links, prior = estimate_link_probabilities(release)
     graph = release.graph
     parts = context.rng("folds").permutation(len(links)) % folds
-    probabilities, max_absent = prior, graph.num_pairs - graph.num_edges
+    probabilities, max_absent = prior, count_candidates(graph)
     for number in range(rounds + 1):
         rng, weights = context.rng("round", number), probabilities / probabilities.max(initial=1e-9)
         weighted = graph.with_edges(links, weights if number == 0 else probabilities)
@@ -167,7 +167,7 @@ def denoise(release: Release, context: Context, folds: int, rounds: int) -> Deno
             context.progress.update(number * folds + fold, (rounds + 1) * folds, "denoising")
             rows = np.flatnonzero(parts == fold)
             training = rng.permutation(len(rows))[:MAX_LEARNED]
-            absent = sample_non_links(graph, min(len(training), max_absent), rng)
+            absent = sample_candidates(graph, min(len(training), max_absent), rng)
             reduced = weighted.without_edges(links[rows])
             own_context = replace(context, shared=SharedWork())
             table = describe_pairs(

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from core.algorithms.normalize import fit_scale
-from core.algorithms.pairs import sample_non_links, split_by_work
+from core.algorithms.pairs import count_candidates, sample_candidates, split_by_work
 from core.algorithms.rings import count_rings
 from core.attacks.link.pair_features import describe_pairs
 from core.context import Context, SharedWork
@@ -101,7 +101,7 @@ class Ncn(LinkAttack):
         inputs, block = make_inputs(graph, device, "standard"), Block.of_graph(graph, "gcn", device)
         links = graph.edges[find_strong_links(graph)]
         links = rng.permutation(links)[: self.max_links]
-        max_absent = graph.num_pairs - graph.num_edges
+        max_absent = count_candidates(graph)
         if len(links) < LEAST_LINKS or max_absent < LEAST_LINKS:
             return PairNetworks(graph, inputs, block, [], np.zeros(1), np.ones(1))
         folds = min(self.folds, len(links) // 4)
@@ -114,7 +114,7 @@ class Ncn(LinkAttack):
             reduced = graph.without_edges(np.concatenate(group))
             own_block = Block.of_graph(reduced, "gcn", device)
             for part in group:
-                absent = sample_non_links(graph, min(round(RATIO * len(part)), max_absent), rng)
+                absent = sample_candidates(graph, min(round(RATIO * len(part)), max_absent), rng)
                 samples.append((reduced, own_block, np.concatenate([part, absent]), len(part)))
             pairs = np.concatenate([pairs for *_, pairs, _ in samples[-len(group) :]])
             # other attacks cannot reuse what is computed for a group

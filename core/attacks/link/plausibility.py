@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.algorithms.pairs import sample_non_links
+from core.algorithms.pairs import count_candidates, sample_candidates
 from core.arrays import find_places, pair_codes
 from core.attacks.link.pair_classifier import fit_pair_classifier
 from core.attacks.link.pair_features import describe_pairs
@@ -67,8 +67,8 @@ class Plausibility(LinkAttack):
             rng = context.rng("training", fold)
             if len(inside) > self.max_links:
                 inside = inside[np.sort(rng.choice(len(inside), self.max_links, replace=False))]
-            max_absent = graph.num_pairs - graph.num_edges
-            absent = sample_non_links(graph, min(len(inside), max_absent), rng)
+            max_absent = count_candidates(graph)
+            absent = sample_candidates(graph, min(len(inside), max_absent), rng)
             all_pairs = np.concatenate([inside, absent, pairs[rows]])
             has_embedding = self.embedding and graph.num_edges <= MAX_EMBEDDED
             table = describe_pairs(reduced, all_pairs, context, has_embedding)

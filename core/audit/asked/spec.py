@@ -24,6 +24,7 @@ from core.audit.asked.spec_parts import (
     ThreatSpec,
     nest_fields,
 )
+from core.data.loaded import ColumnUse
 from core.data.release_columns import Rule
 from core.defenses.external import EXTERNAL
 from core.errors import InputError, validate
@@ -257,7 +258,12 @@ class AuditSpec(PartedSpec):
         description="Answers on the release: recipient, knowledge, use, legal basis.",
         json_schema_extra=declare(affects=(), option=False, no_control="answers of the guide"),
     )
-
+    input_columns: tuple[ColumnUse, ...] = Field(
+        (),
+        description="Every column of the files that the graph was read from, and its use; empty "
+        "for a graph of the catalogue or of a script.",
+        json_schema_extra=declare(affects=(), option=False, no_control="found by reading"),
+    )
     note: str = Field(
         "",
         max_length=500,

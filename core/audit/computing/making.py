@@ -23,6 +23,8 @@ def make_release(defense: Defense, threats: Threats, context: Context) -> Releas
     threats = replace(threats, visible=strip_link_columns(visible))
     made = defense.publish(threats.visible, threats, context)
     release = check_release(made, threats.visible, defense.label)
+    if defense.keeps_nodes and visible.modes is not None:  # whoever reads the ids knows the modes
+        release = replace(release, graph=replace(release.graph, modes=visible.modes))
     if not defense.keeps_columns:
         return release
     is_private = release.guarantee.is_private
