@@ -16,11 +16,11 @@ from core.audit.asked.scenarios import Threat
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.label_places import place_labels
 from core.figures.theme import INKS, Ink, add_line, error_bars, style_figure
-from core.findings.curves import list_curves
+from core.findings.curves import Curve, list_curves
 from core.findings.inverted_scores import INVERTED, MARK
 from core.findings.labels import axis_title, chance_level, is_higher_useful, metric_title
 from core.findings.numbers import format_interval
-from core.findings.palette import Theme, escape_text, release_color, release_symbol
+from core.findings.palette import Theme, escape_text, fade, release_color, release_symbol
 from core.findings.tables import describe_sample, list_made, select_results
 from core.findings.tradeoff import (
     compute_admissible,
@@ -78,29 +78,30 @@ def tradeoff(
         _shade_within(figure, table, max_risk)
     curves = list_curves(table)
     for curve in sorted(curves, key=lambda curve: not curve.is_data_independent):
-        rows, dash = curve.table, "dot" if curve.is_data_independent else "solid"
-        color = ink.muted if curve.is_data_independent else colors[rows.release.iloc[0]]
-        add_line(figure, rows.risk, rows.utility, color, 2, dash, escape_text(curve.title))
+        _add_curve(figure, curve, colors, ink)
     front = find_clear_front(table)
     if not curves:  # with curves the front would be one line too many
         add_line(figure, front.risk, front.utility, ink.muted, 1.5, name="Pareto front")
-    pairs = _add_pairs(figure, table, ink)
+    pairs = {} if curves else _add_pairs(figure, table, ink)
     for is_open, row in zip(~admissible, table.itertuples(), strict=True):
         symbol = f"{symbols[row.release]}-open" if is_open else symbols[row.release]
         edge = {"width": 2, "color": ink.text if row.release == best else colors[row.release]}
         size = 15 if row.release == best else 11
         marker = {"color": colors[row.release], "symbol": symbol, "size": size, "line": edge}
-        _add_point(figure, row, marker)
+        _add_point(figure, row, marker, opacity=0.35 if curves else 1.0)
     lines = [(max_risk, "dash", "limit"), (chance_level(attack_metric), "dot", "chance")]
     drawn = sorted(x for x, _, _ in lines if x is not None)
-    ranges = _find_ranges(table, drawn)
+    ranges = _find_ranges(table, drawn, with_whiskers=not curves)
     for x, dash, name in lines:
         if x is not None:
             look = {"dash": dash, "width": 1.5 if name == "limit" else 1, "color": ink.text}
             label = f"{name} {x:g}"
             _add_limit(figure, x, look, label, *_place_label(x, drawn, ranges[0]))
     is_named = np.ones(len(table), bool)
-    if len(table) > MAX_NAMED:
+    if curves:
+        drawn_as = {release for curve in curves for release in curve.table.release}
+        is_named = (~table.release.isin(drawn_as) | (table.release == best)).to_numpy()
+    elif len(table) > MAX_NAMED:
         is_named = (table.is_pareto | table.release.isin([ORIGINAL, best])).to_numpy()
     _add_names(figure, table, best, is_named, admissible, ranges, drawn, ink)
     title = _describe_limit(table, admissible, max_risk)
@@ -148,6 +149,28 @@ def _describe_limit(table: pd.DataFrame, admissible: np.ndarray, limit: float | 
     return f"{count} of {int(defended.sum())} defended releases {verb} the limit of {most}{also}"
 
 
+def _add_curve(figure: go.Figure, curve: Curve, colors: dict[str, str], ink: Ink) -> None:
+    """The line through a defense's strengths, which stand at its ends."""
+    rows, is_muted = curve.table, curve.is_data_independent
+    color = ink.muted if is_muted else colors[rows.release.iloc[0]]
+    texts = [""] * len(rows)
+    for end in (0, -1) if not is_muted else ():
+        texts[end] = f"{rows.strength.iloc[end]:g}"
+    add_line(
+        figure,
+        rows.risk,
+        rows.utility,
+        color,
+        2,
+        "dot" if is_muted else "solid",
+        escape_text(curve.title),
+        mode="lines+text",
+        text=texts,
+        textposition="top left",
+        textfont={"size": 12, "color": color},
+    )
+
+
 def _shade_within(figure: go.Figure, table: pd.DataFrame, limit: float) -> None:
     """The region within the limit."""
     low = float(np.nanmin(table[["risk", "risk_low"]].to_numpy(float)))
@@ -185,12 +208,13 @@ def _add_limit(
     )
 
 
-def _add_point(figure: go.Figure, row: Any, marker: dict[str, Any]) -> None:
+def _add_point(figure: go.Figure, row: Any, marker: dict[str, Any], opacity: float = 1.0) -> None:
+    """opacity: of the whiskers."""
     risk = format_interval(row.risk, row.risk_low, row.risk_high)
     if row.is_inverted:
         risk += INVERTED
     utility = format_interval(row.utility, row.utility_low, row.utility_high)
-    title, color = escape_text(row.title), marker["color"]
+    title, color = escape_text(row.title), fade(marker["color"], opacity)
     figure.add_scatter(
         x=[row.risk],
         y=[row.utility],
@@ -208,10 +232,10 @@ def _add_point(figure: go.Figure, row: Any, marker: dict[str, Any]) -> None:
 
 
 def _find_ranges(
-    table: pd.DataFrame, lines: list[float]
+    table: pd.DataFrame, lines: list[float], with_whiskers: bool = True
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Ends of both axes: every whisker and line, with room for labels on each side."""
-    columns = ("", "_low", "_high")
+    """Ends of both axes: every point, whisker and line, with room for labels on each side."""
+    columns = ("", "_low", "_high") if with_whiskers else ("",)
     x = np.concatenate([*(table[f"risk{c}"].to_numpy(float) for c in columns), lines])
     y = np.concatenate([table[f"utility{c}"].to_numpy(float) for c in columns])
     return _widen(x), _widen(y)

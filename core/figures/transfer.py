@@ -22,6 +22,9 @@ from core.findings.tradeoff import compute_transfer
 MAX_UPRIGHT = 3
 """Number of releases up to which names are wrapped; more are slanted."""
 
+MAX_WRITTEN = 14
+"""Number of releases up to which cells have room for their values; more show them on hover."""
+
 SLANT, LETTER_PIXELS = 35, 6.6
 """Degrees of slanted names, and the mean width of their letters."""
 
@@ -79,7 +82,7 @@ def transfer_matrix(
             xgap=2,
             ygap=2,
             text=text,
-            texttemplate="%{text}",
+            texttemplate="%{text}" if len(releases) <= MAX_WRITTEN else None,
             customdata=hover,
             hovertemplate="%{y} on %{x}<br>%{customdata}<extra></extra>",
             colorbar={"title": {"text": metric_title(metric)}, "thickness": 12, "outlinewidth": 0},

@@ -135,9 +135,16 @@ def list_curves(table: pd.DataFrame) -> list[Curve]:
 def _title_curve(defense: Defense) -> str:
     """The defense with its changed settings but the strength."""
     assert defense.acts_by is not None
-    usual: Any = type(defense).model_fields[defense.acts_by.setting].default
-    others = {**defense.config, defense.acts_by.setting: usual}
-    return type(defense).model_validate(others).label
+    fields = type(defense).model_fields
+    usual = {defense.acts_by.setting: fields[defense.acts_by.setting].default}
+    is_free = bool(getattr(defense, "data_free", False))
+    others: dict[str, Any] = {
+        **defense.config,
+        **usual,
+        **({"data_free": False} if is_free else {}),
+    }
+    title = type(defense).model_validate(others).label
+    return f"{title}, without the data" if is_free else title
 
 
 def answer_curves(curves: Sequence[Curve], limit: float, utility: str) -> str:

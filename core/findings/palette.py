@@ -124,6 +124,11 @@ def escape_text(text: object) -> str:
     return html.escape(str(text), quote=False)
 
 
+def fade(color: str, opacity: float) -> str:
+    """A hex colour at an opacity between 0 and 1."""
+    return f"rgba({','.join(map(str, _rgb(color)))},{opacity:g})"
+
+
 def _mix(first: str, second: str, share: float) -> str:
     pairs = zip(_rgb(first), _rgb(second), strict=True)
     return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in pairs)
