@@ -10,6 +10,8 @@ import numpy as np
 from scipy import sparse, special
 
 from core.arrays import is_among, pair_codes
+from core.attribute import MISSING, Attribute
+from core.data.generalized_cells import read_feature, write_numbers
 from core.data.node_pairs import list_id_pairs
 from core.data.release_columns import show_columns
 from core.errors import InputError
@@ -23,7 +25,8 @@ def align_release(
     pseudonyms: Mapping[str, str] | None = None,
     takes_columns: bool = False,
 ) -> Graph:
-    """The release on the original's nodes, in their order; its columns as features.
+    """The release on the original's nodes, in their order; its columns as features, and as
+    attributes those that are texts in either graph, as they are written.
 
     secret         columns of the original that the release must not contain
     pseudonyms     pseudonym → node id; None: ids are unchanged
@@ -59,9 +62,16 @@ def align_release(
     table = release.move_rows(nodes[release.edges], bare.edges, bare.num_nodes)
     bare = replace(bare, link_table=table)
     if takes_columns:
-        shown = show_columns(original, [name for name in original.attributes if name not in secret])
-        seen = replace(bare, features=shown.features, feature_names=shown.feature_names)
-        return seen.without_features(tuple(secret))
+        names = [name for name in original.attributes if name not in secret]
+        shown = show_columns(original, names)
+        texts = {name: original.attributes[name] for name in names}
+        columns = {"features": shown.features, "feature_names": shown.feature_names}
+        return replace(bare, attributes=texts, **columns).without_features(tuple(secret))
+    texts = {name: _spread(column, nodes, bare) for name, column in release.attributes.items()}
+    for name in set(release.feature_names) & (set(original.attributes) - set(texts)):
+        numbers, codes = np.unique(read_feature(release, name), return_inverse=True)
+        texts[name] = _spread(Attribute(name, codes, write_numbers(numbers)), nodes, bare)
+    bare = replace(bare, attributes=texts)
     shown = show_columns(release, tuple(release.attributes))
     if shown.features is None:
         return replace(bare, features=None, feature_names=())
@@ -74,6 +84,13 @@ def align_release(
         spread = np.zeros((original.num_nodes, features.shape[1]), np.float32)
         spread[nodes] = features
     return replace(bare, features=spread, feature_names=shown.feature_names)
+
+
+def _spread(column: Attribute, nodes: np.ndarray, graph: Graph) -> Attribute:
+    """A column of these nodes on all nodes of a graph; unknown for the others."""
+    codes = np.full(graph.num_nodes, MISSING)
+    codes[nodes] = column.codes
+    return Attribute(column.name, codes, column.classes)
 
 
 def lacks_columns(original: Graph, release: Graph, secret: Collection[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from core.audit.results.export import describe_audit, write_audit
 from core.audit.service import AuditService
 from core.audit.store.database import Store
 from core.cli.audit import NOTHING_MAY_LEAVE, judge_audit
-from core.cli.judge import build_judge_spec
+from core.cli.judge import KNOWN_OF_LINKS, build_judge_spec
 from core.data.catalogue import load_dataset
 from core.data.node_pairs import list_id_pairs
 from core.data.synthetic import generate_social
@@ -441,3 +442,36 @@ def test_nothing_is_claimed_of_its_guarantee(tmp_path):
     assert list_guarantee_rows(guarantee) == [("Guarantee", "not known"), ("Protects", "not known")]
     assert explain_guarantee(guarantee) == UNKNOWN
     assert all(text in guarantee.note for text in NOT_TESTED)
+
+
+# -- tables that others generalised ---------------------------------------------------------
+
+CASES = Path(__file__).parents[3] / "shared" / "cases"
+TABLES = {"arx": (57, 0.7083, 1), "exact": (116, 0.9833, 1), "suppressed": (0, 1 / 120, 120)}
+"""Table of nodes → people who match one row only, share found, and k, by a loop over its rows."""
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_people_are_found_by_the_rows_that_may_be_theirs(tmp_path, table):
+    if not CASES.exists():
+        pytest.skip("needs the folder of cases")
+    spec = build(
+        tmp_path, CASES / "k01_links.csv", CASES / "k01_release.csv",
+        "--nodes", CASES / "k01_nodes.csv",
+        "--release-nodes", CASES / f"k01_release_nodes_{table}.csv",
+        "--ids", f"map:{CASES / 'k01_map.csv'}", "--attack", "column_values",
+    )  # fmt: skip
+    view = run_inline(spec, Store(tmp_path).load_graph(spec.graph_hash), tmp_path)
+    rows = {(r["method"], r["release"], r["metric"]): r for r in describe_audit(view)["results"]}
+    unique, found, k = TABLES[table]
+    for release, expected in ((EXTERNAL, (unique, found, k)), ("original", TABLES["exact"])):
+        shares = [
+            rows["column_values", release, metric]["value"]
+            for metric in ("share_unique", "expected_found", "k_anonymity")
+        ]
+        assert shares == pytest.approx([expected[0] / 120, *expected[1:]], abs=1e-4)
+    for depth in KNOWN_OF_LINKS:  # 19 of 360 links are gone
+        together = [r for r in view.results.itertuples() if f"with_links={depth}" in r.method]
+        assert {r.status for r in together} == {"done"}
+    degree = view.estimate(EXTERNAL, "column_values:with_links=degree@identity", "share_unique")
+    assert degree.value > (unique - 1) / 120

@@ -43,7 +43,8 @@ def test_columns_follow_their_nodes(is_sparse):
     assert found.edges.tolist() == [[0, 1], [0, 3]]
     assert found.feature_names == ("age", "city=Bonn", "city=Kiel")
     assert found.dense_features().tolist() == [[2, 0, 1], [3, 0, 0], [0, 0, 0], [1, 1, 0]]
-    assert not found.attributes
+    cities = found.attributes["city"]
+    assert (cities.classes, cities.codes.tolist()) == (("Bonn", "Kiel"), [1, -1, -1, 0])
     bare = align_release(ORIGINAL, make_release(attributes={}, features=None, feature_names=()))
     assert bare.features is None
 
