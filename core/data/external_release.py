@@ -11,7 +11,7 @@ from scipy import sparse, special
 
 from core.arrays import is_among, pair_codes
 from core.attribute import MISSING, Attribute
-from core.data.generalized_cells import read_feature, write_numbers
+from core.data.generalized_cells import compare_features, read_feature, write_numbers
 from core.data.node_pairs import list_id_pairs
 from core.data.release_columns import show_columns
 from core.errors import InputError
@@ -97,6 +97,36 @@ def lacks_columns(original: Graph, release: Graph, secret: Collection[str]) -> b
     """Whether attackers read no column of an aligned release though the original has some."""
     has_some = {*original.attributes, *original.feature_names} - set(secret)
     return bool(has_some) and not release.feature_names
+
+
+def is_unchanged(original: Graph, release: Graph, secret: Collection[str | None] = ()) -> bool:
+    """Whether an aligned release has the links of the original, their values and its columns,
+    those that are secret apart, and nothing else."""
+    same = np.array_equal(original.edges, release.edges)
+    mine, theirs = original.link_table, release.link_table
+    same = same and (theirs is None if mine is None else mine.equals(theirs))
+    weights = (original.weights, release.weights)
+    if not same or (weights[0] is None) != (weights[1] is None):
+        return False
+    if weights[0] is not None and not np.array_equal(*weights):
+        return False
+    columns = {*original.attributes, *original.feature_names} - set(secret)
+    shown = {name for name in release.feature_names if name.partition("=")[0] not in columns}
+    numbers = [name for name in original.feature_names if name in columns]
+    texts = [name for name in original.attributes if name in columns and name not in numbers]
+    if {*numbers, *texts} != {*shown.union(numbers), *release.attributes}:
+        return False
+    if not set(numbers) <= set(release.feature_names):
+        return False
+    shares = compare_features(original, release, numbers).values()
+    return all(share == 1 for share in shares) and all(
+        _is_same(original.attributes[name], release.attributes[name]) for name in texts
+    )
+
+
+def _is_same(first: Attribute, second: Attribute) -> bool:
+    texts = [np.array([*column.classes, ""], object)[column.codes] for column in (first, second)]
+    return bool((texts[0] == texts[1]).all())
 
 
 def find_withheld(original: Graph, release: Graph) -> list[tuple[str, str]]:

@@ -188,15 +188,17 @@ def list_incomparable(original: Graph, released: Graph) -> dict[str, float]:
         found[name] = 0.0 if match is None else float(match.contains.mean())
     own = set(original.feature_names)
     shared = [name for name in released.feature_names if name in own]
-    found |= _compare_features(original, released, shared) if shared else {}
+    found |= compare_features(original, released, shared)
     for name in released.feature_names:
         if name not in known and name.partition("=")[0] not in released.attributes:
             found[name] = 0.0
     return {name: share for name, share in found.items() if share < COMPARABLE}
 
 
-def _compare_features(original: Graph, released: Graph, names: list[str]) -> dict[str, float]:
-    """Name → share of the nodes with the same number in both graphs."""
+def compare_features(original: Graph, released: Graph, names: list[str]) -> dict[str, float]:
+    """Name of a feature of both graphs → share of the nodes with the same number."""
+    if not names:
+        return {}
     matrices: list[Any] = []
     for graph in (original, released):
         place = {name: number for number, name in enumerate(graph.feature_names)}

@@ -128,6 +128,8 @@ def _describe_review(verdict: Verdict) -> str:
             why = "its sensitive links must be named first"
         elif unproven:
             why = f"{count_noun(unproven, 'limit is', 'limits are')} not proven"
+        elif release.is_unchanged:
+            why = "nothing was changed"
         elif release.unattacked:
             names = " and ".join(c.name for c in release.channels if c.open_point)
             why = f"its {names} leave and are not attacked"

@@ -26,12 +26,13 @@ from core.defenses.external import EXTERNAL, NOT_TESTED, ONE_RELEASE, list_not_t
 from core.errors import InputError
 from core.findings.guarantees import UNKNOWN, explain_guarantee, list_guarantee_rows
 from core.findings.policy import find_policy
-from core.findings.verdict import judge
+from core.findings.verdict import UNCHANGED, judge
 from core.findings.verdict_words import describe_decision, explain_release, find_subject
 from core.report import ReportOptions
 from core.report.data import ReportData
-from core.report.decision_page import list_choices
+from core.report.decision_page import build_decision, build_verdict, list_choices
 from core.report.document import build_content
+from core.report.gate import build_gate
 from tests.inline import run_inline
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
@@ -475,3 +476,53 @@ def test_people_are_found_by_the_rows_that_may_be_theirs(tmp_path, table):
         assert {r.status for r in together} == {"done"}
     degree = view.estimate(EXTERNAL, "column_values:with_links=degree@identity", "share_unique")
     assert degree.value > (unique - 1) / 120
+
+
+# -- a release that is the original ---------------------------------------------------------
+
+
+def test_a_release_that_is_the_original_is_called_so(tmp_path):
+    file = write_pairs(tmp_path / "r.csv", KARATE, KARATE.edges)
+    more = ("--identity", "--attack", "degree", "--policy", "internal", "--columns")
+    spec = build(tmp_path, "karate", file, *more, "original")
+    check_called_so(run_inline(spec, KARATE, tmp_path), EXTERNAL)
+    spec = build(tmp_path, "karate", file, *more, "release")  # without the columns
+    view = run_inline(spec, KARATE, tmp_path)
+    assert not judge(view, find_policy("internal")).find(EXTERNAL).is_unchanged
+
+
+def test_so_is_one_that_a_defense_left_as_it_was(tmp_path):
+    fields = {
+        "graph_hash": KARATE.content_hash,
+        "identity": {"seeds_known": 2},
+        "num_repeats": 2,
+        "attacks": [{"key": "degree"}],
+        "defenses": [
+            {"key": "random_rewiring", "config": {"strength": 0.0}},
+            {"key": "random_rewiring"},
+            {"key": "pseudonyms"},
+        ],
+        "policy": find_policy("internal").model_dump(mode="json"),
+    }
+    view = run_inline(AuditSpec.check_spec(fields), KARATE, tmp_path)
+    verdict = judge(view, find_policy("internal"))
+    same = [release.release for release in verdict.releases if release.is_unchanged]
+    assert same == [verdict.releases[1].release]
+    check_called_so(view, same[0])
+
+
+def check_called_so(view, release):
+    """Command, audit.json, gate, page 1 of the PDF and section 1 say it."""
+    verdict = judge(view, find_policy("internal"))
+    assert verdict.find(release).decision != "publish"
+    assert UNCHANGED in explain_release(verdict.find(release))
+    said: list[str] = []
+    judge_audit(view, said.append)
+    assert sum(UNCHANGED in text for text in said) == 1
+    described = describe_audit(view)["releases"]
+    assert [each["id"] for each in described if each.get("unchanged")] == [release]
+    data = ReportData(view, ReportOptions(policy=find_policy("internal")))
+    report = json.dumps([build_verdict(data), build_decision(data)], ensure_ascii=False)
+    assert UNCHANGED in report
+    cases = [case for case in build_gate(view, 0).cases if case.rule == "decision"]
+    assert [UNCHANGED in case.message for case in cases].count(True) == 1
