@@ -198,7 +198,7 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
     name nodes without a link. Reports the reader's remarks."""
     import numpy as np
 
-    from core.data.external_release import align_release, lacks_columns
+    from core.data.external_release import align_release, count_found_by_order, lacks_columns
 
     pseudonyms, match = _load_pseudonyms(options, original), ""
     loaded = load_files(
@@ -219,6 +219,12 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
             "note: attackers read no column of the release; where columns leave with it, name them "
             "by --release-nodes or --columns original"
         )
+    if pseudonyms is not None and not match:
+        names = [pseudonyms[name] for name in loaded.graph.node_ids]
+        found = count_found_by_order(original, loaded.graph.node_ids, original.find_nodes(names))
+        if found:
+            match = f"The order of its rows or ids tells who is who for {found} of {len(names)}"
+            say(f"note: {match[0].lower()}{match[1:]}")
     is_there = np.ones(original.num_nodes, bool)
     if options.release_nodes is not None:
         names = (pseudonyms or {}).get

@@ -99,6 +99,28 @@ def lacks_columns(original: Graph, release: Graph, secret: Collection[str]) -> b
     return bool(has_some) and not release.feature_names
 
 
+BY_CHANCE = 10
+"""People found by an order below which it is chance: one is expected of a random order."""
+
+
+def count_found_by_order(original: Graph, names: Sequence[str], nodes: np.ndarray) -> int:
+    """Number of people found by the order of a release's rows, or of its ids: the first of them is
+    the first of the original, and so on; 0 if no more than by chance.
+
+    names, nodes  (k,) ids of the release in the order of its rows, and the original's nodes
+    """
+    by_id = np.argsort(np.argsort([original.node_ids[node] for node in nodes.tolist()]))
+    by_row = np.argsort(np.argsort(nodes))
+    lengths = [len(name) for name in names]
+    orders = (np.arange(len(names)), np.argsort(names), np.lexsort((names, lengths)))
+    found = [
+        int((own[order] == np.arange(len(own))).sum())
+        for own in (by_id, by_row)
+        for order in orders
+    ]
+    return max(found) if max(found) >= BY_CHANCE else 0
+
+
 def is_unchanged(original: Graph, release: Graph, secret: Collection[str | None] = ()) -> bool:
     """Whether an aligned release has the links of the original, their values and its columns,
     those that are secret apart, and nothing else."""

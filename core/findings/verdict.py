@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.view import AuditView
 from core.defenses.external import EXTERNAL
-from core.findings.channels import Channel, list_channels
+from core.findings.channels import Channel, describe_open, list_channels
 from core.findings.evidence import (
     Evidence,
     find_evidence,
@@ -107,7 +107,7 @@ class ReleaseVerdict(BaseModel):
     @property
     def unattacked(self) -> tuple[str, ...]:
         """What leaves and is not attacked, with the remedy."""
-        return tuple(filter(None, (channel.open_point for channel in self.channels)))
+        return describe_open(self.channels)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -20,14 +20,17 @@ from core.audit.store.database import Store
 from core.cli.audit import NOTHING_MAY_LEAVE, judge_audit
 from core.cli.judge import KNOWN_OF_LINKS, build_judge_spec
 from core.data.catalogue import load_dataset
+from core.data.external_release import count_found_by_order
 from core.data.node_pairs import list_id_pairs
 from core.data.synthetic import generate_social
 from core.defenses.external import EXTERNAL, NOT_TESTED, ONE_RELEASE, list_not_tested
 from core.errors import InputError
+from core.findings.channels import describe_channels
 from core.findings.guarantees import UNKNOWN, explain_guarantee, list_guarantee_rows
 from core.findings.policy import find_policy
 from core.findings.verdict import UNCHANGED, judge
 from core.findings.verdict_words import describe_decision, explain_release, find_subject
+from core.graph import Graph
 from core.report import ReportOptions
 from core.report.data import ReportData
 from core.report.decision_page import build_decision, build_verdict, list_choices
@@ -526,3 +529,53 @@ def check_called_so(view, release):
     assert UNCHANGED in report
     cases = [case for case in build_gate(view, 0).cases if case.rule == "decision"]
     assert [UNCHANGED in case.message for case in cases].count(True) == 1
+
+
+# -- what leaves with it --------------------------------------------------------------------
+
+
+def test_a_column_that_cannot_be_compared_is_named(tmp_path):
+    """Zip codes were replaced by numbers of regions: the join on all columns found nobody."""
+    if not CASES.exists():
+        pytest.skip("needs the folder of cases")
+    text = (CASES / "k01_release_nodes_exact.csv").read_text().replace(";102", ";region 2")
+    (tmp_path / "nodes.csv").write_text(text.replace(";101", ";region 1"))
+    spec = build(
+        tmp_path, CASES / "k01_links.csv", CASES / "k01_release.csv",
+        "--nodes", CASES / "k01_nodes.csv", "--release-nodes", tmp_path / "nodes.csv",
+        "--ids", f"map:{CASES / 'k01_map.csv'}", "--attack", "column_values",
+        "--policy", "internal",
+    )  # fmt: skip
+    view = run_inline(spec, Store(tmp_path).load_graph(spec.graph_hash), tmp_path)
+    listed = [c for c in describe_channels(view) if c["release"] == EXTERNAL]
+    states = {channel["name"]: channel["state"] for channel in listed}
+    columns = {"age": "attacked", "zip": "not_attacked", "sex": "attacked", "diagnosis": "attacked"}
+    assert states == {
+        **columns,
+        "structure": "not_attacked",
+        "link.weight": "left_out",
+        "ids": "left_out",
+        "order": "attacked",
+        "names": "not_attacked",
+    }
+    release = judge(view, find_policy("internal")).find(EXTERNAL)
+    assert release.decision != "publish"
+    told = "values of zip leave and their cells cannot be compared with the original's values"
+    assert sum(told in text for text in release.unattacked) == 1
+    share = view.estimate(EXTERNAL, "column_values@identity", "expected_found").value
+    assert share > 0.5  # by the other columns
+
+
+def test_people_who_are_told_by_the_order_of_rows_are_counted():
+    names = [f"p{number}" for number in range(40)]
+    original = Graph.from_pairs([[0, 1]], 40, node_ids=tuple(f"u{n:02}" for n in range(40)))
+    shuffled = np.random.default_rng(0).permutation(40)
+    as_it_was = np.arange(40)
+    assert count_found_by_order(original, names, as_it_was) == 40
+    assert count_found_by_order(original, [names[n] for n in shuffled], shuffled) == 40  # by ids
+    anew = [f"x{n:02}" for n in np.random.default_rng(1).permutation(40)]
+    assert count_found_by_order(original, anew, shuffled) == 0
+    assert count_found_by_order(original, anew, np.roll(as_it_was, 1)) == 0
+    assert (
+        count_found_by_order(original, anew[:20], as_it_was[::2]) == 20
+    )  # of those that are there

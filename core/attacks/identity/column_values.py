@@ -38,7 +38,6 @@ class ColumnValues(IdentityAttack):
         summary="Knows each person's values in some or all published columns.",
         source="Sweeney, k-anonymity: a model for protecting privacy, 2002",
         group="what is known of a person",
-        cost="seconds",
     )
     finds_by: ClassVar[Literal["links", "columns", "values"]] = "columns"
 
@@ -48,6 +47,9 @@ class ColumnValues(IdentityAttack):
     with_links: Literal["", "degree", "degree_triangles", "neighbor_degrees"] = Field(
         "", description="What is known of the links as well; empty: nothing."
     )
+
+    def reads_column(self, name: str) -> bool:
+        return not self.columns or name in self.columns.split("|")
 
     def supports(self, release: Release, threat: IdentityThreat) -> str | None:
         shown = set(list_columns(threat.original, threat))

@@ -105,9 +105,14 @@ def _read_external(audit: PreparedAudit) -> Inputs:
 
 
 def _read_external_columns(audit: PreparedAudit) -> Inputs:
-    """The texts by which people are sought in a release made elsewhere, and in the original."""
-    if audit.spec.threats.identity is None or not audit.external:
+    """The texts by which people are sought in a release made elsewhere, and in the original; the
+    utility column, which leaves without being named."""
+    disclosure = audit.spec.disclosure
+    if audit.spec.threats.identity is None:
         return {}
+    if not audit.external:
+        is_usual = disclosure.utility is not None and disclosure.publish_columns is None
+        return {READ_COLUMNS: [disclosure.utility]} if is_usual else {}
     released = audit.external[0]
     unread = list_incomparable(audit.graph, released)
     read = sorted({*released.attributes} - unread.keys())

@@ -64,7 +64,10 @@ def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
         shown: Sequence[str] = tuple(released.attributes)
         identity = replace(identity, unread=tuple(list_incomparable(threats.visible, released)))
     else:
-        shown = list_published(spec.disclosure, threats.visible) or ()
+        disclosure = spec.disclosure
+        published = list_published(disclosure, threats.visible)
+        usual = () if disclosure.utility is None else (disclosure.utility,)
+        shown = usual if published is None else published
         shown = [name for name in shown if name in threats.visible.attributes]
     return replace(threats, identity=replace(identity, columns=tuple(shown)))
 
