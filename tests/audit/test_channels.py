@@ -204,7 +204,8 @@ def test_ids_leave_unless_people_are_sought(tmp_path):
     renamed = {"defenses": [{"key": "pseudonyms"}], "policy": find_policy("internal").model_dump()}
     links = {"released_links": True, "attacks": [{"key": "plausibility"}]}
     people = {"identity": {"seeds_known": 0}, "attacks": [{"key": "degree"}]}
-    for asked, ids in ((links, "not attacked"), (people, "left out")):
+    guess = {**people, "attacks": [{"key": "degree_match"}]}  # a baseline attacker
+    for asked, ids in ((links, "not attacked"), (people, "left out"), (guess, "left out")):
         view = run_inline(AuditSpec.check_spec({**fields, **renamed, **asked}), graph, tmp_path)
         for release, expected in ((ORIGINAL, ids), ("pseudonyms", "left out")):
             found = {channel.kind: channel for channel in list_channels(view, release)}
