@@ -185,10 +185,9 @@ def add_columns_with_links(attacks: list[dict[str, Any]]) -> list[dict[str, Any]
     from core.attacks.identity.column_values import ColumnValues
     from core.audit.asked.method_choice import MethodChoice
 
-    alone = MethodChoice.of(ColumnValues()).model_dump()
-    more = [
-        MethodChoice.of(ColumnValues(with_links=depth)).model_dump() for depth in KNOWN_OF_LINKS
-    ]
+    key = ColumnValues.info.key
+    names = (key, *(f"{key}:with_links={depth}" for depth in KNOWN_OF_LINKS))
+    alone, *more = (MethodChoice.parse(name, ColumnValues.kind).model_dump() for name in names)
     return [*attacks, *(each for each in more if each not in attacks and alone in attacks)]
 
 
@@ -220,10 +219,10 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
             "by --release-nodes or --columns original"
         )
     if pseudonyms is not None and not match:
-        names = [pseudonyms[name] for name in loaded.graph.node_ids]
-        found = count_found_by_order(original, loaded.graph.node_ids, original.find_nodes(names))
+        people = [pseudonyms[name] for name in loaded.graph.node_ids]
+        found = count_found_by_order(original, loaded.graph.node_ids, original.find_nodes(people))
         if found:
-            match = f"The order of its rows or ids tells who is who for {found} of {len(names)}"
+            match = f"The order of its rows or ids tells who is who for {found} of {len(people)}"
             say(f"note: {match[0].lower()}{match[1:]}")
     is_there = np.ones(original.num_nodes, bool)
     if options.release_nodes is not None:

@@ -62,11 +62,10 @@ def align_release(
     table = release.move_rows(nodes[release.edges], bare.edges, bare.num_nodes)
     bare = replace(bare, link_table=table)
     if takes_columns:
-        names = [name for name in original.attributes if name not in secret]
-        shown = show_columns(original, names)
-        texts = {name: original.attributes[name] for name in names}
-        columns = {"features": shown.features, "feature_names": shown.feature_names}
-        return replace(bare, attributes=texts, **columns).without_features(tuple(secret))
+        shown = show_columns(original, [n for n in original.attributes if n not in secret])
+        own = {name: a for name, a in original.attributes.items() if name not in secret}
+        seen = replace(bare, features=shown.features, feature_names=shown.feature_names)
+        return replace(seen, attributes=own).without_features(tuple(secret))
     texts = {name: _spread(column, nodes, bare) for name, column in release.attributes.items()}
     for name in set(release.feature_names) & (set(original.attributes) - set(texts)):
         numbers, codes = np.unique(read_feature(release, name), return_inverse=True)
@@ -127,10 +126,10 @@ def is_unchanged(original: Graph, release: Graph, secret: Collection[str | None]
     same = np.array_equal(original.edges, release.edges)
     mine, theirs = original.link_table, release.link_table
     same = same and (theirs is None if mine is None else mine.equals(theirs))
-    weights = (original.weights, release.weights)
-    if not same or (weights[0] is None) != (weights[1] is None):
+    first, second = original.weights, release.weights
+    if not same or (first is None) != (second is None):
         return False
-    if weights[0] is not None and not np.array_equal(*weights):
+    if first is not None and second is not None and not np.array_equal(first, second):
         return False
     columns = {*original.attributes, *original.feature_names} - set(secret)
     shown = {name for name in release.feature_names if name.partition("=")[0] not in columns}

@@ -108,9 +108,10 @@ def _compute_reciprocity(graph: Graph) -> float | None:
     if table is None or not found or not found[0].known.any():
         return None
     ways = found[0].values
-    goes = [np.unique(table.links[np.isin(ways, (way, BOTH))]) for way in (FORWARD, BACKWARD)]
-    both = np.intersect1d(*goes, assume_unique=True)
-    return float(len(both) / len(np.union1d(*goes)))
+    there = np.unique(table.links[np.isin(ways, (FORWARD, BOTH))])
+    back = np.unique(table.links[np.isin(ways, (BACKWARD, BOTH))])
+    both = np.intersect1d(there, back, assume_unique=True)
+    return float(len(both) / len(np.union1d(there, back)))
 
 
 def _attribute_table(graph: Graph) -> pd.DataFrame:

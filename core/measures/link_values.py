@@ -75,7 +75,7 @@ def correlate_ranks(first: np.ndarray, second: np.ndarray) -> float | None:
     ranks = [_rank(values) for values in (first, second)]
     if len(first) < 2 or any(np.ptp(rank) == 0 for rank in ranks):
         return None
-    return float(np.corrcoef(*ranks)[0, 1])
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
 def _rank(values: np.ndarray) -> np.ndarray:
