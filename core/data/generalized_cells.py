@@ -112,9 +112,9 @@ def write_numbers(numbers: np.ndarray) -> tuple[str, ...]:
 def _read_bounds(cell: str) -> tuple[float, float, bool, bool] | None:
     """Lowest and highest number of a cell, and whether each belongs to it; None if it has none."""
     if found := _INTERVAL.fullmatch(cell):
-        opening, low, high, closing = found.groups()
+        left, low, high, right = found.groups()
         ends = _read_number(low or "-inf"), _read_number(high or "inf")
-        return *ends, opening == "[", closing == "]"
+        return *ends, left == "[", right == "]"
     if found := _RANGE.fullmatch(cell):
         return _read_number(found[1]), _read_number(found[2]), True, True
     if found := _BOUND.fullmatch(cell):
