@@ -281,6 +281,10 @@ class IdentityAttack(Method):
     links_networks: ClassVar[bool] = False
     finds_by: ClassVar[Literal["links", "columns", "values"]] = "links"
 
+    def reads_column(self, name: str) -> bool:
+        """Whether it finds people by this column of the nodes, where it leaves."""
+        return self.finds_by == "columns"
+
     def supports(self, release: Release, threat: IdentityThreat) -> str | None:
         """None if the attack applies; otherwise the reason, shown to the user."""
         return None

@@ -110,6 +110,8 @@ class IdentityThreat:
     seeds     (s, 2) int64 known matches: node of `known`, node of the release
     source    origin of `known`, in words
     columns   names of the published attributes; features always are
+    unread    columns of a release made elsewhere that cannot be compared with the original's, so
+              that no attacker knows them
 
     A release's nodes are in the original's order here, and in random order when published: attacks
     must not use the order.
@@ -121,6 +123,7 @@ class IdentityThreat:
     seeds: np.ndarray
     source: str = ""
     columns: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def wanted(self) -> np.ndarray:

@@ -97,12 +97,18 @@ def _show_counts(profile: GraphProfile) -> None:
         "Clustering": format_number(profile.average_clustering),
         "Triangles": f"{profile.num_triangles:,}",
     }
+    if profile.median_strength is not None:
+        counts["Median strength"] = format_number(profile.median_strength)
+    if profile.reciprocity is not None:
+        counts["Reciprocity"] = format_percent(profile.reciprocity)
     with st.container(horizontal=True, gap="small"):
         for label, value in counts.items():
             st.metric(label, value, width=METRIC_WIDTH)
     dropped = [f"{count:,} {what}" for what, count in profile.dropped.items() if count]
     if dropped:
         st.caption("Removed or merged while loading: " + ", ".join(dropped) + ".")
+    for name, (first, last) in profile.time_spans.items():
+        st.caption(f"Times of “{escape(name, 60)}” lie between {first} and {last}.")
 
 
 def _show_columns_read(profile: GraphProfile, is_new: bool) -> None:

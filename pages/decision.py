@@ -135,7 +135,7 @@ def _show_deciding(release: ReleaseVerdict, summary: PageSummary) -> None:
         left.markdown(f"{state}. {escape(card.title, 120)}: {value}{card.compared_with}")
         right.html(_draw_bar(check))
     st.caption("Bar: measured value. Line: limit.")
-    for text in release.unattacked:
+    for text in release.warnings:
         st.warning(f"{escape(begin_sentence(text), 300)}.")
     page.show_exact(summary.exact)
 

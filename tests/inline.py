@@ -44,8 +44,12 @@ def run_inline(
         for load in (view.load_nodes, view.load_profile, view.load_rocs):
             load()  # a script's home may be gone when it asks for them
         view.link_channels.find_known()
+        nodes = view.node_channels
+        nodes.find_source()
         for summary in view.releases:
             view.link_channels.find_leaving(summary.id)
+            for find in (nodes.find_leaving, nodes.find_incomparable, nodes.find_unchanged):
+                find(summary.id)
         return view
     finally:
         if store is None:

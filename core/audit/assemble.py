@@ -27,6 +27,7 @@ from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.job import list_runs
 from core.audit.jobs.layout import find_layout
 from core.audit.results.link_channels import make_link_channels
+from core.audit.results.node_channels import make_node_channels
 from core.audit.results.node_tables import (
     Groups,
     assemble_nodes,
@@ -180,6 +181,12 @@ def assemble_view(
         lambda release: [cell.key for cell in list_done(groups, release, "")],
     )
 
+    def find_made(release: str) -> list[tuple[str, int, str]]:
+        done = list_done(groups, release, "")
+        return [(cell.key, cell.repeat, _read_record(cell).content_hash) for cell in done]
+
+    node_channels = make_node_channels(store.home, spec, load, load_visible, find_made)
+
     def load_graph_left() -> Graph:
         return leave_out_people(load(row.graph_hash), spec.disclosure.leave_out)
 
@@ -206,6 +213,7 @@ def assemble_view(
         load_sample=load_sample,
         load_link_scores=load_link_scores,
         link_channels=link_channels,
+        node_channels=node_channels,
         load_margins=make_margin_loader(store, groups),
         claims=list_runs(store, ClaimJobs, row.id),
     )

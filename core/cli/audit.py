@@ -291,7 +291,7 @@ def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[d
     for release in verdict.offered:
         decision = release.decision.replace("_", " ")
         reasons = [] if release.decision == "publish" else explain_release(release)
-        named = list(dict.fromkeys([*reasons[:1], *(release.unattacked if reasons else ())]))
+        named = list(dict.fromkeys([*reasons[:1], *(release.warnings if reasons else ())]))
         more = f"; and {len(reasons) - len(named)} more" if len(reasons) > len(named) else ""
         why = "".join(f"; {text}" for text in named) + more
         tell(f"{release.made.title}: {decision}{why}")

@@ -53,6 +53,10 @@ RELEASE_OPTIONS = ("source", "target", "weight", "graph-id", "merge")
 RELEASE_COLUMNS = ("time", "kind")
 """Options on reading the original that do not: a release may lack these columns."""
 
+KNOWN_OF_LINKS = ("degree", "neighbor_degrees")
+"""What is known of a person's links beside the columns: little, which outlives changed links, and
+more."""
+
 LEFT_OUT = "of the original that the release's node table lacks were left out of both graphs"
 
 
@@ -172,9 +176,21 @@ def build_judge_spec(options: argparse.Namespace, service: AuthorisedService) ->
     read_identity(options, fields, service)
     if fields["sensitive_links"] is None and not (options.private or options.identity):
         fields["released_links"] = True
-    fields["attacks"] = read_attacks(options.attack or ["quick"], fields)
+    attacks = read_attacks(options.attack or ["quick"], fields)
+    fields["attacks"] = add_columns_with_links(attacks) if release.attributes else attacks
     fields["policy"] = choose_policy(options.policy, None)
     return AuditSpec.check_spec(fields, title_options(options))
+
+
+def add_columns_with_links(attacks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The attacks; beside one that knows all columns, those that know links as well."""
+    from core.attacks.identity.column_values import ColumnValues
+    from core.audit.asked.method_choice import MethodChoice
+
+    key = ColumnValues.info.key
+    names = (key, *(f"{key}:with_links={depth}" for depth in KNOWN_OF_LINKS))
+    alone, *more = (MethodChoice.parse(name, ColumnValues.kind).model_dump() for name in names)
+    return [*attacks, *(each for each in more if each not in attacks and alone in attacks)]
 
 
 def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, str, np.ndarray]:
@@ -183,7 +199,7 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
     name nodes without a link. Reports the reader's remarks."""
     import numpy as np
 
-    from core.data.external_release import align_release, lacks_columns
+    from core.data.external_release import align_release, count_found_by_order, lacks_columns
 
     pseudonyms, match = _load_pseudonyms(options, original), ""
     loaded = load_files(
@@ -204,6 +220,12 @@ def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, 
             "note: attackers read no column of the release; where columns leave with it, name them "
             "by --release-nodes or --columns original"
         )
+    if pseudonyms is not None and not match:
+        people = [pseudonyms[name] for name in loaded.graph.node_ids]
+        found = count_found_by_order(original, loaded.graph.node_ids, original.find_nodes(people))
+        if found:
+            match = f"The order of its rows or ids tells who is who for {found} of {len(people)}"
+            say(f"note: {match[0].lower()}{match[1:]}")
     is_there = np.ones(original.num_nodes, bool)
     if options.release_nodes is not None:
         names = (pseudonyms or {}).get

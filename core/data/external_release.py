@@ -10,6 +10,8 @@ import numpy as np
 from scipy import sparse, special
 
 from core.arrays import is_among, pair_codes
+from core.attribute import MISSING, Attribute
+from core.data.generalized_cells import compare_features, read_feature, write_numbers
 from core.data.node_pairs import list_id_pairs
 from core.data.release_columns import show_columns
 from core.errors import InputError
@@ -23,7 +25,8 @@ def align_release(
     pseudonyms: Mapping[str, str] | None = None,
     takes_columns: bool = False,
 ) -> Graph:
-    """The release on the original's nodes, in their order; its columns as features.
+    """The release on the original's nodes, in their order; its columns as features, and as
+    attributes those that are texts in either graph, as they are written.
 
     secret         columns of the original that the release must not contain
     pseudonyms     pseudonym → node id; None: ids are unchanged
@@ -59,9 +62,15 @@ def align_release(
     table = release.move_rows(nodes[release.edges], bare.edges, bare.num_nodes)
     bare = replace(bare, link_table=table)
     if takes_columns:
-        shown = show_columns(original, [name for name in original.attributes if name not in secret])
+        shown = show_columns(original, [n for n in original.attributes if n not in secret])
+        own = {name: a for name, a in original.attributes.items() if name not in secret}
         seen = replace(bare, features=shown.features, feature_names=shown.feature_names)
-        return seen.without_features(tuple(secret))
+        return replace(seen, attributes=own).without_features(tuple(secret))
+    texts = {name: _spread(column, nodes, bare) for name, column in release.attributes.items()}
+    for name in set(release.feature_names) & (set(original.attributes) - set(texts)):
+        numbers, codes = np.unique(read_feature(release, name), return_inverse=True)
+        texts[name] = _spread(Attribute(name, codes, write_numbers(numbers)), nodes, bare)
+    bare = replace(bare, attributes=texts)
     shown = show_columns(release, tuple(release.attributes))
     if shown.features is None:
         return replace(bare, features=None, feature_names=())
@@ -76,10 +85,69 @@ def align_release(
     return replace(bare, features=spread, feature_names=shown.feature_names)
 
 
+def _spread(column: Attribute, nodes: np.ndarray, graph: Graph) -> Attribute:
+    """A column of these nodes on all nodes of a graph; unknown for the others."""
+    codes = np.full(graph.num_nodes, MISSING)
+    codes[nodes] = column.codes
+    return Attribute(column.name, codes, column.classes)
+
+
 def lacks_columns(original: Graph, release: Graph, secret: Collection[str]) -> bool:
     """Whether attackers read no column of an aligned release though the original has some."""
     has_some = {*original.attributes, *original.feature_names} - set(secret)
     return bool(has_some) and not release.feature_names
+
+
+BY_CHANCE = 10
+"""People found by an order below which it is chance: one is expected of a random order."""
+
+
+def count_found_by_order(original: Graph, names: Sequence[str], nodes: np.ndarray) -> int:
+    """Number of people found by the order of a release's rows, or of its ids: the first of them is
+    the first of the original, and so on; 0 if no more than by chance.
+
+    names, nodes  (k,) ids of the release in the order of its rows, and the original's nodes
+    """
+    by_id = np.argsort(np.argsort([original.node_ids[node] for node in nodes.tolist()]))
+    by_row = np.argsort(np.argsort(nodes))
+    lengths = [len(name) for name in names]
+    orders = (np.arange(len(names)), np.argsort(names), np.lexsort((names, lengths)))
+    found = [
+        int((own[order] == np.arange(len(own))).sum())
+        for own in (by_id, by_row)
+        for order in orders
+    ]
+    return max(found) if max(found) >= BY_CHANCE else 0
+
+
+def is_unchanged(original: Graph, release: Graph, secret: Collection[str | None] = ()) -> bool:
+    """Whether an aligned release has the links of the original, their values and its columns,
+    those that are secret apart, and nothing else."""
+    same = np.array_equal(original.edges, release.edges)
+    mine, theirs = original.link_table, release.link_table
+    same = same and (theirs is None if mine is None else mine.equals(theirs))
+    first, second = original.weights, release.weights
+    if not same or (first is None) != (second is None):
+        return False
+    if first is not None and second is not None and not np.array_equal(first, second):
+        return False
+    columns = {*original.attributes, *original.feature_names} - set(secret)
+    shown = {name for name in release.feature_names if name.partition("=")[0] not in columns}
+    numbers = [name for name in original.feature_names if name in columns]
+    texts = [name for name in original.attributes if name in columns and name not in numbers]
+    if {*numbers, *texts} != {*shown.union(numbers), *release.attributes}:
+        return False
+    if not set(numbers) <= set(release.feature_names):
+        return False
+    shares = compare_features(original, release, numbers).values()
+    return all(share == 1 for share in shares) and all(
+        _is_same(original.attributes[name], release.attributes[name]) for name in texts
+    )
+
+
+def _is_same(first: Attribute, second: Attribute) -> bool:
+    texts = [np.array([*column.classes, ""], object)[column.codes] for column in (first, second)]
+    return bool((texts[0] == texts[1]).all())
 
 
 def find_withheld(original: Graph, release: Graph) -> list[tuple[str, str]]:

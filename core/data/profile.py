@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from core.data.link_counts import count_links
 from core.data.loaded import LoadReport
 from core.data.warnings import find_warnings
 from core.graph import Graph
+from core.link_table import BACKWARD, BOTH, FORWARD
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,9 @@ class GraphProfile:
     warnings            sentences for the screen, most important first
     column_table        table, column, use, kind, why of each column of the input
     modes               names of two modes that every link joins → nodes, or empty
+    median_strength     median over nodes of the sum of their weights, or None
+    time_spans          name of a column of times of links → its first and last one, as written
+    reciprocity         share of the links with a known direction that go both ways, or None
     """
 
     num_nodes: int
@@ -42,6 +46,9 @@ class GraphProfile:
     warnings: list[str]
     column_table: pd.DataFrame
     modes: dict[str, int]
+    median_strength: float | None
+    time_spans: dict[str, tuple[str, str]]
+    reciprocity: float | None
 
 
 def compute_profile(
@@ -74,7 +81,40 @@ def compute_profile(
         warnings=list(find_warnings(graph, report, private, utility)),
         column_table=_column_table(report, (private, *more_private), utility),
         modes=_count_modes(graph, report),
+        median_strength=_compute_strength(graph),
+        time_spans=dict(_find_spans(graph)),
+        reciprocity=_compute_reciprocity(graph),
     )
+
+
+def _compute_strength(graph: Graph) -> float | None:
+    if graph.weights is None:
+        return None
+    sums = np.bincount(graph.edges.ravel(), np.repeat(graph.weights, 2), graph.num_nodes)
+    return float(np.median(sums))
+
+
+def _find_spans(graph: Graph) -> Iterator[tuple[str, tuple[str, str]]]:
+    table = graph.link_table
+    for name, column in {} if table is None else table.columns.items():
+        if column.kind == "time" and column.known.any():
+            known = np.flatnonzero(column.known)
+            times = column.values[known]
+            first, last = column.take(known[[times.argmin(), times.argmax()]]).format_values()
+            yield name, (str(first), str(last))
+
+
+def _compute_reciprocity(graph: Graph) -> float | None:
+    """Share of links with an event either way, or one that goes both ways."""
+    table = graph.link_table
+    found = [] if table is None else [c for c in table.columns.values() if c.kind == "direction"]
+    if table is None or not found or not found[0].known.any():
+        return None
+    ways = found[0].values
+    there = np.unique(table.links[np.isin(ways, (FORWARD, BOTH))])
+    back = np.unique(table.links[np.isin(ways, (BACKWARD, BOTH))])
+    both = np.intersect1d(there, back, assume_unique=True)
+    return float(len(both) / len(np.union1d(there, back)))
 
 
 def _count_modes(graph: Graph, report: LoadReport | None) -> dict[str, int]:

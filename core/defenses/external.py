@@ -80,6 +80,7 @@ class External(Defense):
             edges=external.edges,
             weights=external.weights,
             link_table=external.link_table,
+            attributes={**graph.attributes, **external.attributes},
             features=external.features,
             feature_names=external.feature_names,
         )

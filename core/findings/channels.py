@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from core.attacks.identity.column_values import ColumnValues
+from core.attacks.identity.degree import Degree
 from core.attacks.identity.value_join import ValueJoin
 from core.audit.results.view import AuditView
 from core.audit.store.states import State
-from core.data.link_release import WEIGHT, is_link_column
+from core.data.link_release import WEIGHT
 from core.data.release_columns import Rule
 from core.defenses.external import EXTERNAL
 from core.methods import IdentityAttack
@@ -17,15 +20,30 @@ from core.release import ORIGINAL
 
 Treatment = Literal["attacked", "coarsened", "left out", "not attacked"]
 
+MANY = 50
+"""Features above which they are one channel, as the words of texts are."""
+
+NAMED = 4
+"""Channels named in a sentence; of more, their number is told."""
+
+ORDER_ATTACK = "Order of rows and ids"
+"""What `judge` tries on every release with pseudonyms."""
+
+ASK = "audit re-identification"
+NO_ATTACK = "no attack finds people by them"
+INCOMPARABLE = "their cells cannot be compared with the original's values"
+
 
 class Channel(BaseModel):
     """A part of a release, such as a column of its links.
 
     name    plural noun, as in "link weights"
-    remedy  how to leave it out, as a clause
-    column  the column of links that it is, as `publish_columns` names it
-    kind    number, time, category or direction
+    remedy  how to attack it or to leave it out, as a clause
+    column  the column that it is, as `publish_columns` names it
+    kind    of a column number, time, category or direction; else structure, ids, order, names or
+            files
     attacks titles of the attacks that find people by it
+    reason  why it is not attacked, as a clause
     """
 
     model_config = ConfigDict(frozen=True)
@@ -35,22 +53,21 @@ class Channel(BaseModel):
     column: str = ""
     kind: str = "number"
     attacks: tuple[str, ...] = ()
+    reason: str = NO_ATTACK
 
     @property
-    def open_point(self) -> str:
-        """What stands against a release with this channel, or "". A column of links that is coarser
-        and not attacked is one, for a rule may change next to nothing. Without a colon, after which
-        page 1 of the report cuts."""
-        is_open = self.treatment == "coarsened" and is_link_column(self.column)
-        if self.treatment != "not attacked" and not is_open:
-            return ""
-        return f"{self.name} leave and no attack finds people by them, so {self.remedy}"
+    def is_open(self) -> bool:
+        """Whether it stands against a release: it leaves and nobody is sought by it. A column that
+        is coarser and not attacked is one, for a rule may change next to nothing. Names of columns
+        and classes stand and fall with the columns."""
+        is_coarse = self.treatment == "coarsened" and bool(self.column)
+        return (self.treatment == "not attacked" or is_coarse) and self.kind != "names"
 
     def describe(self, release: str) -> dict[str, Any]:
         """As audit.json has it."""
         return {
             "release": release,
-            "name": self.column,
+            "name": self.column or self.kind,
             "kind": self.kind,
             "leaves": self.treatment != "left out",
             "state": self.treatment.replace(" ", "_"),
@@ -58,37 +75,150 @@ class Channel(BaseModel):
         }
 
 
+def describe_open(channels: Iterable[Channel]) -> tuple[str, ...]:
+    """What stands against a release with these channels, a sentence for each reason and remedy.
+    Without a colon, after which page 1 of the report cuts."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for channel in channels:
+        if channel.is_open:
+            found.setdefault((channel.reason, channel.remedy), []).append(channel.name)
+    return tuple(
+        f"{shorten_names(names)} leave and {reason}, so {remedy}"
+        for (reason, remedy), names in found.items()
+    )
+
+
+def shorten_names(names: Collection[str]) -> str:
+    """ "link weights, original ids and 3 more"."""
+    first = list(names)[:NAMED]
+    more = len(names) - len(first)
+    parts = [*first, *([f"{more} more"] if more else [])]
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
 def list_channels(view: AuditView, release: str) -> tuple[Channel, ...]:
-    """Channels of a release: the weights of its links and each of their other columns, of the graph
-    and of the release. Attacks on links, which read weights as strengths, do not count."""
-    leaving, source = view.link_channels.find_leaving(release), view.link_channels.find_source()
-    kinds = {WEIGHT: "number", **source, **leaving}
-    coarse = {Rule.parse(text).column for text in view.spec.disclosure.generalize}
-    known, titles = view.link_channels.find_known(), _list_attacks(view, release)
-    found = []
-    for column, kind in kinds.items():
-        attacks = titles if known is None or column in known else ()
-        treatment: Treatment = "left out"
-        if column in leaving:
-            treatment = "coarsened" if column in coarse else "not attacked"
-            treatment = "attacked" if attacks else treatment
-        found.append(
-            Channel(
-                name="link weights" if column == WEIGHT else f"values of {column}",
-                treatment=treatment,
-                remedy=_find_remedy(view, release, column),
-                column=column,
-                kind=kind,
-                attacks=attacks if treatment == "attacked" else (),
-            )
-        )
-    return tuple(found)
+    """Channels of a release: its structure, the columns of its nodes and links, ids, order of rows
+    and ids, names of columns and classes, and files beside it. Attacks on links, which read weights
+    as strengths, do not count."""
+    links = tuple(_list_links(view, release))
+    if not view.node_channels.is_known:
+        return links
+    nodes = tuple(_list_nodes(view, release))
+    columns = [c for c in (*nodes, *links) if c.treatment != "left out"]
+    return (_find_structure(view, release), *nodes, *links, *_list_others(view, release, columns))
 
 
 def describe_channels(view: AuditView) -> list[dict[str, Any]]:
     """Channels of every release, as audit.json has them."""
     releases = [summary.id for summary in view.releases]
     return [c.describe(release) for release in releases for c in list_channels(view, release)]
+
+
+def _find_structure(view: AuditView, release: str) -> Channel:
+    attacks = _name(m for m in _list_attacks(view, release) if m.finds_by == "links")
+    add = f"add an attack on identities by links, such as {Degree.info.title}"
+    return Channel(
+        name="links",
+        treatment="attacked" if attacks else "not attacked",
+        remedy=add if view.spec.threats.identity else ASK,
+        kind="structure",
+        attacks=attacks,
+    )
+
+
+def _list_nodes(view: AuditView, release: str) -> Iterator[Channel]:
+    """Columns of the nodes; many features are one channel."""
+    channels, asked = view.node_channels, view.spec.threats.identity is not None
+    source, leaving = channels.find_source(), channels.find_leaving(release)
+    incomparable = channels.find_incomparable(release)
+    methods = [m for m in _list_attacks(view, release) if m.finds_by == "columns"]
+    remedy = f"add the attack {ColumnValues.info.title}, or leave them out" if asked else ASK
+    kinds = {**source, **leaving}
+    features = [name for name, kind in kinds.items() if kind == "number"]
+    block = features if len(features) > MANY else []
+    coarse = _list_coarse(view)
+    for column, kind in kinds.items():
+        if column in block:
+            continue
+        attacks = _name(m for m in methods if m.reads_column(column))
+        is_apart = asked and column in incomparable
+        yield Channel(
+            name=f"values of {column}",
+            treatment=_find_treatment(
+                column in leaving, bool(attacks) and not is_apart, column in coarse
+            ),
+            remedy="write them as numbers, intervals, prefixes or sets" if is_apart else remedy,
+            column=column,
+            kind=kind,
+            attacks=attacks if column in leaving and not is_apart else (),
+            reason=INCOMPARABLE if is_apart else NO_ATTACK,
+        )
+    if block:
+        left = [name for name in block if name in leaving]
+        attacks = _name(m for m in methods if all(map(m.reads_column, left)))
+        is_apart = asked and not set(left).isdisjoint(incomparable)
+        yield Channel(
+            name=f"{len(block)} features",
+            treatment=_find_treatment(
+                bool(left), bool(attacks) and not is_apart, not coarse.isdisjoint(block)
+            ),
+            remedy=remedy,
+            column="features",
+            attacks=attacks if left and not is_apart else (),
+            reason=INCOMPARABLE if is_apart else NO_ATTACK,
+        )
+
+
+def _list_links(view: AuditView, release: str) -> Iterator[Channel]:
+    """Weights of the links and each of their other columns, of the graph and of the release."""
+    leaving, source = view.link_channels.find_leaving(release), view.link_channels.find_source()
+    kinds = {WEIGHT: "number", **source, **leaving}
+    known, coarse = view.link_channels.find_known(), _list_coarse(view)
+    titles = _name(m for m in _list_attacks(view, release) if m.finds_by == "values")
+    for column, kind in kinds.items():
+        attacks = titles if known is None or column in known else ()
+        yield Channel(
+            name="link weights" if column == WEIGHT else f"values of {column}",
+            treatment=_find_treatment(column in leaving, bool(attacks), column in coarse),
+            remedy=_find_remedy(view, release, column),
+            column=column,
+            kind=kind,
+            attacks=attacks if column in leaving else (),
+        )
+
+
+def _list_others(view: AuditView, release: str, columns: list[Channel]) -> Iterator[Channel]:
+    """Ids, order of rows and ids, names of columns and classes, and files beside a release.
+
+    columns  those that leave
+    """
+    asked, is_judged = view.spec.threats.identity is not None, release == EXTERNAL
+    defense = view.get_release(release).defense
+    is_renamed = asked or getattr(defense, "renames_nodes", False) or bool(view.spec.external_match)
+    ids: Treatment = "left out" if is_renamed else "not attacked"
+    yield Channel(name="original ids", treatment=ids, remedy=ASK, kind="ids")
+    # What this program writes is sorted by ids, or in random order.
+    order: Treatment = "left out" if not is_judged else "attacked" if asked else "not attacked"
+    tried = (ORDER_ATTACK,) if order == "attacked" else ()
+    yield Channel(name="orders of rows", treatment=order, remedy=ASK, kind="order", attacks=tried)
+    open_ = [channel for channel in columns if channel.is_open]
+    yield Channel(
+        name="names of columns and classes",
+        treatment="not attacked" if open_ else "attacked" if columns else "left out",
+        remedy=ASK,
+        kind="names",
+        attacks=() if open_ else tuple(dict.fromkeys(t for c in columns for t in c.attacks)),
+    )
+    if not is_judged:  # its provenance tells of no person
+        yield Channel(name="files beside it", treatment="left out", remedy="", kind="files")
+
+
+def _find_treatment(leaves: bool, is_attacked: bool, is_coarse: bool) -> Treatment:
+    if not leaves:
+        return "left out"
+    if is_attacked:
+        return "attacked"
+    return "coarsened" if is_coarse else "not attacked"
 
 
 def _find_remedy(view: AuditView, release: str, column: str) -> str:
@@ -103,9 +233,17 @@ def _find_remedy(view: AuditView, release: str, column: str) -> str:
     return f"{audit} and a second graph that has them, or leave {column} out"
 
 
-def _list_attacks(view: AuditView, release: str) -> tuple[str, ...]:
-    """Titles of the attacks that find people by the values of links, measured on the release."""
+def _list_coarse(view: AuditView) -> set[str]:
+    return {Rule.parse(text).column for text in view.spec.disclosure.generalize}
+
+
+def _list_attacks(view: AuditView, release: str) -> list[IdentityAttack]:
+    """Attacks that find people, measured on the release; baseline attackers do not count."""
     rows = view.results[(view.results.release == release) & (view.results.status == State.DONE)]
     methods = [attack.method for attack in rows.attack.unique() if attack is not None]
-    finding = [m for m in methods if isinstance(m, IdentityAttack) and m.finds_by == "values"]
-    return tuple(dict.fromkeys(method.info.title for method in finding))
+    finding = [m for m in methods if isinstance(m, IdentityAttack)]
+    return [method for method in finding if not method.info.is_baseline]
+
+
+def _name(methods: Iterable[IdentityAttack]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(method.info.title for method in methods))

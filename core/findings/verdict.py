@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.view import AuditView
 from core.defenses.external import EXTERNAL
-from core.findings.channels import Channel, list_channels
+from core.findings.channels import Channel, describe_open, list_channels
 from core.findings.evidence import (
     Evidence,
     find_evidence,
@@ -34,6 +34,8 @@ from core.findings.usefulness import rank_by_use
 Decision = Literal["publish", "review", "do_not_publish"]
 SMALLEST_LIMIT = 1e-3
 """Lower bound for limits in ratios, which would grow without bound otherwise."""
+
+UNCHANGED = "nothing was changed, so the release is the original"
 
 SEVERITY: dict[Decision, int] = {"publish": 0, "review": 1, "do_not_publish": 2}
 
@@ -85,7 +87,8 @@ class Check(BaseModel):
 
 class ReleaseVerdict(BaseModel):
     """untried: tests missing before clearance; refuted: failed claim checks; obstacle: reason
-    why it cannot be published whatever its limits; channels: what leaves with it."""
+    why it cannot be published whatever its limits; channels: what leaves with it;
+    is_unchanged: whether it is the original under another name."""
 
     model_config = ConfigDict(frozen=True)
     made: ReleaseInfo
@@ -94,6 +97,7 @@ class ReleaseVerdict(BaseModel):
     refuted: tuple[str, ...] = ()
     obstacle: str = ""
     channels: tuple[Channel, ...] = ()
+    is_unchanged: bool = False
 
     @property
     def release(self) -> str:
@@ -103,12 +107,18 @@ class ReleaseVerdict(BaseModel):
     @property
     def unattacked(self) -> tuple[str, ...]:
         """What leaves and is not attacked, with the remedy."""
-        return tuple(filter(None, (channel.open_point for channel in self.channels)))
+        return describe_open(self.channels)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is said of it wherever its decision is: that nothing was changed, and what leaves
+        and is not attacked."""
+        return (*([UNCHANGED] if self.is_unchanged else []), *self.unattacked)
 
     @property
     def open_points(self) -> tuple[str, ...]:
         """What has to be done before clearance, one sentence each."""
-        return (*filter(None, [self.obstacle]), *self.unattacked, *self.untried)
+        return (*filter(None, [self.obstacle]), *self.warnings, *self.untried)
 
     @property
     def is_tested(self) -> bool:
@@ -213,6 +223,7 @@ def judge_release(view: AuditView, release: str, policy: Policy) -> ReleaseVerdi
         ),
         obstacle=find_obstacle(view, release),
         channels=list_channels(view, release),
+        is_unchanged=view.node_channels.find_unchanged(release),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.findings.channels import shorten_names
 from core.findings.differences import is_clear
 from core.findings.facts import STATE_TITLES, LimitState
 from core.findings.labels import THREAT_WORDS, describe_attacker, metric_title
@@ -128,8 +129,10 @@ def _describe_review(verdict: Verdict) -> str:
             why = "its sensitive links must be named first"
         elif unproven:
             why = f"{count_noun(unproven, 'limit is', 'limits are')} not proven"
+        elif release.is_unchanged:
+            why = "nothing was changed"
         elif release.unattacked:
-            names = " and ".join(c.name for c in release.channels if c.open_point)
+            names = shorten_names([c.name for c in release.channels if c.is_open])
             why = f"its {names} leave and are not attacked"
         else:
             why = "not every required test was run"

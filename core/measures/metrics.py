@@ -314,6 +314,27 @@ STRUCTURE_METRICS = (
         "ones.",
     ),
     _usefulness(
+        "value_sum_error",
+        "Error of sums of link values",
+        "How far the sums of the values of a node's links are off, as a share of the original's "
+        "sums: weights, or the column of numbers that suffers most.",
+        better="lower",
+        range=POSITIVE,
+    ),
+    _usefulness(
+        "strength_rank",
+        "Rank of strengths",
+        "Spearman correlation of the sums of the values of each node's links with the original's: "
+        "weights, or the column of numbers that suffers most.",
+        range=(-1.0, 1.0),
+    ),
+    _usefulness(
+        "time_rank",
+        "Rank of times",
+        "Spearman correlation of the mean times of the links that release and original share.",
+        range=(-1.0, 1.0),
+    ),
+    _usefulness(
         "link_error",
         "Error of the links",
         "Mean absolute difference between the release's link weights and the original's, over all "

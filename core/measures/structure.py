@@ -19,6 +19,7 @@ from core.arrays import is_among
 from core.context import Context
 from core.graph import Graph
 from core.measures.intervals import measure_mean
+from core.measures.link_values import measure_link_values
 from core.measures.metrics import STATISTICS
 from core.results import Measurement
 
@@ -48,7 +49,7 @@ class Shape:
 def measure_structure(original: Graph, released: Graph, context: Context) -> list[Measurement]:
     """links_kept, links_added, link_f1, link_error, degree_ks, mmd_degree, mmd_clustering, and of
     each statistic its value on the release, `<key>`, and its relative error |x̂ − x| / x,
-    `mre_<key>`.
+    `mre_<key>`; and those of `measure_link_values`.
 
     MMD² of two graphs with GraphRNN's kernel exp(−W₁² / 2σ²), W₁ the earth mover's distance of
     the distributions over nodes: 2 − 2·kernel, from 0 (equal) to 2. Degrees are measured in
@@ -76,7 +77,7 @@ def measure_structure(original: Graph, released: Graph, context: Context) -> lis
     for key in STATISTICS:
         result.append(new.statistics[key])
         result.append(_compute_relative_error(key, old.statistics[key], new.statistics[key]))
-    return result
+    return [*result, *measure_link_values(original, released)]
 
 
 def compute_link_error(original: Graph, released: Graph) -> float:

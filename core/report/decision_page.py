@@ -219,7 +219,7 @@ def _build_decisions(data: ReportData, verdict: Verdict) -> list[Block]:
     reasons = [
         f"{release.made.title}: {reason}"
         for release in shown
-        for reason in (*release.refuted, release.obstacle, *release.unattacked)
+        for reason in (*release.refuted, release.obstacle, *release.warnings)
         if reason
     ]
     return [*result, blocks.bullets(reasons)] if reasons else result

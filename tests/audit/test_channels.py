@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import core.cli.main as command
+from core.audit.asked.spec import AuditSpec
 from core.audit.results.link_channels import LinkChannels
 from core.cli.audit import NOTHING_MAY_LEAVE
 from core.defenses.external import EXTERNAL
-from core.findings.channels import Channel, list_channels
+from core.findings.channels import Channel, describe_open, list_channels
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.registry import list_methods
@@ -22,6 +23,7 @@ from core.release import ORIGINAL
 from core.report import ReportOptions
 from core.report.data import ReportData
 from core.report.decision_page import build_decision
+from tests.inline import run_inline
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 from tests.oracles.graphs import two_communities
 
@@ -129,17 +131,17 @@ def test_whoever_makes_the_weights_and_whoever_drops_them():
         assert (f"{SAID}audit" in page) == ("publish" not in (first, second))
     everywhere = LinkChannels(find_leaving=partial(find_weights, (EXTERNAL,)))
     judged = list_channels(replace(view, link_channels=everywhere), EXTERNAL)
-    assert judged[0].open_point.endswith("so write the release without them")
+    assert describe_open(judged)[0].endswith("so write the release without them")
 
 
 @pytest.mark.parametrize("treatment", ["attacked", "coarsened", "left out"])
 def test_other_channels_are_no_open_point(treatment):
-    assert Channel(name="times", treatment=treatment, remedy="round them").open_point == ""
+    assert not describe_open([Channel(name="times", treatment=treatment, remedy="round them")])
 
 
 def test_a_coarser_column_of_links_that_nobody_attacks_is_an_open_point():
     times = Channel(name="times", treatment="coarsened", remedy="round them", column="link.at")
-    assert times.open_point.startswith("times leave and no attack")
+    assert describe_open([times])[0].startswith("times leave and no attack")
 
 
 def test_columns_of_links_are_channels_that_value_join_attacks(tmp_path, audit_home, capsys):
@@ -154,7 +156,9 @@ def test_columns_of_links_are_channels_that_value_join_attacks(tmp_path, audit_h
     def list_states():
         found = json.loads((tmp_path / "out" / "audit.json").read_text())["channels"]
         return {
-            (c["release"] == ORIGINAL, c["name"]): (c["state"], tuple(c["attacks"])) for c in found
+            (c["release"] == ORIGINAL, c["name"]): (c["state"], tuple(c["attacks"]))
+            for c in found
+            if c["name"].startswith("link.")
         }
 
     _, _, decisions, _ = audit(tmp_path, capsys, *defense, *blind)
@@ -192,3 +196,35 @@ def test_a_column_that_the_second_graph_lacks_is_not_attacked():
     seen = replace(seen, spec=seen.spec.update(**rules))
     found = {c.column: c.treatment for c in list_channels(seen, RELEASE)}
     assert found["link.how"] == "coarsened"
+
+
+def test_ids_leave_unless_people_are_sought(tmp_path):
+    graph = two_communities(30, seed=5)
+    fields = {"graph_hash": graph.content_hash, "num_repeats": 1, "measures": ["structure"]}
+    renamed = {"defenses": [{"key": "pseudonyms"}], "policy": find_policy("internal").model_dump()}
+    links = {"released_links": True, "attacks": [{"key": "plausibility"}]}
+    people = {"identity": {"seeds_known": 0}, "attacks": [{"key": "degree"}]}
+    guess = {**people, "attacks": [{"key": "degree_match"}]}  # a baseline attacker
+    for asked, ids in ((links, "not attacked"), (people, "left out"), (guess, "left out")):
+        view = run_inline(AuditSpec.check_spec({**fields, **renamed, **asked}), graph, tmp_path)
+        for release, expected in ((ORIGINAL, ids), ("pseudonyms", "left out")):
+            found = {channel.kind: channel for channel in list_channels(view, release)}
+            assert found["ids"].treatment == expected
+            is_found = "attacked" if asked is people else "not attacked"
+            assert found["structure"].treatment == is_found
+            assert found["order"].treatment == found["files"].treatment == "left out"
+        said = judge(view, find_policy("internal")).find(ORIGINAL).unattacked
+        names = "links, values of 0, values of 1, values of 2 and 6 more"
+        told = f"{names} leave and no attack finds people by them, so audit re-identification"
+        assert (told in said) == (asked is links)
+
+
+def test_a_sentence_names_few_channels():
+    columns = [Channel(name=f"c{n}", treatment="not attacked", remedy="add A") for n in range(7)]
+    other = Channel(name="d", treatment="not attacked", remedy="add B", reason="nobody can")
+    assert describe_open([*columns[:2], other, columns[2]]) == (
+        "c0, c1 and c2 leave and no attack finds people by them, so add A",
+        "d leave and nobody can, so add B",
+    )
+    assert describe_open(columns)[0].startswith("c0, c1, c2, c3 and 3 more leave and")
+    assert not describe_open([Channel(name="n", treatment="not attacked", remedy="", kind="names")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,20 +18,24 @@ from core.audit.results.export import describe_audit, write_audit
 from core.audit.service import AuditService
 from core.audit.store.database import Store
 from core.cli.audit import NOTHING_MAY_LEAVE, judge_audit
-from core.cli.judge import build_judge_spec
+from core.cli.judge import KNOWN_OF_LINKS, build_judge_spec
 from core.data.catalogue import load_dataset
+from core.data.external_release import count_found_by_order
 from core.data.node_pairs import list_id_pairs
 from core.data.synthetic import generate_social
 from core.defenses.external import EXTERNAL, NOT_TESTED, ONE_RELEASE, list_not_tested
 from core.errors import InputError
+from core.findings.channels import describe_channels
 from core.findings.guarantees import UNKNOWN, explain_guarantee, list_guarantee_rows
 from core.findings.policy import find_policy
-from core.findings.verdict import judge
+from core.findings.verdict import UNCHANGED, judge
 from core.findings.verdict_words import describe_decision, explain_release, find_subject
+from core.graph import Graph
 from core.report import ReportOptions
 from core.report.data import ReportData
-from core.report.decision_page import list_choices
+from core.report.decision_page import build_decision, build_verdict, list_choices
 from core.report.document import build_content
+from core.report.gate import build_gate
 from tests.inline import run_inline
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
@@ -441,3 +446,136 @@ def test_nothing_is_claimed_of_its_guarantee(tmp_path):
     assert list_guarantee_rows(guarantee) == [("Guarantee", "not known"), ("Protects", "not known")]
     assert explain_guarantee(guarantee) == UNKNOWN
     assert all(text in guarantee.note for text in NOT_TESTED)
+
+
+# -- tables that others generalised ---------------------------------------------------------
+
+CASES = Path(__file__).parents[3] / "shared" / "cases"
+TABLES = {"arx": (57, 0.7083, 1), "exact": (116, 0.9833, 1), "suppressed": (0, 1 / 120, 120)}
+"""Table of nodes → people who match one row only, share found, and k, by a loop over its rows."""
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_people_are_found_by_the_rows_that_may_be_theirs(tmp_path, table):
+    if not CASES.exists():
+        pytest.skip("needs the folder of cases")
+    spec = build(
+        tmp_path, CASES / "k01_links.csv", CASES / "k01_release.csv",
+        "--nodes", CASES / "k01_nodes.csv",
+        "--release-nodes", CASES / f"k01_release_nodes_{table}.csv",
+        "--ids", f"map:{CASES / 'k01_map.csv'}", "--attack", "column_values",
+    )  # fmt: skip
+    view = run_inline(spec, Store(tmp_path).load_graph(spec.graph_hash), tmp_path)
+    rows = {(r["method"], r["release"], r["metric"]): r for r in describe_audit(view)["results"]}
+    unique, found, k = TABLES[table]
+    for release, expected in ((EXTERNAL, (unique, found, k)), ("original", TABLES["exact"])):
+        shares = [
+            rows["column_values", release, metric]["value"]
+            for metric in ("share_unique", "expected_found", "k_anonymity")
+        ]
+        assert shares == pytest.approx([expected[0] / 120, *expected[1:]], abs=1e-4)
+    for depth in KNOWN_OF_LINKS:  # 19 of 360 links are gone
+        together = [r for r in view.results.itertuples() if f"with_links={depth}" in r.method]
+        assert {r.status for r in together} == {"done"}
+    degree = view.estimate(EXTERNAL, "column_values:with_links=degree@identity", "share_unique")
+    assert degree.value > (unique - 1) / 120
+
+
+# -- a release that is the original ---------------------------------------------------------
+
+
+def test_a_release_that_is_the_original_is_called_so(tmp_path):
+    file = write_pairs(tmp_path / "r.csv", KARATE, KARATE.edges)
+    more = ("--identity", "--attack", "degree", "--policy", "internal", "--columns")
+    spec = build(tmp_path, "karate", file, *more, "original")
+    check_called_so(run_inline(spec, KARATE, tmp_path), EXTERNAL)
+    spec = build(tmp_path, "karate", file, *more, "release")  # without the columns
+    view = run_inline(spec, KARATE, tmp_path)
+    assert not judge(view, find_policy("internal")).find(EXTERNAL).is_unchanged
+
+
+def test_so_is_one_that_a_defense_left_as_it_was(tmp_path):
+    fields = {
+        "graph_hash": KARATE.content_hash,
+        "identity": {"seeds_known": 2},
+        "num_repeats": 2,
+        "attacks": [{"key": "degree"}],
+        "defenses": [
+            {"key": "random_rewiring", "config": {"strength": 0.0}},
+            {"key": "random_rewiring"},
+            {"key": "pseudonyms"},
+        ],
+        "policy": find_policy("internal").model_dump(mode="json"),
+    }
+    view = run_inline(AuditSpec.check_spec(fields), KARATE, tmp_path)
+    verdict = judge(view, find_policy("internal"))
+    same = [release.release for release in verdict.releases if release.is_unchanged]
+    assert same == [verdict.releases[1].release]
+    check_called_so(view, same[0])
+
+
+def check_called_so(view, release):
+    """Command, audit.json, gate, page 1 of the PDF and section 1 say it."""
+    verdict = judge(view, find_policy("internal"))
+    assert verdict.find(release).decision != "publish"
+    assert UNCHANGED in explain_release(verdict.find(release))
+    said: list[str] = []
+    judge_audit(view, said.append)
+    assert sum(UNCHANGED in text for text in said) == 1
+    described = describe_audit(view)["releases"]
+    assert [each["id"] for each in described if each.get("unchanged")] == [release]
+    data = ReportData(view, ReportOptions(policy=find_policy("internal")))
+    report = json.dumps([build_verdict(data), build_decision(data)], ensure_ascii=False)
+    assert UNCHANGED in report
+    cases = [case for case in build_gate(view, 0).cases if case.rule == "decision"]
+    assert [UNCHANGED in case.message for case in cases].count(True) == 1
+
+
+# -- what leaves with it --------------------------------------------------------------------
+
+
+def test_a_column_that_cannot_be_compared_is_named(tmp_path):
+    """Zip codes were replaced by numbers of regions: the join on all columns found nobody."""
+    if not CASES.exists():
+        pytest.skip("needs the folder of cases")
+    text = (CASES / "k01_release_nodes_exact.csv").read_text().replace(";102", ";region 2")
+    (tmp_path / "nodes.csv").write_text(text.replace(";101", ";region 1"))
+    spec = build(
+        tmp_path, CASES / "k01_links.csv", CASES / "k01_release.csv",
+        "--nodes", CASES / "k01_nodes.csv", "--release-nodes", tmp_path / "nodes.csv",
+        "--ids", f"map:{CASES / 'k01_map.csv'}", "--attack", "column_values",
+        "--policy", "internal",
+    )  # fmt: skip
+    view = run_inline(spec, Store(tmp_path).load_graph(spec.graph_hash), tmp_path)
+    listed = [c for c in describe_channels(view) if c["release"] == EXTERNAL]
+    states = {channel["name"]: channel["state"] for channel in listed}
+    columns = {"age": "attacked", "zip": "not_attacked", "sex": "attacked", "diagnosis": "attacked"}
+    assert states == {
+        **columns,
+        "structure": "not_attacked",
+        "link.weight": "left_out",
+        "ids": "left_out",
+        "order": "attacked",
+        "names": "not_attacked",
+    }
+    release = judge(view, find_policy("internal")).find(EXTERNAL)
+    assert release.decision != "publish"
+    told = "values of zip leave and their cells cannot be compared with the original's values"
+    assert sum(told in text for text in release.unattacked) == 1
+    share = view.estimate(EXTERNAL, "column_values@identity", "expected_found").value
+    assert share > 0.5  # by the other columns
+
+
+def test_people_who_are_told_by_the_order_of_rows_are_counted():
+    names = [f"p{number}" for number in range(40)]
+    original = Graph.from_pairs([[0, 1]], 40, node_ids=tuple(f"u{n:02}" for n in range(40)))
+    shuffled = np.random.default_rng(0).permutation(40)
+    as_it_was = np.arange(40)
+    assert count_found_by_order(original, names, as_it_was) == 40
+    assert count_found_by_order(original, [names[n] for n in shuffled], shuffled) == 40  # by ids
+    anew = [f"x{n:02}" for n in np.random.default_rng(1).permutation(40)]
+    assert count_found_by_order(original, anew, shuffled) == 0
+    assert count_found_by_order(original, anew, np.roll(as_it_was, 1)) == 0
+    assert (
+        count_found_by_order(original, anew[:20], as_it_was[::2]) == 20
+    )  # of those that are there

@@ -10,10 +10,11 @@ from scipy import sparse
 
 from core.attribute import Attribute
 from core.data.catalogue import load_dataset
-from core.data.external_release import align_release, lacks_columns
+from core.data.external_release import align_release, is_unchanged, lacks_columns
 from core.data.node_pairs import load_pseudonyms
 from core.errors import InputError
 from core.graph import Graph
+from core.link_table import LinkColumn, LinkTable
 
 
 def make_release(**fields):
@@ -43,7 +44,8 @@ def test_columns_follow_their_nodes(is_sparse):
     assert found.edges.tolist() == [[0, 1], [0, 3]]
     assert found.feature_names == ("age", "city=Bonn", "city=Kiel")
     assert found.dense_features().tolist() == [[2, 0, 1], [3, 0, 0], [0, 0, 0], [1, 1, 0]]
-    assert not found.attributes
+    cities = found.attributes["city"]
+    assert (cities.classes, cities.codes.tolist()) == (("Bonn", "Kiel"), [1, -1, -1, 0])
     bare = align_release(ORIGINAL, make_release(attributes={}, features=None, feature_names=()))
     assert bare.features is None
 
@@ -95,3 +97,40 @@ def test_columns_that_no_attacker_reads_are_noticed_whatever_they_hold():
     assert not lacks_columns(bare, bare, ())
     shown = replace(bare, features=np.ones((20, 1)), feature_names=("age",))
     assert not lacks_columns(original, shown, ())
+
+
+def test_a_release_that_is_the_original_is_told_from_one_that_is_not():
+    table = LinkTable(np.array([0, 1]), {"at": LinkColumn("number", np.array([5, 6]))})
+    weighted = replace(ORIGINAL, weights=np.array([1.0, 2.0]), link_table=table)
+    order = np.array([3, 0, 2, 1])
+    names = {node: f"x{node}" for node in ORIGINAL.node_ids}
+    moved = weighted.subgraph(order)
+    moved = replace(moved, node_ids=tuple(names[node] for node in moved.node_ids))
+
+    def judge(release, secret=()):
+        behind = {name: node for node, name in names.items()}
+        return is_unchanged(weighted, align_release(weighted, release, secret, behind), secret)
+
+    assert judge(moved)
+    assert judge(replace(moved, attributes={}), ("city",))
+    assert judge(moved.without_features(("x",)), ("x",))
+    other = LinkTable(np.array([0, 1]), {"at": LinkColumn("number", np.array([5, 7]))})
+    numbers = np.array(moved.features)
+    numbers[0, 0] = 2
+    rome = Attribute("city", np.zeros(4), ("Rome",))
+    for changed in (
+        moved.with_edges(moved.edges[1:], moved.weights[1:]),
+        replace(moved, weights=None),
+        replace(moved, weights=moved.weights + 1),
+        replace(moved, link_table=None),
+        replace(moved, link_table=other),
+        moved.without_features(("x",)),
+        replace(moved, features=numbers),
+        replace(moved, attributes={}),
+        replace(moved, attributes={"city": rome}),
+        replace(moved, attributes={**moved.attributes, "more": replace(rome, name="more")}),
+    ):
+        assert not judge(changed)
+    plain = replace(weighted, link_table=None)
+    behind = {name: node for node, name in names.items()}
+    assert not is_unchanged(plain, align_release(plain, moved, (), behind))

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from core.data.loaded import LoadReport
 from core.data.profile import compute_profile
 from core.data.warnings import find_warnings
 from core.graph import Graph
+from core.link_table import BACKWARD, BOTH, FORWARD, NO_TIME, LinkColumn, LinkTable
 from core.measures.queries import compute_assortativity
 from tests.oracles.graphs import GRAPHS
 
@@ -123,3 +126,29 @@ def test_weights_by_which_links_are_known_again_are_warned_of(step, is_said):
     said = [text for text in find_warnings(graph, None, None, None) if "weight" in text]
     assert len(said) == is_said
     assert not said or said[0].startswith("100 % of the links have a weight that no other")
+
+
+def test_values_of_links_are_told():
+    edges = [[0, 1], [1, 2], [2, 3]]
+    plain = compute_profile(Graph.from_pairs(edges, 4))
+    assert (plain.median_strength, plain.time_spans, plain.reciprocity) == (None, {}, None)
+    at = LinkColumn("time", np.array([20, NO_TIME, 19_000, 7]), unit="D")
+    ways = LinkColumn("direction", np.array([FORWARD, BACKWARD, BOTH, BACKWARD]))
+    table = LinkTable(np.array([0, 0, 1, 2]), {"at": at, "direction": ways})
+    graph = replace(Graph.from_pairs(edges, 4, np.array([1.0, 2.0, 4.0])), link_table=table)
+    found = compute_profile(graph)
+    assert found.median_strength == np.median([1, 3, 6, 4])
+    assert found.time_spans == {"at": ("1970-01-08", "2022-01-08")}
+    assert found.reciprocity == 2 / 3  # by two events, and by one
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=15))
+def test_reciprocity_is_that_of_its_definition(pairs):
+    pairs = [(i, j) for i, j in pairs if i != j] or [(0, 1)]
+    graph = Graph.from_pairs(pairs, 6)
+    ways = LinkColumn("direction", np.full(len(pairs), FORWARD))
+    table = LinkTable.of_pairs(np.array(pairs), graph.edges, 6, {"direction": ways})
+    both = {(i, j) for i, j in pairs if (j, i) in pairs and i < j}
+    expected = len(both) / len({(min(pair), max(pair)) for pair in pairs})
+    found = compute_profile(replace(graph, link_table=table)).reciprocity
+    assert found == pytest.approx(expected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -9,19 +10,26 @@ from pydantic import Field
 from scipy import sparse
 
 from core.algorithms.fingerprints import compute_joint_fingerprints
+from core.attribute import MISSING
 from core.context import Context
+from core.data.generalized_cells import CellMatch
 from core.graph import Graph
 from core.methods import IdentityAttack, MethodInfo
 from core.release import Release
 from core.results import AnonymitySets
 from core.threats import IdentityThreat
 
+_TILE = 1 << 22
+"""Pairs of people and nodes compared together."""
+
 
 class ColumnValues(IdentityAttack):
     """Anonymity sets of people with equal values in the columns, alone or with their links.
 
     The attacker knows the values as coarsely as they are published: generalising 34 to 30 is
-    something that everybody can do. `k_anonymity` of the result is the k of k-anonymity.
+    something that everybody can do. Where others wrote cells that stand for several values, such as
+    [30, 40[, the set holds the nodes whose cells may stand for the person's. `k_anonymity` of the
+    result is the k of k-anonymity.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -30,7 +38,6 @@ class ColumnValues(IdentityAttack):
         summary="Knows each person's values in some or all published columns.",
         source="Sweeney, k-anonymity: a model for protecting privacy, 2002",
         group="what is known of a person",
-        cost="seconds",
     )
     finds_by: ClassVar[Literal["links", "columns", "values"]] = "columns"
 
@@ -40,6 +47,9 @@ class ColumnValues(IdentityAttack):
     with_links: Literal["", "degree", "degree_triangles", "neighbor_degrees"] = Field(
         "", description="What is known of the links as well; empty: nothing."
     )
+
+    def reads_column(self, name: str) -> bool:
+        return not self.columns or name in self.columns.split("|")
 
     def supports(self, release: Release, threat: IdentityThreat) -> str | None:
         shown = set(list_columns(threat.original, threat))
@@ -52,19 +62,24 @@ class ColumnValues(IdentityAttack):
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> AnonymitySets:
         context.progress.update(0, 1, "columns")
-        names = [n for n in self.columns.split("|") if n] or list_columns(threat.original, threat)
-        published = release.graph
-        shared = [n for n in names if n in list_columns(published, threat)]
-        known = list_rows(threat.original, shared)
-        released = list_rows(published, shared)
+        original, published = threat.original, release.graph
+        names = [n for n in self.columns.split("|") if n] or list_columns(original, threat)
+        has = set(list_columns(published, threat))
+        shared = [n for n in names if n in has]
+        coarse = [n for n in shared if _is_written_anew(original, published, n)]
+        plain = [n for n in shared if n not in coarse]
+        known, released = list_rows(original, plain), list_rows(published, plain)
         if self.with_links:
             known_marks, published_marks = compute_joint_fingerprints(
-                [threat.original, published], self.with_links
+                [original, published], self.with_links
             )
             known = [row + mark.tobytes() for row, mark in zip(known, known_marks, strict=True)]
             released = [
                 row + mark.tobytes() for row, mark in zip(released, published_marks, strict=True)
             ]
+        if coarse:
+            cells = [CellMatch.of_columns(original, published.attributes[n]) for n in coarse]
+            return _find_containing(known, released, cells, context)
         counts: dict[bytes, int] = {}
         for row in released:
             counts[row] = counts.get(row, 0) + 1
@@ -73,10 +88,78 @@ class ColumnValues(IdentityAttack):
         return AnonymitySets(sizes, np.array(is_equal))
 
 
+def _is_written_anew(original: Graph, published: Graph, name: str) -> bool:
+    """Whether the cells of a column may stand for values that are written otherwise."""
+    released, own = published.attributes.get(name), original.attributes.get(name)
+    if released is None or name in published.feature_names:
+        return False
+    return own is None or own.classes != released.classes
+
+
+def _find_containing(
+    known: list[bytes], released: list[bytes], cells: Sequence[CellMatch], context: Context
+) -> AnonymitySets:
+    """Sets of the released nodes with equal rows of bytes whose cells may all stand for the values
+    of a node; unknown values fit every cell."""
+    rows = dict.fromkeys(known)
+    places = {row: place for place, row in enumerate(rows)}
+    ours = np.array([places[row] for row in known])
+    theirs = np.array([places.get(row, MISSING) for row in released])
+    contains = (ours == theirs) & np.logical_and.reduce([match.contains for match in cells])
+    sizes = np.zeros(len(ours), np.int64)
+    unknown = np.stack([match.values == MISSING for match in cells], axis=1)
+    general = np.stack([match.general != MISSING for match in cells], axis=1)
+    for lacks in np.unique(unknown, axis=0):
+        people = np.flatnonzero((unknown == lacks).all(axis=1))
+        for is_set in np.unique(general[:, ~lacks], axis=0):
+            nodes = np.flatnonzero((general[:, ~lacks] == is_set).all(axis=1))
+            told = [match for match, lack in zip(cells, lacks, strict=True) if not lack]
+            exact = [match for match, general in zip(told, is_set, strict=True) if not general]
+            sets = [match for match, general in zip(told, is_set, strict=True) if general]
+            left = np.stack([ours, *(match.values for match in exact)], axis=1)[people]
+            right = np.stack([theirs, *(match.exact for match in exact)], axis=1)[nodes]
+            sizes[people] += _count_pairs(left, right, people, nodes, sets, context)
+    return AnonymitySets(sizes, contains)
+
+
+def _count_pairs(
+    left: np.ndarray,
+    right: np.ndarray,
+    people: np.ndarray,
+    nodes: np.ndarray,
+    sets: Sequence[CellMatch],
+    context: Context,
+) -> np.ndarray:
+    """(p,) number of the nodes (r,) whose key is a person's and whose sets hold their values.
+
+    left, right  (p, k), (r, k) keys of the people and of the nodes
+    """
+    _, keys = np.unique(np.concatenate([left, right]), axis=0, return_inverse=True)
+    ours = np.stack([keys[: len(left)], *(match.values[people] for match in sets)], axis=1)
+    theirs = np.stack([keys[len(left) :], *(match.general[nodes] for match in sets)], axis=1)
+    ours, place = np.unique(ours, axis=0, return_inverse=True)
+    theirs, counts = np.unique(theirs, axis=0, return_counts=True)
+    start = np.searchsorted(theirs[:, 0], ours[:, 0])
+    widths = np.searchsorted(theirs[:, 0], ours[:, 0], side="right") - start
+    sizes = np.zeros(len(ours))
+    ends = np.flatnonzero(np.diff(widths.cumsum() // _TILE)) + 1
+    for part in np.split(np.arange(len(ours)), ends):
+        context.progress.check()
+        rows = np.repeat(part, widths[part])
+        own = np.arange(len(rows)) - np.repeat(widths[part].cumsum() - widths[part], widths[part])
+        found = start[rows] + own
+        is_in = np.ones(len(rows), bool)
+        for number, match in enumerate(sets, 1):
+            is_in &= match.held[theirs[found, number], ours[rows, number]]
+        sizes += np.bincount(rows, is_in * counts[found], len(ours))
+    return np.asarray(sizes.astype(np.int64)[place])
+
+
 def list_columns(graph: Graph, threat: IdentityThreat) -> list[str]:
     """The published columns that a graph has: its features, and attributes that are named."""
     named = [name for name in threat.columns if name in graph.attributes]
-    return [*graph.feature_names, *named]
+    shown = dict.fromkeys([*graph.feature_names, *named])
+    return [name for name in shown if name not in threat.unread]
 
 
 def list_rows(graph: Graph, names: list[str]) -> list[bytes]:

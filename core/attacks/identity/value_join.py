@@ -39,7 +39,8 @@ class ValueJoin(IdentityAttack):
     u than if i is anybody: log(a / q_v) for each value v that both have, and log(1 − a) for each
     value of i that u lacks. q_v is the share of people who have v; a is the share of the released
     values that occur in the known graph at all. The confidence is the posterior over all nodes,
-    one of which is u.
+    one of which is u. Where common values had to be left out, nodes with all values of u and no
+    others come first.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -49,6 +50,7 @@ class ValueJoin(IdentityAttack):
         source="Fellegi and Sunter, A theory for record linkage, JASA 1969, §2; de Montjoye et "
         "al., Unique in the crowd, Scientific Reports 2013",
         group="second graph",
+        version=2,
     )
     links_networks: ClassVar[bool] = True
     finds_by: ClassVar[Literal["links", "columns", "values"]] = "values"
@@ -63,9 +65,10 @@ class ValueJoin(IdentityAttack):
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
         known, published = threat.known, release.graph
-        ours, theirs, share, counts = _tabulate_values(known, published)
-        share = min(share, MAX_FOUND)
+        ours, theirs, share, totals = _tabulate_values(known, published)
+        share, counts = min(share, MAX_FOUND), totals[1]
         holders = ours.sum(axis=0)
+        every = ours, theirs
         ours, theirs, holders = _keep_telling(ours, theirs, holders)
         # Evidence of a shared value, over that of one which the person lacks.
         gains = np.log(share * known.num_nodes / holders) - np.log1p(-share)
@@ -94,14 +97,19 @@ class ValueJoin(IdentityAttack):
             total = np.bincount(rows, odds, stop - start)[has_any]
             others = (everybody - named).clip(min=0.0) * np.exp(-best)
             confidence[start + has_any] = 1.0 / (total + others)
+        if ours.shape[1] < every[0].shape[1]:
+            equal, sizes = _find_equal(*every, totals, rng)
+            has_any = np.flatnonzero(sizes)
+            candidates[has_any] = equal[has_any]
+            confidence[has_any] = np.maximum(confidence[has_any], 1.0 / sizes[has_any])
         return place_seeds(Matches(candidates, confidence), *threat.seeds.T)
 
 
 def _tabulate_values(
     known: Graph, published: Graph
-) -> tuple[sparse.csr_array, sparse.csr_array, float, np.ndarray]:
+) -> tuple[sparse.csr_array, sparse.csr_array, float, list[np.ndarray]]:
     """Which node has which value, of both graphs (nodes × values), over values that both have; the
-    share of the published ones that are known; and the number of values of each published node.
+    share of the published ones that are known; and the number of all values of each node of both.
 
     The second time that a node has a value is a value of its own, and so on.
     """
@@ -120,9 +128,35 @@ def _tabulate_values(
         sparse.csr_array((np.ones(len(row)), (row, place)), shape=(graph.num_nodes, len(shared)))
         for row, place, graph in zip(rows, places, (known, published), strict=True)
     ]
-    counts = np.bincount(tables[1][0], minlength=published.num_nodes)
+    sizes = (known.num_nodes, published.num_nodes)
+    totals = [np.bincount(t[0], minlength=n) for t, n in zip(tables, sizes, strict=True)]
     share = float(is_shared.mean()) if len(is_shared) else 0.0
-    return matrices[0], matrices[1], share, counts
+    return matrices[0], matrices[1], share, totals
+
+
+def _find_equal(
+    ours: sparse.csr_array,
+    theirs: sparse.csr_array,
+    totals: list[np.ndarray],
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(k, c) published nodes with all values of each known node and no others, or NO_MATCH, and
+    (k,) their number. Sets of values collide as 64-bit sums with probability below n² / 2^64."""
+    marks = rng.integers(1, 1 << 63, ours.shape[1], dtype=np.uint64)
+    sums, whole = [], []
+    for matrix, total in zip((ours, theirs), totals, strict=True):
+        sums.append(np.asarray(matrix.astype(np.uint64) @ marks))
+        whole.append((np.asarray(matrix.sum(axis=1)).ravel() == total) & (total > 0))
+    nodes = rng.permutation(np.flatnonzero(whole[1]))
+    nodes = nodes[np.argsort(sums[1][nodes], kind="stable")]
+    first = np.searchsorted(sums[1][nodes], sums[0])
+    sizes = np.searchsorted(sums[1][nodes], sums[0], side="right") - first
+    sizes[~whole[0]] = 0
+    place = first[:, None] + np.arange(NUM_CANDIDATES)
+    is_in = np.arange(NUM_CANDIDATES) < sizes[:, None]
+    found = np.full(place.shape, NO_MATCH)
+    found[is_in] = nodes[place[is_in]]
+    return found, sizes
 
 
 def _list_values(*graphs: Graph) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -15,8 +15,12 @@ from pydantic.fields import FieldInfo
 
 from core.audit.asked.declared import EVERY, CellGroup, Declaration
 from core.audit.computing.prepared import PreparedAudit, list_seen
+from core.data.generalized_cells import list_incomparable
 
 Inputs = dict[str, Any]
+
+READ_COLUMNS = "read_columns"
+"""Entry of attacks on identities that find people by columns."""
 
 
 def list_key_inputs(audit: PreparedAudit) -> dict[CellGroup, Inputs]:
@@ -34,6 +38,7 @@ def list_key_inputs(audit: PreparedAudit) -> dict[CellGroup, Inputs]:
             inputs = entries[entry] = ENTRIES[entry](audit)
         for group in declared.affects:
             found[group] |= inputs
+    found["identity"] |= _read_external_columns(audit)
     return found
 
 
@@ -97,6 +102,21 @@ def _read_identity(audit: PreparedAudit) -> Inputs:
 def _read_external(audit: PreparedAudit) -> Inputs:
     releases = audit.spec.external_releases
     return {"external": list(releases)} if releases else {}
+
+
+def _read_external_columns(audit: PreparedAudit) -> Inputs:
+    """The texts by which people are sought in a release made elsewhere, and in the original; the
+    utility column, which leaves without being named."""
+    disclosure = audit.spec.disclosure
+    if audit.spec.threats.identity is None:
+        return {}
+    if not audit.external:
+        is_usual = disclosure.utility is not None and disclosure.publish_columns is None
+        return {READ_COLUMNS: [disclosure.utility]} if is_usual else {}
+    released = audit.external[0]
+    unread = list_incomparable(audit.graph, released)
+    read = sorted({*released.attributes} - unread.keys())
+    return {READ_COLUMNS: [read, sorted(unread)]} if read or unread else {}
 
 
 ENTRIES: dict[str, Callable[[PreparedAudit], Inputs]] = {

@@ -23,7 +23,7 @@ from core.audit.asked.presets import SETTING as DATA_FREE
 from core.audit.asked.scenarios import ListedScenario, Scenario, list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.cell import Cell, CellKind, list_members
-from core.audit.computing.key_inputs import Inputs, list_key_inputs
+from core.audit.computing.key_inputs import READ_COLUMNS, Inputs, list_key_inputs
 from core.audit.computing.prepared import PreparedAudit
 from core.audit.computing.threat_sampling import check_columns, draw_repeat
 from core.methods import Defense, Method
@@ -206,7 +206,8 @@ def _list_scenario_inputs(inputs: _Inputs, attack: Method, scenario: Scenario) -
             return {**inputs["transfer"], "transfer_version": version}
         return inputs["attribute"]
     if scenario.threat == "identity":
-        return inputs["identity"]
+        facts, reads = inputs["identity"], getattr(attack, "finds_by", "") == "columns"
+        return facts if reads else {k: v for k, v in facts.items() if k != READ_COLUMNS}
     if scenario.threat == "link" and scenario.knowledge == ADAPTIVE:
         return {**inputs["link"], "adaptive_version": ADAPTIVE_VERSION}
     return inputs["link"]

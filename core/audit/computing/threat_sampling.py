@@ -7,6 +7,7 @@ attacks and releases.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +24,7 @@ from core.data.control import (
     renumber_links,
     renumber_threats,
 )
+from core.data.generalized_cells import list_incomparable
 from core.data.link_release import choose_link_columns, list_link_columns
 from core.data.release_columns import Rule
 from core.data.second_graph import draw_identity_threat
@@ -57,9 +59,17 @@ def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
         choice.seeds_known,
         audit.auxiliary and know_coarser(audit.auxiliary, spec.disclosure),
     )
-    shown = list_published(spec.disclosure, threats.visible) or ()
-    columns = tuple(name for name in shown if name in threats.visible.attributes)
-    return replace(threats, identity=replace(identity, columns=columns))
+    if audit.external:
+        released = audit.external[0]
+        shown: Sequence[str] = tuple(released.attributes)
+        identity = replace(identity, unread=tuple(list_incomparable(threats.visible, released)))
+    else:
+        disclosure = spec.disclosure
+        published = list_published(disclosure, threats.visible)
+        usual = () if disclosure.utility is None else (disclosure.utility,)
+        shown = usual if published is None else published
+        shown = [name for name in shown if name in threats.visible.attributes]
+    return replace(threats, identity=replace(identity, columns=tuple(shown)))
 
 
 def know_coarser(second: Graph, disclosure: DisclosureSpec) -> Graph:

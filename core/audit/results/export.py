@@ -46,7 +46,7 @@ def describe_audit(view: AuditView) -> dict[str, Any]:
             "audit": view.summary.id,
             "created": view.summary.created,
         },
-        "releases": [_describe_origin(summary, view.spec) for summary in view.releases],
+        "releases": [_describe_origin(summary, view) for summary in view.releases],
         "guarantees": {
             summary.id: asdict(summary.guarantee)
             for summary in view.releases
@@ -73,13 +73,14 @@ def _describe_control(row: dict[str, Any], spec: AuditSpec) -> dict[str, Any]:
     return {**described, "population": "control", "control_difference": difference}
 
 
-def _describe_origin(summary: ReleaseSummary, spec: AuditSpec) -> dict[str, Any]:
+def _describe_origin(summary: ReleaseSummary, view: AuditView) -> dict[str, Any]:
     """origin: "original", "defense" for a release of the audit, "external" for one made
-    elsewhere, with what was not tested on it."""
-    if summary.id == EXTERNAL:
-        untested = [*list_not_tested(spec.external_match), ONE_RELEASE]
-        return {"id": summary.id, "origin": "external", "not_tested": untested}
-    return {"id": summary.id, "origin": "original" if summary.id == ORIGINAL else "defense"}
+    elsewhere, with what was not tested on it; unchanged: where it is the original."""
+    origin = {ORIGINAL: "original", EXTERNAL: "external"}.get(summary.id, "defense")
+    found: dict[str, Any] = {"id": summary.id, "origin": origin}
+    if origin == "external":
+        found["not_tested"] = [*list_not_tested(view.spec.external_match), ONE_RELEASE]
+    return found | ({"unchanged": True} if view.node_channels.find_unchanged(summary.id) else {})
 
 
 SCENARIO_COLUMNS = ("threat", "target", "knowledge", "population")

@@ -21,6 +21,7 @@ from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.link_sample import LinkSample
 from core.audit.results.link_channels import LinkChannels
+from core.audit.results.node_channels import NodeChannels
 from core.audit.results.node_risks import NodeRisks
 from core.audit.store.accounts import LOCAL
 from core.audit.store.decisions import Decision
@@ -242,6 +243,7 @@ class AuditView:
     load_link_scores  (defense's release id, repeat) → (m,) learned score of each link of the
     defended graph, or None
     link_channels  columns of links of the graph and of what leaves
+    node_channels  the same of nodes, and whether a release is the original
     load_margins  (release id, attribute attack or None for the label) → (k,) margins of the true
     class over hidden nodes and repeats, from uncalibrated probabilities
     claims   claim checks of the releases, oldest first, in any state
@@ -270,6 +272,7 @@ class AuditView:
     decisions: tuple[Decision, ...] = ()
     load_link_scores: Callable[[str, int], np.ndarray | None] = lambda _release, _repeat: None
     link_channels: LinkChannels = field(default_factory=LinkChannels)
+    node_channels: NodeChannels = field(default_factory=NodeChannels)
     load_margins: Callable[[str, str | None], np.ndarray] = lambda _release, _attack: np.zeros(0)
 
     @property

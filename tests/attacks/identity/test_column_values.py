@@ -86,3 +86,75 @@ def test_columns_that_do_not_leave_are_not_known():
         Release(replace(graph, features=None, feature_names=())), threat, Context(Seed(0))
     )
     assert found.sizes == pytest.approx(6)
+
+
+AGES, CELLS = ("60", "61", "70", "80"), ("60", "[60, 70[", "60-80", ">=70", "*", "x", "{61, 80}")
+IN_CELL = {
+    "60": ("60",),
+    "[60, 70[": ("60", "61"),
+    "60-80": AGES,
+    ">=70": ("70", "80"),
+    "*": AGES,
+    "x": (),
+    "{61, 80}": ("61", "80"),
+}
+CITIES = ("Bonn", "Kiel", "B*", "*", "Rome")
+IN_CITY = {"Bonn": ["Bonn"], "Kiel": ["Kiel"], "B*": ["Bonn"], "*": ["Bonn", "Kiel"], "Rome": []}
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from(AGES),
+            st.sampled_from(CELLS),
+            st.sampled_from(["Bonn", "Kiel", ""]),
+            st.sampled_from(CITIES),
+            st.integers(0, 1),
+        ),
+        min_size=4,
+        max_size=25,
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_cells_that_others_generalised_are_compared_as_a_loop_does(rows):
+    ages, cells, cities, places, sexes = zip(*rows, strict=True)
+    n, sex = len(rows), np.array(sexes, np.float32)
+    columns = np.stack([np.array(ages, np.float32), sex], axis=1)
+    graph = Graph.from_pairs(
+        np.stack([np.arange(n), np.roll(np.arange(n), 1)], 1),
+        n,
+        attributes={"city": Attribute.from_values("city", cities)},
+        features=columns,
+        feature_names=("age", "sex"),
+    )
+    texts = {"age": cells, "city": places}
+    published = replace(
+        graph,
+        features=sex[:, None],
+        feature_names=("sex",),
+        attributes={name: Attribute.from_values(name, own) for name, own in texts.items()},
+    )
+    threat = replace(draw_identity_threat(graph, Seed(0), num_seeds=0), columns=("age", "city"))
+    context = Context(Seed(0))
+
+    def fits(person, node, names):
+        age = ages[person] in IN_CELL[cells[node]]
+        city = not cities[person] or cities[person] in IN_CITY[places[node]]
+        same = {"age": age, "city": city, "sex": sexes[person] == sexes[node]}
+        return all(same[name] for name in names)
+
+    for known in (("age", "sex", "city"), ("age",), ("city",)):
+        found = ColumnValues(columns="|".join(known)).find(Release(published), threat, context)
+        expected = [sum(fits(i, j, known) for j in range(n)) for i in range(n)]
+        assert found.sizes.tolist() == expected
+        assert found.contains.tolist() == [fits(i, i, known) for i in range(n)]
+    degrees = graph.degrees
+    both = ColumnValues(with_links="degree").find(Release(published), threat, context)
+    whole = ("age", "sex", "city")
+    assert both.sizes.tolist() == [
+        sum(fits(i, j, whole) and degrees[i] == degrees[j] for j in range(n)) for i in range(n)
+    ]
+    unread = ColumnValues().find(Release(published), replace(threat, unread=("age",)), context)
+    assert unread.sizes.tolist() == [
+        sum(fits(i, j, ("sex", "city")) for j in range(n)) for i in range(n)
+    ]

@@ -1,0 +1,122 @@
+"""What a release tells of its nodes: columns of the graph and of what leaves, and whether a release
+is the original."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from core.audit.asked.release_info import parse_release
+from core.audit.asked.spec import AuditSpec
+from core.audit.results.link_channels import Kinds
+from core.audit.store import files
+from core.data.external_release import is_unchanged
+from core.data.generalized_cells import list_incomparable
+from core.data.link_release import is_link_column
+from core.data.packing import unpack_texts
+from core.data.release_columns import Rule
+from core.defenses.external import EXTERNAL
+from core.graph import Graph
+
+
+def _have_none(_release: str) -> Kinds:
+    return {}
+
+
+@dataclass(frozen=True)
+class NodeChannels:
+    """is_known        whether the releases can be read; else nothing is said of them
+    find_source        columns of the graph's nodes
+    find_leaving       release id → those that leave with it
+    find_incomparable  release id → those of a release made elsewhere whose cells are not the
+                       original's values → share of people whose cell may stand for their own
+    find_unchanged     release id → whether a release that was made is the original
+    """
+
+    is_known: bool = False
+    find_source: Callable[[], Kinds] = dict
+    find_leaving: Callable[[str], Kinds] = _have_none
+    find_incomparable: Callable[[str], Mapping[str, float]] = lambda _release: {}
+    find_unchanged: Callable[[str], bool] = lambda _release: False
+
+
+def make_node_channels(
+    home: Path,
+    spec: AuditSpec,
+    load: Callable[[str], Graph],
+    load_visible: Callable[[int], Graph],
+    find_made: Callable[[str], list[tuple[str, int, str]]],
+) -> NodeChannels:
+    """Channels of an audit.
+
+    load_visible  repeat → the graph that was defended
+    find_made     release id → key, repeat and content hash of each release that is done
+    """
+
+    @cache
+    def find_source() -> Kinds:
+        return _read_columns(files.graph_path(home, spec.graph_hash))
+
+    @cache
+    def find_leaving(release: str) -> Kinds:
+        external = spec.external_release
+        if release == EXTERNAL and external is not None:
+            return _read_columns(files.graph_path(home, external))
+        source, shown = find_source(), _list_shown(spec, find_source())
+        for key, _, _ in find_made(release)[:1]:
+            arrays = files.cell_folder(home, key) / files.ARRAYS
+            names = files.list_arrays(arrays)
+            if "node_ids" in names:  # a defense changed them
+                kept = _read_features(arrays, names)
+                shown = [n for n in shown if n in kept or source.get(n) != "number"]
+        return {name: source.get(name, "number") for name in shown}
+
+    @cache
+    def find_incomparable(release: str) -> Mapping[str, float]:
+        if release != EXTERNAL or spec.external_release is None:
+            return {}
+        return list_incomparable(load(spec.graph_hash), load(spec.external_release))
+
+    @cache
+    def find_unchanged(release: str) -> bool:
+        if release == EXTERNAL and spec.external_release is not None:
+            secret = {*spec.threats.columns, spec.disclosure.utility}
+            return is_unchanged(load(spec.graph_hash), load(spec.external_release), secret)
+        defense = parse_release(release).defense
+        made = [] if defense is None or defense.renames_nodes else find_made(release)
+        if not made or spec.threats.sensitive_links:
+            return False
+        return all(found == load_visible(repeat).content_hash for _, repeat, found in made)
+
+    return NodeChannels(True, find_source, find_leaving, find_incomparable, find_unchanged)
+
+
+def _list_shown(spec: AuditSpec, source: Kinds) -> list[str]:
+    """Columns of nodes that leave with the original: by default the numbers, and the column whose
+    prediction is to stay useful."""
+    disclosure = spec.disclosure
+    if disclosure.publish_columns is not None:
+        return [name for name in disclosure.publish_columns if not is_link_column(name)]
+    coarse = [Rule.parse(text).column for text in disclosure.generalize]
+    named = [*coarse, *([disclosure.utility] if disclosure.utility else [])]
+    usual = [name for name, kind in source.items() if kind == "number"]
+    shown = dict.fromkeys(name for name in [*usual, *named] if not is_link_column(name))
+    return [name for name in shown if name not in spec.threats.columns]
+
+
+def _read_columns(path: Path) -> Kinds:
+    """Columns of the nodes in the file of a graph: its features, and attributes as categories."""
+    names = files.list_arrays(path)
+    arrays = files.read_npz(path, ["attributes"])
+    attributes = [json.loads(text)[0] for text in unpack_texts(arrays["attributes"])]
+    features = [n for n in _read_features(path, names) if n.partition("=")[0] not in attributes]
+    return {**dict.fromkeys(attributes, "category"), **dict.fromkeys(features, "number")}
+
+
+def _read_features(path: Path, names: list[str]) -> tuple[str, ...]:
+    if "feature_names" not in names:
+        return ()
+    return unpack_texts(files.read_npz(path, ["feature_names"])["feature_names"])
