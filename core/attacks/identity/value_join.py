@@ -9,6 +9,7 @@ from scipy import sparse
 
 from core.algorithms.matching import NO_MATCH, NUM_CANDIDATES
 from core.attacks.identity.percolation import place_seeds
+from core.attacks.identity.value_alignment import align_values
 from core.context import Context
 from core.data.link_release import WEIGHT, list_link_columns
 from core.data.release_columns import LINK_PREFIX
@@ -33,7 +34,8 @@ _TILE = 1 << 20
 class ValueJoin(IdentityAttack):
     """Joins both graphs on all values of a node, each counted as often as it occurs there: the
     weights of its links, and every column of links that both graphs have, a value an event.
-    A direction is that of an event as its node sees it.
+    A direction is that of an event as its node sees it. Known values are first made as coarse as
+    the published ones, and moved as far.
 
     The evidence for person u behind node i is the log of how much likelier i's values are if i is
     u than if i is anybody: log(a / q_v) for each value v that both have, and log(1 − a) for each
@@ -49,9 +51,11 @@ class ValueJoin(IdentityAttack):
         source="Fellegi and Sunter, A theory for record linkage, JASA 1969, §2; de Montjoye et "
         "al., Unique in the crowd, Scientific Reports 2013",
         group="second graph",
+        version=2,
     )
     links_networks: ClassVar[bool] = True
     finds_by: ClassVar[Literal["links", "columns", "values"]] = "values"
+    rehearses: ClassVar[bool] = False
 
     def supports(self, release: Release, threat: IdentityThreat) -> str | None:
         published = list_link_columns(release.graph)
@@ -62,7 +66,8 @@ class ValueJoin(IdentityAttack):
         return None
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
-        known, published = threat.known, release.graph
+        published = release.graph
+        known = align_values(threat.known, published)
         ours, theirs, share, counts = _tabulate_values(known, published)
         share = min(share, MAX_FOUND)
         holders = ours.sum(axis=0)
