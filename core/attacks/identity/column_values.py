@@ -33,6 +33,7 @@ class ColumnValues(IdentityAttack):
         cost="seconds",
     )
     finds_by: ClassVar[Literal["links", "columns", "values"]] = "columns"
+    rehearses: ClassVar[bool] = False
 
     columns: str = Field(
         "", description="Names of the columns that are known, joined by |; empty: all published."
