@@ -126,7 +126,8 @@ class Method(BaseModel, ABC):
     """Base of all methods: validated settings, no state.
 
     whole_text: name of the single setting that takes the whole text after the key; "" if settings
-    are written name=value. acts_by: the setting that is its strength; None without one.
+    are written name=value. acts_by: the setting that is its strength; None without one. rehearses:
+    whether an attack gains by a rule that changes links.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -134,6 +135,7 @@ class Method(BaseModel, ABC):
     kind: ClassVar[Kind]
     whole_text: ClassVar[str] = ""
     acts_by: ClassVar[Strength | None] = None
+    rehearses: ClassVar[bool] = True
 
     @property
     def config(self) -> dict[str, Any]:

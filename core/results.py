@@ -56,10 +56,12 @@ class AnonymitySets:
 
     sizes     (n,) int64 number of nodes of the release that match the knowledge about node i
     contains  (n,) bool whether node i is among them
+    confidence  (n,) the attacker's probability of that; None: it takes its knowledge for exact
     """
 
     sizes: np.ndarray
     contains: np.ndarray
+    confidence: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.sizes.shape != self.contains.shape or (self.sizes < self.contains).any():

@@ -281,12 +281,12 @@ def _pool_with_denoised(
     held_out, truth = select_held_out([own, denoised.held_out], threat.observed)
 
     def predict(told: np.ndarray, asked: np.ndarray) -> np.ndarray:
-        return combine(held_out[:, asked], held_out[:, told], truth[told], EVENNESS)[0]
+        return combine(held_out[:, asked], held_out[:, told], truth[told], EVENNESS, 0.0)[0]
 
     if not _is_form_better(predict, held_out[0], truth, context.rng("pool")):
         return None
     both = np.array([result.probabilities, denoised.probabilities])
-    return combine(both, held_out, truth, EVENNESS)[0]
+    return combine(both, held_out, truth, EVENNESS, 0.0)[0]
 
 
 def is_corrected_better(

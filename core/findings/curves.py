@@ -50,7 +50,7 @@ class Curve:
     @property
     def position(self) -> np.ndarray:
         values = self.table.strength.to_numpy(float)
-        return np.log(values) if self.is_log else values
+        return np.asarray(np.log(values) if self.is_log else values)
 
     def find_passing(self, limit: float) -> Passing | None:
         """Where the risk meets the limit; None at no strength tried."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import THREAT_TITLES
 from core.audit.results.node_risks import NodeRisks
@@ -20,10 +21,11 @@ from core.findings.numbers import format_mean
 from core.findings.page_summary import MAX_CARDS, Card, PageSummary, find_check, list_checks
 from core.findings.people import Secret, list_secrets
 from core.findings.policy import Policy
+from core.findings.tried import count_attacks
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.nouns import PEOPLE, Noun
 from core.release import ORIGINAL
-from core.words import begin_sentence, format_percent
+from core.words import begin_sentence, count_noun, format_percent
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Exposure:
     count     of those at stake
     mean, sd  of the advantage over the base rate
     by        who the attacker is, and how it was chosen
+    behind    attacks in all their forms among which it was chosen; else baseline ones
     """
 
     secret: Secret
@@ -41,6 +44,20 @@ class Exposure:
     mean: float
     sd: float
     by: str
+    behind: tuple[Attack, ...]
+
+    @property
+    def tried(self) -> str:
+        """How many attacks stand behind the count: "3 quick attacks"."""
+        kind = "baseline attacker" if self.behind[0].is_baseline else "attack"
+        costs = {attack.method.info.cost for attack in self.behind if attack.method is not None}
+        is_quick = costs == {"instant"} and kind == "attack"
+        return count_noun(count_attacks(self.behind), f"quick {kind}" if is_quick else kind)
+
+    @property
+    def names(self) -> str:
+        """Which ones: "Adamic–Adar, Jaccard"."""
+        return ", ".join(dict.fromkeys(attack.name for attack in self.behind))
 
     @property
     def at_stake(self) -> int:
@@ -67,9 +84,14 @@ def list_exposures(nodes: NodeRisks) -> list[Exposure]:
             float(row.mean),
             float(row.sd),
             f"{row.attacks}, {row.how}",
+            _list_behind(nodes.list_attacks(row.release, (row.threat, row.target))),
         )
         for row in nodes.exposed.itertuples()
     ]
+
+
+def _list_behind(attacks: list[Attack]) -> tuple[Attack, ...]:
+    return tuple(attack for attack in attacks if not attack.is_baseline) or tuple(attacks)
 
 
 def group_exposures(nodes: NodeRisks) -> dict[Secret, dict[str, Exposure]]:
@@ -115,14 +137,16 @@ def summarize_risk(
         state = None if check is None or secret.target else check.state
         detail = f"by {one.by}; advantage above {ADVANTAGE_LIMIT:g}"
         cards.append(Card(title, one.count.format(), compared, state, detail))
-        exact.append(f"{title}: {one.count.format()} on {one.made.title}.")
+        tried = f"by {one.tried}: {one.names}"
+        exact.append(f"{title}: {one.count.format()} on {one.made.title}, {tried}.")
     sentence = "No node's risk is known yet."
     if shown:
         worst = max(shown, key=lambda one: one.share)
         verb = "is" if worst.count.value == 1 else "are"
         aim = THREAT_WORDS[worst.secret.threat].attack
         sentence = (
-            f"On {worst.made.name}, {worst.count.format()} {noun.many} {verb} exposed to {aim}."
+            f"On {worst.made.name}, {worst.count.format()} {noun.many} {verb} exposed to {aim}, "
+            f"by {worst.tried}."
         )
     return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact))
 
@@ -142,6 +166,7 @@ def answer_risk(nodes: NodeRisks, noun: Noun = PEOPLE) -> str:
             means += f", {after.advantage} with {after.made.title}"
         sentences.append(
             f"{text}. Exposed: advantage above {ADVANTAGE_LIMIT:g} by {first.by}. "
+            f"Tried: {first.tried}: {first.names}. "
             f"Mean advantage: {means}."
         )
     return " ".join(sentences) or "No node's risk is known yet."
@@ -166,7 +191,8 @@ def answer_bound(nodes: NodeRisks) -> str:
 
 def describe_exposed(nodes: NodeRisks, noun: Noun = PEOPLE) -> str:
     """Counts alone, by release and secret; "" if none is known."""
-    found = [f"{_name(one)}: {one.count.format()}" for one in list_exposures(nodes)]
+    exposures = list_exposures(nodes)
+    found = [f"{_name(one)}: {one.count.format()} by {one.tried}" for one in exposures]
     who = f"{begin_sentence(noun.many)} with an advantage above {ADVANTAGE_LIMIT:g}"
     return f"{who}: {'; '.join(found)}." if found else ""
 

@@ -73,10 +73,15 @@ def measure_matches(matches: Matches, threat: IdentityThreat) -> list[Measuremen
 
 
 def compute_anonymity_risk(sets: AnonymitySets, threat: IdentityThreat) -> NodeRisk:
-    """Per non-isolated node: one over the size of its anonymity set, 0 if the set lacks it."""
+    """Per non-isolated node: one over the size of its anonymity set, 0 if the set lacks it; times
+    the calibrated confidence of an attacker who knows that it may lack it."""
     nodes = np.flatnonzero(threat.original.degrees > 0)
     base = np.full(len(nodes), 1.0 / len(sets.sizes))
-    return NodeRisk(nodes, compute_chances(sets)[nodes], base)
+    risk = compute_chances(sets)[nodes]
+    if sets.confidence is not None:
+        contains = sets.contains[nodes]
+        risk = risk * calibrate_across_folds(sets.confidence[nodes], contains, nodes, False)
+    return NodeRisk(nodes, risk, base)
 
 
 def compute_match_risk(matches: Matches, threat: IdentityThreat, num_nodes: int) -> NodeRisk:

@@ -14,15 +14,20 @@ FEWEST = 10
 
 
 def combine(
-    values: np.ndarray, held_out: np.ndarray, truth: np.ndarray, evenness: float
+    values: np.ndarray,
+    held_out: np.ndarray,
+    truth: np.ndarray,
+    evenness: float,
+    least: float | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pool (n, C) and weights (K,) of K models.
 
     values    (K, n, C) probabilities to pool
     held_out  (K, h, C) out-of-fold predictions for h known nodes
     truth     (h,) their classes
+    least     smallest weight; None: of either sign
     """
-    weights = fit_weights(held_out, truth, evenness)
+    weights = fit_weights(held_out, truth, evenness, least)
     return pool(values, weights), weights
 
 
@@ -49,8 +54,11 @@ def choose_evenness(held_out: np.ndarray, truth: np.ndarray) -> float:
     return EVENNESS[int(np.argmin(losses))]
 
 
-def fit_weights(held_out: np.ndarray, truth: np.ndarray, evenness: float) -> np.ndarray:
-    """(K,) weights, of either sign: the least −Σ_i log pool_i(truth_i) + evenness Σ_k (w_k − 1/K)².
+def fit_weights(
+    held_out: np.ndarray, truth: np.ndarray, evenness: float, least: float | None = None
+) -> np.ndarray:
+    """(K,) weights, of either sign or at least `least`: those of the smallest
+    −Σ_i log pool_i(truth_i) + evenness Σ_k (w_k − 1/K)².
 
     A convex problem; equal weights without held-out nodes.
     """
@@ -69,5 +77,6 @@ def fit_weights(held_out: np.ndarray, truth: np.ndarray, evenness: float) -> np.
         gradient = expected - logs[:, rows, truth].sum(axis=1)
         return float(loss), gradient + 2.0 * evenness * (weights - equal)
 
-    found = minimize(compute_loss, equal, jac=True, method="L-BFGS-B")
+    bounds = [(least, None)] * len(equal)
+    found = minimize(compute_loss, equal, jac=True, method="L-BFGS-B", bounds=bounds)
     return np.asarray(found.x)

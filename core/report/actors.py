@@ -191,12 +191,13 @@ def count_knowledge(
         case "identity":
             choice = threats.identity
             if attack.method is not None and attack.method.info.group == NEEDS_SECOND_GRAPH:
-                return graph.num_nodes, "a line about each node"
+                return graph.num_nodes, f"a line about each node{more}"
             if choice is None or choice.auxiliary_graph is not None:
-                return None, "a second graph that the analyst gave"
+                return None, f"a second graph that the analyst gave{more}"
             drawn_from = data.view.load_release(ORIGINAL, 0).num_edges
             links = round(drawn_from * (choice.overlap + choice.noise))
-            return links + choice.seeds_known, "links of a second graph, and nodes found already"
+            found = links + choice.seeds_known
+            return found, f"links of a second graph, and nodes found already{more}"
         case "attribute":
             if isinstance(knowledge, Shadow):
                 return None, "another labelled graph"

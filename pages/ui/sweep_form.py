@@ -16,7 +16,7 @@ def show_sweep(view: AuditView) -> None:
     if view.summary.state.is_active or view.spec.external_release is not None:
         return
     made = {choice.id for choice in view.spec.defenses}
-    offered = {}
+    offered: dict[str, tuple[str, list[MethodChoice]]] = {}
     for choice in view.spec.defenses:
         defense = choice.make_defense()
         if getattr(defense, "data_free", False):

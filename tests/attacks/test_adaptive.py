@@ -447,6 +447,21 @@ def test_denoised_links_are_left_out_where_they_tell_nothing_new(monkeypatch):
     np.testing.assert_array_equal(found.probabilities, plain.probabilities)
 
 
+def test_an_attack_that_was_wrong_on_known_values_is_not_turned_round():
+    """Few known values mislead: its probabilities have no weight, not a negative one."""
+    _, release, threat, _ = make_flipped(setting=("epsilon", 2.5))
+    wrong = np.where(np.eye(4)[threat.attribute.codes] > 0, 0.1, 0.3)
+    held_out = np.where(threat.known[:, None], wrong, np.nan)
+    other = np.where(np.roll(wrong, 1, axis=1) < 0.2, 0.001, 0.333)
+    result = ClassProbabilities(other, held_out=held_out)
+    context = Context(Seed(0))
+    attack = make_method("label_propagation")
+    pooled = adaptive._pool_with_denoised(attack, result, release, threat, context)
+    denoised = make_method("denoised_blocks")
+    alone = adaptive._share_prediction(denoised, release, threat, context).probabilities
+    assert (pooled.argmax(axis=1) == alone.argmax(axis=1)).all()
+
+
 @pytest.mark.parametrize(
     ("defense_key", "setting", "key"),
     [

@@ -71,12 +71,18 @@ def test_rows_and_people_as_scripts_read_them(audited):
 
 
 def test_only_named_attacks_and_the_null_attackers_run(tmp_path, capsys, audit_home):
+    """Who knows the defense looks for people too, where there is one."""
     out = tmp_path / "out"
     arguments = ["audit", "--graph", "karate", "--identity", "--attack", "ego", "--repeats", "1"]
+    arguments += ["--defense", "random_deletion", "--adaptive"]
     assert run(*arguments, "--out", out, capsys=capsys)[0] == 0
     rows = pd.DataFrame(json.loads((out / "audit.json").read_text())["results"])
-    methods = set(rows[rows.threat == "identity"].method)
-    assert methods == {"ego", "random_match", "degree_match"}
+    rows = rows[rows.threat == "identity"]
+    assert set(rows.method) == {"ego", "random_match", "degree_match"}
+    adaptive = rows[rows.knowledge == "adaptive"]
+    assert set(adaptive.method) == {"ego"}
+    assert set(adaptive.release) == {"random_deletion"}
+    assert "expected_found" in set(adaptive.metric)
 
 
 def write_links(path, names):

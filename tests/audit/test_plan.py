@@ -10,6 +10,8 @@ from unittest.mock import MagicMock
 
 import pytest
 
+from core.audit.asked.attack import parse_attack
+from core.audit.asked.knowledge import ADAPTIVE
 from core.audit.asked.parts import PARTS
 from core.audit.asked.spec_parts import Measured
 from core.audit.computing import plan
@@ -152,6 +154,27 @@ def test_of_equal_cost_one_release_is_attacked_after_the_other(make_spec, graph)
     for cost in set(costs.values()):
         order = [c.release for c in attacks if costs[c.method.partition("@")[0]] == cost]
         assert [release for release, _ in groupby(order)] == [d.id for d in spec.defenses]
+
+
+def test_who_knows_the_defense_also_looks_for_people(make_spec, graph):
+    """Except by columns and values, without a defense, or where no node stays who it was."""
+    keys = ("ego", "seeded_percolation", "column_values", "value_join", "random_match")
+    defenses = ("random_deletion", "pseudonyms", "dp_1k")
+    spec = make_spec(
+        attacks=[{"key": key} for key in keys],
+        defenses=[{"key": key} for key in defenses],
+        identity={"seeds_known": 2},
+        adaptive=True,
+    )
+    cells = [cell for cell in plan_audit(PreparedAudit.build(spec, graph)) if cell.kind == "attack"]
+    adaptive = {
+        (c.release, c.scenario.method): c for c in cells if c.scenario.knowledge == ADAPTIVE
+    }
+    assert {method for _, method in adaptive} == {"ego", "seeded_percolation"}
+    for (release, method), cell in adaptive.items():
+        plain = next(c for c in cells if (c.release, c.method) == (release, f"{method}@identity"))
+        assert cell.same_as == ("" if release.startswith("random_deletion") else plain.key)
+        assert parse_attack(cell.method).threat == "identity"
 
 
 def test_what_shares_an_embedding_follows_on_the_worker_that_has_it(make_spec, graph):

@@ -1,16 +1,20 @@
 """Attackers written apart from `core`, their settings fixed beforehand, beside ours: who is ahead?
 
-    python -m tests.benchmarks.fresh_attackers [--classes 42] [--inside 0.5] [--splits 0,1,2]
+    python -m tests.benchmarks.fresh_attackers [--graphs blocks,nba,lastfm_asia,facebook_pages]
+        [--classes 42] [--inside 0.5] [--splits 0,1,2]
         [--releases original,random_deletion:strength=0.3,edge_rand:epsilon=2,…]
-        [--attacks adjacency_regression,label_propagation,…] [--identity] [--reliability]
+        [--attacks adjacency_regression,label_propagation,…] [--reliability]
+        [--identity 0.3,0.6 [--seeds 0,20] [--matchers faq_matcher,…]]
 
-Graphs are degree-corrected block models of a thousand people, drawn anew for each split; a tenth of
-the values is known. On attributes a fresh attacker averages a logistic model of the rows of A + I
+Blocks are degree-corrected block models of a thousand people, drawn anew for each split; of larger
+graphs of the catalogue a thousand nodes are taken, rings around a random one; a tenth of the values
+is known. On attributes a fresh attacker averages a logistic model of the rows of A + I
 and one of their propagation; where links were flipped with a public rate it subtracts the rate and
 takes the spectrum. Ours, each also adaptive (`@adaptive`): AUC, accuracy and share of exposed, and
 how far each is ahead of the fresh attacker, with the standard error over the splits. With
-`--identity` both match a second copy of the graph of which a share of the links was deleted: share
-found. `--reliability` prints forecast against truth of our attacks' likeliest classes instead.
+`--identity` both match a second copy of the graph of which a share of the links was deleted, from
+so many people known beforehand: share found. `--reliability` prints forecast against truth of our
+attacks' likeliest classes instead.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import quadratic_assignment
@@ -29,6 +34,7 @@ from sklearn.preprocessing import normalize
 
 from core.attacks.adaptive import infer_adaptive
 from core.context import Context, SharedWork
+from core.data.catalogue import load_dataset
 from core.data.second_graph import draw_identity_threat
 from core.data.splits import draw_attribute_threat
 from core.graph import Graph
@@ -45,7 +51,7 @@ from core.release import Release
 from core.results import ClassProbabilities, Matches
 from core.seeding import Seed
 from core.threats import AttributeThreat, Threats
-from tests.oracles.blocks import INSIDE, generate_blocks
+from tests.oracles.blocks import INSIDE, PEOPLE, generate_blocks
 
 RELEASES = "original,random_deletion:strength=0.3," + ",".join(
     f"edge_rand:epsilon={epsilon}" for epsilon in (1, 1.5, 2, 3)
@@ -87,13 +93,17 @@ def learn(table: np.ndarray, codes: np.ndarray, num_classes: int) -> np.ndarray:
     return found
 
 
-def match_afresh(known: np.ndarray, published: np.ndarray) -> np.ndarray:
-    """(n,) mapping between dense adjacencies (n, n) by FAQ, from nodes that rank alike."""
+def match_afresh(known: np.ndarray, published: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+    """(n,) mapping between dense adjacencies (n, n) by FAQ, from nodes that rank alike, with fixed
+    pairs `seeds` (s, 2)."""
     start = np.exp(-20 * cdist(_rank_nodes(known), _rank_nodes(published), "sqeuclidean")) + 0.01
+    for axis, fixed in enumerate(seeds.T):
+        start = np.delete(start, fixed, axis)
     while np.abs(start.sum(axis=0) - 1).max() > 1e-6:
         start /= start.sum(axis=0)
         start /= start.sum(axis=1, keepdims=True)
     options = {"maximize": True, "P0": start, "maxiter": STEPS, "rng": np.random.default_rng(0)}
+    options["partial_match"] = seeds
     return np.asarray(quadratic_assignment(known, published, "faq", options).col_ind)
 
 
@@ -106,6 +116,27 @@ def _rank_nodes(links: np.ndarray) -> np.ndarray:
     triangles = ((links @ links) * links).sum(axis=1)
     columns = [degrees, triangles, mean, spread, (links * degrees).max(axis=1)]
     return np.stack([rankdata(column) / len(links) for column in columns], axis=1)
+
+
+def draw_graph(name: str, num_classes: int, split: int, inside: float) -> Graph:
+    """Generated blocks, or a graph of the catalogue with its first class column as `private`."""
+    if name == "blocks":
+        return generate_blocks(num_classes, split, inside)
+    graph = load_dataset(name).graph
+    if graph.num_nodes > PEOPLE:
+        graph = graph.subgraph(_draw_rings(graph, np.random.default_rng(split)))
+    column = graph.attributes.get("country") or next(iter(graph.attributes.values()))
+    private = replace(column, name="private")
+    return replace(graph, attributes={"private": private}, features=None, feature_names=())
+
+
+def _draw_rings(graph: Graph, rng: np.random.Generator) -> np.ndarray:
+    """(PEOPLE,) nodes nearest to a random one, of the last ring at random."""
+    inside, front = np.zeros(graph.num_nodes, bool), rng.integers(graph.num_nodes, size=1)
+    while len(front) and inside.sum() < PEOPLE:
+        inside[rng.permutation(front)[: PEOPLE - inside.sum()]] = True
+        front = np.setdiff1d(np.unique(graph.adjacency[front].indices), np.flatnonzero(inside))
+    return np.flatnonzero(inside)
 
 
 def publish(name: str, graph: Graph, threat: AttributeThreat, split: int) -> tuple[Release, float]:
@@ -127,18 +158,17 @@ def measure(found: ClassProbabilities, threat: AttributeThreat) -> np.ndarray:
 
 
 def compare_attributes(
-    name: str, attacks: list[str], num_classes: int, split: int, inside: float = INSIDE
+    graph: Graph, name: str, attacks: list[str], split: int
 ) -> dict[str, np.ndarray]:
     """`METRICS` and CPU seconds of the fresh attacker, and of ours that can run, on one release of
     one graph."""
-    graph = generate_blocks(num_classes, split, inside)
     threat = draw_attribute_threat(graph, "private", 0.1, Seed(split))
     threats = Threats(graph, None, threat)
     release, flip = publish(name, graph, threat, split)
-    shared, links = SharedWork(), (release.graph.adjacency != 0).toarray().astype(float)
+    shared, links = SharedWork(), np.asarray(release.graph.adjacency.todense(), float)
 
     def run_fresh() -> ClassProbabilities:
-        return ClassProbabilities(infer_afresh(links, threat.observed, num_classes, flip))
+        return ClassProbabilities(infer_afresh(links, threat.observed, threat.num_classes, flip))
 
     runs: dict[str, Callable[[], ClassProbabilities]] = {"fresh": run_fresh}
     for key in attacks:
@@ -160,22 +190,24 @@ def compare_attributes(
 
 
 def compare_matchers(
-    strength: float, num_classes: int, split: int, inside: float
+    graph: Graph, strength: float, num_seeds: int, matchers: list[str], split: int
 ) -> dict[str, np.ndarray]:
-    """Share found and CPU seconds of FAQ, fresh and ours, on a second copy of one graph."""
-    graph = generate_blocks(num_classes, split, inside)
-    threat = draw_identity_threat(graph, Seed(split), 1.0 - strength, 0.0, 0)
-    rng = np.random.default_rng(split)
+    """Share found and CPU seconds of FAQ, fresh, and of ours, on a second copy of one graph."""
+    threat = draw_identity_threat(graph, Seed(split), 1.0 - strength, 0.0, num_seeds)
     release = Release(graph)
-    order = rng.permutation(graph.num_nodes)
+    order = np.random.default_rng(split).permutation(graph.num_nodes)
+    seeds = np.stack([threat.seeds[:, 0], np.argsort(order)[threat.seeds[:, 1]]], axis=1)
 
     def run_fresh() -> Matches:
         both = [(g.adjacency != 0).toarray().astype(float) for g in (threat.known, release.graph)]
-        image = order[match_afresh(both[0], both[1][np.ix_(order, order)])]
+        image = order[match_afresh(both[0], both[1][np.ix_(order, order)], seeds)]
         return Matches(image[:, None], np.ones(len(image)))
 
-    ours = make_method("faq_matcher", None, "identity_attack")
-    runs = {"fresh": run_fresh, "faq_matcher": lambda: ours.find(release, threat, Context(Seed(0)))}
+    runs: dict[str, Callable[[], object]] = {"fresh": run_fresh}
+    for key in matchers:
+        ours = make_method(key, None, "identity_attack")
+        if not ours.supports(release, threat):
+            runs[key] = lambda a=ours: a.find(release, threat, Context(Seed(0)))
     rows = {}
     for who, run in runs.items():
         started = time.process_time()
@@ -218,17 +250,20 @@ def print_rows(name: str, splits: list[dict[str, np.ndarray]]) -> None:
             error = leads[:, place].std(ddof=1) / np.sqrt(len(leads)) if len(leads) > 1 else np.nan
             lead = "" if who == "fresh" else f" ({leads[:, place].mean():+.3f} ± {error:.3f})"
             told.append(f"{values[:, place].mean():.3f}{lead:17}")
-        print(f"{name:30} {who:32} {' '.join(told)} {values[:, -1].mean():6.1f} s", flush=True)
+        print(f"{name:38} {who:32} {' '.join(told)} {values[:, -1].mean():6.1f} s", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--graphs", default="blocks")
     parser.add_argument("--classes", type=int, default=42)
     parser.add_argument("--inside", type=float, default=INSIDE, help="of the links, within a class")
     parser.add_argument("--splits", default="0,1,2")
     parser.add_argument("--releases", default=RELEASES)
     parser.add_argument("--attacks", default=ATTACKS)
     parser.add_argument("--identity", default="", help="shares of the links deleted: 0.3,0.6")
+    parser.add_argument("--seeds", default="0,20", help="people known beforehand")
+    parser.add_argument("--matchers", default="faq_matcher")
     parser.add_argument("--reliability", action="store_true")
     options = parser.parse_args()
     splits = [int(split) for split in options.splits.split(",")]
@@ -236,18 +271,21 @@ def main() -> None:
         for key in options.attacks.split(","):
             print_reliability(key, options.classes, splits, options.inside)
         return
-    for name in filter(None, options.releases.split(",")):
-        attacks = options.attacks.split(",")
-        rows = [
-            compare_attributes(name, attacks, options.classes, split, options.inside)
-            for split in splits
-        ]
-        print_rows(name, rows)
-    for strength in map(float, filter(None, options.identity.split(","))):
-        matched = [
-            compare_matchers(strength, options.classes, split, options.inside) for split in splits
-        ]
-        print_rows(f"second copy, {strength:g} deleted", matched)
+    for name in options.graphs.split(","):
+        graphs = {
+            split: draw_graph(name, options.classes, split, options.inside) for split in splits
+        }
+        for release in filter(None, options.releases.split(",")):
+            attacks = options.attacks.split(",")
+            found = [compare_attributes(g, release, attacks, split) for split, g in graphs.items()]
+            print_rows(f"{name}, {release}", found)
+        for strength in map(float, filter(None, options.identity.split(","))):
+            for count in map(int, options.seeds.split(",")):
+                keys = options.matchers.split(",")
+                matched = [
+                    compare_matchers(g, strength, count, keys, split) for split, g in graphs.items()
+                ]
+                print_rows(f"{name}, {strength:g} deleted, {count} seeds", matched)
 
 
 if __name__ == "__main__":

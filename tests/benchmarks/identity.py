@@ -4,6 +4,8 @@ Prints, for Cora, LastFM Asia and Facebook pages: the share of unique people at 
 before and after each of ten defenses, with what they keep; and seeded matching over seeds and
 overlap, on two samples of the links (`--matchers`, `--overlaps`, `--seeds` choose rows).
 
+`--tables adaptive` prints the share found on defended releases by attackers who know a
+neighbourhood or hold a second graph (75 % of the links, 20 seeds), and who know the defense too.
 `--tables limit` prints the hits of an attacker who knows the image of everybody else,
 `--tables cost` sets k-degree anonymity beside the original algorithm (tests/oracles/liu_terzi.py),
 and `--tables nauty --graphs FILE` prints the share unique of a graph in ANO-NET's format.
@@ -29,6 +31,7 @@ from core.algorithms.fingerprints import (
     compute_fingerprints,
     list_neighbors,
 )
+from core.attacks.identity.adaptive import PLAIN, find_adaptive
 from core.attacks.identity.percolation import rank
 from core.context import Context
 from core.data.catalogue import load_dataset
@@ -38,7 +41,7 @@ from core.graph import Graph
 from core.measures.identity import measure_anonymity, measure_matches
 from core.registry import make_method, parse_method
 from core.release import Release
-from core.results import AnonymitySets
+from core.results import AnonymitySets, Matches
 from core.seeding import Seed
 from core.threats import IdentityThreat, Threats
 from tests.oracles.liu_terzi import anonymize
@@ -56,6 +59,14 @@ DEFENSES = (
     "uniqueness_aware:strength=0.1,additions=0.5",
     "edge_rand:epsilon=6",
     "dprr:epsilon=6",
+)
+
+ADAPTED = (
+    "random_deletion:strength=0.1",
+    "random_deletion:strength=0.3",
+    "degree_deletion:strength=0.3",
+    "k_degree_anonymity:k=5",
+    "edge_rand:epsilon=3",
 )
 
 MATCHERS = (
@@ -131,6 +142,32 @@ def print_matching(
                     f"{key:21} {overlap:7} {num_seeds:5} " + " ".join(shown) + f" {seconds:7.1f}",
                     flush=True,
                 )
+
+
+def print_adaptive(graph: Graph, repeats: int, keys: Sequence[str]) -> None:
+    """Share found by standard and by adaptive attackers, and how often these took another form."""
+    print(f"\n{graph.name}: {repeats} repeats (mean)\nrelease and attack  plain adaptive forms")
+    for text in ADAPTED:
+        defense = parse_method(text, "defense")
+        for key in keys:
+            attack, rows, forms = parse_method(key, "identity_attack"), [], 0
+            for repeat in range(repeats):
+                context = Context(Seed(repeat))
+                release = defense.publish(graph, Threats(graph), context.child("release"))
+                threat = draw_identity_threat(graph, Seed(repeat), 0.75, 0.0, 20)
+                plain = attack.find(release, threat, context)
+                found, facts = find_adaptive(
+                    attack, defense, release, threat, Threats(graph), context
+                )
+                forms += facts != PLAIN
+                rows.append([read_found(result, threat) for result in (plain, found)])
+            shown = " ".join(f"{value:.3f}" for value in np.mean(rows, axis=0))
+            print(f"{text:32} {key:22} {shown} {forms}/{repeats}", flush=True)
+
+
+def read_found(found: AnonymitySets | Matches, threat: IdentityThreat) -> float:
+    rows = measure_anonymity if isinstance(found, AnonymitySets) else measure_matches
+    return next(item.value for item in rows(found, threat) if item.metric == "expected_found")
 
 
 def print_limit(graph: Graph, repeats: int, overlaps: Sequence[float]) -> None:
@@ -227,6 +264,8 @@ def main() -> None:
             print_matching(
                 graph, options.repeats, options.matchers.split(","), options.overlaps, options.seeds
             )
+        if "adaptive" in options.tables:
+            print_adaptive(graph, options.repeats, options.matchers.split(","))
         if "limit" in options.tables:
             print_limit(graph, options.repeats, options.overlaps)
         if "cost" in options.tables:

@@ -108,6 +108,7 @@ def test_risk_counts_the_exposed() -> None:
     # An advantage of just 0.2 is not above the limit, whatever the floats say.
     assert "Link inference exposes 2 of 4 people on the original, and 1 with Random" in text
     assert "advantage above 0.2 by Common neighbours, chosen on other nodes" in text
+    assert "Tried: 1 quick attack: Common neighbours." in text
     assert "Degree product" not in text
     bound = answer_bound(nodes)
     assert bound.startswith("Upper bound for link inference: 2 of 4")

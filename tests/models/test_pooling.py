@@ -55,6 +55,16 @@ def test_without_held_out_nodes_all_count_alike():
     np.testing.assert_allclose(weights, 0.5)
 
 
+def test_weights_of_one_sign_leave_a_misleading_member_out():
+    truth = np.arange(60) % 2
+    right = np.where(truth[:, None] == [0, 1], 0.7, 0.3)
+    members = np.array([1.0 - right, right])
+    assert fit_weights(members, truth, 0.1)[0] < 0
+    mixed, weights = combine(members, members, truth, 0.1, 0.0)
+    assert weights[0] == 0
+    np.testing.assert_allclose(mixed, pool(right[None], weights[1:]))
+
+
 def test_a_member_that_is_wrong_throughout_counts_against_itself():
     truth = np.arange(60) % 2
     wrong = np.where(truth[:, None] == [0, 1], 0.2, 0.8)

@@ -238,7 +238,8 @@ def check_release(sentence: str, world: World, release: str) -> bool:
 
 def check_risk(sentence: str, world: World, release: str) -> bool:
     pattern = (
-        rf"On {TITLES[release]}, (\d+) of {PEOPLE} people (is|are) exposed to attribute inference\."
+        rf"On {TITLES[release]}, (\d+) of {PEOPLE} people (is|are) exposed to attribute inference, "
+        r"by 1 quick attack\."
     )
     found = re.fullmatch(pattern, sentence)
     if found is None:

@@ -40,6 +40,7 @@ class ColumnValues(IdentityAttack):
         group="what is known of a person",
     )
     finds_by: ClassVar[Literal["links", "columns", "values"]] = "columns"
+    rehearses: ClassVar[bool] = False
 
     columns: str = Field(
         "", description="Names of the columns that are known, joined by |; empty: all published."

@@ -10,6 +10,7 @@ from pydantic import Field
 from core.algorithms.fingerprints import Depth, compute_joint_fingerprints, count_matches
 from core.algorithms.neighbourhood_features import compute_neighbourhood_features
 from core.context import Context
+from core.graph import Graph
 from core.methods import IdentityAttack, UnitInterval
 from core.release import Release
 from core.results import AnonymitySets
@@ -26,6 +27,10 @@ class FingerprintAttack(IdentityAttack):
         known, published = compute_joint_fingerprints([threat.original, release.graph], self.depth)
         sizes = count_matches(known, published)
         return AnonymitySets(sizes, (known == published).all(axis=1))
+
+    def describe_known(self, graph: Graph, context: Context) -> np.ndarray:
+        """(n, c) log(1 + count) of each neighbourhood, as the attacker knows it."""
+        return compute_neighbourhood_features(graph, self.depth)
 
 
 class CountedAttack(FingerprintAttack):
@@ -44,9 +49,8 @@ class CountedAttack(FingerprintAttack):
         if self.error == 0:
             return super().find(release, threat, context)
         tolerance = np.log1p(self.error)
-        known = compute_neighbourhood_features(threat.original, self.depth)
+        known = self.describe_known(threat.original, context)
         published = compute_neighbourhood_features(release.graph, self.depth)
-        known = known + context.rng("error").uniform(-tolerance, tolerance, known.shape)
         # A hair wider than the error, which may be hit exactly.
         tolerance += 1e-9
         tree = cKDTree(published)
@@ -55,3 +59,7 @@ class CountedAttack(FingerprintAttack):
             context.progress.check()
             sizes[rows] = tree.query_ball_point(known[rows], tolerance, np.inf, return_length=True)
         return AnonymitySets(sizes, (np.abs(known - published) <= tolerance).all(axis=1))
+
+    def describe_known(self, graph: Graph, context: Context) -> np.ndarray:
+        known, tolerance = super().describe_known(graph, context), np.log1p(self.error)
+        return known + context.rng("error").uniform(-tolerance, tolerance, known.shape)

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from core.algorithms.matching import NO_MATCH, NUM_CANDIDATES
 from core.attacks.identity.percolation import place_seeds
+from core.attacks.identity.value_alignment import align_values
 from core.context import Context
 from core.data.link_release import WEIGHT, list_link_columns
 from core.data.release_columns import LINK_PREFIX
@@ -26,6 +27,9 @@ MAX_FOUND = 0.99
 """Largest assumed share of the released values that an attacker knows: one unknown value of a
 node must not rule it out."""
 
+MAX_EXPONENT = 700.0
+"""Logarithm of the largest odds that are kept."""
+
 _TILE = 1 << 20
 """Pairs scored together."""
 
@@ -33,7 +37,8 @@ _TILE = 1 << 20
 class ValueJoin(IdentityAttack):
     """Joins both graphs on all values of a node, each counted as often as it occurs there: the
     weights of its links, and every column of links that both graphs have, a value an event.
-    A direction is that of an event as its node sees it.
+    A direction is that of an event as its node sees it. Known values are first made as coarse as
+    the published ones, and moved as far.
 
     The evidence for person u behind node i is the log of how much likelier i's values are if i is
     u than if i is anybody: log(a / q_v) for each value v that both have, and log(1 − a) for each
@@ -50,10 +55,11 @@ class ValueJoin(IdentityAttack):
         source="Fellegi and Sunter, A theory for record linkage, JASA 1969, §2; de Montjoye et "
         "al., Unique in the crowd, Scientific Reports 2013",
         group="second graph",
-        version=2,
+        version=3,
     )
     links_networks: ClassVar[bool] = True
     finds_by: ClassVar[Literal["links", "columns", "values"]] = "values"
+    rehearses: ClassVar[bool] = False
 
     def supports(self, release: Release, threat: IdentityThreat) -> str | None:
         published = list_link_columns(release.graph)
@@ -64,7 +70,8 @@ class ValueJoin(IdentityAttack):
         return None
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
-        known, published = threat.known, release.graph
+        published = release.graph
+        known = align_values(threat.known, published)
         ours, theirs, share, totals = _tabulate_values(known, published)
         share, counts = min(share, MAX_FOUND), totals[1]
         holders = ours.sum(axis=0)
@@ -95,8 +102,9 @@ class ValueJoin(IdentityAttack):
             odds = np.exp(evidence - np.repeat(best, np.bincount(rows)[has_any]))
             named = np.bincount(rows, np.exp(lacking[nodes]), stop - start)[has_any]
             total = np.bincount(rows, odds, stop - start)[has_any]
-            others = (everybody - named).clip(min=0.0) * np.exp(-best)
-            confidence[start + has_any] = 1.0 / (total + others)
+            with np.errstate(divide="ignore"):  # nobody else is left
+                rest = np.log((everybody - named).clip(min=0.0)) - best
+            confidence[start + has_any] = 1.0 / (total + np.exp(np.minimum(rest, MAX_EXPONENT)))
         if ours.shape[1] < every[0].shape[1]:
             equal, sizes = _find_equal(*every, totals, rng)
             has_any = np.flatnonzero(sizes)

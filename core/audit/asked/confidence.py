@@ -18,4 +18,4 @@ def compute_level(spec: AuditSpec) -> float:
     attacks = Counter[str](scenario.threat for _, _, scenario in list_scenarios(spec))
     compared = sum(max(attacks[limit["threat"]], 1) for limit in spec.policy["limits"])
     error = spec.confirmation_error or ERROR
-    return 1 - error / (looks * compared * (1 + len(spec.defenses)))
+    return float(1 - error / (looks * compared * (1 + len(spec.defenses))))

@@ -52,7 +52,7 @@ class Standard(_Knowledge):
 
 
 class Adaptive(_Knowledge):
-    """The defense with its settings, trained on shadow releases."""
+    """The defense with its settings, rehearsed on shadow releases."""
 
     kind: ClassVar[str] = "adaptive"
 
@@ -181,7 +181,7 @@ class KnowledgeSpec(BaseModel):
     adaptive: bool = Field(
         False,
         title="Adaptive attackers",
-        description="Run each attack on links and columns also by one who knows the defense.",
+        description="Run each attack also by one who knows the defense.",
         json_schema_extra=declare(affects=(), form="attack_form"),
     )
     auxiliary_known: tuple[Annotated[Auxiliary, BeforeValidator(parse_auxiliary)], ...] = Field(

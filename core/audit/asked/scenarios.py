@@ -88,14 +88,21 @@ class Scenario:
         """Whether the attacker runs the defense itself, at its cost."""
         return isinstance(self.knowledge, Adaptive | Composition)
 
-    def differs_on(self, defense: Method | None) -> bool:
-        """Whether the attack is another one than in its standard form on what a defense made.
+    def can_rehearse(self, defense: Method | None) -> bool:
+        """Whether a defense changes what the attack reads, which it can learn by rehearsing it.
 
         defense  None: the original, on which there is nothing to rehearse
         """
+        if not (isinstance(defense, Defense) and defense.changes_graph):
+            return False
+        # Where nodes are made anew, nobody can be found by a rule.
+        return self.threat != "identity" or defense.keeps_nodes
+
+    def differs_on(self, defense: Method | None) -> bool:
+        """Whether the attack is another one than in its standard form on what a defense made."""
         if not self.runs_defense:
             return True
-        if not (isinstance(defense, Defense) and defense.changes_graph):
+        if not self.can_rehearse(defense):
             return False
         # No attacker gains by knowing how it was made, as it does not depend on the links.
         return not (self.knowledge == ADAPTIVE and getattr(defense, "data_free", False))
@@ -146,7 +153,7 @@ def _list_own_scenarios(spec: AuditSpec, method: str, attack: Method) -> Iterato
     knowledge = spec.knowledge
     for plain in _list_standard_scenarios(spec, method, attack):
         yield plain
-        if knowledge.adaptive and plain.threat != "identity" and not attack.info.is_baseline:
+        if knowledge.adaptive and attack.rehearses and not attack.info.is_baseline:
             yield replace(plain, knowledge=ADAPTIVE)
         if isinstance(attack, AttributeAttack):
             yield from _list_attribute_scenarios(spec, plain, attack)

@@ -231,7 +231,14 @@ def _attack_identities(
     threat = threats.identity
     assert threat is not None
     check_support(attack.label, attack.supports(release, threat))
-    found = attack.find(release, threat, context)
+    facts: dict[str, Any] = {}
+    if scenario.knowledge == ADAPTIVE:
+        from core.attacks.identity.adaptive import find_adaptive
+
+        defense = _make_defense(release)
+        found, facts = find_adaptive(attack, defense, release, threat, threats, context)
+    else:
+        found = attack.find(release, threat, context)
     if isinstance(found, AnonymitySets):
         measurements = identity.measure_anonymity(found, threat)
         risk = identity.compute_anonymity_risk(found, threat)
@@ -241,7 +248,7 @@ def _attack_identities(
         risk = identity.compute_match_risk(found, threat, release.graph.num_nodes)
         scores = found.confidence
     arrays = {"scores": scores, "nodes": risk.nodes, "risk": risk.risk, "base": risk.base}
-    return measurements, {}, arrays
+    return measurements, facts, arrays
 
 
 Runner = Callable[[Method, Scenario, Release, Threats, Context], Attacked]

@@ -26,7 +26,7 @@ from core.audit.computing.cell import Cell, CellKind, list_members
 from core.audit.computing.key_inputs import READ_COLUMNS, Inputs, list_key_inputs
 from core.audit.computing.prepared import PreparedAudit
 from core.audit.computing.threat_sampling import check_columns, draw_repeat
-from core.methods import Defense, Method
+from core.methods import Method
 from core.release import ORIGINAL
 
 RESULTS_VERSION = 11
@@ -35,7 +35,7 @@ RESULTS_VERSION = 11
 ADAPTIVE_VERSION = 6
 """Increase when the adaptive form of link attacks changes results, which renews their cells."""
 
-CORRECTION_VERSION = 3
+CORRECTION_VERSION = 4
 """The same for the adaptive form of attribute attacks."""
 
 VALUE_RISK_VERSION = 1
@@ -111,12 +111,6 @@ class _Target:
     upstream: str
 
     @property
-    def is_changed(self) -> bool:
-        """Whether a defense changed links or columns, which an adaptive attacker could learn
-        from."""
-        return isinstance(self.defense, Defense) and self.defense.changes_graph
-
-    @property
     def is_data_independent(self) -> bool:
         """Whether the release uses only the number of links."""
         return self.defense is not None and bool(self.defense.config.get(DATA_FREE))
@@ -154,7 +148,7 @@ def _plan_attacks(
         known = scenario.knowledge
         keyed = _key_scenario(inputs, target, attack, scenario)
         same_as, depth, uses_gpu = "", keyed.depth, attack.info.uses_gpu
-        if scenario.runs_defense and not target.is_changed:
+        if scenario.runs_defense and not scenario.can_rehearse(defense):
             plain = replace(scenario, knowledge=STANDARD)
             same = _key_scenario(inputs, target, attack, plain)
             same_as, depth, keyed = same.key, same.depth + 1, _Keyed(keyed.key, ())

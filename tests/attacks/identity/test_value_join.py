@@ -9,18 +9,22 @@ import numpy as np
 import pytest
 
 from core.attacks.identity import value_join
+from core.attacks.identity.value_alignment import align_values
 from core.attacks.identity.value_join import MAX_FOUND, ValueJoin
 from core.audit.asked.spec_parts import DisclosureSpec
 from core.audit.computing.threat_sampling import know_coarser
 from core.context import Context
-from core.data.link_release import choose_link_columns
+from core.data.link_release import choose_link_columns, shift_link_times
 from core.data.second_graph import draw_identity_threat
 from core.graph import Graph
+from core.link_table import NO_TIME, LinkColumn, LinkTable
 from core.measures.identity import measure_matches
 from core.release import Release
 from core.seeding import Seed
 from tests.oracles.events import make_events
 from tests.oracles.graphs import two_communities
+
+NUMBERS = ("bin=50", "round=1", "round=0", "digits=2", "cap=5000")
 
 
 def make_graph(values, n=40, seed=0):
@@ -267,3 +271,48 @@ def test_nodes_with_all_values_of_a_person_come_first_where_values_are_too_commo
     unique = sum(Counter(lists[1])[own] == 1 for own in lists[0])
     right = (found.candidates[:, 0] == threat.people).sum()
     assert right >= unique if share == 1 else right > 0
+
+
+@pytest.mark.parametrize(
+    "rule", ["at:day", "at:year", "at:shift", *map("amount:{}".format, NUMBERS)]
+)
+def test_known_values_are_brought_to_the_form_of_the_published_ones(rule):
+    graph, name = make_events(60), rule.partition(":")[0]
+    names, rules = (f"link.{name}",), (f"link.{rule}",)
+    exact = choose_link_columns(graph, names, ())
+    published = choose_link_columns(graph, names, rules)
+    published = shift_link_times(published, rules, np.random.default_rng(4))
+    aligned = align_values(exact, published).link_table.columns[name]
+    assert aligned.values.tolist() == published.link_table.columns[name].values.tolist()
+    assert aligned.unit == published.link_table.columns[name].unit
+    threat = draw_threat(published, known=exact)
+    told = draw_threat(published, known=published)
+    assert count_right(published, threat) == count_right(published, told)
+
+
+@pytest.mark.parametrize("width", [10, 1, 0.25])
+def test_weights_cut_to_multiples_are_joined(width):
+    graph = make_graph(np.arange(80) * 0.37)
+    published = replace(graph, weights=np.floor(graph.weights / width) * width)
+    assert (align_values(graph, published).weights == published.weights).all()
+    assert (align_values(graph, graph).weights == graph.weights).all()
+
+
+def test_unknown_values_stay_unknown():
+    graph = make_events(30)
+    table = graph.link_table
+    times = np.where(np.arange(len(table.links)) % 2, table.columns["at"].values, NO_TIME)
+    amounts = np.where(np.arange(len(table.links)) % 3, table.columns["amount"].values, np.nan)
+    columns = {
+        "at": LinkColumn("time", times, unit="unix s"),
+        "amount": LinkColumn("number", amounts),
+    }
+    known = replace(graph, link_table=LinkTable(table.links, columns))
+    published = shift_link_times(known, ("link.at:shift",), np.random.default_rng(0))
+    published = choose_link_columns(published, ("link.at", "link.amount"), ("link.amount:bin=50",))
+    moved = align_values(known, published).link_table
+    for name in columns:
+        assert moved.columns[name].known.sum() == known.link_table.columns[name].known.sum()
+        shown = published.link_table.columns[name]
+        values = moved.columns[name].take(moved.columns[name].known).values
+        assert np.isin(values, shown.take(shown.known).values).all()
