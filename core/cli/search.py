@@ -67,7 +67,8 @@ def run_search(options: argparse.Namespace) -> int:
 
     with open_service(computes=True) as service:
         spec = build_spec(options, service, read_fields(options))
-        request = run.SearchRequest.check(spec, useful)
+        graph = service.load_graph(spec.graph_hash)
+        request = run.SearchRequest.check(spec, useful, graph)
         make_folder(options.out)
         try:
             progress = run.run_search(service, request, options.within, watch)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from core.audit.asked.answers import choose_seeds
 from core.audit.asked.presets import PRESETS, Asked, Preset, choose_attacks
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditProgress, AuditSummary, AuditView
@@ -74,8 +75,12 @@ class SearchRequest:
     useful: dict[str, float]
 
     @staticmethod
-    def check(spec: AuditSpec, useful: dict[str, float]) -> SearchRequest:
-        """The request, by default for what the graph's recipients use it for; raises InputError."""
+    def check(spec: AuditSpec, useful: dict[str, float], graph: Graph) -> SearchRequest:
+        """The request; raises InputError.
+
+        Without `useful`, for what the graph's recipients use it for. People are looked for as well,
+        since no release is cleared whose links and columns no such attack read.
+        """
         if spec.policy is None:
             raise InputError("search", "needs a policy", remedy="choose the recipient")
         if spec.external_release is not None:
@@ -91,6 +96,8 @@ class SearchRequest:
             raise InputError("useful column", "needs a utility column", remedy="name --utility")
         if "link_prediction" in useful and not spec.test_links and spec.held_back_links is None:
             raise InputError("useful link_prediction", "needs links held back", spec.test_links)
+        if spec.threats.identity is None and graph.num_edges:
+            spec = spec.update(identity={"seeds_known": choose_seeds(graph)})
         return SearchRequest(spec.update(attacks=(), num_repeats=1), useful)
 
     @property

@@ -13,7 +13,7 @@ from core.search.measured import USEFUL
 from core.search.outcome import STATES, describe_headline, find_recommended, list_facts, list_rows
 from core.search.run import SearchProgress, SearchRequest, list_requests, read_search
 from core.words import begin_sentence, count_noun
-from pages.ui import page, service
+from pages.ui import cache, page, service
 from pages.ui.chart import show_chart
 from pages.ui.text import escape, format_cell
 from pages.ui.theme import current_theme
@@ -95,7 +95,8 @@ def _show_form(spec: AuditSpec) -> None:
         disabled=not useful,
     ):
         try:
-            request = SearchRequest.check(spec.update(defenses=(), purpose={}), useful)
+            graph = cache.load_graph(spec.graph_hash)
+            request = SearchRequest.check(spec.update(defenses=(), purpose={}), useful, graph)
         except AuditError as error:
             page.show_error(error)
             return

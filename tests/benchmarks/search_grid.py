@@ -122,7 +122,9 @@ def main() -> None:
         for key in options.policies:
             policy = find_policy(key).model_dump(mode="json")
             spec = AuditSpec.check_spec({**fields, "policy": policy})
-            rows.append(compare(service, SearchRequest.check(spec, {"links": options.useful})))
+            rows.append(
+                compare(service, SearchRequest.check(spec, {"links": options.useful}, graph))
+            )
             print(rows[-1], flush=True)
         service.close()
     names = list(rows[0])

@@ -125,7 +125,7 @@ def make_request(graph, useful=None, policy=POLICY, **fields):
             **fields,
         }
     )
-    return SearchRequest.check(spec, {"links": 0.2} if useful is None else useful)
+    return SearchRequest.check(spec, {"links": 0.2} if useful is None else useful, graph)
 
 
 def describe(progress):
@@ -255,7 +255,15 @@ def test_requests_that_cannot_be_met_are_refused(graph, fields, useful, said):
         "policy": POLICY.model_dump(mode="json")
     }
     with pytest.raises(InputError, match=said):
-        SearchRequest.check(AuditSpec.check_spec(spec | fields), useful)
+        SearchRequest.check(AuditSpec.check_spec(spec | fields), useful, graph)
+
+
+def test_people_are_looked_for_too(graph):
+    assert make_request(graph).spec.threats.identity.seeds_known == 20
+    asked = make_request(graph, identity={"seeds_known": 3})
+    assert asked.spec.threats.identity.seeds_known == 3
+    spec = make_request(graph).make_spec(run.Trial("screening", 0, ()), 1)
+    assert {c.key for c in spec.attacks if c.kind == "identity_attack"} > {"degree", "random_match"}
 
 
 def test_ladders_keep_to_the_policy_and_to_what_can_be_cleared():
