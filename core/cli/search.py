@@ -37,7 +37,7 @@ def add_search(search: argparse.ArgumentParser) -> None:
         "--within",
         type=float,
         metavar="SECONDS",
-        help="start nothing more after this time; the same command goes on from there",
+        help="stop after this time; the same command goes on from there",
     )
     search.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
     add_overwrite(search)

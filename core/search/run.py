@@ -188,14 +188,17 @@ def run_search(
 ) -> SearchProgress:
     """Audit trial after trial until the search is over; finished trials are read.
 
-    within  seconds after which no trial is started
+    within  seconds after which it stops; finished parts are kept
     watch   called about once a second; the search stops where it is false
     """
     started = time.monotonic()
 
+    def is_late() -> bool:
+        return within is not None and time.monotonic() - started > within
+
     def finish(progress: SearchProgress, spec: AuditSpec, mark: dict[str, Any]) -> str | None:
-        if within is not None and time.monotonic() - started > within:
-            progress.stopped = "the time was over"
+        if is_late():
+            progress.stopped = LATE
             return None
         audit_id = _find_trial(service, mark, spec)
         if audit_id is None:
@@ -204,9 +207,10 @@ def run_search(
             service.resume_audit(audit_id)
         progress.current = audit_id
         while service.get_progress(audit_id).is_active:
-            if watch is not None and not watch(progress):
+            is_stopped = watch is not None and not watch(progress)
+            if is_stopped or is_late():
                 service.cancel_audit(audit_id)
-                progress.stopped = "it was stopped"
+                progress.stopped = "it was stopped" if is_stopped else LATE
                 return None
             time.sleep(POLL_S)
         state = service.get_progress(audit_id)
@@ -216,6 +220,8 @@ def run_search(
 
     return _walk(service, request, finish)
 
+
+LATE = "the time was over"
 
 POLL_S = 0.5
 """Seconds between looks at a trial's progress."""

@@ -84,9 +84,11 @@ def test_a_published_release_holds_the_coarse_values_and_nothing_else(
     arguments = ["--defense", "random_deletion:strength=0.1", "--out", out]
     code, said = run("publish", *files, *CHOICE, *arguments, capsys=capsys)
     assert code == 0
-    leaked = read_all_bytes(out.parent) + said.encode()
+    leaked = read_all_bytes(out.parent)
     for text in (SECRET, "birthplace", "opinion", "1990-02-11", "-03-11"):
         assert text.encode() not in leaked
+    for text in (SECRET, "1990-02-11", "-03-11"):
+        assert text not in said, "names of columns alone are told"
     extra = {"nodes_path": out.with_suffix(".nodes.csv")} if suffix == "csv" else {}
     graph = load_graph(out, **extra).graph
     columns = {name: read_column(graph, name) for name in ("age", "born")}

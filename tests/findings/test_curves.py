@@ -97,8 +97,9 @@ def test_the_cheapest_proven_strength_answers():
     assert [curve.title for curve in curves] == ["Random deletion", "Random rewiring"]
     assert "Random rewiring: from strength 0.25" in answer_curves(curves, 0.65, USE)
     chart = tradeoff(view.results, "auc", USE, threat="link", max_risk=0.65)
-    lines = {trace.name: len(trace.x) for trace in chart.figure.data if trace.mode == "lines"}
-    assert lines == {"Random deletion": 5, "Random rewiring": 5}
+    lines = [trace for trace in chart.figure.data if trace.mode == "lines+text"]
+    assert [trace.name for trace in lines] == ["Random deletion", "Random rewiring"]
+    assert [trace.text for trace in lines] == [("0.1", "", "", "", "0.9")] * 2
     assert "Lines join the strengths" in chart.note
 
 

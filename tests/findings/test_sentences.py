@@ -18,12 +18,14 @@ from hypothesis import strategies as st
 
 import core.findings as findings
 from core.audit.asked.attack import attach_referents
+from core.audit.asked.release_info import parse_release
 from core.audit.results.node_risks import NODE_COLUMNS
 from core.audit.results.view import REPEATS, RESULT_COLUMNS, AuditView
 from core.audit.store.states import State
 from core.findings.change import answer_defense, summarize_release
 from core.findings.columns import answer_columns
 from core.findings.comparing import answer_changes, compute_comparison
+from core.findings.curves import answer_curves, list_curves
 from core.findings.data_independent import answer_data_independent
 from core.findings.differences import find_noise, is_clear
 from core.findings.exposure import answer_bound, answer_risk, list_risks
@@ -262,6 +264,15 @@ def tell_tradeoff(view: AuditView) -> list[str]:
     ]
 
 
+def tell_curves(view: AuditView) -> list[str]:
+    """Two strengths of one defense with the figures of the drawn releases."""
+    table = compute_tradeoff(view.results, "auc", "node_classification_auc", threat="link")
+    ids = ("random_deletion:strength=0.3", "random_deletion:strength=0.6")
+    made = [parse_release(i) for i in ids][: len(table) - 1]
+    curves = list_curves(table.iloc[1 : 1 + len(made)].assign(made=made)) if made else []
+    return [answer_curves(curves, limit, "node_classification_auc") for limit in (0.1, 0.55, 1.0)]
+
+
 def tell_twins(view: AuditView) -> list[str]:
     columns = ["made", "metric", "value", "twin", "gain", "verdict"]
     words = [(view.get_release("random_deletion"), "auc", "0.5", "0.5", 0.0, "none")]
@@ -282,6 +293,7 @@ SENTENCES: dict[Callable[..., Any], Callable[[AuditView], list[str]]] = {
     answer_inverted: lambda view: [answer_inverted(view.results, WHERE)],
     answer_mechanisms: lambda view: answer_mechanisms(view.results),
     answer_tradeoff: tell_tradeoff,
+    answer_curves: tell_curves,
     answer_columns: each(answer_columns, ("link", "attribute")),
     answer_changes: tell_changes,
     answer_groups: tell_groups,

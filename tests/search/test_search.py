@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import core.cli.main as command
+from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import CELL_COLUMNS, AuditProgress
 from core.audit.store.estimate import TimeModel
@@ -88,8 +89,8 @@ class FakeAudits:
             strength = 0.0
             if release not in (ORIGINAL, "pseudonyms"):
                 strength = view_strength(spec, release)
-            for choice in spec.attacks:
-                scores[release, choice.id, "auc"] = self.risk(strength) + 0.01 * rng.random()
+            for _, _, scenario in list_scenarios(spec):
+                scores[release, scenario.id, "auc"] = self.risk(strength) + 0.01 * rng.random()
             scores[release, "release", "link_f1"] = 1 - strength / 2
         attacks = [choice.key for choice in spec.attacks]
         view = make_audit(scores, attacks, defenses, half=0.001, seeds=spec.num_repeats)
@@ -184,6 +185,14 @@ def test_nothing_is_started_once_the_time_is_over(graph):
     assert not audits.audits
     assert progress.stopped == "the time was over"
     assert describe_headline(progress) == "Not decided, since the time was over."
+
+
+def test_a_trial_is_stopped_once_the_time_is_over(graph):
+    audits = FakeAudits(graph, slow=0)
+    progress = run_search(audits, make_request(graph), within=0.3)
+    assert audits.cancelled == ["a0"]
+    assert progress.stopped == "the time was over"
+    assert run_search(audits, make_request(graph)).is_over
 
 
 def test_a_repeated_search_draws_new_splits_and_takes_a_smaller_share(graph):

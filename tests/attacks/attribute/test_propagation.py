@@ -147,7 +147,7 @@ def test_signed_weights_find_heterophily_and_weights_above_zero_do_not(inverted,
     free = optimize.minimize
 
     def bounded(loss, start, **options):
-        return free(loss, start, bounds=[(0.0, None)] * len(start), **options)
+        return free(loss, start, **{**options, "bounds": [(0.0, None)] * len(start)})
 
     monkeypatch.setattr(optimize, "minimize", bounded)
     assert measure(attack, graph, threat)["auc"] < 0.55
