@@ -58,7 +58,7 @@ def _align_numbers(known: np.ndarray, published: np.ndarray) -> np.ndarray:
 def _choose(known: np.ndarray, published: np.ndarray, others: Iterable[np.ndarray]) -> np.ndarray:
     """The values (k,), or others instead, among which most published ones are."""
     best, most = known, float(np.isin(published, known).mean())
-    for values in others:
+    for values in others if most < 1 else ():
         share = float(np.isin(published, values).mean())
         if share > most:
             best, most = values, share
@@ -91,7 +91,7 @@ def _align_times(known: LinkColumn, published: LinkColumn) -> LinkColumn:
     if here != there and here in DATES:
         # A year without a unit is counted from year 0, an amount like another.
         values = values.view(f"M8[{here}]").astype(f"M8[{there or 'Y'}]").astype(np.int64)
-    values = _choose(values, shown, [values + _find_amount(values, shown)])
+    values = _choose(values, shown, (values + _find_amount(values, shown) for _ in range(1)))
     times = np.full(len(is_known), NO_TIME)
     times[is_known] = values
     return replace(published, values=times)

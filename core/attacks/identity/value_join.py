@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from core.algorithms.matching import NO_MATCH, NUM_CANDIDATES
@@ -123,7 +124,7 @@ def _tabulate_values(
     """
     tables = _list_values(known, published)
     both = np.concatenate([values for _, values in tables])
-    _, numbers = np.unique(both, axis=0, return_inverse=True)
+    numbers = _number_rows(both)
     split = len(tables[0][1])
     parts = (numbers[:split], numbers[split:])
     is_shared = np.isin(parts[1], parts[0])
@@ -140,6 +141,16 @@ def _tabulate_values(
     totals = [np.bincount(t[0], minlength=n) for t, n in zip(tables, sizes, strict=True)]
     share = float(is_shared.mean()) if len(is_shared) else 0.0
     return matrices[0], matrices[1], share, totals
+
+
+def _number_rows(rows: np.ndarray) -> np.ndarray:
+    """(k,) numbers of the rows (k, c), equal for equal rows; by hashes, many times faster than by
+    sorting whole rows."""
+    numbers = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        codes, found = pd.factorize(column)
+        numbers = pd.factorize(numbers * len(found) + codes)[0]
+    return numbers
 
 
 def _find_equal(
@@ -178,7 +189,7 @@ def _list_values(*graphs: Graph) -> list[tuple[np.ndarray, np.ndarray]]:
         cells = [values for _, values in ends]
         if any(values.dtype == object for values in cells):
             cells = [values.astype(str) for values in cells]
-        _, codes = np.unique(np.concatenate(cells), return_inverse=True)
+        codes = pd.factorize(np.concatenate(cells))[0]
         start = 0
         for own, (nodes, values) in zip(found, ends, strict=True):
             own.append(_count_repeats(nodes, codes[start : start + len(values)], number))
