@@ -34,7 +34,7 @@ def draw_search(progress: SearchProgress, theme: Theme = "light") -> Chart:
     )
     for number, (defense, rows) in enumerate(table.groupby("defense", sort=False)):
         color = OKABE_ITO[number % len(OKABE_ITO)]
-        x, y = rows.risk.clip(upper=MOST_RISK), rows.kept
+        x, y = rows.risk.clip(upper=MOST_RISK), 100 * rows.kept
         if len(rows) > 1:
             add_line(figure, x, y, color, 1.2)
         edge = [3 if done else 0 for done in rows.is_confirmed]
@@ -65,7 +65,7 @@ def draw_search(progress: SearchProgress, theme: Theme = "light") -> Chart:
     figure.update_xaxes(
         title_text="← safer   Largest figure, as a multiple of its limit", rangemode="tozero"
     )
-    figure.update_yaxes(title_text="Usefulness kept", tickformat=".0%", range=[-0.02, 1.04])
+    figure.update_yaxes(title_text="Usefulness kept", ticksuffix=" %", range=[-2, 104])
     note = (
         f"{count_noun(len(table), 'release')}, each at the last stage that audited it: larger "
         "points by more attackers and splits. Lines join the strengths of one defense."

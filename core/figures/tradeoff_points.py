@@ -100,7 +100,8 @@ def tradeoff(
     is_named = np.ones(len(table), bool)
     if curves:
         drawn_as = {release for curve in curves for release in curve.table.release}
-        is_named = (~table.release.isin(drawn_as) | (table.release == best)).to_numpy()
+        is_own = ~table.release.isin(drawn_as) | (table.release == best)
+        is_named = (is_own | table.is_inverted).to_numpy()
     elif len(table) > MAX_NAMED:
         is_named = (table.is_pareto | table.release.isin([ORIGINAL, best])).to_numpy()
     _add_names(figure, table, best, is_named, admissible, ranges, drawn, ink)

@@ -228,8 +228,8 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _read_nodes(path: Path, links: Path) -> Reading:
-    """A node table by pandas, beside sound links with a header."""
+def _read_nodes(path: Path, links: Path, has_header: bool = True) -> Reading:
+    """A node table by pandas, beside links with or without a header."""
     if path.suffix == ".parquet":
         table = pd.read_parquet(path).astype(object)
     else:
@@ -243,8 +243,8 @@ def _read_nodes(path: Path, links: Path) -> Reading:
         }
         for row in table.to_dict("records")
     }
-    (with_header,) = list(_read_text(links))[1:]
-    return Reading(with_header.links, frozenset(values), values)
+    bare, with_header = list(_read_text(links))[-2:]
+    return Reading((with_header if has_header else bare).links, frozenset(values), values)
 
 
 def _find_gap(path: Path) -> str:
@@ -301,7 +301,8 @@ def _read_zip(path: Path) -> Iterator[Reading]:
             found = sorted(archive.namelist(), key=len)
             for table, member in zip(tables, found, strict=True):
                 table.write_bytes(archive.read(member))
-        yield _read_nodes(tables[1], tables[0])
+        for has_header in (True, False):  # damage may take the header
+            yield _read_nodes(tables[1], tables[0], has_header)
 
 
 def _read_sheet(content: bytes) -> list[list[str]]:
