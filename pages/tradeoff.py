@@ -74,7 +74,7 @@ def _answer_curves(
 ) -> str:
     """Which strength of a defense meets the limit, and what it costs."""
     table = compute_tradeoff(view.results, risk, utility, attack, threat)
-    return "" if table.empty else answer_curves(list_curves(table), limit, utility)
+    return "" if table.empty else answer_curves(list_curves(table), limit, risk, utility)
 
 
 def _show_summary(

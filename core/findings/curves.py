@@ -11,26 +11,23 @@ import numpy as np
 import pandas as pd
 
 from core.findings.labels import is_higher_useful, metric_title
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_number
 from core.methods import SYMBOLS, Defense
+from core.words import begin_sentence
 
 
 @dataclass(frozen=True)
 class Passing:
     """Where a curve meets a limit, by interpolation between the strengths tried.
 
-    strength    from which on the risk is within the limit
-    low, high   the same for the lower and upper ends of its intervals; None where no strength tried
-                meets it
-    utility     usefulness there
-    is_between  False where even the weakest strength tried meets it
+    strength  from which on the figure is within the limit
+    proven    from which on its whole interval is; None at no strength tried
+    utility   usefulness at `proven`, or without one at `strength`
     """
 
     strength: float
-    low: float | None
-    high: float | None
+    proven: float | None
     utility: float
-    is_between: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,16 +54,13 @@ class Curve:
         place = self._cross(self.table.risk, limit)
         if place is None:
             return None
-        low, high = (
-            self._cross(self.table[f"risk_{end}"].fillna(self.table.risk), limit)
-            for end in ("low", "high")
-        )
+        proven = self._cross(self.table.risk_high.fillna(self.table.risk), limit)
         scale = np.exp if self.is_log else float
         order = np.argsort(self.position)
-        at = np.interp(place, self.position[order], self.table.utility.to_numpy(float)[order])
-        ends = [None if end is None else float(scale(end)) for end in (low, high)]
-        is_between = place != self.position[0]
-        return Passing(float(scale(place)), ends[0], ends[1], float(at), is_between)
+        at = place if proven is None else proven
+        utility = np.interp(at, self.position[order], self.table.utility.to_numpy(float)[order])
+        sure = None if proven is None else float(scale(proven))
+        return Passing(float(scale(place)), sure, float(utility))
 
     def _cross(self, risk: pd.Series, limit: float) -> float | None:
         """Place after the last strength that exceeds the limit."""
@@ -81,22 +75,21 @@ class Curve:
         return float(position[last] + share * (position[last + 1] - position[last]))
 
     def describe_passing(self, limit: float, utility: str) -> str:
-        """ "Random deletion: from strength 0.42 [0.38, 0.55] on, at link prediction AUC 0.71"."""
+        """ "Random deletion, from strength 0.55 on (by the figure alone from 0.42), at link
+        prediction AUC 0.71": the strength from which the whole interval meets the limit."""
         found = self.find_passing(limit)
         if found is None:
-            return f"{self.title}: at no strength tried"
-        name = SYMBOLS.get(self.setting, self.setting)
-        useful = metric_title(utility)
+            return f"{self.title}, at no strength tried"
+        name, useful = SYMBOLS.get(self.setting, self.setting), metric_title(utility)
         cost = f"at {useful[0].lower()}{useful[1:]} {format_number(found.utility)}"
-        if not found.is_between:
-            proven = "" if found.high == found.strength else ", though its interval does not"
-            return f"{self.title}: at every strength tried{proven}, {cost}"
-        if found.low is None or found.high is None:
-            value = f"{format_number(found.strength)}, though its interval does so at none"
-        else:
-            ends = sorted((found.low, found.high))
-            value = f"{format_interval(found.strength, *ends)} on"
-        return f"{self.title}: from {name} {value}, {cost}"
+        alone = format_number(found.strength)
+        if found.proven is None:
+            return f"{self.title}, by the figure alone from {name} {alone} on, not proven, {cost}"
+        if np.isclose(found.proven, self.table.strength.iloc[0]):
+            return f"{self.title}, at every strength tried, {cost}"
+        sure = format_number(found.proven)
+        rest = "" if sure == alone else f" (by the figure alone from {alone})"
+        return f"{self.title}, from {name} {sure} on{rest}, {cost}"
 
 
 def list_curves(table: pd.DataFrame) -> list[Curve]:
@@ -147,17 +140,18 @@ def _title_curve(defense: Defense) -> str:
     return f"{title}, without the data" if is_free else title
 
 
-def answer_curves(curves: Sequence[Curve], limit: float, utility: str) -> str:
-    """Which strength meets the limit, interval included, at the least cost; "" without curves."""
+def answer_curves(curves: Sequence[Curve], limit: float, risk: str, utility: str) -> str:
+    """Which strength meets the limit of a measure of risk, interval included, at the least cost; ""
+    without curves."""
     real = [curve for curve in curves if not curve.is_data_independent]
     if not real:
         return ""
+    what = f"the limit of {limit:g} on {metric_title(risk)}"
     found = [(curve, curve.find_passing(limit)) for curve in real]
-    passing = [(curve, at) for curve, at in found if at is not None]
-    proven = [(curve, at) for curve, at in passing if at.high is not None]
-    if not passing:
-        return f"No strength tried meets the limit of {limit:g}."
+    proven = [(curve, at) for curve, at in found if at is not None and at.proven is not None]
+    if not proven:
+        return f"No strength tried is proven to meet {what}."
     sign = 1.0 if is_higher_useful(utility) else -1.0
-    best, _ = max(proven or passing, key=lambda pair: sign * pair[1].utility)
+    best, _ = max(proven, key=lambda pair: sign * pair[1].utility)
     how = best.describe_passing(limit, utility)
-    return f"The limit of {limit:g} is met at the least cost by {how}."
+    return f"{begin_sentence(what)} is met at the least cost by {how}."

@@ -282,9 +282,11 @@ def can_clear(preset: Preset, policy: Policy) -> bool:
     return enough and preset.num_repeats >= policy.repeats
 
 
-def explain_preset(preset: Preset, recipient: Recipient) -> str:
-    """Sentence on whether the preset can clear a release under the policy."""
-    policy = find_policy(recipient)
-    if can_clear(preset, policy):
+def explain_preset(preset: Preset, answers: Answers) -> str:
+    """Sentence on whether the preset can clear a release for the recipient: it needs the policy's
+    attacks, and people must be looked for, since nothing leaves that no such attack has read."""
+    if not can_clear(preset, find_policy(answers.recipient)):
+        return "Can refuse a release for this recipient, not clear one."
+    if "identity" in answers.secrets:
         return "Can clear a release for this recipient."
-    return "Can refuse a release for this recipient, not clear one."
+    return f"Can clear a release only if “{SECRETS['identity']}” must not be learned either."

@@ -17,6 +17,7 @@ class BackgroundSearches:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._running: dict[str, threading.Event] = {}
+        self._progress: dict[str, SearchProgress] = {}
         self._reasons: dict[str, str] = {}
 
     def start(
@@ -47,6 +48,11 @@ class BackgroundSearches:
         if stop is not None:
             stop.set()
 
+    def find_progress(self, search_id: str) -> SearchProgress | None:
+        """How far a running search is, without reading its audits again; None at its start."""
+        with self._lock:
+            return self._progress.get(search_id)
+
     def get_reason(self, search_id: str) -> str:
         """Why its last run on this server ended before the search was over, or ""."""
         with self._lock:
@@ -58,7 +64,9 @@ class BackgroundSearches:
         reason = ""
         try:
 
-            def watch(_progress: SearchProgress) -> bool:
+            def watch(progress: SearchProgress) -> bool:
+                with self._lock:
+                    self._progress[request.id] = progress
                 return not stop.is_set()
 
             reason = run_search(service, request, within, watch).stopped
@@ -70,4 +78,5 @@ class BackgroundSearches:
         finally:
             with self._lock:
                 self._running.pop(request.id, None)
+                self._progress.pop(request.id, None)
                 self._reasons[request.id] = reason

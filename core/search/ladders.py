@@ -40,10 +40,9 @@ class Ladder:
         return "Without columns" if inner is None else f"{inner.info.title}, without columns"
 
 
-def build_ladders(
-    spec: AuditSpec, graph: Graph, policy: Policy, model: TimeModel | None = None
-) -> list[Ladder]:
-    """Ladders for an audit's secrets, those expected to take the least time first.
+def build_ladders(spec: AuditSpec, graph: Graph, policy: Policy) -> list[Ladder]:
+    """Ladders for an audit's secrets, those that typically take the least time first, whatever this
+    machine has measured: a resumed search takes the same steps.
 
     Of the defenses of `spec`, or where it names none of those that the guide suggests; each with
     the columns that leave and, if any do, without. The weakest two are pseudonyms alone and the
@@ -53,7 +52,7 @@ def build_ladders(
     shown = prepare_graph(spec, graph)
     answers = read_answers(spec, policy)
     threats = build_threats(answers, shown)
-    model = model or TimeModel(())
+    model = TimeModel(())
     chosen = [choice.make_defense() for choice in spec.defenses]
     if not chosen:
         possible = list_possible(answers, shown, policy, model)
@@ -65,6 +64,7 @@ def build_ladders(
     size = shown.num_nodes, shown.num_edges
     for defense in chosen:
         is_open = defense.needs_links and not spec.threats.sensitive_links
+        is_open |= bool(getattr(defense, "data_free", False))  # baselines are never published
         if is_open or isinstance(defense, WithoutColumns | Pseudonyms):
             continue
         varied = [each for each in _vary(defense, policy) if not each.supports(shown, threats)]

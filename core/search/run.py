@@ -17,7 +17,6 @@ from core.audit.asked.answers import choose_seeds
 from core.audit.asked.presets import PRESETS, Asked, Preset, choose_attacks
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditProgress, AuditSummary, AuditView
-from core.audit.store.estimate import TimeModel
 from core.audit.store.states import State as AuditState
 from core.errors import AuditError, InputError
 from core.findings.policy import Policy, check_policy
@@ -57,9 +56,6 @@ class Audits(Protocol):
 
     def cancel_audit(self, audit_id: str) -> None:
         """Cancel an audit."""
-
-    def load_time_model(self) -> TimeModel:
-        """Predicts seconds."""
 
 
 @dataclass(frozen=True)
@@ -262,7 +258,7 @@ def _walk(
 ) -> SearchProgress:
     """Take the steps of a search as long as `find` gives the audit of the next trial."""
     graph, policy = service.load_graph(request.spec.graph_hash), request.policy
-    ladders = build_ladders(request.spec, graph, policy, TimeModel(()))
+    ladders = build_ladders(request.spec, graph, policy)
     search = Search(ladders, request.useful)
     progress = SearchProgress(request, search, _count_searches(service, request))
     steps, seen = search.run(), set[tuple[Any, ...]]()

@@ -166,9 +166,10 @@ class Search:
 
     def _try(self, trial: Trial) -> Generator[Trial, Found, Found]:
         found = yield trial
-        self.trials.append(trial)
+        # New objects: a page may read the ones before meanwhile.
+        self.trials = [*self.trials, trial]
         names = (ORIGINAL, *(choice.id for choice in trial.choices))
-        self.measured |= {(trial.stage, name): found[name] for name in names}
+        self.measured = self.measured | {(trial.stage, name): found[name] for name in names}
         return found
 
     def _narrow(self, stage: Stage, among: list[Candidate]) -> Generator[Trial, Found, None]:

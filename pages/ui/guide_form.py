@@ -160,7 +160,7 @@ def _saves_repeats(preset: Preset, answers: Answers) -> bool:
 def _explain(preset: Preset, answers: Answers, defenses: list[str]) -> str:
     """What the preset can decide, and its time on this machine."""
     time = estimate_audit(make_fields(answers, preset, defenses))
-    text = explain_preset(preset, answers.recipient)
+    text = explain_preset(preset, answers)
     less = ", less if it stops early" if _saves_repeats(preset, answers) else ""
     return f"{text} {begin_sentence(time)}{less}." if time else text
 

@@ -108,14 +108,17 @@ def _show_form(spec: AuditSpec) -> None:
 def _show_progress(request: SearchRequest) -> None:
     searches = _get_searches()
     if not searches.is_running(request.id):
-        _draw(request, read_search(service.open_service(), request))
+        _draw(request, _read(request))
         return
 
     @st.fragment(run_every=POLL_S)
     def watch() -> None:
         if not searches.is_running(request.id):
             st.rerun(scope="app")
-        progress = read_search(service.open_service(), request)
+        progress = searches.find_progress(request.id)
+        if progress is None:
+            st.info("The search is starting.", icon=":material/progress_activity:")
+            return
         tried = count_noun(len(progress.search.trials), "trial")
         doing = f"{progress.search.stage.capitalize()}, {tried} done"
         if progress.current is not None:
@@ -127,6 +130,22 @@ def _show_progress(request: SearchRequest) -> None:
         _draw_tried(progress)
 
     watch()
+
+
+def _read(request: SearchRequest) -> SearchProgress:
+    """The search as stored; its audits are assembled again only when one of them has changed."""
+    authorised = service.open_service()
+    own = [a for a in authorised.list_audits() if a.search and a.search["id"] == request.id]
+    found = tuple((audit.id, str(audit.state), audit.cells_done) for audit in own)
+    return _read_once(request.id, found, request)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the search")
+def _read_once(
+    search_id: str, audits: tuple[tuple[str, str, int], ...], _request: SearchRequest
+) -> SearchProgress:
+    """Kept by the search and the states of its audits."""
+    return read_search(service.open_service(), _request)
 
 
 def _draw(request: SearchRequest, progress: SearchProgress) -> None:

@@ -17,7 +17,6 @@ from typing import Any
 
 from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
-from core.audit.store.estimate import TimeModel
 from core.data.catalogue import load_dataset
 from core.data.readers import load_graph
 from core.findings.policy import find_policy
@@ -65,7 +64,7 @@ def find_best(found: dict[str, Measured], request: SearchRequest) -> Measured | 
 def compare(service: AuditService, request: SearchRequest) -> dict[str, str]:
     """A row of the table."""
     graph = service.load_graph(request.spec.graph_hash)
-    listed = ladders.build_ladders(request.spec, graph, request.policy, TimeModel(()))
+    listed = ladders.build_ladders(request.spec, graph, request.policy)
     choices = [choice for ladder in listed for choice in ladder.rungs]
     screened, first = audit_grid(service, request, "screening", choices)
     left = [c for c in choices if screened[c.id].is_within and screened[c.id].keeps(request.useful)]

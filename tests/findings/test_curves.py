@@ -38,10 +38,10 @@ def test_the_limit_is_met_between_two_strengths():
     (curve,) = list_curves(table)
     found = curve.find_passing(0.65)
     assert found.strength == pytest.approx(0.6)
-    assert found.utility == pytest.approx(0.4)
-    assert (found.low, found.high) == pytest.approx((0.58, 0.62))
-    text = curve.describe_passing(0.65, USE)
-    assert text == "Random deletion: from strength 0.60 [0.58, 0.62] on, at links right (F1) 0.40"
+    assert found.proven == pytest.approx(0.62)
+    assert found.utility == pytest.approx(0.38), "what it costs where it is proven"
+    told = "Random deletion, from strength 0.62 on (by the figure alone from 0.60), at links right"
+    assert curve.describe_passing(0.65, USE) == f"{told} (F1) 0.38"
 
 
 def test_a_later_strength_that_exceeds_the_limit_again_counts():
@@ -54,19 +54,25 @@ def test_every_strength_and_none():
     (curve,) = list_curves(table)
     assert curve.find_passing(0.65).strength == 0.1
     assert "at every strength tried, at links" in curve.describe_passing(0.65, USE)
-    assert "though its interval does not" in curve.describe_passing(0.605, USE)
+    assert "from strength 0.12 on (by the figure alone from 0.10)" in curve.describe_passing(
+        0.605, USE
+    )
     assert curve.find_passing(0.4) is None
-    assert curve.describe_passing(0.4, USE) == "Random deletion: at no strength tried"
-    assert answer_curves([curve], 0.4, USE) == "No strength tried meets the limit of 0.4."
-    assert answer_curves([], 0.4, USE) == ""
+    assert curve.describe_passing(0.4, USE) == "Random deletion, at no strength tried"
+    none = "No strength tried is proven to meet the limit of 0.4 on Attack AUC."
+    assert answer_curves([curve], 0.4, "auc", USE) == none
+    assert answer_curves([], 0.4, "auc", USE) == ""
 
 
 def test_an_interval_that_never_meets_it_is_told():
     table, _ = make_table([0.9, 0.8, 0.7, 0.65, 0.62], half=0.05)
     (curve,) = list_curves(table)
     found = curve.find_passing(0.64)
-    assert found.high is None
-    assert "though its interval does so at none" in curve.describe_passing(0.64, USE)
+    assert found.proven is None
+    assert "by the figure alone from strength 0.77 on, not proven" in curve.describe_passing(
+        0.64, USE
+    )
+    assert answer_curves([curve], 0.64, "auc", USE).startswith("No strength tried is proven")
 
 
 def test_epsilon_runs_from_weak_to_strong_on_a_logarithmic_scale():
@@ -75,8 +81,9 @@ def test_epsilon_runs_from_weak_to_strong_on_a_logarithmic_scale():
     (curve,) = list_curves(table)
     found = curve.find_passing(0.8)
     assert found.strength == pytest.approx(10**0.5)
-    assert found.utility == pytest.approx(0.75)
-    assert "from ε 3.16 [2.82, 3.55] on" in curve.describe_passing(0.8, USE)
+    assert found.proven == pytest.approx(10**0.45)
+    assert found.utility == pytest.approx(0.735)
+    assert "from ε 2.82 on (by the figure alone from 3.16)" in curve.describe_passing(0.8, USE)
 
 
 def test_the_cheapest_proven_strength_answers():
@@ -95,7 +102,11 @@ def test_the_cheapest_proven_strength_answers():
     table = compute_tradeoff(view.results, "auc", USE, None, "link")
     curves = list_curves(table)
     assert [curve.title for curve in curves] == ["Random deletion", "Random rewiring"]
-    assert "Random rewiring: from strength 0.25" in answer_curves(curves, 0.65, USE)
+    said = answer_curves(curves, 0.65, "auc", USE)
+    assert said.startswith(
+        "The limit of 0.65 on Attack AUC is met at the least cost by Random rewi"
+    )
+    assert "from strength 0.26 on (by the figure alone from 0.25)" in said
     chart = tradeoff(view.results, "auc", USE, threat="link", max_risk=0.65)
     lines = [trace for trace in chart.figure.data if trace.mode == "lines+text"]
     assert [trace.name for trace in lines] == ["Random deletion", "Random rewiring"]

@@ -202,9 +202,11 @@ def test_what_could_change_the_decision():
 
 
 def test_a_quick_look_cannot_clear_for_the_public():
-    assert "not clear" in explain_preset(QUICK, "public")
-    assert explain_preset(THOROUGH, "public").startswith("Can clear")
-    assert explain_preset(QUICK, "internal").startswith("Can clear")
+    sought, clears = ("links", "identity"), "Can clear a release for this recipient."
+    assert "not clear" in explain_preset(QUICK, Answers("public", sought))
+    assert explain_preset(THOROUGH, Answers("public", sought)) == clears
+    assert explain_preset(QUICK, Answers("internal", sought)) == clears
+    assert "only if" in explain_preset(QUICK, Answers("internal", ("links",)))
 
 
 @pytest.mark.parametrize(

@@ -270,7 +270,8 @@ def tell_curves(view: AuditView) -> list[str]:
     ids = ("random_deletion:strength=0.3", "random_deletion:strength=0.6")
     made = [parse_release(i) for i in ids][: len(table) - 1]
     curves = list_curves(table.iloc[1 : 1 + len(made)].assign(made=made)) if made else []
-    return [answer_curves(curves, limit, "node_classification_auc") for limit in (0.1, 0.55, 1.0)]
+    use = "node_classification_auc"
+    return [answer_curves(curves, limit, "auc", use) for limit in (0.1, 0.55, 1.0)]
 
 
 def tell_twins(view: AuditView) -> list[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import time
+from dataclasses import replace
 
 import pytest
 
@@ -24,6 +26,7 @@ def show(monkeypatch, open_app: OpenApp, audit_id: str):
         progress = read_search(audits, request)
         monkeypatch.setattr(search_panel, "list_requests", lambda *_: [request])
         monkeypatch.setattr(search_panel, "read_search", lambda *_: progress)
+        search_panel._read_once.clear()  # known by its audits in the store, which has none of these
         return open_app("decision", audit=audit_id), progress
 
     return call
@@ -92,6 +95,9 @@ def test_a_search_runs_beside_the_pages_until_it_is_stopped():
     assert isinstance(thread, threading.Thread)
     assert searches.is_running(request.id)
     assert searches.start(audits, request) is None, "one at a time"
+    while (progress := searches.find_progress(request.id)) is None:
+        time.sleep(0.01)
+    assert progress.current in ("a0", "a1")
     searches.stop(request.id)
     thread.join(30)
     assert not searches.is_running(request.id)
@@ -122,3 +128,23 @@ def test_the_chart_shows_every_release_and_rings_the_confirmed_one():
     row = chart.table[chart.table.release == "random_deletion:strength=0.443"].iloc[0]
     assert row.kept == pytest.approx(1 - 0.443 / 2)
     assert row.risk == pytest.approx(0.667 / 0.7, abs=0.02)
+
+
+def test_a_stored_search_is_read_again_only_when_an_audit_has_changed(
+    open_app: OpenApp, audited, audit_id, monkeypatch
+):
+    graph = bare_graph()
+    audits, request = FakeAudits(graph), make_request(graph)
+    progress = run_search(audits, request)
+    read, own = [], audits.list_audits()[:3]
+    monkeypatch.setattr(search_panel, "list_requests", lambda *_: [request])
+    monkeypatch.setattr(search_panel, "read_search", lambda *_: (read.append(1), progress)[1])
+    usual = audited[0].list_audits
+    monkeypatch.setattr(audited[0], "list_audits", lambda: [*own, *usual()])
+    search_panel._read_once.clear()
+    app = open_app("decision", audit=audit_id)
+    app.run()
+    assert len(read) == 1
+    own[0] = replace(own[0], cells_done=own[0].cells_done + 1)
+    app.run()
+    assert len(read) == 2

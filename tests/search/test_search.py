@@ -15,7 +15,6 @@ import core.cli.main as command
 from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import CELL_COLUMNS, AuditProgress
-from core.audit.store.estimate import TimeModel
 from core.audit.store.states import State
 from core.errors import InputError
 from core.findings.policy import Limit, Policy
@@ -78,9 +77,6 @@ class FakeAudits:
 
     def get_view(self, audit_id):
         return self.audits[audit_id][2]
-
-    def load_time_model(self):
-        return TimeModel(())
 
     def _make_view(self, audit_id, spec):
         rng, scores = np.random.default_rng(spec.root_seed), {}
@@ -289,6 +285,9 @@ def test_ladders_keep_to_the_policy_and_to_what_can_be_cleared():
     assert not any(each[0].needs_links for each in rungs), "they need the links named"
     assert [each[0].info.key for each in rungs[:2]] == ["pseudonyms", "without_columns"]
     assert {ladder.has_columns for ladder in ladders} == {True, False}
+    twins = [{"key": "privdpr"}, {"key": "privdpr", "config": {"data_free": True}}]
+    named = build_ladders(make_request(graph, defenses=twins).spec, graph, policy)
+    assert not any(rung.config.get("data_free") for ladder in named for rung in ladder.rungs)
     pair = tuple(str(graph.node_ids[end]) for end in graph.edges[0])
     named = make_request(graph, defenses=[], hide_links=None, sensitive_links=[pair])
     keys = {ladder.rungs[0].key for ladder in build_ladders(named.spec, graph, POLICY)}
