@@ -53,11 +53,11 @@ def _ask(graph: Graph) -> Answers:
     )  # fmt: skip
     offered = [key for key in SECRETS if key != "attribute" or columns]
     offered = [key for key in offered if key != "links" or graph.num_edges]
-    start = [key for key in ("links", "attribute") if key in offered]
+    start = [key for key in ("links", "attribute", "identity") if key in offered]
     if choice.threats.private is None:
         start = [key for key in start if key != "attribute"] or start
     elif not choice.has_links:
-        start = ["attribute"]
+        start = [key for key in start if key != "links"]
     key = f"{graph.content_hash[:8]}-{choice.threats.private}"
     secrets = right.multiselect(
         "What must not be learned?", offered, start,

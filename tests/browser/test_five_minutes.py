@@ -99,7 +99,8 @@ def test_at_most_twelve_clicks(page: Page, files: Files, tmp_path: Path) -> None
     click(page.get_by_role("button", name="Run the audit"))
     _wait_for_verdict(page)
     assert re.search(r"[Pp]ublish|[Rr]eview", driver.read_answer(page))
-    choose("Chosen release", _find_release(page))
+    if (release := _find_release(page)) != _read_chosen(page):
+        choose("Chosen release", release)
     expect(_find_button(page, "Record the decision")).to_be_visible()  # the server knows
 
     click(_rail(page, "Risk"))
@@ -139,7 +140,8 @@ def test_without_a_mouse(page: Page, files: Files, tmp_path: Path) -> None:
     driver.settle(page)
     _go(page, "Run the audit").press("Enter")
     _wait_for_verdict(page)
-    _type(page, "Chosen release", _find_release(page))
+    if (release := _find_release(page)) != _read_chosen(page):
+        _type(page, "Chosen release", release)
     expect(_find_button(page, "Record the decision")).to_be_visible()
 
     _go(page, "Risk").press("Enter")
@@ -204,6 +206,11 @@ def _find_release(page: Page) -> str:
     ]
     assert found, (names, decisions)
     return found[0]
+
+
+def _read_chosen(page: Page) -> str:
+    """The release that is chosen already: the recommended one, if there is one."""
+    return page.get_by_role("combobox", name="Chosen release").first.input_value()
 
 
 def _is_asked(page: Page) -> bool:
