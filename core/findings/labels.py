@@ -35,7 +35,7 @@ THREAT_WORDS: dict[str, ThreatWords] = {
         "attribute inference", "infer the private attribute", "node", "the private attribute"
     ),
     "identity": ThreatWords(
-        "re-identification", "find nodes by their links", "node", "who they are"
+        "re-identification", "find nodes behind their pseudonyms", "node", "who they are"
     ),
     "": ThreatWords("inference", "find a secret", "case", "a secret"),
 }

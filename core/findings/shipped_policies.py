@@ -35,7 +35,7 @@ LIMITS: tuple[tuple[str, str, str, str, str, dict[str, Any], tuple[float, float,
     ("attribute_auc", "attribute", "auc",
      "Attribute inference (AUC)", RANKING, {}, (0.6, 0.7, 0.8)),
     ("found", "identity", "expected_found",
-     "People re-identified by their links", IDENTITY, {}, (0.05, 0.1, 0.2)),
+     "People re-identified", IDENTITY, {}, (0.05, 0.1, 0.2)),
     ("groups", "attribute", "group_gap",
      "Gap in advantage between groups", GROUPS, REVIEW, (0.1, 0.15, 0.25)),
     ("epsilon_edge", "release", "epsilon_edge",
@@ -64,7 +64,7 @@ RECIPIENTS = (
 SHIPPED: tuple[dict[str, Any], ...] = tuple(
     {
         "key": key,
-        "version": 2,
+        "version": 3,
         "title": title,
         "summary": summary,
         "effort": effort,

@@ -62,7 +62,7 @@ def _show_form(spec: AuditSpec) -> None:
     )
     useful = {
         name: st.slider(
-            f"At least so much of {USEFUL[name]}, %",
+            f"Keep at least, in % of {USEFUL[name]}",
             0,
             100,
             START_SHARE,

@@ -110,7 +110,7 @@ QUESTIONS: tuple[tuple[str, str, Callable[[AuditView], str]], ...] = (
     ("To whom would it go?", "decision", lambda v: "A partner under contract"),
     ("To whom, on paper?", "page 1", lambda v: "A partner under contract"),
     ("For what purpose?", "page 1", lambda v: "Statistics of the network"),
-    ("By which policy is it judged?", "decision", lambda v: "Partner under contract, version 2"),
+    ("By which policy is it judged?", "decision", lambda v: r"Partner under contract, version \d"),
     ("May it be published?", "decision", lambda v: decide(v)),
     ("May it, on paper?", "page 1", lambda v: decide(v)),
     ("Which limit speaks most against it?", "decision", lambda v: find_gravest(v)),

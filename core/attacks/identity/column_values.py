@@ -38,6 +38,7 @@ class ColumnValues(IdentityAttack):
         summary="Knows each person's values in some or all published columns.",
         source="Sweeney, k-anonymity: a model for protecting privacy, 2002",
         group="what is known of a person",
+        version=2,
     )
     finds_by: ClassVar[Literal["links", "columns", "values"]] = "columns"
     rehearses: ClassVar[bool] = False
@@ -94,7 +95,9 @@ def _is_written_anew(original: Graph, published: Graph, name: str) -> bool:
     released, own = published.attributes.get(name), original.attributes.get(name)
     if released is None or name in published.feature_names:
         return False
-    return own is None or own.classes != released.classes
+    if own is None or own.classes != released.classes:
+        return True
+    return not np.array_equal(own.codes == MISSING, released.codes == MISSING)
 
 
 def _find_containing(

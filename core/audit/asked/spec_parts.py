@@ -156,7 +156,7 @@ class ThreatSpec(BaseModel):
     )
     identity: IdentityChoice | None = Field(
         None,
-        description="Audit re-identification: can nodes be found in a release by their links?",
+        description="Audit re-identification: can nodes be found by their links or columns?",
         json_schema_extra=declare(
             affects=("identity",),
             entry="identity",

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -115,6 +115,7 @@ IN_CITY = {"Bonn": ["Bonn"], "Kiel": ["Kiel"], "B*": ["Bonn"], "*": ["Bonn", "Ki
         max_size=25,
     )
 )
+@example(rows=[("60", "60", "Bonn", "Bonn", 0)] * 5 + [("60", "60", "", "Bonn", 0)])
 @settings(max_examples=60, deadline=None)
 def test_cells_that_others_generalised_are_compared_as_a_loop_does(rows):
     ages, cells, cities, places, sexes = zip(*rows, strict=True)
