@@ -18,11 +18,24 @@ KEEP_S = 60
 
 def estimate_audit(fields: dict[str, Any]) -> str:
     """Time of an audit with these spec fields, such as "2 to 5 min"; "" if it is invalid."""
-    try:
-        time = _estimate(page.make_spec(fields).model_dump_json())
-    except AuditError:
+    time = _estimate_fields(fields)
+    if time is None:
         return ""
     return format_duration_range(time.low, time.high) if time.high else "all results are stored"
+
+
+def ends_within(fields: dict[str, Any], seconds: float) -> bool:
+    """Whether an audit with these spec fields is expected to end in time, at its longest."""
+    time = _estimate_fields(fields)
+    return time is not None and time.high <= seconds
+
+
+def _estimate_fields(fields: dict[str, Any]) -> TimeRange | None:
+    """None for an invalid spec."""
+    try:
+        return _estimate(page.make_spec(fields).model_dump_json())
+    except AuditError:
+        return None
 
 
 def estimate_method(method: type[Method], num_repeats: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit.asked.answers import Answers, choose_seeds, find_obstacle, make_fields
+from core.audit.asked.answers import Answers, Recipient, choose_seeds, find_obstacle, make_fields
 from core.audit.asked.presets import PRESETS, Preset
 from core.audit.asked.spec import AuditSpec
 from core.findings.guide import (
@@ -13,6 +13,7 @@ from core.findings.guide import (
     RECIPIENTS,
     SECRETS,
     USES,
+    can_clear,
     choose_defenses,
     describe_recipient,
     explain_preset,
@@ -21,19 +22,28 @@ from core.findings.policy import find_policy
 from core.graph import Graph
 from core.words import begin_sentence
 from pages.ui import page, service, session
-from pages.ui.estimate import estimate_audit, estimate_method, load_time_model
+from pages.ui.estimate import ends_within, estimate_audit, estimate_method, load_time_model
 from pages.ui.spec_form import ask
 from pages.ui.text import escape
 
-START_PRESET = "quick"
+FIRST_LOOK_S = 300
+"""Expected seconds up to which the audit that can clear a release is the one proposed first."""
 
 
 def show_guide() -> AuditSpec | None:
     """The guide; returns what its answers ask for, without defenses, or None where no audit of
-    them can start."""
+    them can start. The recipient is asked first: policy, attacks and defenses follow from it."""
     graph = session.current_graph()
     service.warm_up()
-    answers = _ask(graph)
+    recipient = st.radio(
+        "Who receives it?", list(RECIPIENTS), None, format_func=RECIPIENTS.__getitem__,
+        key="guide-recipient", persist_state="session",
+    )  # fmt: skip
+    if recipient is None:
+        st.caption("Limits, attacks and proposed defenses depend on the recipient.")
+        return None
+    st.caption(find_policy(recipient).summary)
+    answers = _ask(graph, recipient)
     obstacle = find_obstacle(answers, graph)
     kept = _show_defenses(answers, graph, obstacle)
     _show_presets(answers, kept, obstacle)
@@ -42,15 +52,11 @@ def show_guide() -> AuditSpec | None:
     return page.make_spec(make_fields(answers, PRESETS[0], []) | describe_recipient(answers))
 
 
-def _ask(graph: Graph) -> Answers:
+def _ask(graph: Graph, recipient: Recipient) -> Answers:
     choice, columns = session.current_threats(), session.list_columns(graph)
     columns = list(dict.fromkeys([*columns, *filter(None, choice.columns)]))
     with st.container(key="wide-guide"):
         left, right = st.columns(2, gap="large")
-    recipient = left.radio(
-        "Who receives it?", list(RECIPIENTS), format_func=RECIPIENTS.__getitem__,
-        key="guide-recipient", persist_state="session",
-    )  # fmt: skip
     offered = [key for key in SECRETS if key != "attribute" or columns]
     offered = [key for key in offered if key != "links" or graph.num_edges]
     start = [key for key in ("links", "attribute", "identity") if key in offered]
@@ -130,13 +136,14 @@ def _show_presets(answers: Answers, defenses: list[str], obstacle: str) -> None:
     """Choice of the preset and the run button."""
     keys = [preset.key for preset in PRESETS]
     presets = {preset.key: preset for preset in PRESETS}
+    start = _choose_start(answers, defenses)
     key = st.radio(
         "How thorough?",
         keys,
-        keys.index(START_PRESET),
+        keys.index(start.key),
         format_func=lambda k: f"{presets[k].title}: {presets[k].summary}",
         captions=[_explain(p, answers, defenses) for p in PRESETS],
-        key="guide-preset",
+        key=f"guide-preset-{answers.recipient}",
         persist_state="session",
     )
     stop_early = _saves_repeats(presets[key], answers) and ask(
@@ -150,6 +157,18 @@ def _show_presets(answers: Answers, defenses: list[str], obstacle: str) -> None:
         st.caption(obstacle)
     if pressed:
         _start(answers, presets[key], defenses, stop_early)
+
+
+def _choose_start(answers: Answers, defenses: list[str]) -> Preset:
+    """The first preset that can clear a release and ends in time, else the quickest."""
+    policy = find_policy(answers.recipient)
+    able = [
+        preset
+        for preset in PRESETS
+        if can_clear(preset, policy)
+        and ends_within(make_fields(answers, preset, defenses), FIRST_LOOK_S)
+    ]
+    return next(iter(able), PRESETS[0])
 
 
 def _saves_repeats(preset: Preset, answers: Answers) -> bool:

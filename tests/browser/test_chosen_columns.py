@@ -62,6 +62,7 @@ def test_what_is_audited_is_what_was_chosen(page: Page, files: tuple[Path, Path]
     driver.choose(page, "Show classes of", "partner")
     page.locator(".st-key-next button").click()
     driver.settle(page, "Release decision")
+    page.get_by_test_id("stRadio").get_by_text("Anybody").first.click()
     column = page.get_by_role("combobox", name="Which column is private?")
     expect(column).to_have_value("mature")
     driver.press(page, "Run the audit")

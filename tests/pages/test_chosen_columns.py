@@ -60,7 +60,7 @@ def test_the_guide_audits_what_was_chosen(
     started = []
     monkeypatch.setattr(audited[0], "start_audit", lambda spec: started.append(spec) or "a1")
     app = choose_on_data(open_app, features_only)
-    app.switch_page("../decision.py").run()
+    open_guide(app)
     assert not app.exception, app.exception
     assert "attribute" in find_secrets(app).value
     box = find_box(app, "Which column is private?")
@@ -72,6 +72,14 @@ def test_the_guide_audits_what_was_chosen(
     assert (spec.threats.private, spec.disclosure.utility) == COLUMNS
 
 
+def open_guide(app) -> None:
+    """The Decision page with its questions."""
+    app.switch_page("../decision.py").run()
+    recipient = app.radio(key="guide-recipient")
+    if recipient.value is None:
+        recipient.set_value("public").run()
+
+
 def find_secrets(app):
     return next(box for box in app.multiselect if box.label == "What must not be learned?")
 
@@ -81,19 +89,19 @@ def test_a_column_set_at_loading_is_not_the_only_one(open_app: OpenApp, audited)
     graph = two_communities()
     one = make_graph({"label": replace(graph.attribute("private"), name="label")})
     app = choose_on_data(open_app, audited[0].save_graph(one))
-    app.switch_page("../decision.py").run()
+    open_guide(app)
     assert find_box(app, "Which column is private?").value == "mature"
 
 
 def test_a_new_choice_on_data_replaces_the_guides(open_app: OpenApp, features_only: str) -> None:
     app = choose_on_data(open_app, features_only)
     choose(app, "Private column", "none")
-    app.switch_page("../decision.py").run()
+    open_guide(app)
     assert "attribute" not in find_secrets(app).value
     for column in ("mature", "views"):
         app.switch_page("../data.py").run()
         choose(app, "Private column", column)
-        app.switch_page("../decision.py").run()
+        open_guide(app)
         assert "attribute" in find_secrets(app).value
         assert find_box(app, "Which column is private?").value == column
 

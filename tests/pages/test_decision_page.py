@@ -32,8 +32,40 @@ def find_choice(app):
     return next(box for box in app.selectbox if box.label == "Chosen release")
 
 
-def test_without_an_audit_the_questions_are_asked(open_app: OpenApp, example: str) -> None:
+def open_guide(open_app: OpenApp, graph: str, recipient: str = "public"):
+    """The page without an audit, once the recipient is chosen."""
+    app = open_app("decision", graph=graph)
+    return app.radio(key="guide-recipient").set_value(recipient).run()
+
+
+def test_the_recipient_is_asked_first_and_without_a_default(
+    open_app: OpenApp, example: str
+) -> None:
     app = open_app("decision", graph=example)
+    assert [box.label for box in [*app.radio, *app.multiselect]] == ["Who receives it?"]
+    assert app.radio(key="guide-recipient").value is None
+    assert not [box for box in app.button if box.key in ("guide-run", "search-start")]
+    assert "depend on the recipient" in texts(app)
+    app.radio(key="guide-recipient").set_value("partner").run()
+    assert find_policy("partner").summary in texts(app)
+
+
+def test_what_can_clear_a_release_in_five_minutes_is_proposed_first(
+    open_app: OpenApp, example: str, audited, monkeypatch
+) -> None:
+    """A first look that can only refuse is for those who cannot wait."""
+    for seconds, proposed in ((300, "standard"), (301, "quick")):
+        monkeypatch.setattr(
+            audited[0], "estimate_time", lambda spec, s=seconds: TimeRange(s / 2, s)
+        )
+        estimate._estimate.clear()
+        app = open_guide(open_app, example, "partner")
+        assert app.radio(key="guide-preset-partner").value == proposed
+    estimate._estimate.clear()
+
+
+def test_the_questions_follow(open_app: OpenApp, example: str) -> None:
+    app = open_guide(open_app, example)
     labels = [box.label for box in [*app.radio, *app.multiselect]]
     for question in (
         "Who receives it?",
@@ -44,11 +76,11 @@ def test_without_an_audit_the_questions_are_asked(open_app: OpenApp, example: st
         assert question in labels
     assert not app.button(key="guide-run").disabled
     assert 1 <= sum(str(box.key).startswith("guide-try-") for box in app.checkbox) <= 4
-    assert "Can refuse a release" in str(app.radio(key="guide-preset").proto.captions)
+    assert "Can refuse a release" in str(app.radio(key="guide-preset-public").proto.captions)
 
 
 def test_nothing_secret_cannot_be_run(open_app: OpenApp, example: str) -> None:
-    app = open_app("decision", graph=example)
+    app = open_guide(open_app, example)
     box = next(box for box in app.multiselect if box.label == "What must not be learned?")
     box.set_value([]).run()
     assert app.button(key="guide-run").disabled
@@ -235,7 +267,7 @@ def test_the_guide_starts_the_audit_that_it_describes(
 ) -> None:
     started = []
     monkeypatch.setattr(audited[0], "start_audit", lambda spec: started.append(spec) or "a1")
-    app = open_app("decision", graph=example)
+    app = open_guide(open_app, example)
     kept = [box.label.strip("*") for box in app.checkbox if str(box.key).startswith("guide-try-")]
     app.button(key="guide-run").click().run()
     (spec,) = started
@@ -251,13 +283,14 @@ def test_the_guide_offers_to_end_early_where_repeats_can_be_saved(
     """The quick look runs no more repeats than the policy asks for."""
     started = []
     monkeypatch.setattr(audited[0], "start_audit", lambda spec: started.append(spec) or "a1")
-    app = open_app("decision", graph=example)
+    app = open_guide(open_app, example)
+    app.radio(key="guide-preset-public").set_value("quick").run()
     assert not any(str(box.key).startswith("guide-stop-early") for box in app.checkbox)
-    (quick, *longer) = app.radio(key="guide-preset").captions
+    (quick, *longer) = app.radio(key="guide-preset-public").captions
     assert "stops early" not in quick
     assert all("less if it stops early" in caption for caption in longer)
     for preset in ("thorough", "standard"):
-        app.radio(key="guide-preset").set_value(preset).run()
+        app.radio(key="guide-preset-public").set_value(preset).run()
         assert app.checkbox(key=f"guide-stop-early-{preset}").value
     app.button(key="guide-run").click().run()
     (spec,) = started
@@ -297,8 +330,8 @@ def test_every_page_tells_the_same_time_for_the_same_audit(
     """A standard audit was 3 h on one page and 21 min on another."""
     monkeypatch.setattr(audited[0], "estimate_time", lambda spec: TimeRange(120, 300))
     estimate._estimate.clear()
-    guide = open_app("decision", graph=example)
-    assert str(guide.radio(key="guide-preset").proto.captions).count("2 to 5 min") == 3
+    guide = open_guide(open_app, example)
+    assert str(guide.radio(key="guide-preset-public").proto.captions).count("2 to 5 min") == 3
     attack = open_app("attack", graph=example)
     assert texts(attack).count("2 to 5 min") == 4  # three presets, and what is chosen
     defend = open_app("defend", graph=example)
@@ -310,7 +343,7 @@ def test_every_page_tells_the_same_time_for_the_same_audit(
 def test_the_guide_offers_only_knowledge_that_helps_to_learn_the_secret(
     open_app: OpenApp, example: str
 ) -> None:
-    app = open_app("decision", graph=example)
+    app = open_guide(open_app, example)
     find = {box.label: box for box in app.multiselect}
     find["What must not be learned?"].set_value(["links"]).run()
     (known,) = [b for b in app.multiselect if b.label == "What do they already know?"]
