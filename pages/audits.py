@@ -25,18 +25,19 @@ MAX_COMPARED = 2
 
 def main() -> None:
     page.open_page("Audits", "Open, compare, resume or delete stored audits.", needs_graph=False)
-    audits = service.open_service().list_audits()
-    if not audits:
+    stored = service.open_service().list_audits()
+    if not stored:
         st.info("No audit has been run yet. Start one on the Overview.", icon=":material/info:")
         page.show_next("overview", "Go to Overview")
         return
-    states = pd.Series([audit.state for audit in audits]).value_counts()
+    states = pd.Series([audit.state for audit in stored]).value_counts()
     parts = ", ".join(f"{count} {state}" for state, count in states.items())
-    page.show_answer(f"{count_noun(len(audits), 'audit')} stored on this machine: {parts}.")
+    page.show_answer(f"{count_noun(len(stored), 'audit')} stored on this machine: {parts}.")
+    audits = _choose_shown(stored)
     event = st.dataframe(
         _make_table(audits),
         hide_index=True,
-        key="audits",
+        key=f"audits-{len(audits)}",  # chosen rows are numbers: of this list
         on_select="rerun",
         selection_mode="multi-row",
         height=min(38 + 35 * len(audits), 480),
@@ -61,6 +62,20 @@ def main() -> None:
         _compare(chosen)
     else:
         st.caption("Select at most two audits.")
+
+
+def _choose_shown(stored: list[AuditSummary]) -> list[AuditSummary]:
+    """The audits without the steps of studies and searches, unless they are asked for."""
+    whole = [audit for audit in stored if not audit.is_step]
+    if len(whole) == len(stored):
+        return stored
+    steps = count_noun(len(stored) - len(whole), "step")
+    is_asked = st.toggle(
+        f"Show {steps} of studies and searches", not whole, key="show-steps",
+        help="A study and a search run as several audits. The confirmation of a search is always "
+        "shown.",
+    )  # fmt: skip
+    return stored if is_asked else whole
 
 
 def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:

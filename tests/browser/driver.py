@@ -6,6 +6,7 @@ import contextlib
 import re
 from pathlib import Path
 
+import psutil
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 RUN_MS = 900_000
@@ -191,3 +192,13 @@ def download(page: Page, name: str, folder: Path, within: Locator | None = None)
     path = folder / waiting.value.suggested_filename
     waiting.value.save_as(path)
     return path
+
+
+def count_cpu() -> float:
+    """Seconds of processor time of this process' children: the server and its workers."""
+    total = 0.0
+    for child in psutil.Process().children(recursive=True):
+        if "chromium" not in child.name():
+            times = child.cpu_times()
+            total += times.user + times.system
+    return total

@@ -248,6 +248,27 @@ def test_the_history_does_not_call_done_what_was_skipped(
         assert table.state[0] == words.format(audits[0].cells_skipped)
 
 
+def test_the_history_shows_steps_of_searches_and_studies_on_request(
+    open_app: OpenApp, audited, monkeypatch
+) -> None:
+    """A search of ten trials filled the history."""
+    stored = [audited[0].list_audits()[0]] * 4
+    marks = ({"stage": "screening"}, {"stage": "race"}, {"stage": "confirmation"})
+    listed = [replace(a, search=m) for a, m in zip(stored, (*marks, None), strict=True)]
+    listed.append(replace(stored[0], study={"id": "s"}))
+    for audits, shown in ((listed, 2), (listed[:2], 2), (listed[2:4], 2)):
+        monkeypatch.setattr(audited[0], "list_audits", lambda audits=audits: audits)
+        app = open_app("audits")
+        assert len(app.dataframe[0].value) == shown
+        assert f"{len(audits)} audits" in "\n".join(item.value for item in app.markdown)
+        steps = [box for box in app.toggle if box.key == "show-steps"]
+        assert bool(steps) is any(audit.is_step for audit in audits)
+        for box in steps:
+            assert str(sum(audit.is_step for audit in audits)) in box.label
+            box.set_value(True).run()
+            assert len(app.dataframe[0].value) == len(audits)
+
+
 def test_skipped_parts_are_counted(audited, audit_id: str) -> None:
     service = audited[0]
     row = service._store.find_audit(audit_id)

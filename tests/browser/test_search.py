@@ -1,0 +1,82 @@
+"""From files to a release that may leave, by a search: every click and second counted."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from core.data.catalogue import load_dataset
+from tests.browser import driver
+from tests.conftest import find_data_root
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+MAX_CLICKS = 15
+MAX_S = 600
+"""On two cores that do nothing else: so many seconds by the clock, or of the processors."""
+
+ENDS = re.compile("A release may leave|No release passes|Not decided")
+
+
+@pytest.fixture(params=["karate", pytest.param("nba", marks=pytest.mark.nightly)])
+def files(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[tuple[Path, ...], int]:
+    """What is uploaded, and how many people it holds."""
+    if request.param == "nba":
+        root = find_data_root()
+        if root is None or not (root / "nba" / "nba.csv").exists():
+            pytest.skip("no raw files of NBA: set AUDIT_DATA to their folder")
+        return (root / "nba" / "nba_relationship.txt", root / "nba" / "nba.csv"), 403
+    links = tmp_path / "links.txt"
+    np.savetxt(links, load_dataset("karate").graph.edges + 1000, fmt="%d", delimiter="\t")
+    return (links,), 34
+
+
+def test_a_release_that_may_leave_is_found(page: Page, files: tuple[tuple[Path, ...], int]) -> None:
+    paths, people = files
+    clicks = 0
+
+    def click(target: Locator) -> None:
+        nonlocal clicks
+        target.click()
+        clicks += 1
+        driver.settle(page)
+
+    before, started = driver.count_cpu(), time.monotonic()
+    driver.open_page(page, "", "Overview")
+    with page.expect_file_chooser() as chooser:
+        zone = page.get_by_test_id("stFileUploaderDropzone").locator("visible=true").first
+        click(zone.get_by_test_id("stBaseButton-secondary").first)
+    chooser.value.set_files(list(paths))
+    if len(paths) > 1:
+        expect(page.get_by_role("combobox", name="Id column")).to_be_visible()
+    expect(page.get_by_role("button", name="Load the graph")).to_be_enabled()
+    driver.settle(page)
+    click(page.get_by_role("button", name="Load the graph"))
+    expect(page.locator(".st-key-answer")).to_contain_text(f"{people:,} people")
+    expect(page.get_by_test_id("stAlert").first).to_contain_text("is loaded")
+    click(page.locator(".st-key-next button"))
+    driver.settle(page, "Release decision")
+    click(page.get_by_test_id("stRadio").get_by_text("Colleagues, in a controlled room").first)
+
+    click(page.get_by_role("button", name="Find a release that passes"))
+    search = page.locator(".st-key-search")
+    expect(search).to_contain_text(re.compile("The search is (starting|running)"))
+    expect(search).to_contain_text(ENDS, timeout=driver.RUN_MS)
+    driver.settle(page)
+    outcome = search.inner_text()
+    assert "Not decided" not in outcome, outcome
+    spent = (driver.count_cpu() - before, time.monotonic() - started)
+    if "A release may leave" in outcome:
+        click(search.get_by_role("button", name="Open the confirming audit"))
+        driver.settle(page, "Release decision")
+        assert re.search("[Pp]ublish", driver.read_answer(page))
+        assert "Do not publish" not in driver.read_answer(page)
+    else:
+        assert "comes nearest" in outcome
+    assert clicks <= MAX_CLICKS
+    assert min(spent) < MAX_S, spent
