@@ -38,6 +38,10 @@ NOT_MADE = "cannot be made"
 WIDTH = 4
 """Ladders tried at once; what they show ends others."""
 
+DEAR_S = 10.0
+"""Typical seconds of one release above which a ladder waits until no cheaper one is open: what
+those keep by then may end it."""
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -179,6 +183,7 @@ class Search:
                 self._start_without_columns()
             self._drop_beaten(among)
             open_ = [one for one in among if one.is_open and id(one) not in self._bases]
+            open_ = [one for one in open_ if one.ladder.seconds <= DEAR_S] or open_
             waiting = sorted(open_, key=lambda one: -one.bound)[:WIDTH]
             if not waiting:
                 return

@@ -21,7 +21,7 @@ from core.results import Measurement
 from core.search.ladders import Ladder
 from core.search.measured import Measured
 from core.search.run import ERROR, share_error
-from core.search.strategy import CONFIRMATIONS, Search
+from core.search.strategy import CONFIRMATIONS, DEAR_S, Search
 
 LIMIT = Limit(name="links", threat="link", metric="auc", limit=0.7, title="t", source="s")
 STEPS = 8
@@ -91,6 +91,24 @@ def test_exact_figures_give_what_the_whole_grid_gives(least):
         tried += sum(len(trial.choices) for trial in trials if trial.stage == "screening")
         cells += len(truth) - 1
     assert tried < 0.3 * cells, "bisection and bounds spare most of the grid"
+
+
+def test_a_dear_defense_waits_until_the_others_are_closed():
+    """GPS sampling was trained at three strengths before cheaper defenses kept more."""
+    cheap, dear = make_ladders(5)[:4], Ladder(make_ladders(5)[4].rungs, seconds=DEAR_S + 1)
+    names = {choice.id for choice in dear.rungs}
+
+    def answer(trial, release):
+        strength = 0.0 if release == ORIGINAL else float(release.partition("=")[2])
+        risk, kept = (0.95, 0.5) if release in names else (0.9, 1.0)
+        return measure(release, [risk - strength / 2] * 3, kept - strength / 4)
+
+    search = Search([dear, *cheap], {"links": 0.1})
+    trials = [t for t in walk(search, answer) if t.stage == "screening"]
+    first = next(i for i, t in enumerate(trials) if names & {c.id for c in t.choices})
+    assert all({c.id for c in t.choices} <= names for t in trials[first:])
+    assert first == len(trials) - 1, "one trial of it shows that it keeps less"
+    assert search.candidates[0].dropped
 
 
 def test_nothing_passes_where_every_setting_exceeds_a_limit():
