@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 MAX_PERCENT_DECIMALS = 6
 
 
@@ -33,6 +35,15 @@ def format_percent(share: float) -> str:
     if abs(percent) >= 0.95 or percent == 0:
         return f"{percent:.0f} %"
     return f"{percent:.{_count_decimals(percent)}f} %"
+
+
+def format_error(share: float) -> str:
+    """A bound on a share of wrong answers, never rounded down: 0.025 → "2.5 %", two digits."""
+    percent = 100 * share
+    if percent <= 0:
+        return "0 %"
+    step = 10.0 ** (math.floor(math.log10(percent)) - 1)
+    return f"{math.ceil(percent / step - 1e-9) * step:.6g} %"
 
 
 def _count_decimals(percent: float) -> int:

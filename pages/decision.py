@@ -104,6 +104,8 @@ def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
         st.caption(f"{head}Policy: {escape(policy.title, 80)}, version {policy.version}.")
         if view.summary.state.is_active:
             st.caption("The audit is still running. Untested limits count as not met.")
+        elif view.spec.confirmation_error is not None:
+            st.caption(f"Confirms what a search chose, on new splits: {describe_repeats(view)}.")
         elif view.stopped_early:
             st.caption(
                 f"Ended after {describe_repeats(view)}: more repeats would not change the decision."

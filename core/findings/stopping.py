@@ -20,7 +20,7 @@ from core.audit.results.view import AuditView
 from core.findings.policy import check_policy
 from core.findings.tables import select_results
 from core.findings.verdict import Check, ReleaseVerdict, judge
-from core.words import count_noun, format_percent
+from core.words import count_noun, format_error
 
 FEWEST_HOPELESS = 5
 """Repeats before which no confirmation is given up."""
@@ -71,7 +71,7 @@ def describe_repeats(view: AuditView) -> str:
     if error is None:
         return text
     return (
-        f"{text}, with intervals that miss in at most {format_percent(error)} of all cases together"
+        f"{text}, with intervals that miss in at most {format_error(error)} of all cases together"
     )
 
 

@@ -12,7 +12,7 @@ from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
 from core.report.text import clean_text
-from core.words import format_percent
+from core.words import format_error, format_percent
 
 
 def build_threats(data: ReportData) -> list[Block]:
@@ -47,10 +47,21 @@ def build_threats(data: ReportData) -> list[Block]:
         "**Risk of a node.** The probability that an attacker puts on the truth about it. The "
         "attacker is calibrated and chosen on other nodes.",
         "**0.84 [0.80, 0.88]** is an estimate with its 95 % interval over nodes or pairs and "
-        "over repeats.",
+        f"over repeats{_describe_wider(spec)}.",
     ]
     heading = blocks.heading("How to read the numbers")
     return [*map(blocks.paragraph, paragraphs), heading, blocks.bullets(reading)]
+
+
+def _describe_wider(spec: AuditSpec) -> str:
+    """What is special in the intervals of a confirmation, whatever the charts' notes say."""
+    if spec.confirmation_error is None:
+        return ""
+    error = format_error(spec.confirmation_error)
+    return (
+        "; this audit confirms what a search chose, so that its intervals are wider, also where a "
+        f"note says 95 %: all together miss in at most {error} of all cases"
+    )
 
 
 def list_settings(spec: AuditSpec) -> list[str]:

@@ -17,7 +17,7 @@ from core.release import ORIGINAL
 from core.search.measured import USEFUL, Measured
 from core.search.run import MAX_REPEATS, SearchProgress, share_error
 from core.search.strategy import Candidate, Stage
-from core.words import begin_sentence, count_noun, format_percent
+from core.words import begin_sentence, count_noun, format_error, format_percent
 
 SCHEMA = 1
 """Raised when a reader of earlier files could fail."""
@@ -153,7 +153,7 @@ def list_facts(progress: SearchProgress) -> list[str]:
     if progress.number > 1:
         facts.append(
             f"It is search {progress.number} on this graph and draws splits of its own; its share "
-            f"of the error is {format_percent(share_error(progress.number))}."
+            f"of the error is {format_error(share_error(progress.number))}."
         )
     if best is not None:
         facts.append(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.findings.numbers import format_duration, format_interval
 from core.findings.tables import describe_sample
-from core.words import format_percent
+from core.words import format_error, format_percent
 
 
 @pytest.mark.parametrize(
@@ -89,3 +89,11 @@ def test_equal_counts_are_one_number(counts, words):
     """ "76,359 to 76,359 hidden nodes"."""
     rows = pd.DataFrame({"n": counts, "seeds": 5, "low": 0.1, "high": 0.2})
     assert describe_sample(rows, "node").startswith(f"{words} in each of 5 repeats")
+
+
+@given(st.floats(1e-6, 1.0))
+def test_an_error_is_never_rounded_down(share: float) -> None:
+    """An error of 2.5 % was "at most 2 %"."""
+    said = float(format_error(share).removesuffix(" %")) / 100
+    assert share * (1 - 1e-9) <= said <= 1.1 * share
+    assert format_error(0.025) == "2.5 %"

@@ -86,6 +86,18 @@ def test_nothing_secret_cannot_be_run(open_app: OpenApp, example: str) -> None:
     assert app.button(key="guide-run").disabled
 
 
+def test_a_confirmation_is_named_with_its_wider_intervals(
+    open_app: OpenApp, audited, audit_id: str, monkeypatch
+) -> None:
+    view = audited[0].get_view(audit_id)
+    spec = view.spec.model_copy(update={"confirmation_error": 0.01})
+    for of, is_named in ((view, False), (replace(view, spec=spec), True)):
+        monkeypatch.setattr("pages.ui.cache.load_view", lambda _audit, of=of: of)
+        said = texts(open_app("decision", audit=audit_id))
+        assert ("Confirms what a search chose" in said) is is_named
+        assert ("miss in at most 1 %" in said) is is_named
+
+
 def test_the_verdict_of_an_audit_is_that_of_the_pure_function(
     open_app: OpenApp, audited, audit_id: str
 ) -> None:

@@ -24,8 +24,9 @@ from core.registry import list_methods
 from core.release import Guarantee
 from core.report import SECTIONS, ReportOptions, render_preview, write_report
 from core.report.charts import draw_ranking
+from core.report.data import ReportData
 from core.report.document import build_content
-from core.report.threats import list_settings
+from core.report.threats import build_threats, list_settings
 from tests.figures.conftest import RELEASES, make_view, result_row
 from tests.figures.test_guarantees import make_check, make_run
 from tests.oracles.audits import tabulate_results
@@ -418,6 +419,15 @@ def test_a_synthesis_stands_beside_its_twin_which_is_no_candidate(view):
     ] in table["rows"]
     assert "exceeds its data-independent baseline" in str(parts)
     assert "data_free" not in str(content["summary"][-1])
+
+
+def test_a_confirmation_says_that_its_intervals_are_wider(view):
+    spec = view.spec.model_copy(update={"confirmation_error": 0.025})
+    for of, is_said in ((view, False), (replace(view, spec=spec), True)):
+        assert (
+            "all together miss in at most 2.5 %"
+            in str(build_threats(ReportData(of, ReportOptions())))
+        ) is is_said
 
 
 def test_people_are_shown_by_risk_or_by_what_the_attacker_adds(view):
