@@ -282,9 +282,12 @@ MANY = ",…"
 
 
 def add_options(
-    parser: argparse.ArgumentParser, *models: type[BaseModel], only: tuple[str, ...] = ()
+    parser: argparse.ArgumentParser,
+    *models: type[BaseModel],
+    only: tuple[str, ...] = (),
+    skipped: tuple[str, ...] = (),
 ) -> None:
-    """Add one option per field of the models, or per named field, with the field's default."""
+    """Add one option per field of the models, or per field in `only`, with the field's default."""
     from pydantic import BaseModel
 
     from core.audit.asked.declared import Declaration
@@ -293,7 +296,12 @@ def add_options(
         for name, field in model.model_fields.items():
             declared = Declaration.of(field)
             is_part = isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-            if declared.has_option and not is_part and (not only or name in only):
+            if (
+                declared.has_option
+                and not is_part
+                and (not only or name in only)
+                and name not in skipped
+            ):
                 flag = declared.find_option(name)
                 parser.add_argument(flag, dest=name, **_describe_option(field, declared))
 

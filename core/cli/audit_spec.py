@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 def add_spec(parser: argparse.ArgumentParser, attacks: bool = True) -> None:
     """Add options for the spec's fields, and those that name files and methods.
 
-    attacks  whether attacks are named; otherwise whoever runs the audits chooses them
+    attacks  whether attacks are named; otherwise whoever runs the audits chooses them, the repeats
+             and the forms of each defense
     """
     from core.audit.asked.spec import AuditSpec
     from core.audit.asked.spec_parts import PARTS
@@ -42,20 +43,22 @@ def add_spec(parser: argparse.ArgumentParser, attacks: bool = True) -> None:
         metavar="FILE",
         help="settings from a spec or an earlier audit.json; options go first",
     )
-    add_options(parser, *PARTS.values(), AuditSpec)
+    skipped = () if attacks else ("num_repeats", "stop_early")
+    add_options(parser, *PARTS.values(), AuditSpec, skipped=skipped)
     for name in ("attacks", "defenses") if attacks else ("defenses",):
         dest = name.removesuffix("s")
         add_field(parser, name, dest=dest, action="append", metavar="KEY[:name=value,…]")
-    parser.add_argument(
-        "--no-data-independent",
-        action="store_true",
-        help="leave out the data-independent baselines of syntheses",
-    )
-    parser.add_argument(
-        "--without-columns",
-        action="store_true",
-        help="every release a second time, without any column",
-    )
+    if attacks:
+        parser.add_argument(
+            "--no-data-independent",
+            action="store_true",
+            help="leave out the data-independent baselines of syntheses",
+        )
+        parser.add_argument(
+            "--without-columns",
+            action="store_true",
+            help="every release a second time, without any column",
+        )
     add_leave_out(parser)
     add_identity(parser)
     add_field(parser, "shadow_graph", type=Path, nargs="+", metavar="FILE|NAME")

@@ -41,7 +41,9 @@ def add_search(search: argparse.ArgumentParser) -> None:
     )
     search.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
     add_overwrite(search)
-    search.set_defaults(run=run_search, attack=["quick"])
+    search.set_defaults(
+        run=run_search, attack=["quick"], no_data_independent=True, without_columns=False
+    )
 
 
 def run_search(options: argparse.Namespace) -> int:

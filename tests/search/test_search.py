@@ -344,6 +344,9 @@ def test_the_command_finds_a_release_and_goes_on_from_what_is_stored(
     assert (again, same) == (0, found), "nothing is computed twice"
     assert command.main(f"{words} --useful links".split()) == 2
     assert "MEASURE=SHARE" in capsys.readouterr().err
+    for option in ("--repeats 2", "--stop-early", "--without-columns", "--no-data-independent"):
+        assert command.main(f"{words} {option}".split()) == 2, "a search chooses it by itself"
+        assert f"no such option; got {option.split()[0]}" in capsys.readouterr().err
 
 
 def test_an_undecided_search_names_what_could_not_be_proven(graph):
