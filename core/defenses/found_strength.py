@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -40,6 +40,19 @@ NEAR = 0.01
 
 FRONTIER = "attack AUC by strength"
 """Curve of the strengths tried; its steps are values of the setting."""
+
+
+Target = Annotated[
+    float | None,
+    Field(
+        ge=0.5,
+        le=1,
+        title="Attack AUC aimed at",
+        description="The strength is then found: the weakest at which the strongest of several "
+        "attacks, on links withheld for this, has at most this AUC. It costs up to "
+        f"{NUM_TRIALS + 1} trainings and the attacks; empty: the strength is as set.",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -77,15 +90,8 @@ class FindsStrength(Defense):
     strength stops them.
     """
 
-    target: float | None = Field(
-        None,
-        ge=0.5,
-        le=1,
-        title="Attack AUC aimed at",
-        description="The strength is then found: the weakest at which the strongest of several "
-        f"attacks, on links withheld for this, has at most this AUC. It costs up to "
-        f"{NUM_TRIALS + 1} trainings and the attacks; empty: the strength is as set.",
-    )
+    if TYPE_CHECKING:
+        target: float | None  # declared by each method, below its strength
 
     @model_validator(mode="after")
     def check_strength(self) -> Self:

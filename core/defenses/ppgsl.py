@@ -12,7 +12,7 @@ from pydantic import Field
 from core.arrays import pair_codes
 from core.attacks.link.feature_neighbourhood import weigh_features
 from core.context import Context
-from core.defenses.found_strength import FindsStrength
+from core.defenses.found_strength import FindsStrength, Target
 from core.defenses.link_changes import sample_candidates
 from core.graph import Graph
 from core.methods import MethodInfo, Strength, Suggestion
@@ -87,6 +87,7 @@ class Ppgsl(FindsStrength):
         title="Price of a change (α)",
         description="Smaller is more private and less useful; 0.01 to 0.05 spans the trade-off.",
     )
+    target: Target = None
     k: float = Field(
         1.0,
         ge=0,

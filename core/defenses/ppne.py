@@ -13,7 +13,7 @@ from scipy import sparse
 from core.algorithms.walks import contains
 from core.arrays import find_places, pair_codes
 from core.context import Context
-from core.defenses.found_strength import FindsStrength
+from core.defenses.found_strength import FindsStrength, Target
 from core.defenses.link_changes import draw_weights, sample_candidates
 from core.graph import Graph
 from core.methods import MethodInfo, Strength, UnitInterval
@@ -52,6 +52,7 @@ class Ppne(FindsStrength):
         title="Changes per link",
         description="Number of links removed or added, as a share of the links.",
     )
+    target: Target = None
     num_candidates: int = Field(
         20,
         ge=2,

@@ -14,7 +14,14 @@ from core.attacks.link.resource_allocation import ResourceAllocation
 from core.audit.asked.method_choice import MethodChoice
 from core.context import Context
 from core.defenses import found_strength
-from core.defenses.found_strength import FRONTIER, NUM_TRIALS, FindsStrength, Trial, hold_out
+from core.defenses.found_strength import (
+    FRONTIER,
+    NUM_TRIALS,
+    FindsStrength,
+    Target,
+    Trial,
+    hold_out,
+)
 from core.defenses.link_changes import change_links
 from core.defenses.ppne import Ppne
 from core.errors import InputError
@@ -32,6 +39,7 @@ class Removal(FindsStrength):
     info: ClassVar[MethodInfo] = MethodInfo("removal", "Removal", "", "", "empirical")
     acts_by: ClassVar[Strength | None] = Strength("share", 0.1, 0.9)
     share: float = 0.3
+    target: Target = None
 
     def protect(self, graph, threats, context):
         drop = context.rng("drop").permutation(graph.num_edges)[
@@ -206,6 +214,7 @@ def test_a_target_takes_the_place_of_the_strength(key):
     assert finding.changed == {"target": 0.55}
     assert finding.title == f"{plain.info.title} (target = 0.55)"
     assert finding.vary(5) == [finding]
+    assert list(type(plain).model_fields)[:2] == [plain.acts_by.setting, "target"]  # in forms
     name = plain.acts_by.setting
     with pytest.raises(InputError, match=f"{name} is found where a target is set"):
         make_method(key, {"target": 0.55, name: 0.05})
