@@ -35,9 +35,6 @@ LEAST_HELD_OUT, MOST_HELD_OUT = 100, 0.2
 RATIO = 4.0
 """Non-links per held-out link, so that the noise of an AUC is that of the links."""
 
-NEAR = 0.01
-"""Distance below the target within which the search ends: noise of an AUC on some hundred links."""
-
 FRONTIER = "attack AUC by strength"
 """Curve of the strengths tried; its steps are values of the setting."""
 
@@ -57,10 +54,12 @@ Target = Annotated[
 
 @dataclass(frozen=True)
 class Trial:
-    """A strength and the AUC of each attack on the held-out links; below 0.5: inverted."""
+    """A strength, the AUC of each attack on the held-out links, below 0.5: inverted, and the
+    standard error of the strongest one's."""
 
     value: float
     by_attack: Mapping[str, float]
+    error: float = 0.0
 
     @property
     def strongest(self) -> str:
@@ -84,7 +83,8 @@ class FindsStrength(Defense):
     With a `target`, some of the graph's links, which are not the sensitive ones, are held out as
     if they were. They are defended at several strengths, each judged by the strongest of several
     attacks (those of `build_attacks`) on a draw, inverted if below chance; the weakest strength
-    within the target then defends the sensitive links, and the facts say whether one was. Links
+    within the target then defends the sensitive links, else the weakest that is no worse than any
+    but for noise; the facts say which. Links
     are held out uniformly: sensitive links of a kind that is easier to infer than others are
     protected less than the target says. Attackers that read features alone are not asked, as no
     strength stops them.
@@ -158,7 +158,8 @@ def find_strength(
     defense: FindsStrength, graph: Graph, threats: Threats, target: float, context: Context
 ) -> list[Trial]:
     """Strengths of the ladder tried by bisection: weaker where the target is met or the strongest
-    attack is inverted, else stronger. Uses the number of sensitive links, and no pair of them."""
+    attack is inverted, else stronger; ends within a standard error below the target. Uses the
+    number of sensitive links, and no pair of them."""
     own = hold_out(graph, threats, context)
     strength = defense.acts_by
     assert strength is not None
@@ -172,7 +173,7 @@ def find_strength(
         trial = try_strength(defense.set_strength(value), own, inner)
         trials.append(trial)
         context.progress.record(FRONTIER, value, trial.attack)
-        if target - NEAR <= trial.attack <= target:
+        if target - trial.error <= trial.attack <= target:
             break
         if trial.attack <= target or trial.is_inverted:
             strong = place
@@ -186,18 +187,23 @@ def try_strength(defense: FindsStrength, threats: Threats, context: Context) -> 
     assert threats.link is not None
     assert defense.acts_by is not None
     release = defense.protect(threats.visible, threats, context)
-    found = {}
+    found, errors = {}, {}
     for key, attack in build_attacks().items():
         if attack.supports(release, threats.link) is None:
             scores = attack.score(release, threats.link, context.child(key)).scores
-            found[key] = float(compute_auc(scores, threats.link.truth)[0])
-    return Trial(release.config[defense.acts_by.setting], found)
+            auc, influence = compute_auc(scores, threats.link.truth)
+            found[key], errors[key] = float(auc), float(np.sqrt((influence**2).sum()))
+    trial = Trial(release.config[defense.acts_by.setting], found)
+    return replace(trial, error=errors[trial.strongest])
 
 
 def choose_trial(trials: list[Trial], target: float, strength: Strength) -> Trial:
-    """The weakest within the target; if none is, the one with the lowest attack AUC."""
+    """The weakest within the target; if none is, the weakest within a standard error of the lowest
+    attack AUC, below which more strength would only follow noise."""
+    lowest = min(trials, key=lambda trial: trial.attack)
+    limit = target if lowest.attack <= target else lowest.attack + lowest.error
     sign = math.copysign(1.0, strength.strongest - strength.weakest)
-    return min(trials, key=lambda trial: (max(trial.attack, target), sign * trial.value))
+    return min((t for t in trials if t.attack <= limit), key=lambda trial: sign * trial.value)
 
 
 def hold_out(graph: Graph, threats: Threats, context: Context) -> Threats:

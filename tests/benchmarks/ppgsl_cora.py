@@ -20,6 +20,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -110,13 +111,13 @@ def keep_trials(out: Path, graph: str) -> None:
         for line in out.read_text(encoding="utf-8").splitlines():
             entry = json.loads(line)
             if "trial" in entry:
-                known[entry["trial"]] = Trial(entry["value"], entry["by_attack"])
+                known[entry["trial"]] = Trial(entry["value"], entry["by_attack"], entry["error"])
 
     def try_strength(defense: FindsStrength, threats: Threats, context: Context) -> Trial:
         key = " ".join((graph, defense.label, str(context.seed.root), *context.seed.path))
         if key not in known:
             known[key] = found = compute(defense, threats, context)
-            entry = {"trial": key, "value": found.value, "by_attack": dict(found.by_attack)}
+            entry = {"trial": key, **asdict(found)}
             with out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")
         print(f"{key}: {known[key].strongest} {known[key].attack:.3f}", file=sys.stderr)
