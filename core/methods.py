@@ -156,10 +156,15 @@ class Method(BaseModel, ABC):
         """The method with its settings, in keys of `Context.share`."""
         return self.info.key, json.dumps(self.config, sort_keys=True)
 
+    @property
+    def finds_strength(self) -> bool:
+        """Whether it finds its strength itself, by trying several."""
+        return False
+
     def vary(self, count: int) -> list[Self]:
         """This method at up to `count` strengths, the weakest first; itself without a setting that
-        is its strength."""
-        if self.acts_by is None:
+        is its strength, or where it finds it."""
+        if self.acts_by is None or self.finds_strength:
             return [self]
         name = self.acts_by.setting
         is_whole = type(self).model_fields[name].annotation is int
@@ -184,11 +189,15 @@ class Method(BaseModel, ABC):
         return self._write_title([name for name, value in self.changed.items() if value is True])
 
     def _write_title(self, shown: Collection[str]) -> str:
-        strength = self.acts_by
-        always = strength.setting if strength is not None and strength.in_title else ""
-        names = [name for name in self.config if name == always or name in shown]
+        names = [name for name in self.config if name == self._titled or name in shown]
         settings = ", ".join(map(self._describe_setting, names))
         return f"{self.info.title} ({settings})" if settings else self.info.title
+
+    @property
+    def _titled(self) -> str:
+        """The setting that titles always state; "" without one."""
+        strength = self.acts_by
+        return strength.setting if strength is not None and strength.in_title else ""
 
     def _describe_setting(self, name: str) -> str:
         """ "ε = 6"; a switch that is on is shown by its title alone."""

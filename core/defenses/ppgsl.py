@@ -12,10 +12,10 @@ from pydantic import Field
 from core.arrays import pair_codes
 from core.attacks.link.feature_neighbourhood import weigh_features
 from core.context import Context
+from core.defenses.found_strength import FindsStrength, Target
 from core.defenses.link_changes import sample_candidates
-from core.errors import check_support
 from core.graph import Graph
-from core.methods import Defense, MethodInfo, Strength, Suggestion
+from core.methods import MethodInfo, Strength, Suggestion
 from core.progress import RecordedCurves
 from core.release import Release
 from core.threats import Threats
@@ -37,7 +37,7 @@ MIN_WEIGHT = 0.01
 """Weighted releases omit weights below this share of the largest one."""
 
 
-class Ppgsl(Defense):
+class Ppgsl(FindsStrength):
     """Wu et al.'s graph structure learning, with the secure iterative training protocol.
 
     The learner holds one weight w′ in [0, 1] for each link and each candidate. Every μ steps a
@@ -87,6 +87,7 @@ class Ppgsl(Defense):
         title="Price of a change (α)",
         description="Smaller is more private and less useful; 0.01 to 0.05 spans the trade-off.",
     )
+    target: Target = None
     k: float = Field(
         1.0,
         ge=0,
@@ -160,8 +161,7 @@ class Ppgsl(Defense):
             )
         return None
 
-    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        check_support(self.info.title, self.supports(graph, threats))
+    def protect(self, graph: Graph, threats: Threats, context: Context) -> Release:
         if self.withhold_features:
             graph = replace(graph, features=None, feature_names=())
         top = 1.0 if graph.weights is None else max(float(graph.weights.max()), 1e-12)

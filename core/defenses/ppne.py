@@ -13,9 +13,10 @@ from scipy import sparse
 from core.algorithms.walks import contains
 from core.arrays import find_places, pair_codes
 from core.context import Context
+from core.defenses.found_strength import FindsStrength, Target
 from core.defenses.link_changes import draw_weights, sample_candidates
 from core.graph import Graph
-from core.methods import Defense, MethodInfo, Strength, UnitInterval
+from core.methods import MethodInfo, Strength, UnitInterval
 from core.release import Release
 from core.threats import Threats
 
@@ -26,7 +27,7 @@ SEARCHED = 8
 """Ratio of row lengths above which the longer row is searched instead of walked."""
 
 
-class Ppne(Defense):
+class Ppne(FindsStrength):
     """Repeats: sample candidate changes, keep the one with the best gain per loss.
 
     The paper scores a change by its effect on a closed-form embedding. Here the embedding of
@@ -51,6 +52,7 @@ class Ppne(Defense):
         title="Changes per link",
         description="Number of links removed or added, as a share of the links.",
     )
+    target: Target = None
     num_candidates: int = Field(
         20,
         ge=2,
@@ -63,7 +65,7 @@ class Ppne(Defense):
     def needs_links(self) -> bool:
         return True
 
-    def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+    def protect(self, graph: Graph, threats: Threats, context: Context) -> Release:
         assert threats.link is not None
         rng = context.rng("candidates")
         state = _Neighborhoods(graph, threats.link.hidden)

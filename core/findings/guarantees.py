@@ -134,6 +134,20 @@ def explain_signal(facts: Mapping[str, Estimate]) -> str:
     return text
 
 
+def explain_target(facts: Mapping[str, Estimate]) -> str:
+    """Whether a defense that finds its strength met its target, as a sentence."""
+    met, attack = (facts.get(name) for name in ("meets_target", "estimated_attack_auc"))
+    if met is None or attack is None or met.value is None or attack.value is None:
+        return ""
+    outcome = "met its target"
+    if met.value < 1:
+        outcome += " in some repeats only" if met.value else " at no strength that it tried"
+    return (
+        f"On links held out for this, the strongest of its attacks had an AUC of "
+        f"{format_number(attack.value)}: the defense {outcome}."
+    )
+
+
 def bound_chance(prior: float, epsilon: float) -> float:
     """Largest posterior probability under an ε-DP release for a prior in (0, 1)."""
     return float(expit(epsilon + logit(prior)))

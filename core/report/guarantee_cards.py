@@ -15,6 +15,7 @@ from core.findings.guarantees import (
     describe_outcome,
     explain_guarantee,
     explain_signal,
+    explain_target,
     list_guarantee_rows,
 )
 from core.findings.ledger import COLUMNS as LEDGER_COLUMNS
@@ -42,13 +43,15 @@ def build_guarantees(data: ReportData) -> list[Block]:
     empirical = [s for s in defended if s.guarantee.is_known and not s.guarantee.is_private]
     result = [{"kind": "cards", "items": cards}] if len(cards) > MAX_WIDE_CARDS else cards
     if empirical:
+        told = ((s.info.title, explain_target(s.facts)) for s in empirical)
+        found = [f"{title}. {text}" for title, text in told if text]
         result.append(
             blocks.card(
                 "Releases without a formal guarantee",
                 "empirical only",
                 ORIGINAL_GREY,
                 [("Releases", "; ".join(summary.info.title for summary in empirical))],
-                EMPIRICAL,
+                " ".join([EMPIRICAL, *found]),
             )
         )
     return [

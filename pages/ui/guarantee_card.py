@@ -11,6 +11,7 @@ from core.findings.guarantees import (
     explain_claim,
     explain_guarantee,
     explain_signal,
+    explain_target,
     list_guarantee_rows,
 )
 from core.findings.numbers import format_number
@@ -27,7 +28,7 @@ def show_guarantees(view: AuditView, release: str) -> None:
     """Guarantee of one release, with the check of its claim beside it."""
     summary = next(s for s in view.releases if s.id == release)
     if not summary.guarantee.is_private:
-        show_card(summary.guarantee, view)
+        show_card(summary.guarantee, view, summary)
         return
     left, right = st.columns([1, 1], gap="medium")
     with left:
@@ -49,8 +50,8 @@ def show_card(guarantee: Guarantee, view: AuditView, summary: ReleaseSummary | N
         nodes, links = view.summary.num_nodes, view.summary.num_edges
         density = links / max(nodes * (nodes - 1) / 2, 1)
         st.markdown(escape(explain_guarantee(guarantee, density), 900))
-        signal = explain_signal(summary.facts) if summary is not None else ""
-        for text in filter(None, (signal, guarantee.note)):
+        facts = {} if summary is None else summary.facts
+        for text in filter(None, (explain_signal(facts), explain_target(facts), guarantee.note)):
             st.caption(escape(text, 400))
 
 

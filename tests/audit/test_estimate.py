@@ -57,6 +57,15 @@ def test_what_every_audit_measures_has_an_estimate_of_its_own() -> None:
         assert NONE.predict(replace(task, size=REFERENCE_SIZE)) <= DEFAULT_S[part.cost]
 
 
+@pytest.mark.parametrize("key", ["ppgsl", "ppne"])
+def test_a_defense_that_finds_its_strength_takes_several_times_as_long(key: str) -> None:
+    text = f"{key}:target=0.6"
+    plain, finding = (make_task("publish", id, 5_000, 5_000, id) for id in (key, text))
+    assert NONE.predict(finding) >= 6 * NONE.predict(plain)
+    past = TimeModel([PastCell(plain.kind, plain.name, plain.size, 1.0)])
+    assert past.find_source(finding) == "typical"  # one's time tells nothing of the other's
+
+
 def test_the_past_of_the_same_method_and_size_is_believed() -> None:
     past = [PastCell("attack", "gae_cosine", 500, 2.0), PastCell("attack", "seal", 500, 99.0)]
     assert TimeModel(past).predict(replace(GAE, size=500)) == 2.0

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from core.audit.results.view import ClaimRun
+from core.audit.asked.release_info import ReleaseInfo
+from core.audit.results.view import ClaimRun, ReleaseSummary
 from core.audit.store.states import State
 from core.figures.claim import draw_claim
 from core.findings.data_independent import (
@@ -22,11 +24,14 @@ from core.findings.guarantees import (
     explain_claim,
     explain_guarantee,
     explain_signal,
+    explain_target,
     list_guarantee_rows,
 )
 from core.privacy.claim_check import ClaimCheck
 from core.privacy.guarantees import EDGE, LINK_ONCE, LINK_TWICE, NODE
+from core.registry import parse_method
 from core.release import Guarantee
+from core.report.guarantee_cards import build_guarantees
 from core.results import Estimate
 from tests.figures.conftest import RELEASES, make_results, result_row
 from tests.oracles.audits import tabulate_results
@@ -98,6 +103,29 @@ def test_a_gradient_far_below_its_noise_is_said():
     assert "next to nothing of the data" in explain_signal(facts(1e-6))
     assert "next to nothing" not in explain_signal(facts(1e3))
     assert explain_signal({}) == ""
+
+
+def test_it_is_said_whether_a_defense_met_its_target():
+    def facts(met, attack=0.564):
+        found = {"meets_target": met, "estimated_attack_auc": attack}
+        return {name: Estimate(value, None, None, 1, 1) for name, value in found.items()}
+
+    def report(found):
+        info = ReleaseInfo("ppgsl:target=0.55", parse_method("ppgsl:target=0.55", "defense"))
+        view = SimpleNamespace(claims=[], ledger=[], spec=SimpleNamespace(defenses=[]))
+        summaries = [ReleaseSummary(info, Guarantee(), found)]
+        data = SimpleNamespace(view=view, releases=summaries, ids=[], results=make_results())
+        return str(build_guarantees(data))
+
+    start = (
+        "On links held out for this, the strongest of its attacks had an AUC of 0.56: the defense"
+    )
+    assert explain_target(facts(1.0)) == f"{start} met its target."
+    assert explain_target(facts(0.5)) == f"{start} met its target in some repeats only."
+    assert explain_target(facts(0.0)) == f"{start} met its target at no strength that it tried."
+    assert explain_target({}) == ""
+    assert f"PPGSL (target = 0.55). {start} met its target at no" in report(facts(0.0))
+    assert "held out" not in report({})
 
 
 def test_a_passed_check_says_what_it_does_not_prove():

@@ -45,6 +45,9 @@ class MethodChoice(BaseModel):
             item for item in rest.split(",") if item.partition("=")[2].strip() != SWEEP
         )
         base = parse_method(f"{key}:{others}", *kinds)
+        if base.finds_strength:
+            rule = "must not be asked of a defense that finds its strength"
+            raise InputError(f"{key}: {SWEEP}", rule, base.label, "leave out one of the two")
         return [MethodChoice.of(each) for each in base.vary(SWEEP_STEPS)]
 
     @staticmethod

@@ -31,6 +31,9 @@ MIN_S = 0.02
 MAX_PAST = 5_000
 _CHUNK = 500
 
+FINDING = "finding"
+"""Token of the task of a defense that finds its strength, which takes several times as long."""
+
 START_S = 10.0
 """Start-up time of the workers. Instant cells do not show it, as the audit's own process
 computes some of them."""
@@ -113,7 +116,9 @@ def _format_method(kind: str, method: str) -> tuple[str, Cost]:
         part = PARTS.get(method)
         return method, part.cost if part else "seconds"
     bare, tokens = split_id(method)
-    key = bare.partition(":")[0]
+    key, _, settings = bare.partition(":")
+    if kind == "publish" and settings and MethodChoice.parse(bare).make().finds_strength:
+        tokens = FINDING
     return (f"{key}@{tokens}" if tokens else key), find_method(key).info.cost
 
 
@@ -134,15 +139,13 @@ class TimeModel:
         """The source of `predict`."""
         if (task.kind, task.name) in self._past:
             return "past"
-        own = task.name.partition("@")[0]
-        return "typical" if (task.kind, own) in TYPICAL_S else "class"
+        return "class" if _find_typical(task) is None else "typical"
 
     def predict(self, task: Task) -> float:
         """Expected seconds: scaled past runs, else `TYPICAL_S`, else the cost class; the
         geometric mean of past and typical times if the sizes differ much."""
         size = task.size
-        own = task.name.partition("@")[0]  # who knows more runs the same method, more often
-        first = TYPICAL_S.get((task.kind, own), DEFAULT_S[task.cost]) * _scale(size)
+        first = (_find_typical(task) or DEFAULT_S[task.cost]) * _scale(size)
         known = self._past.get((task.kind, task.name), [])
         if not known:
             return max(first, MIN_S)
@@ -251,6 +254,12 @@ def find_kept(store: Store, keys: Sequence[str]) -> set[str]:
     return found
 
 
+def _find_typical(task: Task) -> float | None:
+    """Of the task, or of its method: who knows more runs the same one, more often."""
+    own = task.name.partition("@")[0]
+    return TYPICAL_S.get((task.kind, task.name), TYPICAL_S.get((task.kind, own)))
+
+
 def _distance(first: float, second: float) -> float:
     return abs(math.log(max(first, 1) / max(second, 1)))
 
@@ -314,7 +323,9 @@ TYPICAL_S = {
     ("publish", "nettack"): 10.0,
     ("publish", "node_private"): 0.02,
     ("publish", "ppgsl"): 6.0,
+    ("publish", "ppgsl@finding"): 60.0,
     ("publish", "ppne"): 0.3,
+    ("publish", "ppne@finding"): 25.0,
     ("publish", "priv_graph"): 0.06,
     ("publish", "priv_hrg"): 0.3,
     ("publish", "priv_skg"): 0.1,
