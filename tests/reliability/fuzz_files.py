@@ -1,6 +1,6 @@
 """Damaged files of every format, made from valid ones and from the classes that once did harm.
 
-    python -m tests.reliability.fuzz_files [--count 1000] [--seed 0] [--only NAME] [--keep FOLDER]
+    python -m tests.reliability.fuzz_files [--count 1000] [--seed 0] [--only NAME …] [--keep FOLDER]
 
 After them, unless --only is given, come the files of tests/data that are named there: small ones
 that ask for much memory, odd arrays and tensors, and things that are no graph. A file's damage
@@ -103,7 +103,7 @@ def make_samples(folder: Path) -> list[Sample]:
         attributes={"team": Attribute("team", rng.integers(0, 3, 30), ("red", "green", "blue"))},
         features=rng.integers(0, 2, (30, 4)).astype(np.float32),
     )
-    write_release(Release(graph), folder, "w", {}, attributes=["team"])
+    write_release(Release(graph), folder, "w", {}, columns=["team", *graph.feature_names])
     links, nodes = folder / "w.csv", folder / "w.nodes.csv"
     plain = "".join(f"{a}{{0}}{b}\n" for a, b in pairs.tolist())
     for name, gap in (("l.csv", ","), ("l.tsv", "\t"), ("l.txt", "  "), ("s.csv", ";")):
@@ -314,28 +314,24 @@ def read_sample(sample: Sample, path: Path, sound: LoadedGraph) -> str:
 
 
 def fuzz(
-    count: int, seed: int, keep: Path | None = None, only: str = ""
-) -> tuple[dict[str, Counter[str]], list[str], float]:
-    """(file → how many of each kind, what failed, greatest peak in MB) of `count` damaged files of
+    count: int, seed: int, keep: Path | None = None, only: Sequence[str] = ("",)
+) -> Iterator[tuple[str, Counter[str], list[str], float]]:
+    """(file, how many of each kind, what failed, greatest peak in MB) of `count` damaged files of
     each format."""
     warnings.simplefilter("ignore")
-    kinds: dict[str, Counter[str]] = {}
-    failures: list[str] = []
-    peak = 0.0
     with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
         folder = Path(name)
         samples = make_samples(folder)
         (folder / "damaged").mkdir()
         for place, sample in enumerate(samples):
-            if only not in sample.path.name:
+            if not any(part in sample.path.name for part in only):
                 continue
             sound = load_graph(sample.links, nodes_path=sample.nodes)
             path = folder / "damaged" / sample.path.name
             seeds = [[seed, place, number] for number in range(count)]
             works = [partial(_read_damaged, sample, path, sound, entropy) for entropy in seeds]
             outcomes = list(run_guarded(works))
-            kinds[path.name] = Counter(o.text if o.kind == "loaded" else o.kind for o in outcomes)
-            peak = max([peak, *(outcome.peak_mb for outcome in outcomes)])
+            failures = []
             for number, outcome in enumerate(outcomes):
                 if outcome.kind in EXPECTED:
                     continue
@@ -344,7 +340,8 @@ def fuzz(
                     keep.mkdir(parents=True, exist_ok=True)
                     content = damage_sample(sample, seeds[number])
                     (keep / f"{number}-{path.name}").write_bytes(content)
-    return kinds, failures, peak
+            kinds = Counter(o.text if o.kind == "loaded" else o.kind for o in outcomes)
+            yield path.name, kinds, failures, max(outcome.peak_mb for outcome in outcomes)
 
 
 def damage_sample(sample: Sample, entropy: list[int]) -> bytes:
@@ -411,15 +408,17 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1000, help="files of each format")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="folder for the files that failed")
-    parser.add_argument("--only", default="", help="only samples of this part of a name: .gml")
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME", help="only samples with such a part in their name"
+    )
     options = parser.parse_args()
-    by_file, failures, peak = fuzz(options.count, options.seed, options.keep, options.only)
-    more, failed, most = (Counter(), [], 0.0) if options.only else try_classes()
-    for name, found in by_file.items():
-        print(f"{name}: " + ", ".join(f"{count} {kind}" for kind, count in found.most_common()))
-    kinds, failures, peak = sum(by_file.values(), more), failures + failed, max(peak, most)
+    kinds, failures, peak = (Counter(), [], 0.0) if options.only else try_classes()
+    found = fuzz(options.count, options.seed, options.keep, options.only or ("",))
+    for name, counts, failed, most in found:
+        text = ", ".join(f"{count} {kind}" for kind, count in counts.most_common())
+        print(f"{name}: {text}", *failed, sep="\n", flush=True)
+        kinds, failures, peak = kinds + counts, failures + failed, max(peak, most)
     cpu = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print("\n".join(failures))
     print(
         f"tried {sum(kinds.values())}: "
         + ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
