@@ -220,6 +220,8 @@ def _ask(parts: dict[str, Path], layouts: Layouts) -> dict[str, Any]:
     if links is not None:
         options["layout"] = layouts.get(links) or None
     if table_path is None:
+        if links is not None and readers.detect_format(links) in readers.ATTRIBUTED:
+            options["unknown"] = _ask_unknown(pd.DataFrame())
         return options
     options["nodes_layout"] = layouts.get(table_path) or None
     table = _preview(table_path, SCAN_ROWS, True, layouts.get(table_path))

@@ -139,7 +139,7 @@ def test_a_marker_that_looks_like_unknown_is_pointed_out(audit_home, tmp_path, n
     split_private(options)
     said: list[str] = []
     loaded = load_input(options, said.append)
-    assert any("--unknown=-1" in text for text in said)
+    assert any("'-1' (" in text and "--unknown=-1." in text for text in said)
     assert loaded.graph.attributes["country"].classes == ("-1", "7", "8")
     said.clear()
     options.unknown = ["-1"]
