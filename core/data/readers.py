@@ -28,7 +28,14 @@ from core.data.edge_list import load_edge_list, load_edge_table
 from core.data.gml import load_gml
 from core.data.graph_documents import load_gexf, load_graphml
 from core.data.json_graphs import join_musae, load_node_link
-from core.data.link_columns import LINK_ROLES, MATCH, NO_WEIGHT, guess_link_roles, holds_links
+from core.data.link_columns import (
+    LINK_ROLES,
+    MATCH,
+    NO_WEIGHT,
+    describe_links,
+    guess_link_roles,
+    holds_links,
+)
 from core.data.link_text import load_link_text
 from core.data.link_values import choose_column
 from core.data.loaded import LEFT_OUT, ColumnUse, LoadedGraph
@@ -47,6 +54,7 @@ __all__ = [
     "ATTRIBUTED",
     "SUFFIXES",
     "choose_column",
+    "describe_links",
     "detect_format",
     "guess_link_roles",
     "guess_roles",

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from core.data.id_checks import find_id_warnings
-from core.data.link_columns import are_times, guess_link_roles
+from core.data.link_columns import are_times, describe_links, guess_link_roles
 from core.data.loaded import LoadedGraph
 from core.data.readers import load_graph
 from core.data.sandbox import load_in_sandbox
@@ -158,6 +158,12 @@ def test_unsure_ends_are_asked_for_and_the_options_decide(tmp_path):
         read(tmp_path, "l.csv", text, **given | {"source": "d1"})
     with pytest.raises(InputError, match="declares both ends"):
         read(tmp_path, "g.graphml", IGRAPH, source="name")
+
+
+def test_links_are_told_in_words():
+    table = pd.DataFrame({"w": [3.0, 4.5], "a": ["Anna Berg", "Cy"], "b": ["Bo Dahl", "Di"]})
+    assert describe_links(table, ["a", "b", "w"], 1) == "Anna Berg – Bo Dahl, weight 3"
+    assert describe_links(table, ["a", "b"]) == "Anna Berg – Bo Dahl; Cy – Di"
 
 
 def test_one_given_end_finds_the_other(tmp_path):

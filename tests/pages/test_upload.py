@@ -117,6 +117,7 @@ def test_ends_are_proposed_by_their_values_and_unused_columns_told(
     assert chosen["Column of the weight"] == "none"
     said = [item.value for item in app.caption]
     assert any("sourceID is kind of a link: 1 kind" in text for text in said)
+    assert "Read as: 9000 – 9001; 9001 – 9002; 9002 – 9003." in said
     app.button(key="load-upload").click().run()
     assert not app.exception
     graph = audited[0].load_graph(app.session_state["graph"])
@@ -133,8 +134,10 @@ def test_unsure_ends_are_asked_before_loading(open_app: OpenApp, audited, monkey
     assert boxes["Column of the source"].value is None
     assert app.button(key="load-upload").disabled
     boxes["Column of the source"].set_value("x").run()
+    assert not any("Read as:" in item.value for item in app.caption)
     boxes = {box.label: box for box in app.selectbox}
     boxes["Column of the target"].set_value("z").run()
+    assert any("Read as: a0 – c1; a1 – c2;" in item.value for item in app.caption)
     app.button(key="load-upload").click().run()
     assert not app.exception
     assert audited[0].load_graph(app.session_state["graph"]).node_ids[:2] == ("a0", "c1")
