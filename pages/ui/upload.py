@@ -295,11 +295,10 @@ def _ask_links(path: Path | None, layout: dict[str, str | None]) -> dict[str, An
         if column not in chosen:
             read = readers.choose_column(str(column), table[column], {})
             st.caption(f"Column {escape(read.name)} is {read.use}: {escape(read.why, 200)}.")
-    columns = [options.get(role) for role in ("source", "target", "weight")]
-    if table.shape[1] == 2:
-        columns = list(table.columns)
-    known = [str(c) for c in columns if c not in (None, NO_WEIGHT)]
-    if not table.empty and None not in columns[:2]:
+    asked = [options.get(role) for role in ("source", "target", "weight")]
+    named = map(str, table.columns) if table.shape[1] == 2 else asked
+    known = [c for c in named if c is not None and c != NO_WEIGHT]
+    if not table.empty and (table.shape[1] == 2 or None not in asked[:2]):
         st.caption(f"Read as: {escape(readers.describe_links(table, known), 300)}.")
     return options
 
