@@ -276,6 +276,8 @@ def _read_dl(path: Path) -> Iterator[Reading]:
     head, _, body = path.read_text().partition("data:")
     size = int(re.findall(r"n=(\d+)", head)[0])
     rows = [line.split() for line in body.splitlines() if line.strip()]
+    # 03 is node 3
+    rows = [[*(str(int(c)) if c.isdecimal() else c for c in row[:2]), *row[2:]] for row in rows]
     yield _collect(((r[0], r[1], r[2] if len(r) > 2 else 1) for r in rows), range(1, size + 1))
 
 
