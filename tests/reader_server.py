@@ -51,8 +51,8 @@ def main() -> None:
         links, nodes = Path(folder, "links.csv"), Path(folder, "nodes.csv")
         links.write_text("source,target,weight\na,b,1\nb,c,2\n")
         nodes.write_text("id,age,city\na,1,x\nb,2,y\nc,,z\n")
-        for verb, path in (("markers", nodes), ("layout", links), ("preview", links)):
-            reader_process._VERBS[verb](path, Path(folder), {})
+        for verb in ("layout", "preview"):
+            reader_process._VERBS[verb](links, Path(folder), {})
         reader_process._VERBS["graph"](links, Path(folder), {"nodes_path": str(nodes)})
 
     for line in sys.stdin:

@@ -156,7 +156,7 @@ def find_graph(text: str, must_be_file: bool = False) -> Path | None:
 def load_input(options: argparse.Namespace, notify: Notify = say) -> LoadedGraph:
     """Graph of the catalogue, a file or a database; reports what loading dropped."""
     from core.data.catalogue import load_dataset
-    from core.data.warnings import find_secret_warnings
+    from core.data.warnings import find_secret_warnings, warn_of_unknown
 
     if is_address(options.graph) or is_address(options.nodes):
         return _load_tables(options, notify)
@@ -165,8 +165,9 @@ def load_input(options: argparse.Namespace, notify: Notify = say) -> LoadedGraph
         return load_dataset(options.graph)
     roles = {"private": options.private, "utility": options.utility}
     loaded = load_files(path, options.nodes, options, notify, **roles)
-    if options.nodes and not split_values(options.unknown):
-        _warn_of_markers(options, notify)
+    if options.utility:
+        for text in warn_of_unknown(loaded.graph.attribute(options.utility)):
+            notify(f"warning: {text}")
     for name in filter(None, (options.private, *options.more_private)):
         graph = loaded.graph.with_private(name)
         for text in find_secret_warnings(graph, graph.attribute(name)):
@@ -261,20 +262,6 @@ def read_layout(options: argparse.Namespace, prefix: str = "") -> dict[str, str]
     """Layout options in the form that `sniff.parse_layout` takes."""
     given = {field: getattr(options, f"{prefix}{field}", None) for field in LAYOUT}
     return {field: choice for field, choice in given.items() if choice is not None}
-
-
-def _warn_of_markers(options: argparse.Namespace, notify: Notify) -> None:
-    from core.data.sandbox import find_markers_in_sandbox
-
-    if ".json" in options.nodes.suffixes:
-        return
-    found = find_markers_in_sandbox(options.nodes)
-    for column in (options.private, options.utility):
-        if column in found:
-            values = ",".join(found[column])
-            notify(
-                f"note: {values} in column '{column}' may mean unknown; if so: --unknown={values}"
-            )
 
 
 MANY = ",…"

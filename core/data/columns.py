@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from unicodedata import normalize
 
 import numpy as np
@@ -55,7 +55,8 @@ MAX_FLAGS = 20
 """A table of people has a few columns of two values, which are classes. One with more has words or
 codes of a category spread over columns, which are features."""
 BLANKS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>", "?"})
-_MARKERS = ("-1", "-999", "-9", "999", "unknown", "Unknown", "missing", *sorted(BLANKS))
+_NUMBERS_FOR_UNKNOWN = ("-1", "-9", "-99", "-999", "-9999", "999", "9999")
+_WORDS_FOR_UNKNOWN = frozenset({"unknown", "missing", "n/a"}) | {word.lower() for word in BLANKS}
 
 
 def guess_roles(table: pd.DataFrame, link_ids: Collection[str] = ()) -> dict[str, str]:
@@ -118,31 +119,28 @@ def guess_id_column(table: pd.DataFrame, link_ids: Collection[str] = ()) -> str 
 
 
 def guess_unknown_markers(table: pd.DataFrame) -> dict[str, list[str]]:
-    """Values of each column that may mean "unknown"; proposed, never applied automatically.
+    """`find_unknown_markers` of each column that has any."""
+    found = {str(c): find_unknown_markers(as_text(table[c]).unique()) for c in table.columns}
+    return {column: markers for column, markers in found.items() if markers}
+
+
+def find_unknown_markers(values: Iterable[str]) -> list[str]:
+    """Values of a column that may mean "unknown"; proposed, never applied automatically.
     Empty cells always do and are not named.
 
     A number is proposed only if it is an outlier: the minimum (−1, −9, −999) of a column without
     other negative values, or a maximum (999) far beyond the others.
     """
-    found: dict[str, list[str]] = {}
-    for column in map(str, table.columns):
-        values = as_text(table[column])
-        present = set(values.unique())
-        markers = [m for m in _MARKERS if m and m in present]
-        numbers = pd.to_numeric(values, errors="coerce").dropna()
-        kept = []
-        for marker in markers:
-            if marker.lstrip("-").isdigit():
-                value, others = float(marker), numbers[numbers != float(marker)]
-                apart = len(others) and (
-                    (value < 0 <= others.min()) or (value > 0 and value > 5 * others.max())
-                )
-                if not apart:
-                    continue
-            kept.append(marker)
-        if kept:
-            found[column] = kept
-    return found
+    present = list(dict.fromkeys(values))
+    numbers = pd.to_numeric(pd.Series(present, dtype=object), errors="coerce").dropna()
+    found = []
+    for marker in _NUMBERS_FOR_UNKNOWN:
+        value = float(marker)
+        others = numbers[numbers != value]
+        is_apart = len(others) and (value < 0 <= others.min() or value > max(0, 5 * others.max()))
+        if marker in present and is_apart:
+            found.append(marker)
+    return [*found, *sorted(v for v in present if v and v.lower() in _WORDS_FOR_UNKNOWN)]
 
 
 def check_roles(roles: Mapping[str, str], columns: list[str]) -> None:

@@ -113,10 +113,14 @@ def _choose_ids(
     for row, node in zip(rows, keys, strict=True):
         if row.get("key") == node:
             row.pop("key", None)
-    named = {end for pair in ends for end in pair if isinstance(end, int | str)}
-    is_place = all(type(end) is int and 0 <= end < len(rows) for end in named)
+    given = [end for pair in ends for end in pair if end is not None]
+    others = [end for end in given if type(end) is not int or not 0 <= end < len(rows)]
+    named = {end for end in given if isinstance(end, int | str)}
     known = {str(key) for key in keys if key is not None}
-    if not named or not is_place or known & set(map(str, named)):
+    if others and not known:
+        rule = "must be places of nodes, from 0, as no node has an id"
+        raise FormatError(f"{file}: ends of links", rule, str(others[0])[:40])
+    if not named or others or known & set(map(str, named)):
         return [_format_id(key, file) for key in keys], False
     nodes.note("links name their ends by the places of the nodes in the list, from 0")
     if len(known) == len(rows):

@@ -224,6 +224,18 @@ def _spell(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", " ", re.sub(r"([a-z])([A-Z0-9])", r"\1 \2", name).lower())
 
 
+def describe_links(table: pd.DataFrame, columns: Sequence[str], count: int = 3) -> str:
+    """The first links of a table in words: Anna Berg – Bo Dahl, weight 3; …
+
+    columns  source, target and, where there are weights, their column
+    """
+    texts = [as_text(table[column].head(count)) for column in columns]
+    links = [f"{row[0]} – {row[1]}" for row in zip(*texts, strict=True)]
+    if len(texts) > 2:
+        links = [f"{link}, weight {w}" for link, w in zip(links, texts[2], strict=True)]
+    return "; ".join(links)
+
+
 def find_kind(values: Collection[str]) -> str:
     """whole, number, time or text; blank if nothing is filled in."""
     filled = [value.strip() for value in values if value.strip() not in BLANKS]

@@ -46,7 +46,7 @@ def load_pajek(path: str | Path) -> RawGraph:
     for number, line in enumerate(load_text(path).splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("%"):
             continue
-        cells = [cell.strip('"') if cell[-1:] == '"' else cell for cell in _CELL.findall(line)]
+        cells = [_unquote(cell) for cell in _CELL.findall(line)]
         place = f"line {number}"
         if cells[0].startswith("*"):
             section = cells[0].lower()
@@ -258,7 +258,12 @@ def load_dl(path: str | Path) -> RawGraph:
 
 
 def _split_labels(text: str) -> list[str]:
-    return [cell.strip('"') for cell in re.findall(r'"[^"]*"|[^\s,]+', text)]
+    return [_unquote(cell) for cell in re.findall(r'"[^"]*"|[^\s,]+', text)]
+
+
+def _unquote(cell: str) -> str:
+    """The text within a pair of quotation marks; a lone one is part of the text."""
+    return cell[1:-1] if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
 
 
 def load_matrix_market(path: str | Path) -> RawGraph:

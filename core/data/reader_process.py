@@ -104,16 +104,6 @@ def _load_pairs(path: Path, folder: Path, _options: dict[str, Any]) -> dict[str,
     return {}
 
 
-def _find_markers(path: Path, _folder: Path, _options: dict[str, Any]) -> dict[str, Any]:
-    from core.data.columns import guess_unknown_markers
-    from core.data.node_table import load_node_table
-    from core.data.readers import open_tables
-
-    with open_tables(path, is_nodes=True) as tables:
-        table = load_node_table(tables.nodes or path, layout=tables.layout, asks=False)
-    return {"markers": guess_unknown_markers(table)}
-
-
 def _sniff_layout(path: Path, _folder: Path, options: dict[str, Any]) -> dict[str, Any]:
     from core.data.readers import sniff_table
 
@@ -131,7 +121,6 @@ _VERBS: dict[str, Callable[[Path, Path, dict[str, Any]], dict[str, Any]]] = {
     "graph": _load_graph,
     "preview": _load_preview,
     "pairs": _load_pairs,
-    "markers": _find_markers,
     "layout": _sniff_layout,
 }
 

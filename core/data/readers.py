@@ -28,7 +28,14 @@ from core.data.edge_list import load_edge_list, load_edge_table
 from core.data.gml import load_gml
 from core.data.graph_documents import load_gexf, load_graphml
 from core.data.json_graphs import join_musae, load_node_link
-from core.data.link_columns import LINK_ROLES, MATCH, NO_WEIGHT, guess_link_roles, holds_links
+from core.data.link_columns import (
+    LINK_ROLES,
+    MATCH,
+    NO_WEIGHT,
+    describe_links,
+    guess_link_roles,
+    holds_links,
+)
 from core.data.link_text import load_link_text
 from core.data.link_values import choose_column
 from core.data.loaded import LEFT_OUT, ColumnUse, LoadedGraph
@@ -44,8 +51,10 @@ from core.data.text_input import check_file
 from core.errors import FormatError, InputError
 
 __all__ = [
+    "ATTRIBUTED",
     "SUFFIXES",
     "choose_column",
+    "describe_links",
     "detect_format",
     "guess_link_roles",
     "guess_roles",
@@ -78,6 +87,9 @@ _PACKED = ("tables", "npz", "pt")
 _REMEDIES = {".cypher": NEO4J, ".xls": "save it as .xlsx or CSV", ".ods": "save it as .xlsx or CSV"}
 _LOOKED_AT = 200
 """Rows by which a table of several is told from the others."""
+
+ATTRIBUTED = {"graphml": load_graphml, "gexf": load_gexf, "gml": load_gml, "json": load_node_link}
+"""Format whose nodes have columns of their own → its reader."""
 
 SUFFIXES = (*(suffix[1:] for known in _FORMATS.values() for suffix in known if suffix), "gz")
 """All supported suffixes, without the dot."""
@@ -297,15 +309,9 @@ def _load_raw(
         if role in ("source", "target"):
             rule = "must be left out for a format that declares both ends of a link"
             raise InputError(f"--{role}", rule, column)
-    attributed = {
-        "graphml": load_graphml,
-        "gexf": load_gexf,
-        "gml": load_gml,
-        "json": load_node_link,
-    }
-    if kind in attributed:
+    if kind in ATTRIBUTED:
         chosen = next((c for c, role in given.items() if role == "weight"), weight)
-        return attributed[kind](path, missing_nodes, chosen, given)
+        return ATTRIBUTED[kind](path, missing_nodes, chosen, given)
     if "weight" in given.values():
         rule = "must be none, or left out, for a format with one weight a link"
         raise InputError("--weight", rule, weight)

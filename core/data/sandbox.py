@@ -77,12 +77,6 @@ def load_pairs_in_sandbox(path: str | Path) -> RawGraph:
     return RawGraph(arrays["pairs"], unpack_texts(arrays["node_ids"]))
 
 
-def find_markers_in_sandbox(path: str | Path) -> dict[str, list[str]]:
-    """`columns.guess_unknown_markers` of a node table, read in a child process."""
-    _, answer = _read("markers", path, {})
-    return dict(answer["markers"])
-
-
 def find_limits() -> tuple[int, int]:
     """(memory in MB, CPU seconds) for reading; raises InputError for an invalid setting."""
     return read_limits({"AUDIT_READ_MB": MEMORY_MB, "AUDIT_READ_SECONDS": CPU_SECONDS})

@@ -19,6 +19,7 @@ from scipy import sparse
 from scipy.special import chdtri, xlogy
 
 from core.attribute import Attribute
+from core.data.columns import find_unknown_markers
 from core.data.loaded import LoadReport
 from core.graph import Graph
 from core.seeding import Seed
@@ -304,7 +305,21 @@ def find_secret_warnings(graph: Graph, secret: Attribute) -> Iterator[str]:
     yield from map(str, find_telling_columns(graph, secret))
 
 
+def warn_of_unknown(attribute: Attribute) -> Iterator[str]:
+    """A sentence on classes that may be no values but what is written for an unknown one."""
+    counts = dict(zip(attribute.classes, attribute.counts.tolist(), strict=True))
+    markers = [m for m in find_unknown_markers(attribute.classes) if counts[m]]
+    if markers:
+        shown = " and ".join(f"'{m}' ({count_noun(counts[m], 'node')})" for m in markers)
+        yield (
+            f"Column '{attribute.name}' has the class {shown}, which may mean unknown. If so, load "
+            "the file again with it under “Which values mean “unknown”?”, or --unknown="
+            f"{','.join(markers)}."
+        )
+
+
 def _warn(attribute: Attribute) -> Iterator[str]:
+    yield from warn_of_unknown(attribute)
     name, counts = attribute.name, attribute.counts
     present = int((counts > 0).sum())
     missing = 1 - attribute.known.mean()

@@ -1,8 +1,8 @@
 """Writes a release in common formats, with its provenance.
 
-Features are written to NPZ and PyG only. Attributes are omitted unless named by the caller, so that
-the private column is never published by default. Rows are in the order of the ids, or of random
-pseudonyms: a table sorted by a secret would hand it on. `readers` reads all of these formats.
+No format holds a column that the caller does not name, so that neither what is private nor what
+nobody looked at is published by default. Rows are in the order of the ids, or of random pseudonyms:
+a table sorted by a secret would hand it on. `readers` reads all of these formats.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def write_release(
     provenance   program, versions and source; the release's own settings, guarantee, counts,
                  the content hash of what is written and the files' SHA-256 are added
     attributes   names of the attributes to include
-    columns      names of all published columns, attributes and features; then the node table and
-                 GraphML contain the features too, and `attributes` is ignored
+    columns      names of all published columns, attributes and features, and `attributes` is
+                 ignored; None: those attributes alone, and no features
     pseudonyms   a seed: ids are replaced by n1 … nN in an order drawn from it (the order of the
                  nodes changes too). Use `Seed.from_entropy()`; the mapping is not kept.
 
@@ -73,15 +73,14 @@ def write_release(
         graph = graph.with_columns(columns)
         attributes = tuple(graph.attributes)
     else:
-        graph = replace(graph, attributes={name: graph.attribute(name) for name in attributes})
-    # What no file holds is not hashed either: a hash confirms guesses.
-    if columns is None and {"npz", "pt"}.isdisjoint(formats):
-        graph = replace(graph, features=None, feature_names=())
+        named = {name: graph.attribute(name) for name in attributes}
+        # What no file holds is not hashed either: a hash confirms guesses.
+        graph = replace(graph, attributes=named, features=None, feature_names=())
     graph = sort_nodes(graph) if pseudonyms is None else shuffle_nodes(graph, pseudonyms)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     path = locate_provenance(folder, stem)
-    table = graph if columns is None else _tabulate_features(graph)
+    table = _tabulate_features(graph)
     for name in formats:
         _, write = _WRITERS[name]
         write(graph if name in ("npz", "pt") else table, *list_release_files(folder, stem, (name,)))

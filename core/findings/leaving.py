@@ -10,6 +10,7 @@ import pandas as pd
 
 from core.algorithms.fingerprints import Depth, compute_fingerprints
 from core.attacks.identity.column_values import list_rows
+from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.prepared import list_published, prepare_graph
 from core.data.link_release import NONE as NO_LINK_COLUMN
@@ -19,6 +20,7 @@ from core.errors import InputError
 from core.findings.numbers import format_number
 from core.graph import Graph
 from core.measures.identity import SMALL
+from core.methods import Defense
 from core.words import count_noun, format_percent
 
 RULES = {
@@ -81,6 +83,19 @@ def compute_leaving(spec: AuditSpec, graph: Graph) -> tuple[Graph, Graph]:
     after = prepare_graph(spec, graph)
     shown = list_published(spec.disclosure, after)
     return before, after.with_columns(after.feature_names if shown is None else shown)
+
+
+def list_released(
+    spec: AuditSpec | PublishSpec, graph: Graph, defense: Defense, named: Sequence[str] = ()
+) -> list[str]:
+    """Columns that the files of a release will hold, whatever their format.
+
+    named  attributes that leave where the spec chooses no columns
+    """
+    after = prepare_graph(spec, graph)
+    shown = list_published(spec.disclosure, after)
+    columns = list(named) if shown is None else list_columns(after.with_columns(shown))
+    return [*(columns if defense.keeps_columns else []), *list_table_columns(after)]
 
 
 def write_rule(column: str, kind: str, number: str) -> str:

@@ -18,7 +18,7 @@ from pages.ui.text import escape
 from pages.ui.threat_form import form_key
 from pages.ui.upload import store_upload
 
-WAYS = {"formats": "as the file format does", "chosen": "chosen columns", "none": "none"}
+WAYS = {"utility": "utility column", "chosen": "chosen columns", "none": "none"}
 MAX_NAMES = 200
 """Above this number, features are published all together or not at all."""
 MAX_KNOWN = 4
@@ -52,7 +52,7 @@ def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
     chosen = choice.disclosure.publish_columns
     start = "chosen" if chosen else "none"
     if chosen is None:
-        start = "formats"
+        start = "utility"
     way = st.segmented_control(
         read_label("publish_columns"),
         list(WAYS),
@@ -63,8 +63,10 @@ def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
     )
     if way == "none":
         return {"publish_columns": (), "generalize": ()}
-    if way == "formats":
-        st.caption("NPZ files contain the features, CSV and GraphML files the utility column.")
+    if way == "utility":
+        st.caption(
+            "Files hold the utility column alone. Attackers are taken to see all features too."
+        )
         if leaving.list_table_columns(graph):
             st.caption("Columns of links leave only if they are chosen; weights leave.")
     publish = _choose_names(names, graph) if way == "chosen" else None

@@ -11,7 +11,7 @@ from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.results.view import AuditView, PublishProgress
 from core.audit.store.states import State
 from core.errors import AuditError
-from core.findings.leaving import describe_columns, list_columns, list_table_columns
+from core.findings.leaving import describe_columns, list_columns, list_released, list_table_columns
 from core.findings.ledger import COLUMNS, describe_relative, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import summarize_reasons
 from core.release import Release
@@ -73,6 +73,9 @@ def _show_form(view: AuditView) -> None:
     )
     if choice is None:
         st.caption("Choose a release here or on the Release decision page.")
+    else:
+        text = cache.remember(view, lambda key: _describe_leaving(view, key), choice.id)
+        st.caption(escape(text, 400))
     graph_hash = view.spec.graph_hash
     relative = cache.remember(view, lambda: service.open_service().find_relative(graph_hash))
     if relative is not None:
@@ -87,6 +90,16 @@ def _show_form(view: AuditView) -> None:
     ):
         assert choice is not None
         _start(view, choice, budget)
+
+
+def _describe_leaving(view: AuditView, release: str) -> str:
+    """Which columns a release will hold, before it is made and entered in the ledger."""
+    choice = next(choice for choice in view.spec.defenses if choice.id == release)
+    spec = view.spec.update(leave_out=())  # the view's graph is without these nodes
+    if not spec.disclosure.names_columns:
+        return "No column leaves, in any format, but attributes that you include in the download."
+    columns = list_released(spec, view.load_graph(), choice.make_defense())
+    return describe_columns(columns, spec.disclosure.generalize)
 
 
 def _check_policy(view: AuditView, release: str) -> bool:

@@ -220,6 +220,8 @@ def _ask(parts: dict[str, Path], layouts: Layouts) -> dict[str, Any]:
     if links is not None:
         options["layout"] = layouts.get(links) or None
     if table_path is None:
+        if links is not None and readers.detect_format(links) in readers.ATTRIBUTED:
+            options["unknown"] = _ask_unknown(pd.DataFrame())
         return options
     options["nodes_layout"] = layouts.get(table_path) or None
     table = _preview(table_path, SCAN_ROWS, True, layouts.get(table_path))
@@ -293,6 +295,11 @@ def _ask_links(path: Path | None, layout: dict[str, str | None]) -> dict[str, An
         if column not in chosen:
             read = readers.choose_column(str(column), table[column], {})
             st.caption(f"Column {escape(read.name)} is {read.use}: {escape(read.why, 200)}.")
+    asked = [options.get(role) for role in ("source", "target", "weight")]
+    named = map(str, table.columns) if table.shape[1] == 2 else asked
+    known = [c for c in named if c is not None and c != NO_WEIGHT]
+    if not table.empty and (table.shape[1] == 2 or None not in asked[:2]):
+        st.caption(f"Read as: {escape(readers.describe_links(table, known), 300)}.")
     return options
 
 

@@ -108,7 +108,7 @@ def read_column(graph: Graph, name: str) -> list[str]:
 
 
 def test_the_search_of_the_bytes_finds_what_is_published(files, tmp_path, capsys):
-    """Without the choice of columns the features leave; the search must see them."""
+    """What is named leaves; the search must see it."""
     out = tmp_path / "out" / "release.npz"
     publish = ["--publish-columns", "birthplace", "--defense", "pseudonyms", "--out", out]
     assert run("publish", *files, *publish, capsys=capsys)[0] == 0

@@ -26,6 +26,7 @@ from core.cli import listing
 from core.cli.arguments import load_input, split_private
 from core.cli.audit_spec import build_spec
 from core.data.catalogue import load_dataset
+from core.data.readers import load_graph
 from core.defenses.command import Command
 from core.registry import list_methods
 from tests.inline import run_inline
@@ -138,7 +139,7 @@ def test_a_marker_that_looks_like_unknown_is_pointed_out(audit_home, tmp_path, n
     split_private(options)
     said: list[str] = []
     loaded = load_input(options, said.append)
-    assert any("--unknown=-1" in text for text in said)
+    assert any("'-1' (" in text and "--unknown=-1." in text for text in said)
     assert loaded.graph.attributes["country"].classes == ("-1", "7", "8")
     said.clear()
     options.unknown = ["-1"]
@@ -348,23 +349,33 @@ def test_published_files_do_not_repeat_a_command_line(audit_home, tmp_path, caps
     assert [word for word in ("hunter2", str(tmp_path), digest) if word in written] == []
 
 
-def test_publishing_says_which_columns_leave(audit_home, tmp_path, capsys):
-    """A column of salaries that nobody had named private left with every NPZ file, unsaid."""
+def test_columns_leave_by_one_rule_which_is_said_before_the_ledger_is_charged(
+    audit_home, tmp_path, capsys
+):
+    """Numbers left with every NPZ file, unasked; it was said when the release was made."""
     rows = "".join(f"p{i},{3000 + i * i}\n" for i in range(60))
     (tmp_path / "people.csv").write_text("id,salary\n" + rows)
     links = "".join(f"p{i},p{(i + step) % 60}\n" for i in range(60) for step in (1, 5))
     (tmp_path / "links.csv").write_text("source,target\n" + links)
-    told = {}
-    for suffix in ("csv", "npz"):
-        files = ["--graph", tmp_path / "links.csv", "--nodes", tmp_path / "people.csv"]
-        method = ["--defense", "random_deletion", "--pseudonyms"]
-        out = tmp_path / suffix / f"r.{suffix}"
-        code, _, told[suffix] = run("publish", *files, *method, "--out", out, capsys=capsys)
-        assert code == 0
-    assert "No column is published with the links." in told["csv"]
-    assert "Published with the links: salary. No other column is." in told["npz"]
-    ids = set(pd.read_csv(tmp_path / "csv" / "r.nodes.csv").id)
+    files = ["--graph", tmp_path / "links.csv", "--nodes", tmp_path / "people.csv"]
+    for suffix in ("csv", "npz", "pt"):
+        for options in ([], ["--publish-columns", "salary"]):
+            out = tmp_path / f"{suffix}{len(options)}" / f"r.{suffix}"
+            method = ["--defense", "random_deletion", "--pseudonyms", *options, "--out", out]
+            code, _, told = run("publish", *files, *method, capsys=capsys)
+            assert code == 0, told
+            named = "Published with the links: salary. No other column is."
+            assert (named if options else "No column is published with the links.") in told
+            nodes = out.parent / "r.nodes.csv" if suffix == "csv" else None
+            graph = load_graph(out, nodes_path=nodes).graph
+            assert len(graph.feature_names) == bool(options), suffix
+            assert not graph.attributes
+    ids = set(pd.read_csv(tmp_path / "csv0" / "r.nodes.csv").id)
     assert ids == {f"n{i}" for i in range(1, 61)}
+    private = ["--defense", "edge_rand:epsilon=6", "--budget", "1", "--publish-columns", "salary"]
+    code, _, told = run("publish", *files, *private, "--out", tmp_path / "b.npz", capsys=capsys)
+    assert code != 0
+    assert "budget" in told.split("Published with the links: salary. No other column is.")[1]
 
 
 def test_provenance_of_a_private_release_holds_nothing_of_the_original(

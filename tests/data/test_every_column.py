@@ -24,6 +24,7 @@ from pyarrow import feather, parquet
 
 from core.data.loaded import LoadedGraph
 from core.data.readers import load_graph
+from tests.data.test_table_archives import write_book, write_rows, write_zip
 
 Columns = set[tuple[str, str]]
 NAMES = (
@@ -219,6 +220,20 @@ def test_tables_of_links_and_nodes(tmp_path, suffix, tables):
     if suffix.startswith("csv"):
         held = list_text(links, "links") | list_text(nodes, "nodes")
     assert list_told(loaded) == sorted(held)
+
+
+@pytest.mark.parametrize("suffix", ["xlsx", "zip"])
+@QUICK
+@given(tables=tables())
+def test_both_tables_of_one_file(tmp_path, suffix, tables):
+    path = tmp_path / f"g.{suffix}"
+    links, nodes = (table.to_csv(index=False) for table in tables)
+    if suffix == "zip":
+        write_zip(path, links__csv=links, nodes__csv=nodes)
+    else:
+        write_book(path, links=write_rows(links), nodes=write_rows(nodes))
+    loaded = load_graph(path, id_column="id", layout={"header": "yes"})
+    assert list_told(loaded) == sorted(pick_values(tables))
 
 
 @pytest.mark.parametrize("kind", NETWORKS)

@@ -329,7 +329,8 @@ def test_a_release_for_pyg_is_tensors_that_its_home_reads(tmp_path):
         attributes={"label": label, "edge_index": replace(private, codes=codes)},
     )
     names = ["label", "edge_index"]
-    paths = write_release(Release(graph), tmp_path, "r", {}, ["pt"], attributes=names)
+    columns = [*names, *graph.feature_names]
+    paths = write_release(Release(graph), tmp_path, "r", {}, ["pt"], columns=columns)
     assert [path.name for path in paths] == ["r.pt", "r.nodes.csv", "r.provenance.json"]
     data = Data(**torch.load(paths[0], weights_only=True))  # nothing is unpickled
     assert data.validate()

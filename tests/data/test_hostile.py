@@ -212,7 +212,7 @@ def test_every_flipped_byte_of_a_table_is_noticed_or_harmless(tmp_path, kind):
                     read(path)
         return "read"
 
-    outcome = run_guarded(read_all)
+    (outcome,) = run_guarded([read_all])
     assert outcome.kind == "read", outcome.text
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from core.data.id_checks import find_id_warnings
-from core.data.link_columns import are_times, guess_link_roles
+from core.data.link_columns import are_times, describe_links, guess_link_roles
 from core.data.loaded import LoadedGraph
 from core.data.readers import load_graph
 from core.data.sandbox import load_in_sandbox
@@ -158,6 +158,12 @@ def test_unsure_ends_are_asked_for_and_the_options_decide(tmp_path):
         read(tmp_path, "l.csv", text, **given | {"source": "d1"})
     with pytest.raises(InputError, match="declares both ends"):
         read(tmp_path, "g.graphml", IGRAPH, source="name")
+
+
+def test_links_are_told_in_words():
+    table = pd.DataFrame({"w": [3.0, 4.5], "a": ["Anna Berg", "Cy"], "b": ["Bo Dahl", "Di"]})
+    assert describe_links(table, ["a", "b", "w"], 1) == "Anna Berg – Bo Dahl, weight 3"
+    assert describe_links(table, ["a", "b"]) == "Anna Berg – Bo Dahl; Cy – Di"
 
 
 def test_one_given_end_finds_the_other(tmp_path):
@@ -479,15 +485,17 @@ def test_ucinet(tmp_path, name, file):
         ("dl nr=3 nc=2 format=edgelist2\ndata:\n1 2\n", "one square network.*edgelist2.*CSV"),
         ("dl n=3 format=edgelist1\n1 2\n", "after DATA"),
         ("dl n=2 format=edgelist1\ndata:\n1 3\n", "from 1 to 2"),
+        ('dl n=2 format=edgelist1\ndata:\n"1 2\n', r"number its vertices.*'\"1'"),
+        ('*Vertices 2\n*Edges\n1" 2\n', r"number its vertices.*'1\"'"),
         ("dl n=2 format=edgelist1\ndata:\n1\n", "two nodes"),
         ("dl n=2\ndata:\n0 1 1\n", "2 × 2 cells"),
         ("dl n=3\nlabels:\na,a,b\ndata:\n0 1 0 1 0 1 0 1 0\n", "3 distinct labels"),
         ("dl n=999999999 format=edgelist1\ndata:\n1 2\n", "at most"),
     ],
 )
-def test_ucinet_is_refused_with_what_to_do(tmp_path, text, message):
+def test_ucinet_and_pajek_are_refused_with_what_to_do(tmp_path, text, message):
     with pytest.raises(InputError, match=message):
-        read(tmp_path, "g.txt", text)
+        read(tmp_path, "g.net" if text.startswith("*") else "g.txt", text)
 
 
 @pytest.mark.parametrize(
@@ -504,6 +512,14 @@ def test_ucinet_is_refused_with_what_to_do(tmp_path, text, message):
 def test_json_by_place_and_by_id(tmp_path, nodes, links, wanted):
     loaded = read(tmp_path, "g.json", json.dumps({"nodes": nodes, "links": links}))
     assert links_of(loaded) == pairs(wanted)
+
+
+@pytest.mark.parametrize("end", [0.5, 1e999, [0], True, "0", 2, -1])
+def test_an_end_that_is_no_place_is_refused(tmp_path, end):
+    links = [{"source": 0, "target": 1}, {"source": end, "target": 1}]
+    content = {"nodes": [{"name": "ann"}, {"name": "bo"}], "links": links}
+    with pytest.raises(FormatError, match="ends of links must be places of nodes, from 0"):
+        read(tmp_path, "g.json", json.dumps(content))
 
 
 @pytest.mark.parametrize(

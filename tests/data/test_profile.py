@@ -89,6 +89,19 @@ def test_warnings_about_the_private_column(name):
     assert not any(text in line for line in compute_profile(graph, utility="other").warnings)
 
 
+def test_a_class_that_may_mean_unknown_is_told_with_its_count_and_option():
+    """Of whatever format; −1 beside other negative numbers is a value."""
+    salary = Attribute("salary", [0] * 12 + [1] * 24 + [2] * 24, ("-1", "0", "1"))
+    graph = ring(attributes={"salary": salary})
+    for columns in ({"private": "salary"}, {"utility": "salary"}, {}):
+        (line,) = [w for w in compute_profile(graph, **columns).warnings if "may mean" in w]
+        assert line.startswith("Column 'salary' has the class '-1' (12 nodes), which may mean")
+        assert line.endswith("or --unknown=-1.")
+    for classes in (("-1", "-2", "1"), ("1", "0", "2")):
+        graph = ring(attributes={"salary": Attribute("salary", salary.codes, classes)})
+        assert not any("may mean" in line for line in compute_profile(graph).warnings)
+
+
 def test_all_but_one_are_not_said_to_be_all():
     graph = ring(600, attributes={"team": attribute("team", [0] * 599 + [1])})
     lines = " ".join(compute_profile(graph, private="team").warnings)

@@ -406,9 +406,15 @@ def test_unknown_markers_are_proposed_where_they_stand_apart():
             "age": ["20", "999", "31", "40"],
             "height": ["900", "999", "950", "970"],
             "ok": ["a", "b", "a", "b"],
+            "team": ["red", "UNKNOWN", "n/a", "blue"],
         }
     )
-    assert guess_unknown_markers(table) == {"salary": ["-1"], "town": ["NA"], "age": ["999"]}
+    assert guess_unknown_markers(table) == {
+        "salary": ["-1"],
+        "town": ["NA"],
+        "age": ["999"],
+        "team": ["UNKNOWN", "n/a"],
+    }
 
 
 def test_nba_as_its_authors_use_it(data_root):

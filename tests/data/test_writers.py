@@ -63,7 +63,7 @@ def equal_attributes(a, b):
 @pytest.mark.parametrize("graph", [*(make() for make in GRAPHS.values()), nasty_graph()])
 def test_what_is_written_reads_back(graph, tmp_path):
     names = tuple(graph.attributes)
-    files = write(graph, tmp_path, attributes=names)
+    files = write(graph, tmp_path, columns=[*names, *graph.feature_names])
     roles = dict.fromkeys(names, "attribute")
     back = {
         "csv": load_graph(files["csv"], nodes_path=files["nodes.csv"], roles=roles).graph,
@@ -87,7 +87,8 @@ def test_the_order_of_rows_tells_nothing(tmp_path):
         weights=np.arange(1, 5),
     )
     other = graph.subgraph(np.array([3, 0, 4, 1, 2]))
-    files = [write(g, tmp_path / str(i), formats=WRITTEN) for i, g in enumerate((graph, other))]
+    options = {"formats": WRITTEN, "columns": graph.feature_names}
+    files = [write(g, tmp_path / str(i), **options) for i, g in enumerate((graph, other))]
     for name, path in files[0].items():
         assert path.read_bytes() == files[1][name].read_bytes(), name
     assert load_graph(files[0]["npz"]).graph.node_ids == ("009", "9", "10", "ann", "zoe")
@@ -96,7 +97,8 @@ def test_the_order_of_rows_tells_nothing(tmp_path):
 def test_sparse_features_survive_the_npz(tmp_path):
     features = sparse.csr_array(np.eye(12, 5, dtype=np.float32))
     graph = Graph.from_pairs(two_communities(12).edges, 12, features=features)
-    assert load_graph(write(graph, tmp_path)["npz"]).graph.content_hash == graph.content_hash
+    path = write(graph, tmp_path, columns=graph.feature_names)["npz"]
+    assert load_graph(path).graph.content_hash == graph.content_hash
 
 
 def test_networkx_reads_the_graphml(tmp_path):
@@ -110,11 +112,15 @@ def test_networkx_reads_the_graphml(tmp_path):
 
 def test_no_attribute_leaves_unless_named(tmp_path):
     graph = two_communities(20)
-    files = write(graph, tmp_path)
-    for path in files.values():
+    files = write(graph, tmp_path, formats=WRITTEN)
+    for name, path in files.items():
         assert b"private" not in path.read_bytes()
         assert b"left" not in path.read_bytes()
-    assert not load_graph(files["npz"]).graph.attributes
+        if not name.startswith(("nodes", "provenance")):
+            found = load_graph(path).graph
+            assert not found.attributes
+            assert found.features is None
+    assert files["nodes.csv"].read_text().splitlines()[0] == '"id"'
     named = write(graph, tmp_path, attributes=["label"])
     assert set(load_graph(named["npz"]).graph.attributes) == {"label"}
     with pytest.raises(InputError, match="must be an attribute"):
@@ -144,7 +150,8 @@ def test_xml_has_no_forbidden_characters(tmp_path):
 
 def test_pseudonyms_break_ids_and_order_and_keep_the_graph(tmp_path):
     graph = two_communities(40)
-    files = write(graph, tmp_path, attributes=["label"], pseudonyms=Seed(1))
+    columns = ["label", *graph.feature_names]
+    files = write(graph, tmp_path, columns=columns, pseudonyms=Seed(1))
     found = load_graph(files["npz"]).graph
     assert set(found.node_ids) == {f"n{i}" for i in range(1, 41)}
     assert found.edges.tolist() != graph.edges.tolist()

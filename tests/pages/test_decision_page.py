@@ -137,6 +137,7 @@ def test_a_choice_is_carried_to_publishing_which_refuses_or_asks(
     app.switch_page("../report.py").run()
     assert app.selectbox(key=f"publish-choice-{audit_id}").value.id == RELEASE
     assert app.button(key="publish").disabled
+    assert "No column leaves, in any format, but attributes" in texts(app)
     refused = [item.value for item in app.error if "does not allow this release" in item.value]
     assert bool(refused) == (decision == "do_not_publish")
     if decision == "review":

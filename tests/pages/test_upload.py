@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import networkx as nx
 import pytest
 import streamlit as st
 
@@ -116,6 +117,7 @@ def test_ends_are_proposed_by_their_values_and_unused_columns_told(
     assert chosen["Column of the weight"] == "none"
     said = [item.value for item in app.caption]
     assert any("sourceID is kind of a link: 1 kind" in text for text in said)
+    assert "Read as: 9000 – 9001; 9001 – 9002; 9002 – 9003." in said
     app.button(key="load-upload").click().run()
     assert not app.exception
     graph = audited[0].load_graph(app.session_state["graph"])
@@ -132,11 +134,28 @@ def test_unsure_ends_are_asked_before_loading(open_app: OpenApp, audited, monkey
     assert boxes["Column of the source"].value is None
     assert app.button(key="load-upload").disabled
     boxes["Column of the source"].set_value("x").run()
+    assert not any("Read as:" in item.value for item in app.caption)
     boxes = {box.label: box for box in app.selectbox}
     boxes["Column of the target"].set_value("z").run()
+    assert any("Read as: a0 – c1; a1 – c2;" in item.value for item in app.caption)
     app.button(key="load-upload").click().run()
     assert not app.exception
     assert audited[0].load_graph(app.session_state["graph"]).node_ids[:2] == ("a0", "c1")
+
+
+def test_a_graph_file_may_name_its_unknown_values(open_app: OpenApp, audited, monkeypatch) -> None:
+    network = nx.cycle_graph(60)
+    teams = {node: ["unknown", "red", "blue"][node % 3] for node in network}
+    nx.set_node_attributes(network, teams, "team")
+    text = "\n".join(nx.generate_graphml(network))
+    app = show(open_app, monkeypatch, Upload("g.graphml", text))
+    box = next(box for box in app.multiselect if box.key == "unknown")
+    assert box.options == []
+    app.session_state["unknown"] = ["unknown"]
+    app.button(key="load-upload").click().run()
+    assert not app.exception
+    graph = audited[0].load_graph(app.session_state["graph"])
+    assert graph.attribute("team").classes == ("blue", "red")
 
 
 def test_the_use_of_each_column_is_on_the_data_page(

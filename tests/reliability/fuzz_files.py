@@ -1,11 +1,12 @@
 """Damaged files of every format, made from valid ones and from the classes that once did harm.
 
-    python -m tests.reliability.fuzz_files [--count 1000] [--seed 0] [--only NAME] [--keep FOLDER]
+    python -m tests.reliability.fuzz_files [--count 1000] [--seed 0] [--only NAME …] [--keep FOLDER]
 
-After them come the files of tests/data that are named there: small ones that ask for much memory,
-odd arrays and tensors, and things that are no graph.
+After them, unless --only is given, come the files of tests/data that are named there: small ones
+that ask for much memory, odd arrays and tensors, and things that are no graph. A file's damage
+follows from seed, sample and number alone, so that one sample can be run again.
 
-Each file is read in a process of its own under the limits of the app. A file fails if reading it
+Files are read in forked processes, each under the limits of the app. A file fails if reading it
 ends in an error that no rule foresaw, kills the process, takes over 2 GB or 60 CPU seconds, or
 gives another graph without a word: formats with checksums must give the same graph or none; of
 all others links, weights, nodes and values must be those that an independent reader finds in the
@@ -15,21 +16,24 @@ file (second_opinions.py), unless the report tells what was left out.
 from __future__ import annotations
 
 import argparse
+import gc
 import gzip
 import io
 import json
+import math
 import os
 import re
 import resource
-import shutil
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import astuple, dataclass
+from functools import partial
 from pathlib import Path
 
 import networkx as nx
@@ -55,9 +59,10 @@ from tests.reliability.second_opinions import (
 )
 
 CHECKED = (".npz", ".pt", ".gz", ".xlsx", ".zip")
+"""Formats that carry checksums of their own."""
 PACKED = (".xlsx", ".zip")
 """Of these, files whose members are damaged before they are packed, half of the time."""
-"""Formats that carry checksums of their own."""
+EXPECTED = ("loaded", "refused", "limit")
 ODD = (b"nan", b"-1", b"99999999999", b"1e999", b"", b"\xff", b"\x00", b"[", b"<", b'"', b";", b"#")
 
 
@@ -98,7 +103,7 @@ def make_samples(folder: Path) -> list[Sample]:
         attributes={"team": Attribute("team", rng.integers(0, 3, 30), ("red", "green", "blue"))},
         features=rng.integers(0, 2, (30, 4)).astype(np.float32),
     )
-    write_release(Release(graph), folder, "w", {}, attributes=["team"])
+    write_release(Release(graph), folder, "w", {}, columns=["team", *graph.feature_names])
     links, nodes = folder / "w.csv", folder / "w.nodes.csv"
     plain = "".join(f"{a}{{0}}{b}\n" for a, b in pairs.tolist())
     for name, gap in (("l.csv", ","), ("l.tsv", "\t"), ("l.txt", "  "), ("s.csv", ";")):
@@ -211,42 +216,72 @@ def _find_numbers(content: bytes, start: int) -> Iterator[tuple[int, int]]:
         yield match.span()
 
 
-def run_guarded(work: Callable[[], str]) -> Outcome:
-    """`work` in a forked process under the app's limits, beside what it inherits; it returns what
-    is to be said."""
+def run_guarded(works: Sequence[Callable[[], str]]) -> Iterator[Outcome]:
+    """Outcome of each work, which returns what is to be said, under the app's limits.
+
+    A forked process does one after the other, since a fork costs more than reading a small file;
+    one that dies, or that has exhausted its memory, is replaced by a process for the next works.
+    Each work has the limits of memory, beside what is inherited, and of CPU seconds for itself.
+    """
+    gc.freeze()  # pages that no collection touches stay shared
+    first = 0
+    while first < len(works):
+        read, write = os.pipe()
+        pid = os.fork()
+        if not pid:
+            os.close(read)
+            try:
+                _work_through(works[first:], write)
+            finally:
+                os._exit(0)
+        os.close(write)
+        with os.fdopen(read, encoding="utf-8") as pipe:
+            outcomes = [Outcome(*json.loads(line)) for line in pipe if line.endswith("\n")]
+        yield from outcomes
+        first += len(outcomes)
+        _, status, usage = os.wait4(pid, 0)
+        if first < len(works) and not (outcomes and _is_last(outcomes[-1])):
+            seconds = usage.ru_utime + usage.ru_stime - sum(o.seconds for o in outcomes)
+            yield Outcome("killed", f"status {status}", seconds, usage.ru_maxrss / 1024)
+            first += 1
+
+
+def _work_through(works: Sequence[Callable[[], str]], write: int) -> None:
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     inherited = int(re.search(r"VmData:\s+(\d+)", status)[1]) << 10  # type: ignore[index]
-    read, write = os.pipe()
-    pid = os.fork()
-    if not pid:
-        os.close(read)
-        try:
-            os.setpgid(0, 0)
-            set_limits(inherited + (MEMORY_MB << 20), CPU_SECONDS)
-            try:
-                text = work()
-            except MemoryError:
-                text = "limit memory"
-            except InputError as error:
-                line = str(error)
-                line.encode()
-                text = f"refused {line}" if "\n" not in line else f"unforeseen two lines: {line}"
-            except BaseException:
-                text = f"unforeseen {traceback.format_exc()}"
-            os.write(write, text.encode("utf-8", "replace")[-8000:])
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as pipe:
-        text = pipe.read().decode("utf-8", "replace")
-    _, status, usage = os.wait4(pid, 0)
-    seconds, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
-    kind, _, rest = text.partition(" ")
-    if os.WIFSIGNALED(status) or not text:
-        kind, rest = "killed", f"status {status}"
-    elif seconds > CPU_SECONDS or peak > MEMORY_MB:
-        kind, rest = "costly", f"{seconds:.0f} CPU s, {peak:.0f} MB"
-    return Outcome(kind, rest, seconds, peak)
+    os.setpgid(0, 0)
+    for work in works:
+        before = time.process_time()
+        set_limits(inherited + (MEMORY_MB << 20), math.ceil(before) + CPU_SECONDS)
+        kind, text = _do(work)
+        seconds = time.process_time() - before
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        if seconds > CPU_SECONDS or peak > MEMORY_MB:
+            kind, text = "costly", f"{seconds:.0f} CPU s, {peak:.0f} MB"
+        outcome = Outcome(kind, text[-4000:], seconds, peak)
+        os.write(write, (json.dumps(astuple(outcome)) + "\n").encode())
+        if _is_last(outcome):
+            return
+
+
+def _do(work: Callable[[], str]) -> tuple[str, str]:
+    """(kind, text) of an outcome."""
+    try:
+        kind, _, text = work().partition(" ")
+    except MemoryError:
+        return "limit", "memory"
+    except InputError as error:
+        line = str(error)
+        line.encode()
+        return ("refused", line) if "\n" not in line else ("unforeseen", f"two lines: {line}")
+    except BaseException:
+        return "unforeseen", traceback.format_exc()
+    return kind, text
+
+
+def _is_last(outcome: Outcome) -> bool:
+    """Whether the process has used so much that the next work needs another."""
+    return outcome.kind in ("limit", "costly")
 
 
 def read_sample(sample: Sample, path: Path, sound: LoadedGraph) -> str:
@@ -279,39 +314,47 @@ def read_sample(sample: Sample, path: Path, sound: LoadedGraph) -> str:
 
 
 def fuzz(
-    count: int, seed: int, keep: Path | None = None, only: str = ""
-) -> tuple[dict[str, Counter[str]], list[str], float]:
-    """(file → how many of each kind, what failed, greatest peak in MB) of `count` damaged files of
+    count: int, seed: int, keep: Path | None = None, only: Sequence[str] = ("",)
+) -> Iterator[tuple[str, Counter[str], list[str], float]]:
+    """(file, how many of each kind, what failed, greatest peak in MB) of `count` damaged files of
     each format."""
     warnings.simplefilter("ignore")
-    kinds: dict[str, Counter[str]] = {}
-    failures: list[str] = []
-    peak = 0.0
     with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
         folder = Path(name)
         samples = make_samples(folder)
         (folder / "damaged").mkdir()
         for place, sample in enumerate(samples):
-            if only not in sample.path.name:
+            if not any(part in sample.path.name for part in only):
                 continue
-            kinds[sample.path.name] = Counter()
             sound = load_graph(sample.links, nodes_path=sample.nodes)
             path = folder / "damaged" / sample.path.name
-            for number in range(count):
-                rng = np.random.default_rng([seed, place, number])
-                content, is_packed = sample.path.read_bytes(), path.suffix in PACKED
-                inside = is_packed and bool(rng.integers(2))
-                path.write_bytes(damage_member(content, rng) if inside else damage(content, rng))
-                outcome = run_guarded(lambda s=sample, p=path, g=sound: read_sample(s, p, g))
-                is_loaded = outcome.kind == "loaded"
-                kinds[path.name][outcome.text if is_loaded else outcome.kind] += 1
-                peak = max(peak, outcome.peak_mb)
-                if outcome.kind not in ("loaded", "refused", "limit"):
-                    failures.append(f"{number} {path.name}: {outcome.kind} {outcome.text}")
-                    if keep is not None:
-                        keep.mkdir(parents=True, exist_ok=True)
-                        shutil.copy(path, keep / f"{number}-{path.name}")
-    return kinds, failures, peak
+            seeds = [[seed, place, number] for number in range(count)]
+            works = [partial(_read_damaged, sample, path, sound, entropy) for entropy in seeds]
+            outcomes = list(run_guarded(works))
+            failures = []
+            for number, outcome in enumerate(outcomes):
+                if outcome.kind in EXPECTED:
+                    continue
+                failures.append(f"{number} {path.name}: {outcome.kind} {outcome.text}")
+                if keep is not None:
+                    keep.mkdir(parents=True, exist_ok=True)
+                    content = damage_sample(sample, seeds[number])
+                    (keep / f"{number}-{path.name}").write_bytes(content)
+            kinds = Counter(o.text if o.kind == "loaded" else o.kind for o in outcomes)
+            yield path.name, kinds, failures, max(outcome.peak_mb for outcome in outcomes)
+
+
+def damage_sample(sample: Sample, entropy: list[int]) -> bytes:
+    """The sample's file with the damage of this seed."""
+    rng = np.random.default_rng(entropy)
+    content, is_packed = sample.path.read_bytes(), sample.path.suffix in PACKED
+    inside = is_packed and bool(rng.integers(2))
+    return damage_member(content, rng) if inside else damage(content, rng)
+
+
+def _read_damaged(sample: Sample, path: Path, sound: LoadedGraph, entropy: list[int]) -> str:
+    path.write_bytes(damage_sample(sample, entropy))
+    return read_sample(sample, path, sound)
 
 
 def list_classes() -> Iterator[tuple[str, bytes, bytes | None]]:
@@ -341,22 +384,22 @@ def try_classes() -> tuple[Counter[str], list[str], float]:
     failures: list[str] = []
     peak = 0.0
     with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
-        for file, content, table in list_classes():
-            path, nodes = Path(name) / file, Path(name) / "n.csv"
-            path.write_bytes(content)
-            if table is not None:
-                nodes.write_bytes(table)
-            options = {} if table is None else {"nodes_path": nodes}
-            outcome = run_guarded(lambda p=path, o=options: _load(p, o))
+        classes = list(list_classes())
+        works = [partial(_read_class, Path(name), *entry) for entry in classes]
+        for (file, *_), outcome in zip(classes, run_guarded(works), strict=True):
             kinds[outcome.kind] += 1
             peak = max(peak, outcome.peak_mb)
-            if outcome.kind not in ("loaded", "refused", "limit"):
+            if outcome.kind not in EXPECTED:
                 failures.append(f"{file}: {outcome.kind} {outcome.text}")
     return kinds, failures, peak
 
 
-def _load(path: Path, options: dict[str, Path]) -> str:
-    load_graph(path, **options)
+def _read_class(folder: Path, name: str, content: bytes, table: bytes | None) -> str:
+    path, nodes = folder / name, folder / "n.csv"
+    path.write_bytes(content)
+    if table is not None:
+        nodes.write_bytes(table)
+    load_graph(path, nodes_path=None if table is None else nodes)
     return "loaded"
 
 
@@ -365,15 +408,17 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1000, help="files of each format")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="folder for the files that failed")
-    parser.add_argument("--only", default="", help="part of a sample's name, such as .gml")
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME", help="only samples with such a part in their name"
+    )
     options = parser.parse_args()
-    by_file, failures, peak = fuzz(options.count, options.seed, options.keep, options.only)
-    more, failed, most = try_classes()
-    for name, found in by_file.items():
-        print(f"{name}: " + ", ".join(f"{count} {kind}" for kind, count in found.most_common()))
-    kinds, failures, peak = sum(by_file.values(), more), failures + failed, max(peak, most)
+    kinds, failures, peak = (Counter(), [], 0.0) if options.only else try_classes()
+    found = fuzz(options.count, options.seed, options.keep, options.only or ("",))
+    for name, counts, failed, most in found:
+        text = ", ".join(f"{count} {kind}" for kind, count in counts.most_common())
+        print(f"{name}: {text}", *failed, sep="\n", flush=True)
+        kinds, failures, peak = kinds + counts, failures + failed, max(peak, most)
     cpu = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print("\n".join(failures))
     print(
         f"tried {sum(kinds.values())}: "
         + ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())

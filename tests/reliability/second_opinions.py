@@ -212,7 +212,12 @@ def _read_text(path: Path) -> Iterator[Reading]:
         cells = [re.split(r"[ \t]+", line.strip(" \t")) for line in lines]
     if lines[0].startswith(","):  # a matrix with names
         table = pd.read_csv(io.StringIO("\n".join(lines)), index_col=0).rename(index=str)
-        yield _collect(((a, b, w) for (a, b), w in table.stack().items() if w), table.index)
+        filled = ((a, b, w) for (a, b), w in table.fillna(0).stack().items() if w)
+        yield _collect(filled, table.index)
+    if len(cells[0]) == len(cells) + 1:  # a matrix with the names of its rows alone
+        names = [row[0] for row in cells]
+        rows = [(row[0], *cell) for row in cells for cell in zip(names, row[1:], strict=False)]
+        yield _collect((row for row in rows if row[2] not in ("", "0")), names)
     right = "right " if re.search(rb"(?m)^[ \t]*%\s*bip\b", data) else ""  # KONECT: two modes
     for first in (0, 1):
         rows = [row for row in cells[first:] if len(row) > 1]
@@ -276,6 +281,8 @@ def _read_dl(path: Path) -> Iterator[Reading]:
     head, _, body = path.read_text().partition("data:")
     size = int(re.findall(r"n=(\d+)", head)[0])
     rows = [line.split() for line in body.splitlines() if line.strip()]
+    # 03 is node 3
+    rows = [[*(str(int(c)) if c.isdecimal() else c for c in row[:2]), *row[2:]] for row in rows]
     yield _collect(((r[0], r[1], r[2] if len(r) > 2 else 1) for r in rows), range(1, size + 1))
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections import Counter
+from functools import partial
 
 import pytest
 
 from core.data.readers import load_graph
+from core.errors import InputError
 from tests.reliability import fuzz_files
 
 
@@ -16,14 +19,16 @@ from tests.reliability import fuzz_files
 @pytest.mark.parametrize("count", [3, pytest.param(1000, marks=pytest.mark.nightly)])
 def test_damaged_files_are_refused_or_read_right(count) -> None:
     """As a second reader has them, or as the report tells: never another graph without a word."""
-    by_file, failures, peak = fuzz_files.fuzz(count, seed=1)
-    assert failures == []
+    by_file: dict[str, Counter[str]] = {}
+    for name, counts, failures, peak in fuzz_files.fuzz(count, seed=1):
+        by_file[name] = counts
+        assert failures == []
+        assert peak < 2048
     kinds = sum(by_file.values(), Counter())
     assert kinds.total() == count * len(by_file)
     assert kinds["refused"] > count * len(by_file) / 2
     assert kinds["alike"] > count * len(by_file) / 20
     assert kinds["alone"] < kinds["alike"] / 2
-    assert peak < 2048
 
 
 @pytest.mark.slow
@@ -48,9 +53,43 @@ def test_failures_are_seen(tmp_path) -> None:
     def hog() -> str:
         return str(len(bytearray(4 << 30)))
 
-    assert fuzz_files.run_guarded(crash).kind == "killed"
-    assert fuzz_files.run_guarded(wrong).kind == "unforeseen"
-    assert fuzz_files.run_guarded(hog).kind == "limit"
+    def refuse() -> str:
+        raise InputError("file", "must be sound")
+
+    def two_lines() -> str:
+        raise InputError("file", "must be\nsound")
+
+    works = [
+        refuse,
+        crash,
+        refuse,
+        crash,
+        crash,
+        wrong,
+        hog,
+        two_lines,
+        lambda: "loaded alike",
+        hog,
+    ]
+    outcomes = list(fuzz_files.run_guarded(works))
+    kinds = "refused killed refused killed killed unforeseen limit unforeseen loaded limit"
+    assert [outcome.kind for outcome in outcomes] == kinds.split()
+    assert outcomes[-2].text == "alike"
+
+
+def test_each_work_has_its_own_seconds(monkeypatch) -> None:
+    """A work over the limit is told as costly, and none after a long one has less time."""
+    monkeypatch.setattr(fuzz_files, "CPU_SECONDS", 1)
+
+    def spin(seconds: float) -> str:
+        end = time.process_time() + seconds
+        while time.process_time() < end:
+            pass
+        return "loaded alike"
+
+    works = [partial(spin, seconds) for seconds in (0.7, 0.7, 5, 0.7)]
+    kinds = [outcome.kind for outcome in fuzz_files.run_guarded(works)]
+    assert kinds == ["loaded", "loaded", "killed", "loaded"]
 
 
 BY_OTHERS = {
