@@ -73,8 +73,9 @@ def _publish_graph(options: argparse.Namespace) -> int:
     from core.audit.asked.method_choice import MethodChoice
     from core.audit.asked.publish_spec import PublishSpec
     from core.audit.asked.spec_parts import DisclosureSpec, ThreatSpec
+    from core.data.link_release import list_link_columns
     from core.data.writers import list_release_files, locate_provenance
-    from core.findings.leaving import describe_columns, list_table_columns
+    from core.findings.leaving import describe_columns
 
     _refuse(options, "--statistics", *STATISTICS_FIELDS)
     choice = identify_command(MethodChoice.parse(options.defense, "defense"))
@@ -91,13 +92,12 @@ def _publish_graph(options: argparse.Namespace) -> int:
         graph, spec, options.out, shown, options.pseudonyms
     )
     files = ", ".join(path.name for path in paths)
-    weights = "" if release.graph.weights is None else " with weights"
-    say(f"{release.graph.num_edges} links{weights}, {release.guarantee.label}: {files}")
+    say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
     # Numbers of a node table are features, which some formats hold without being asked.
     columns = _list_columns(release, spec)
     unasked = release.graph.feature_names if suffix in ("npz", "pt") else ()
     named = [*shown, *unasked] if columns is None else columns
-    named = [*named, *list_table_columns(release.graph)]
+    named = [*named, *list_link_columns(release.graph)]
     say(describe_columns(list(dict.fromkeys(named)), spec.disclosure.generalize))
     _show_totals(provenance)
     return 0

@@ -10,8 +10,9 @@ from core.audit.asked.publish_spec import PublishSpec
 from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.results.view import AuditView, PublishProgress
 from core.audit.store.states import State
+from core.data.link_release import list_link_columns
 from core.errors import AuditError
-from core.findings.leaving import describe_columns, list_columns, list_table_columns
+from core.findings.leaving import describe_columns, list_columns
 from core.findings.ledger import COLUMNS, describe_relative, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import summarize_reasons
 from core.release import Release
@@ -220,7 +221,7 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
         with middle:
             attributes = _choose_attributes(view, release) if columns is None else ()
             if columns is not None:
-                named = [*columns, *list_table_columns(release.graph)]
+                named = [*columns, *list_link_columns(release.graph)]
                 rules = progress.spec.disclosure.generalize
                 st.caption(escape(describe_columns(named, rules), 400))
         pseudonyms = right.toggle(

@@ -84,7 +84,9 @@ def publish(path, *more, defense=EDGE_RAND):
 
 def test_weights_that_leave_are_named(audit_home, tmp_path, capsys):
     """ "No column is published with the links", and their weights were."""
-    for rows, said in (("a,b,1\nb,c,2\n", "2 links with weights,"), ("a,b\nb,c\n", "2 links,")):
+    weighted = "Published with the links: link.weight. No other column is."
+    cases = (("a,b,1\nb,c,2\n", weighted), ("a,b\nb,c\n", "No column is published"))
+    for rows, said in cases:
         links = tmp_path / "links.csv"
         links.write_text(f"source,target{',weight' * ('1' in rows)}\n{rows}")
         parts = ["publish", "--graph", str(links), "--defense", "pseudonyms"]
