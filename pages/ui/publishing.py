@@ -224,11 +224,14 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
                 named = [*columns, *list_link_columns(release.graph)]
                 rules = progress.spec.disclosure.generalize
                 st.caption(escape(describe_columns(named, rules), 400))
+        is_fixed = _leaves_ids_out(view, choice.id)
+        why = " The audit counts the ids as left out." if is_fixed else ""
         pseudonyms = right.toggle(
             "Replace ids",
             True,
-            key="publish-pseudonyms",
-            help="Nodes get new numbers in random order. The mapping is not stored.",
+            key=f"publish-pseudonyms-{is_fixed}",
+            help=f"Nodes get new numbers in random order. The mapping is not stored.{why}",
+            disabled=is_fixed,
         )
         st.download_button(
             "Download the release",
@@ -243,6 +246,13 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
         )
         with st.expander("Provenance"):
             st.json(progress.provenance)
+
+
+def _leaves_ids_out(view: AuditView, release: str) -> bool:
+    """Whether the audit counts the ids of a release as left out, so that they must not leave."""
+    found = judge_view(view).find(release)
+    channels = () if found is None else found.channels
+    return any(c.kind == "ids" and c.treatment == "left out" for c in channels)
 
 
 def _choose_attributes(view: AuditView, release: Release) -> list[str]:
