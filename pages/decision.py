@@ -142,14 +142,14 @@ def _show_deciding(release: ReleaseVerdict, summary: PageSummary) -> None:
     page.show_folded(
         f"What leaves: {count_channels(release.channels)}",
         "channels-open",
-        lambda: _show_channels(release),
+        lambda: _show_channels(release, "limits-channels"),
         icon=":material/output:",
     )
 
 
-def _show_channels(release: ReleaseVerdict) -> None:
+def _show_channels(release: ReleaseVerdict, key: str) -> None:
     """What became of each part of a release, and the attacks that find people by it."""
-    with st.container(key="limits-channels"):
+    with st.container(key=key):
         table = tabulate_channels(release.channels).map(format_cell)
         st.table(table, hide_index=True, border="horizontal", alt="Channels of the release")
 
@@ -298,7 +298,7 @@ def _show_limits(view: AuditView, verdict: Verdict) -> None:
     points = (*release.refuted, *release.open_points)
     st.markdown("\n".join(f"- {escape(text, 300)}" for text in points))
     st.markdown(f"**What leaves:** {count_channels(release.channels)}.")
-    _show_channels(release)
+    _show_channels(release, "limits-channels-one")
 
 
 main()

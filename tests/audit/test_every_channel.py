@@ -22,7 +22,8 @@ from core.graph import Graph
 from core.link_table import LinkColumn, LinkTable
 from tests.inline import run_inline
 
-NUM_DRAWS = 15
+SEEDS = (0, 2, 4, 5, 6, 7, 9, 14, 30, 31, 41)
+"""Of the first 48 draws, so many that each kind of gap is the only one of some release."""
 
 
 def draw_graph(rng):
@@ -117,7 +118,7 @@ def drawn(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_DEVICE", "cpu")  # without, torch is imported to look for another
         patch.setattr(evidence, "_list_attacks", lambda _threat: [])
-        for seed in range(NUM_DRAWS):
+        for seed in SEEDS:
             rng = np.random.default_rng(seed)
             graph = draw_graph(rng)
             spec = draw_spec(rng, graph, store)
