@@ -279,6 +279,7 @@ def publish(
     *,
     private: str | None = None,
     attributes: Iterable[str] = (),
+    pseudonyms: bool | None = None,
     **fields: Any,
 ) -> list[Path]:
     """Publish a graph: one release with fresh noise, entered in the ledger and written.
@@ -286,6 +287,8 @@ def publish(
     path        of the file: .csv, .parquet, .graphml, .gexf, .npz or .pt
     private     column that must stay private
     attributes  columns that leave
+    pseudonyms  whether the ids are replaced; has to be said where an audit of the graph looks for
+                people behind pseudonyms
     fields      further fields by name: `budget`, `lineage`, `publish_columns` …
                 (core.audit.asked.publish_spec)
 
@@ -310,7 +313,7 @@ def publish(
     own = {**fields, "private": private, "graph_hash": graph.content_hash}
     spec = PublishSpec.check_fields({**own, "defense": identify_command(choice)})
     make_folder(path.parent)
-    return write_publishing(graph, spec, path, tuple(attributes))[2]
+    return write_publishing(graph, spec, path, tuple(attributes), pseudonyms)[2]
 
 
 def _list(given: Any) -> list[Any]:

@@ -10,6 +10,7 @@ from core.audit.asked.presets import Asked, choose_attacks
 from core.audit.asked.release_info import list_short_titles
 from core.audit.results.view import AuditView
 from core.figures.limit_panels import compare_releases
+from core.findings.channels import count_channels, tabulate_channels
 from core.findings.comparing import answer_changes, compute_comparison
 from core.findings.decisions import format_day
 from core.findings.facts import STATE_TITLES
@@ -140,6 +141,19 @@ def _show_deciding(release: ReleaseVerdict, summary: PageSummary) -> None:
     for text in release.warnings:
         st.warning(f"{escape(begin_sentence(text), 300)}.")
     page.show_exact(summary.exact)
+    page.show_folded(
+        f"What leaves: {count_channels(release.channels)}",
+        "channels-open",
+        lambda: _show_channels(release, "limits-channels"),
+        icon=":material/output:",
+    )
+
+
+def _show_channels(release: ReleaseVerdict, key: str) -> None:
+    """What became of each part of a release, and the attacks that find people by it."""
+    with st.container(key=key):
+        table = tabulate_channels(release.channels).map(format_cell)
+        st.table(table, hide_index=True, border="horizontal", alt="Channels of the release")
 
 
 def _draw_bar(check: Check) -> str:
@@ -285,6 +299,8 @@ def _show_limits(view: AuditView, verdict: Verdict) -> None:
     st.caption("“Measured” is the strongest attack. An empty cell was not tested.")
     points = (*release.refuted, *release.open_points)
     st.markdown("\n".join(f"- {escape(text, 300)}" for text in points))
+    st.markdown(f"**What leaves:** {count_channels(release.channels)}.")
+    _show_channels(release, "limits-channels-one")
 
 
 main()

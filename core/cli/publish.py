@@ -47,9 +47,9 @@ def add_publish(publish: argparse.ArgumentParser) -> None:
     add_leave_out(publish)
     publish.add_argument(
         "--pseudonyms",
-        action="store_true",
-        default=None,
-        help="replace the ids by numbers in random order; who is who is not kept",
+        action=argparse.BooleanOptionalAction,
+        help="replace the ids by numbers in random order; who is who is not kept. Has to be said "
+        "where an audit of the graph looks for people behind pseudonyms",
     )
     publish.add_argument(
         "--out",
@@ -93,8 +93,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
         graph, spec, options.out, shown, options.pseudonyms
     )
     files = ", ".join(path.name for path in paths)
-    weights = "" if release.graph.weights is None else " with weights"
-    say(f"{release.graph.num_edges} links{weights}, {release.guarantee.label}: {files}")
+    say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
     _show_totals(provenance)
     return 0
 
@@ -113,15 +112,17 @@ def write_publishing(
     spec: PublishSpec,
     path: Path,
     attributes: Sequence[str] = (),
-    pseudonyms: bool = False,
+    pseudonyms: bool | None = None,
 ) -> tuple[Release, dict[str, Any], list[Path]]:
     """Draw a release with fresh noise, enter it in the ledger and write it; returns it with its
     provenance and files.
 
     attributes  columns that leave where the spec names none
-    pseudonyms  whether ids are replaced
+    pseudonyms  whether ids are replaced; None, no, unless an audit counts them as left out
+
+    Raises InputError then.
     """
-    from core.audit.jobs.publish import enter_publishing, publish_release
+    from core.audit.jobs.publish import check_ids, enter_publishing, publish_release
     from core.audit.store.accounts import LOCAL
     from core.audit.store.database import Store
     from core.audit.store.team import Team
@@ -130,11 +131,13 @@ def write_publishing(
 
     with closing(Store()) as store:
         _check_run(store, graph)
+        is_renamed = pseudonyms or spec.defense.make_defense().renames_nodes
+        if not is_renamed and pseudonyms is None:
+            check_ids(store, spec.graph_hash)
         release = publish_release(graph, spec)
         run = secrets.token_hex(8)
         provenance = enter_publishing(store, graph, spec, release, run)
         Team(store).record(LOCAL, "publish release", run)
-    is_renamed = pseudonyms or spec.defense.make_defense().renames_nodes
     with stage_outputs(path.parent) as folder:
         paths = write_release(
             release,

@@ -37,7 +37,11 @@ _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d.*)?|\d{1,2}[./]\d{1,2}[./]\d{4}( \d\d:\d\d.*)?")
 EARLIEST, LATEST = 631_152_000, 2_208_988_800
 """Unix times of 1990 and 2040."""
-WAYS = {"directed": 0, "undirected": 2, "mutual": 2, "→": 0, "←": 1, "↔": 2}
+WAYS = {
+    **{word: 0 for word in ("directed", "→", "->")},
+    **{word: 1 for word in ("←", "<-")},
+    **{word: 2 for word in ("undirected", "mutual", "↔", "<->")},
+}
 """Word for the direction of a link, first to second end → code of `core.link_table.DIRECTIONS`."""
 USES = {
     "time": "time of a link",

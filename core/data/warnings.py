@@ -287,8 +287,8 @@ def find_warnings(
         if unique > UNIQUE_WEIGHTS * graph.num_edges:
             yield (
                 f"{format_percent(unique / graph.num_edges)} of the links have a weight that no "
-                "other link has. Whoever knows it finds both ends, even under pseudonyms. No "
-                "attack here finds people by weights: leave them out."
+                "other link has. Whoever knows it finds both ends, even under pseudonyms. Audit "
+                "re-identification, and round the weights or leave them out."
             )
     if not graph.attributes:
         yield "The nodes have no attributes: only links and identities can be audited."

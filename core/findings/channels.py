@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Literal
 
+import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from core.attacks.identity.column_values import ColumnValues
@@ -15,10 +16,14 @@ from core.audit.store.states import State
 from core.data.link_release import WEIGHT
 from core.data.release_columns import Rule
 from core.defenses.external import EXTERNAL
+from core.findings.leaving import describe_rule
 from core.methods import IdentityAttack
 from core.release import ORIGINAL
+from core.words import begin_sentence
 
 Treatment = Literal["attacked", "coarsened", "left out", "not attacked"]
+ORDER: tuple[Treatment, ...] = ("not attacked", "coarsened", "attacked", "left out")
+"""In tables, what stands against a release first."""
 
 MANY = 50
 """Features above which they are one channel, as the words of texts are."""
@@ -44,6 +49,7 @@ class Channel(BaseModel):
             files
     attacks titles of the attacks that find people by it
     reason  why it is not attacked, as a clause
+    rules   how a column that leaves was coarsened, in words
     """
 
     model_config = ConfigDict(frozen=True)
@@ -54,6 +60,7 @@ class Channel(BaseModel):
     kind: str = "number"
     attacks: tuple[str, ...] = ()
     reason: str = NO_ATTACK
+    rules: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -62,6 +69,14 @@ class Channel(BaseModel):
         and classes stand and fall with the columns."""
         is_coarse = self.treatment == "coarsened" and bool(self.column)
         return (self.treatment == "not attacked" or is_coarse) and self.kind != "names"
+
+    @property
+    def state(self) -> str:
+        """ "coarsened (year and month), not attacked"."""
+        if self.treatment == "left out" or not self.rules:
+            return self.treatment
+        tried = "attacked" if self.attacks else "not attacked"
+        return f"coarsened ({', '.join(self.rules)}), {tried}"
 
     def describe(self, release: str) -> dict[str, Any]:
         """As audit.json has it."""
@@ -94,6 +109,29 @@ def shorten_names(names: Collection[str]) -> str:
     more = len(names) - len(first)
     parts = [*first, *([f"{more} more"] if more else [])]
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def tabulate_channels(channels: Iterable[Channel]) -> pd.DataFrame:
+    """The channels in words, a row each, those that nobody attacked first."""
+    rows = [
+        {
+            "Channel": begin_sentence(channel.name),
+            "Kind": channel.kind,
+            "Leaves": "no" if channel.treatment == "left out" else "yes",
+            "State": channel.state,
+            "Attacks": ", ".join(channel.attacks),
+        }
+        for channel in sorted(channels, key=lambda c: ORDER.index(c.treatment))
+    ]
+    return pd.DataFrame(rows, columns=["Channel", "Kind", "Leaves", "State", "Attacks"])
+
+
+def count_channels(channels: Collection[Channel]) -> str:
+    """Of what leaves, "5 of 9 channels, 2 of them not attacked"."""
+    leaving = [channel for channel in channels if channel.treatment != "left out"]
+    num_open = sum(channel.treatment != "attacked" for channel in leaving)
+    attacked = "all attacked" if not num_open else f"{num_open} of them not attacked"
+    return f"{len(leaving)} of {len(channels)} channels, {attacked}"
 
 
 def list_channels(view: AuditView, release: str) -> tuple[Channel, ...]:
@@ -136,7 +174,7 @@ def _list_nodes(view: AuditView, release: str) -> Iterator[Channel]:
     kinds = {**source, **leaving}
     features = [name for name, kind in kinds.items() if kind == "number"]
     block = features if len(features) > MANY else []
-    coarse = _list_coarse(view)
+    rules = _find_rules(view)
     for column, kind in kinds.items():
         if column in block:
             continue
@@ -145,13 +183,14 @@ def _list_nodes(view: AuditView, release: str) -> Iterator[Channel]:
         yield Channel(
             name=f"values of {column}",
             treatment=_find_treatment(
-                column in leaving, bool(attacks) and not is_apart, column in coarse
+                column in leaving, bool(attacks) and not is_apart, column in rules
             ),
             remedy="write them as numbers, intervals, prefixes or sets" if is_apart else remedy,
             column=column,
             kind=kind,
             attacks=attacks if column in leaving and not is_apart else (),
             reason=INCOMPARABLE if is_apart else NO_ATTACK,
+            rules=rules.get(column, ()),
         )
     if block:
         left = [name for name in block if name in leaving]
@@ -160,7 +199,7 @@ def _list_nodes(view: AuditView, release: str) -> Iterator[Channel]:
         yield Channel(
             name=f"{len(block)} features",
             treatment=_find_treatment(
-                bool(left), bool(attacks) and not is_apart, not coarse.isdisjoint(block)
+                bool(left), bool(attacks) and not is_apart, not rules.keys().isdisjoint(block)
             ),
             remedy=remedy,
             column="features",
@@ -173,17 +212,18 @@ def _list_links(view: AuditView, release: str) -> Iterator[Channel]:
     """Weights of the links and each of their other columns, of the graph and of the release."""
     leaving, source = view.link_channels.find_leaving(release), view.link_channels.find_source()
     kinds = {WEIGHT: "number", **source, **leaving}
-    known, coarse = view.link_channels.find_known(), _list_coarse(view)
+    known, rules = view.link_channels.find_known(), _find_rules(view)
     titles = _name(m for m in _list_attacks(view, release) if m.finds_by == "values")
     for column, kind in kinds.items():
         attacks = titles if known is None or column in known else ()
         yield Channel(
             name="link weights" if column == WEIGHT else f"values of {column}",
-            treatment=_find_treatment(column in leaving, bool(attacks), column in coarse),
+            treatment=_find_treatment(column in leaving, bool(attacks), column in rules),
             remedy=_find_remedy(view, release, column),
             column=column,
             kind=kind,
             attacks=attacks if column in leaving else (),
+            rules=rules.get(column, ()),
         )
 
 
@@ -233,8 +273,13 @@ def _find_remedy(view: AuditView, release: str, column: str) -> str:
     return f"{audit} and a second graph that has them, or leave {column} out"
 
 
-def _list_coarse(view: AuditView) -> set[str]:
-    return {Rule.parse(text).column for text in view.spec.disclosure.generalize}
+def _find_rules(view: AuditView) -> dict[str, tuple[str, ...]]:
+    """Column → how it is coarsened, in words."""
+    found: dict[str, tuple[str, ...]] = {}
+    for text in view.spec.disclosure.generalize:
+        column = Rule.parse(text).column
+        found[column] = (*found.get(column, ()), describe_rule(text))
+    return found
 
 
 def _list_attacks(view: AuditView, release: str) -> list[IdentityAttack]:

@@ -20,7 +20,7 @@ from core.errors import InputError
 from core.findings.numbers import format_number
 from core.graph import Graph
 from core.measures.identity import SMALL
-from core.methods import Defense
+from core.methods import EMPIRICAL_GROUP, Defense
 from core.words import count_noun, format_percent
 
 RULES = {
@@ -61,11 +61,6 @@ def list_choices(graph: Graph) -> tuple[list[str], list[str]]:
     return [*nodes, *links], [*nodes, *(name for name in links if has_weights(graph, name))]
 
 
-def list_table_columns(graph: Graph) -> list[str]:
-    """Columns of links that leave besides their weights."""
-    return [name for name in list_link_columns(graph) if not has_weights(graph, name)]
-
-
 def complete_choice(chosen: Sequence[str], graph: Graph) -> tuple[str, ...]:
     """The choice among `list_choices`, which says so where no column of links leaves."""
     if graph.link_table is None or any(map(is_link_column, chosen)):
@@ -95,7 +90,9 @@ def list_released(
     after = prepare_graph(spec, graph)
     shown = list_published(spec.disclosure, after)
     columns = list(named) if shown is None else list_columns(after.with_columns(shown))
-    return [*(columns if defense.keeps_columns else []), *list_table_columns(after)]
+    keeps_links = defense.info.group == EMPIRICAL_GROUP and defense.keeps_nodes
+    links = [n for n in list_link_columns(after) if keeps_links or not has_weights(after, n)]
+    return [*(columns if defense.keeps_columns else []), *links]
 
 
 def write_rule(column: str, kind: str, number: str) -> str:

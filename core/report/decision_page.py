@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import compress
 
 from core.audit.asked.release_info import list_short_titles
+from core.findings.channels import count_channels, tabulate_channels
 from core.findings.columns import list_telling_columns
 from core.findings.decisions import format_day
 from core.findings.evidence import find_not_made, find_obstacle
@@ -190,6 +192,7 @@ def build_verdict(data: ReportData) -> list[Block]:
     summary = clean_text(verdict.policy.summary, 400)
     result = [*_build_decisions(data, verdict), blocks.note(f"{summary} {meanings}.")]
     detailed = choose_detailed(verdict)
+    result += [_tabulate_channels(data, release) for release in detailed[:1]]
     result += [_tabulate_checks(data, release, list(release.checks)) for release in detailed]
     return [*result, *_list_sources(detailed), *_build_untried(verdict)]
 
@@ -264,6 +267,21 @@ def _tabulate_checks(
         "highest upper end of any attack.",
         numeric=(1, 2, 5),
         widths=[2.4, 1.2, 0.6, 0.8, 1.3, 0.5],
+        inline=True,
+    )
+
+
+def _tabulate_channels(data: ReportData, release: ReleaseVerdict) -> Block:
+    """What leaves with a release, and the attacks that find people by it; others are not told
+    what was withheld from them."""
+    is_told = [c.treatment != "left out" or not data.is_external for c in release.channels]
+    channels = [*compress(release.channels, is_told)]
+    table = tabulate_channels(channels)
+    return blocks.table(
+        list(table.columns),
+        table.to_numpy().tolist(),
+        f"What leaves with {release.made.title}: {count_channels(channels)}.",
+        widths=[2.0, 0.8, 0.6, 1.6, 2.4],
         inline=True,
     )
 

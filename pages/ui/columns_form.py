@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.audit.asked.spec import AuditSpec
+from core.data.link_release import list_link_columns
 from core.data.text_input import load_text
 from core.errors import AuditError
 from core.findings import leaving
@@ -67,7 +68,7 @@ def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
         st.caption(
             "Files hold the utility column alone. Attackers are taken to see all features too."
         )
-        if leaving.list_table_columns(graph):
+        if graph.link_table is not None and graph.link_table.columns:
             st.caption("Columns of links leave only if they are chosen; weights leave.")
     publish = _choose_names(names, graph) if way == "chosen" else None
     usual = leaving.list_choices(graph)[1]
@@ -168,7 +169,7 @@ def _make_spec(fields: dict[str, Any]) -> AuditSpec:
 def _show_preview(spec: AuditSpec) -> None:
     before, after = cache.preview_leaving(spec)
     published = leaving.list_columns(after)
-    named = [*published, *leaving.list_table_columns(after)]
+    named = [*published, *list_link_columns(after)]
     if spec.disclosure.publish_columns is not None or spec.disclosure.generalize:
         st.markdown(escape(leaving.describe_columns(named, spec.disclosure.generalize), 1000))
     if spec.disclosure.leave_out:

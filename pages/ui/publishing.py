@@ -10,8 +10,9 @@ from core.audit.asked.publish_spec import PublishSpec
 from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.results.view import AuditView, PublishProgress
 from core.audit.store.states import State
+from core.data.link_release import list_link_columns
 from core.errors import AuditError
-from core.findings.leaving import describe_columns, list_columns, list_released, list_table_columns
+from core.findings.leaving import describe_columns, list_columns, list_released
 from core.findings.ledger import COLUMNS, describe_relative, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import summarize_reasons
 from core.release import Release
@@ -233,14 +234,17 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
         with middle:
             attributes = _choose_attributes(view, release) if columns is None else ()
             if columns is not None:
-                named = [*columns, *list_table_columns(release.graph)]
+                named = [*columns, *list_link_columns(release.graph)]
                 rules = progress.spec.disclosure.generalize
                 st.caption(escape(describe_columns(named, rules), 400))
+        is_fixed = _leaves_ids_out(view, choice.id)
+        why = " The audit counts the ids as left out." if is_fixed else ""
         pseudonyms = right.toggle(
             "Replace ids",
             True,
-            key="publish-pseudonyms",
-            help="Nodes get new numbers in random order. The mapping is not stored.",
+            key=f"publish-pseudonyms-{is_fixed}",
+            help=f"Nodes get new numbers in random order. The mapping is not stored.{why}",
+            disabled=is_fixed,
         )
         st.download_button(
             "Download the release",
@@ -255,6 +259,13 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
         )
         with st.expander("Provenance"):
             st.json(progress.provenance)
+
+
+def _leaves_ids_out(view: AuditView, release: str) -> bool:
+    """Whether the audit counts the ids of a release as left out, so that they must not leave."""
+    found = judge_view(view).find(release)
+    channels = () if found is None else found.channels
+    return any(c.kind == "ids" and c.treatment == "left out" for c in channels)
 
 
 def _choose_attributes(view: AuditView, release: Release) -> list[str]:

@@ -15,7 +15,7 @@ from core.audit.asked.spec import AuditSpec
 from core.audit.results.link_channels import LinkChannels
 from core.cli.audit import NOTHING_MAY_LEAVE
 from core.defenses.external import EXTERNAL
-from core.findings.channels import Channel, describe_open, list_channels
+from core.findings.channels import Channel, describe_open, list_channels, tabulate_channels
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.registry import list_methods
@@ -196,6 +196,14 @@ def test_a_column_that_the_second_graph_lacks_is_not_attacked():
     seen = replace(seen, spec=seen.spec.update(**rules))
     found = {c.column: c.treatment for c in list_channels(seen, RELEASE)}
     assert found["link.how"] == "coarsened"
+    states = {
+        row.Channel: row.State
+        for row in tabulate_channels(list_channels(seen, RELEASE)).itertuples()
+    }
+    assert (
+        states["Values of link.how"]
+        == "coarsened (values of fewer than 5 people merged), not attacked"
+    )
 
 
 def test_ids_leave_unless_people_are_sought(tmp_path):

@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
+import core
 import core.cli.main as command
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.publish_spec import PublishSpec
+from core.audit.asked.spec import AuditSpec
 from core.audit.jobs.publish import enter_publishing, publish_release
 from core.audit.store.database import Store
 from core.audit.store.ledger import (
@@ -26,6 +28,7 @@ from core.audit.store.ledger import (
     list_entries,
 )
 from core.audit.store.schema import LedgerRow, LineageRow
+from core.data.catalogue import load_dataset
 from core.data.lineage import GraphSketch, sketch_graph
 from core.defenses.edge_rand import EdgeRand
 from core.errors import InputError
@@ -35,6 +38,7 @@ from core.privacy.guarantees import EDGE
 from core.privacy.ledger import Budget, check_budget, compute_totals
 from core.release import Release
 from tests.audit.test_service import wait_for
+from tests.inline import run_inline
 
 EDGE_RAND = "edge_rand:epsilon=3"
 PATH = Graph.from_pairs(np.array([[0, 1], [1, 2]]))
@@ -84,12 +88,45 @@ def publish(path, *more, defense=EDGE_RAND):
 
 def test_weights_that_leave_are_named(audit_home, tmp_path, capsys):
     """ "No column is published with the links", and their weights were."""
-    for rows, said in (("a,b,1\nb,c,2\n", "2 links with weights,"), ("a,b\nb,c\n", "2 links,")):
+    weighted = "Published with the links: link.weight. No other column is."
+    cases = (("a,b,1\nb,c,2\n", weighted), ("a,b\nb,c\n", "No column is published"))
+    for rows, said in cases:
         links = tmp_path / "links.csv"
         links.write_text(f"source,target{',weight' * ('1' in rows)}\n{rows}")
         parts = ["publish", "--graph", str(links), "--defense", "pseudonyms"]
         assert command.main([*parts, "--out", str(tmp_path / "out.csv")]) == 0
         assert said in capsys.readouterr().err
+
+
+def test_ids_that_an_audit_counts_as_left_out_leave_only_if_it_is_said(
+    audit_home, tmp_path, capsys, monkeypatch
+):
+    """ "publish" of an audit of pseudonyms was followed by a file with the names."""
+    monkeypatch.setenv("AUDIT_DEVICE", "cpu")
+    deletion, graph = "random_deletion:strength=0.1", load_dataset("karate").graph
+    fields = {"graph_hash": graph.content_hash, "num_repeats": 1, "measures": ["structure"]}
+    links = {"hide_links": 0.1, "attacks": [{"key": "common_neighbors"}]}
+    run_inline(AuditSpec.check_spec(fields | links), graph, audit_home)
+    assert publish(tmp_path / "before.csv", defense=deletion) == 0
+    people = {"identity": {"seeds_known": 0}, "attacks": [{"key": "degree"}]}
+    asked = run_inline(AuditSpec.check_spec(fields | people), graph, audit_home).summary.id
+    capsys.readouterr()
+    assert publish(tmp_path / "unsaid.csv", defense=deletion) == 2
+    said = capsys.readouterr().err
+    assert f"pseudonyms must be chosen: audit {asked} of this graph looks for people" in said
+    assert "replace the ids (--pseudonyms, in scripts pseudonyms=True), or say" in said
+    with pytest.raises(InputError, match="pseudonyms must be chosen"):
+        core.publish(graph, deletion, tmp_path / "script.csv")
+    assert not [*tmp_path.glob("unsaid*"), *tmp_path.glob("script*")]
+    assert len(read_ledger(capsys)["entries"]) == 1  # refused before anything was drawn
+    for name, own, more in (
+        ("kept", deletion, ["--no-pseudonyms"]),
+        ("new", deletion, ["--pseudonyms"]),
+        ("own", "pseudonyms", []),
+    ):
+        assert publish(tmp_path / f"{name}.csv", *more, defense=own) == 0
+        ids = (tmp_path / f"{name}.nodes.csv").read_text().replace('"', "").split()
+        assert set(graph.node_ids).issubset(ids) == (name == "kept")
 
 
 def read_ledger(capsys):

@@ -194,6 +194,7 @@ def parse(cells, role="", is_stated=False, decimal=".") -> LinkColumn:
         (["2024-02-31", "2024-01-01"], "category", ["2024-02-31", "2024-01-01"]),
         (["Directed", "mutual"], "direction", ["→", "↔"]),
         (["→", "←"], "direction", ["→", "←"]),
+        (["->", "<-", "<->"], "direction", ["→", "←", "↔"]),
     ],
 )
 def test_all_cells_decide(cells, kind, values):

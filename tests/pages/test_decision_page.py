@@ -10,11 +10,15 @@ import pytest
 from core.audit.asked.release_info import parse_release
 from core.audit.asked.spec import AuditSpec
 from core.audit.store.estimate import TimeRange
+from core.findings.channels import list_channels
 from core.findings.guide import KNOWLEDGE
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
-from core.findings.verdict_words import DECISION_TITLES
+from core.findings.verdict_words import DECISION_TITLES, find_subject
 from core.report import ReportOptions, format_dpia
+from core.report.data import ReportData
+from core.report.decision_page import build_verdict
+from core.words import begin_sentence
 from pages.ui import documents, estimate
 from pages.ui.page import STATE_ICONS
 from tests.inline import run_inline
@@ -255,6 +259,36 @@ def test_every_release_has_a_mark_for_every_limit(open_app: OpenApp, audited, au
             mark for mark in marks if mark != "–"
         ]
     assert f"{STATE_ICONS['met']} met" in texts(app)
+
+
+def test_what_leaves_is_one_table_on_the_page_and_in_the_report(
+    open_app: OpenApp, audited, audit_id
+) -> None:
+    view, policy = audited[0].get_view(audit_id), find_policy("public")
+    channels = list_channels(view, find_subject(judge(view, policy)).release)
+    states = {c.treatment for c in channels}
+    assert {"not attacked", "left out"} <= states
+    app = open_app("decision", audit=audit_id)
+    (fold,) = [fold for fold in app.expander if fold.label.startswith("What leaves: ")]
+    num_out = sum(c.treatment == "left out" for c in channels)
+    assert f"{len(channels) - num_out} of {len(channels)} channels, " in fold.label
+    app.session_state["channels-open-False"] = True
+    (shown,) = [t.value for t in app.run().table if "Channel" in t.value.columns]
+    options = [ReportOptions(policy=policy, edition=name) for name in ("internal", "external")]
+    internal, external = (
+        [b for b in build_verdict(ReportData(view, o)) if "Channel" in b.get("columns", ())]
+        for o in options
+    )
+    for table in (shown.to_numpy().tolist(), internal[0]["rows"]):
+        rows = {row[0].replace("\\", ""): row for row in table}
+        assert len(table) == len(rows) == len(channels)
+        for channel in channels:
+            kind, leaves, state, attacks = rows[begin_sentence(channel.name)][1:]
+            assert (kind, state) == (channel.kind, channel.treatment)
+            assert leaves == ("no" if channel.treatment == "left out" else "yes")
+            assert attacks == ", ".join(channel.attacks)
+    withheld = {begin_sentence(c.name) for c in channels if c.treatment == "left out"}
+    assert withheld.isdisjoint(row[0] for row in external[0]["rows"])
 
 
 def test_what_would_change_the_decision_is_a_button(open_app: OpenApp, audited, audit_id) -> None:

@@ -9,7 +9,9 @@ import pytest
 from core.audit.asked.attack import parse_attack
 from core.audit.asked.spec import AuditSpec
 from core.data.catalogue import load_dataset
-from pages.ui import second_graph_form
+from core.findings.policy import find_policy
+from core.findings.verdict import judge
+from pages.ui import publishing, second_graph_form
 from tests.inline import run_inline
 
 
@@ -50,6 +52,17 @@ def test_a_unique_person_is_followed_to_where_it_is_not(open_app, identity_audit
     assert not app.exception
     assert app.selectbox(key="ego-release").value == "k_degree_anonymity"
     assert any("Fingerprint in this release:" in caption.value for caption in app.caption)
+
+
+def test_ids_that_the_audit_counts_as_left_out_are_replaced(
+    identity_audit, audit_id, audited, monkeypatch
+):
+    public = find_policy("public")
+    monkeypatch.setattr(publishing, "judge_view", lambda view: judge(view, public))
+    for audit, is_fixed in ((identity_audit, True), (audit_id, False)):
+        view = audited[0].get_view(audit)
+        (release,) = [choice.id for choice in view.spec.defenses]
+        assert publishing._leaves_ids_out(view, release) == is_fixed
 
 
 def test_people_are_looked_for_from_the_attack_page(open_app, audit_id, monkeypatch):

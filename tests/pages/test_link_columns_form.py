@@ -19,7 +19,8 @@ def test_columns_of_links_are_offered_where_they_can_leave(open_app: OpenApp, au
     seconds = LinkColumn("number", np.arange(graph.num_edges))
     table = LinkTable(np.arange(graph.num_edges), {"seconds": seconds})
     plain = audited[0].save_graph(graph)
-    own = audited[0].save_graph(replace(graph, link_table=table))
+    weights = np.arange(graph.num_edges) % 3
+    own = audited[0].save_graph(replace(graph, link_table=table, weights=weights))
     assert SAID not in texts(open_app("data", graph=plain))
     app = open_app("data", graph=own)
     assert SAID in texts(app)
@@ -28,7 +29,9 @@ def test_columns_of_links_are_offered_where_they_can_leave(open_app: OpenApp, au
     way = next(box for box in app.segmented_control if box.label.startswith("Columns to publish"))
     way.set_value("chosen").run()
     published = next(box for box in app.multiselect if box.label.startswith("Published columns"))
-    published.set_value(["link.seconds"]).run()
+    published.set_value(["link.seconds", "link.weight"]).run()
     assert not app.exception
+    said = "Published with the links: link.weight, link.seconds. No other column is."
+    assert said in texts(app).replace("\\", "")
     rules = next(box for box in app.selectbox if box.label.startswith("Generalise"))
     assert "link.seconds" in rules.options

@@ -150,6 +150,21 @@ def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None =
     return replace(release, facts={**count_changes(before, release.graph), **release.facts})
 
 
+def check_ids(store: Store, graph_hash: str) -> None:
+    """Raise InputError if an audit of the graph counts the ids as left out, which then must not
+    leave unsaid."""
+    audit = store.find_identity_audit(graph_hash)
+    if audit is not None:
+        raise InputError(
+            "pseudonyms",
+            f"must be chosen: audit {audit} of this graph looks for people behind pseudonyms and "
+            "counts the ids as left out",
+            "none",
+            "replace the ids (--pseudonyms, in scripts pseudonyms=True), or say that they leave "
+            "(--no-pseudonyms, pseudonyms=False)",
+        )
+
+
 def enter_publishing(
     store: Store,
     graph: Graph,

@@ -167,7 +167,16 @@ class Store:
     def find_same_audit(self, spec: AuditSpec, person: str = LOCAL.subject) -> str | None:
         """Id of the newest audit of this person with exactly this spec."""
         same = (AuditRow.graph_hash == spec.graph_hash) & (AuditRow.person == person)
-        return next((row.id for row in self._list_audits(same) if _is_spec(row.spec, spec)), None)
+        rows = self._list_audits(same)
+        return next((row.id for row in rows if _read_spec(row.spec) == spec), None)
+
+    def find_identity_audit(self, graph_hash: str) -> str | None:
+        """Id of the newest audit of a graph that looks for people behind pseudonyms."""
+        for row in self._list_audits(AuditRow.graph_hash == graph_hash):
+            spec = _read_spec(row.spec)
+            if spec is not None and spec.threats.identity is not None:
+                return str(row.id)
+        return None
 
     @_retried
     def update_audit(self, audit_id: str, **values: Any) -> None:
@@ -430,12 +439,12 @@ class Store:
                 yield connection
 
 
-def _is_spec(stored: object, spec: AuditSpec) -> bool:
-    """Whether a stored spec reads as this one: options that it lacks have their defaults."""
+def _read_spec(stored: object) -> AuditSpec | None:
+    """A stored spec, in which options that it lacks have their defaults; None if it has others."""
     try:
-        return AuditSpec.model_validate(stored) == spec
+        return AuditSpec.model_validate(stored)
     except ValueError:
-        return False
+        return None
 
 
 def _select_cells(audit_id: str, *columns: str) -> sa.Select[Any]:
