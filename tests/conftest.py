@@ -186,17 +186,20 @@ def _mark_quick(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.quick)
 
 
-def _keep_files_together(items: list[pytest.Item]) -> None:
-    """Tests of a file run in one process: every other one would make its fixtures anew."""
+def _keep_fixtures_together(items: list[pytest.Item]) -> None:
+    """Tests that share a fixture of their file run in one process: another would make it anew."""
     for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(item.path.parent.name + "/" + item.path.stem))
+        assert isinstance(item, pytest.Function)
+        fixtures = item._fixtureinfo.name2fixturedefs.values()
+        is_shared = any(defined[-1].scope == "module" for defined in fixtures)
+        if is_shared and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}/{item.path.stem}"))
 
 
 @pytest.hookimpl(tryfirst=True)  # before the ids get their groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     _mark_quick(items)
-    _keep_files_together(items)
+    _keep_fixtures_together(items)
     has_gpu: bool | None = None
     for item in items:
         if item.get_closest_marker("gpu"):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from core.audit.jobs import cluster as cluster_module
 from core.audit.jobs import engine
 from core.cli import team
@@ -40,8 +42,17 @@ def test_services_and_commands_of_tests_share_it(cluster_lender):
     assert team._start_cluster.__module__ == "tests.conftest"
 
 
-def test_tests_of_a_file_run_in_one_process(request):
+@pytest.fixture(scope="module")
+def shared():
+    return 1
+
+
+def test_tests_that_share_a_fixture_run_in_one_process(request, shared):
     assert request.node.get_closest_marker("xdist_group").args == ("tests/test_suite",)
+
+
+def test_others_run_where_there_is_time(request):
+    assert request.node.get_closest_marker("xdist_group") is None
 
 
 def test_processes_keep_what_they_compile():
