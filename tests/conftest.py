@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest.nodeid import NodeId
 from hypothesis import settings
 
 if TYPE_CHECKING:
@@ -196,10 +197,22 @@ def _keep_fixtures_together(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}/{item.path.stem}"))
 
 
-@pytest.hookimpl(tryfirst=True)  # before the ids get their groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def _name_groups(items: list[pytest.Item]) -> None:
+    """End the ids of a worker's tests in their group, by which `--dist loadgroup` goes.
+
+    pytest-xdist 3.8 writes the ids where pytest 9.2 does not read them: no group was kept.
+    """
+    for item in items:
+        marker = item.get_closest_marker("xdist_group")
+        if marker is not None:
+            item._id = NodeId.parse(f"{item.nodeid}@{marker.args[0]}")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     _mark_quick(items)
     _keep_fixtures_together(items)
+    if getattr(config.option, "loadgroup", False):
+        _name_groups(items)
     has_gpu: bool | None = None
     for item in items:
         if item.get_closest_marker("gpu"):

@@ -49,6 +49,8 @@ def shared():
 
 def test_tests_that_share_a_fixture_run_in_one_process(request, shared):
     assert request.node.get_closest_marker("xdist_group").args == ("tests/test_suite",)
+    is_grouped = getattr(request.config.option, "loadgroup", False)
+    assert request.node.nodeid.endswith("@tests/test_suite") == is_grouped
 
 
 def test_others_run_where_there_is_time(request):
