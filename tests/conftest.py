@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest.nodeid import NodeId
 from hypothesis import settings
 
 if TYPE_CHECKING:
@@ -22,6 +25,11 @@ if TYPE_CHECKING:
 # One thread a process: results do not depend on the machine's cores, and workers share them.
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+# Tests start processes by the hundred. Where none may keep what it compiled, each cluster compiles
+# the project's sources for 2.5 s of a processor, and each collection rewrites all tests anew.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # No deadline for an example of a property: how long one takes tells of the machine's load. Nightly
 # runs draw new examples, others the same ones, so that a change alone decides whether they pass.
@@ -67,43 +75,69 @@ class LentCluster:
     """An embedded cluster that whoever uses it cannot end."""
 
     def __init__(self, cluster: EmbeddedCluster) -> None:
-        self._cluster = cluster
+        self._cluster, self._lock = cluster, threading.Lock()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._cluster, name)
 
     def wait_until_ready(self) -> None:
-        if not self._cluster.address:
-            self._cluster.wait_until_ready()
+        with self._lock:
+            if not self._cluster.address:
+                self._cluster.wait_until_ready()
 
     def close(self) -> None:
         """The process of the tests ends it."""
 
 
-@pytest.fixture(scope="session")
-def lent_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LentCluster]:
-    from core.audit.jobs.cluster import EmbeddedCluster
+class ClusterLender:
+    """Starts the cluster when it is first asked for, whatever a test set for its own."""
 
-    cluster = EmbeddedCluster(tmp_path_factory.mktemp("cluster"))
-    yield LentCluster(cluster)
-    cluster.close()
+    def __init__(self, home: Path) -> None:
+        self._home, self._lock = home, threading.Lock()
+        self._cluster: EmbeddedCluster | None = None
+        self._lent: LentCluster | None = None
+
+    def lend(self, _home: Path | None = None) -> LentCluster:
+        """For any AUDIT_HOME: cells are told theirs."""
+        from core.audit.jobs.cluster import EmbeddedCluster
+
+        with self._lock:
+            if self._lent is None or not self._lent.is_alive:
+                with pytest.MonkeyPatch.context() as patch:
+                    patch.delenv("AUDIT_WORKERS", raising=False)
+                    self._cluster = EmbeddedCluster(self._home)
+                self._lent = LentCluster(self._cluster)
+            return self._lent
+
+    def close(self) -> None:
+        if self._cluster is not None:
+            self._cluster.close()
+
+
+@pytest.fixture(scope="session")
+def cluster_lender(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterLender]:
+    lender = ClusterLender(tmp_path_factory.mktemp("cluster"))
+    yield lender
+    lender.close()
 
 
 @pytest.fixture(autouse=True)
-def _lend_cluster(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands that run in this process share a cluster: a start costs more than a small audit.
+def _lend_cluster(
+    request: pytest.FixtureRequest, cluster_lender: ClusterLender, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Services and commands of this process share a cluster: a start costs more than a small audit.
 
     Not where a test is about the cluster of its own (marker `own_cluster`).
     """
     if request.node.get_closest_marker("own_cluster"):
         return
-    from core.audit.jobs.engine import is_embedded
+    from core.audit.jobs import engine
     from core.cli import team
 
-    def lend() -> LentCluster | None:
-        return request.getfixturevalue("lent_cluster") if is_embedded() else None
-
-    monkeypatch.setattr(team, "_start_cluster", lend)
+    monkeypatch.setattr(engine, "EmbeddedCluster", cluster_lender.lend)
+    monkeypatch.setattr(
+        team, "_start_cluster", lambda: cluster_lender.lend() if engine.is_embedded() else None
+    )
 
 
 @pytest.fixture(scope="session")
@@ -153,8 +187,32 @@ def _mark_quick(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.quick)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def _keep_fixtures_together(items: list[pytest.Item]) -> None:
+    """Tests that share a fixture of their file run in one process: another would make it anew."""
+    for item in items:
+        assert isinstance(item, pytest.Function)
+        fixtures = item._fixtureinfo.name2fixturedefs.values()
+        is_shared = any(defined[-1].scope == "module" for defined in fixtures)
+        if is_shared and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}/{item.path.stem}"))
+
+
+def _name_groups(items: list[pytest.Item]) -> None:
+    """End the ids of a worker's tests in their group, by which `--dist loadgroup` goes.
+
+    pytest-xdist 3.8 writes the ids where pytest 9.2 does not read them: no group was kept.
+    """
+    for item in items:
+        marker = item.get_closest_marker("xdist_group")
+        if marker is not None:
+            item._id = NodeId.parse(f"{item.nodeid}@{marker.args[0]}")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     _mark_quick(items)
+    _keep_fixtures_together(items)
+    if getattr(config.option, "loadgroup", False):
+        _name_groups(items)
     has_gpu: bool | None = None
     for item in items:
         if item.get_closest_marker("gpu"):

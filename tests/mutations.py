@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import ast
 import io
-import os
 import re
 import shutil
 import subprocess
@@ -90,11 +89,7 @@ def run_mutation(mutation: Mutation, scratch: Path) -> str:
     try:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
         done = subprocess.run(
-            [*command, *mutation.tests.split()],
-            cwd=scratch,
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True,
-            timeout=LIMIT_S,
+            [*command, *mutation.tests.split()], cwd=scratch, capture_output=True, timeout=LIMIT_S
         )
     except subprocess.TimeoutExpired:
         return "killed"

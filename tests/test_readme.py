@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from core.cli.main import build_parser, main
+from core.data import catalogue
+from core.data.synthetic import generate_social
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -95,6 +97,7 @@ def test_commands_are_understood(command: str) -> None:
 def test_commands_run(command: str, tmp_path, audit_home, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AUDIT_WORKERS", "1")
+    monkeypatch.setattr(catalogue, "generate_social", lambda: generate_social(200))
     monkeypatch.setenv("_AUDIT_COMMANDS", "")  # what the command sets is taken back
     write_tables(tmp_path)
     arguments = shrink(command)

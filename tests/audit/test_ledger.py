@@ -455,6 +455,7 @@ def test_the_command_counts_reordered_and_edited_files_together(audit_home, tmp_
     assert "assign lineage" in capsys.readouterr().out
 
 
+@pytest.mark.xdist_group("audit cluster")
 def test_runs_of_the_app_share_the_ledger_and_obey_its_budget(service, graph):
     spec = PublishSpec(
         graph_hash=graph.content_hash, defense=MethodChoice.parse(EDGE_RAND), budget=4.0

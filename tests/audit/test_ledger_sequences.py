@@ -133,7 +133,7 @@ def empty(tmp_path_factory) -> Path:
 
 @pytest.mark.parametrize(
     "seeds",
-    [range(24), pytest.param(range(24, 1000), marks=pytest.mark.nightly)],
+    [range(12), pytest.param(range(12, 1000), marks=pytest.mark.nightly)],
     ids=["quick", "thousand"],
 )
 def test_the_ledgers_sum_is_that_of_a_list_kept_by_hand(empty, tmp_path, seeds, monkeypatch):

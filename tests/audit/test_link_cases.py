@@ -75,7 +75,7 @@ def test_each_attack_also_knows_the_defense_but_for_baseline_attackers_on_every_
 
 def test_rows_say_what_was_attacked_by_whom(tmp_path):
     graph = two_communities(60)
-    view = run_inline(make_spec(graph, ("adamic_adar", *INSIDE), **MORE), graph, tmp_path)
+    view = run_inline(make_spec(graph, ("adamic_adar", INSIDE[0]), **MORE), graph, tmp_path)
     rows = describe_audit(view)["results"]
     assert not [row for row in rows if row["status"] == "failed"]
     found = {(r["threat"], r["knowledge"], r["metric"]) for r in rows if r["value"] is not None}

@@ -65,6 +65,7 @@ def is_training(service, audit_id):
     return any(cell.method.startswith("gae") and cell.fraction > 0 for cell in running)
 
 
+@pytest.mark.own_cluster
 @pytest.mark.xdist_group("audit cluster")
 class TestService:
     @pytest.fixture(autouse=True)
@@ -239,7 +240,7 @@ class TestService:
 
 @pytest.mark.xdist_group("audit cluster")
 def test_after_a_killed_process_a_resume_computes_only_the_rest(tmp_path, graph, make_spec):
-    attacks = [{"key": "adamic_adar"}, {"key": "gae_cosine", "config": {"epochs": 1500}}]
+    attacks = [{"key": "adamic_adar"}, {"key": "gae_cosine", "config": {"epochs": 400}}]
     spec = make_spec(num_repeats=2, attacks=attacks, defenses=[])
     store = Store(tmp_path)
     store.save_graph(graph)

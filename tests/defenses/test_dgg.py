@@ -111,4 +111,4 @@ def test_the_claim_is_not_refuted_and_a_quarter_of_the_noise_is(monkeypatch):
     assert not check_claim(Dgg(epsilon=1.0), context, trials=1500).is_refuted
     spend = Account.spend
     monkeypatch.setattr(Account, "spend", lambda *arguments: spend(*arguments) / 4)
-    assert check_claim(Dgg(epsilon=1.0), context, trials=2000).is_refuted
+    assert check_claim(Dgg(epsilon=1.0), context, trials=1000).is_refuted

@@ -147,7 +147,7 @@ def test_the_degree_distribution_is_nearer_than_that_of_the_independent_baseline
 @pytest.mark.parametrize("n", [24, 300])
 def test_the_claim_is_not_refuted_and_an_eighth_of_the_noise_is(n, monkeypatch):
     """Without clipping on 24 nodes, with it on 300."""
-    game = {"trials": 1600, "neighbors": make_neighbors("node", n)}
+    game = {"trials": 800, "neighbors": make_neighbors("node", n)}
     defense = NodePrivate(epsilon=2.0, delta=0.01)
     note = defense.publish(game["neighbors"][0], None, Context(Seed(0))).guarantee.note
     assert ("Nothing was clipped" in note) == (n == 24)

@@ -291,7 +291,7 @@ values = st.dictionaries(
 )
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(values, st.floats(0, 0.3), st.floats(0, 1), st.floats(0, 1))
 def test_tightening_a_limit_never_makes_a_verdict_milder(found, half, first, second):
     view = make_audit({**make_noise(NAMES, ATTACKS), **found}, ATTACKS, half=half)
@@ -305,7 +305,7 @@ def test_tightening_a_limit_never_makes_a_verdict_milder(found, half, first, sec
         assert grades[0] >= grades[1]
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(values, st.floats(0, 0.1), st.data())
 def test_leaving_attackers_out_never_clears_what_was_refused(found, half, data):
     """Neither attackers whose results are lost, nor attackers that nobody planned."""

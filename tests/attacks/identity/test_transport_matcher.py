@@ -27,8 +27,7 @@ from core.seeding import Seed
 from core.threats import IdentityThreat
 
 KEY = "transport_matcher"
-
-pytestmark = pytest.mark.xdist_group("transport matcher")  # its fixture takes half a minute
+QUICK = {"rounds": 2, "candidates": 16}
 
 
 def find(key, release, threat, seed=0, **config):
@@ -43,7 +42,7 @@ def sampled():
     keep = np.random.default_rng(5).random(graph.num_edges) < 0.6
     threat = draw_identity_threat(graph, Seed(3), 0.6, 0.0, 0)
     release = graph.with_edges(graph.edges[keep])
-    return release, threat, find(KEY, release, threat)
+    return release, threat, find(KEY, release, threat, **QUICK)
 
 
 @pytest.fixture
@@ -162,7 +161,7 @@ def test_its_confidence_is_the_accuracy_in_simulations(sampled, monkeypatch):
         return graph, np.roll(truth, 1)
 
     monkeypatch.setattr(matcher_training, "simulate_release", mislead)
-    assert find(KEY, release, threat, rounds=2).confidence.max() < 0.2
+    assert find(KEY, release, threat, **QUICK).confidence.max() < 0.2
 
 
 def test_it_does_not_look_at_the_truth(sampled):
@@ -171,7 +170,7 @@ def test_it_does_not_look_at_the_truth(sampled):
     people = np.random.default_rng(0).permutation(threat.people)
     people[::3] = -1
     blind = replace(threat, original=empty, people=people)
-    found, again = (find(KEY, release, each, rounds=1) for each in (threat, blind))
+    found, again = (find(KEY, release, each, rounds=1, candidates=8) for each in (threat, blind))
     assert (again.candidates == found.candidates).all()
     assert (again.confidence == found.confidence).all()
 
