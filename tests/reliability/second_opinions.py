@@ -152,6 +152,15 @@ def _read_networkx(read: Callable[[Path], Any]) -> Callable[[Path], Iterator[Rea
     return call
 
 
+def _read_pajek(path: Path) -> Any:
+    lines, is_links = path.read_bytes().decode().splitlines(), False
+    for number, line in enumerate(lines):
+        is_links = not line.lower().startswith("*vertices") if line.startswith("*") else is_links
+        if is_links:  # 05 is vertex 5, which NetworkX takes for another node
+            lines[number] = re.sub(r"(?<!\S)0+(?=[1-9]\d*(\s|$))", "", line, count=2)
+    return nx.parse_pajek(lines)
+
+
 def _read_gml(path: Path) -> Any:
     try:
         return nx.read_gml(path)
@@ -329,7 +338,7 @@ READERS: dict[str, Callable[[Path], Iterator[Reading]]] = {
     ".gexf": _read_networkx(nx.read_gexf),
     ".gml": _read_networkx(_read_gml),
     ".json": _read_networkx(_read_json),
-    ".net": _read_networkx(nx.read_pajek),
+    ".net": _read_networkx(_read_pajek),
     ".mtx": _read_matrix,
     ".sif": _read_sif,
     ".zip": _read_zip,
