@@ -12,7 +12,6 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from core.algorithms.pairs import hide_links
-from core.attacks.link.degree_product import DegreeProduct
 from core.attacks.link.gae_cosine import GaeCosine
 from core.attacks.link.gae_svc import GaeSvc
 from core.attacks.link.katz import Katz
@@ -84,10 +83,10 @@ class FindsStrength(Defense):
     if they were. They are defended at several strengths, each judged by the strongest of several
     attacks (those of `build_attacks`) on a draw, inverted if below chance; the weakest strength
     within the target then defends the sensitive links, else the weakest that is no worse than any
-    but for noise; the facts say which. Links
-    are held out uniformly: sensitive links of a kind that is easier to infer than others are
-    protected less than the target says. Attackers that read features alone are not asked, as no
-    strength stops them.
+    but for noise; the facts say which. Links are held out uniformly: sensitive links of a kind that
+    is easier to infer than others are protected less than the target says. Attackers that read
+    features or degrees alone are not asked, as no strength stops them: on LastFM Asia the degree
+    product has .79 at the weakest of five strengths tried and .77 at the strongest.
     """
 
     if TYPE_CHECKING:
@@ -220,17 +219,9 @@ def hold_out(graph: Graph, threats: Threats, context: Context) -> Threats:
 
 
 def build_attacks() -> dict[str, LinkAttack]:
-    """Attacks of different kinds that read links: degrees, neighbours, walks, two embeddings, each
-    compared and classified."""
-    kinds = (
-        DegreeProduct,
-        ResourceAllocation,
-        Katz,
-        Node2vecCosine,
-        Node2vecSvc,
-        GaeCosine,
-        GaeSvc,
-    )
+    """Attacks of different kinds that read links: neighbours, walks, two embeddings, each compared
+    and classified."""
+    kinds = (ResourceAllocation, Katz, Node2vecCosine, Node2vecSvc, GaeCosine, GaeSvc)
     return {kind.info.key: kind.model_validate({}) for kind in kinds}
 
 
