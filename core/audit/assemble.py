@@ -128,9 +128,13 @@ def assemble_view(
     row: Row[Any],
     load_graph: Callable[[str], Graph] | None = None,
     level: float | None = None,
+    repeats: int | None = None,
 ) -> AuditView:
-    """The view of a finished or running audit, with intervals of this level; by default of the
-    usual one, and of a confirmation of the one at which all of them hold together.
+    """The view of a finished or running audit.
+
+    level    of its intervals; None: the usual one, of a confirmation the one at which all of them
+             hold together
+    repeats  the first ones that it shows; None: all
 
     Tables of nodes and curves are read from their cells when they are first asked for. Raises
     DamagedError if one of these cells is incomplete.
@@ -138,7 +142,7 @@ def assemble_view(
     spec = AuditSpec.model_validate(row.spec)
     if level is None:
         level = LEVEL if spec.confirmation_error is None else compute_level(spec)
-    cells = store.list_cells(row.id)
+    cells = [c for c in store.list_cells(row.id) if repeats is None or c.repeat < repeats]
     load = load_graph or store.load_graph
     groups: Groups = {}
     repeated = {

@@ -476,7 +476,8 @@ class AuditService:
             run.start()
 
     def _make_stopping_rule(self, audit_id: str, spec: AuditSpec) -> Callable[[int], bool] | None:
-        """Function that decides whether the audit may end after so many repeats, or None."""
+        """Function that decides whether the audit may end after so many repeats, or None. It sees
+        no later ones, of which some parts may have been computed first or before a resume."""
         rule = self._stopping_rule
         if rule is None or not spec.stop_early:
             return None
@@ -484,7 +485,7 @@ class AuditService:
             spec,
             repeats,
             lambda level: assemble_view(
-                self._store, self._store.find_audit(audit_id), self.load_graph, level
+                self._store, self._store.find_audit(audit_id), self.load_graph, level, repeats
             ),
         )
 

@@ -241,6 +241,24 @@ class TestService:
         assert service.wait(audit_id, 300)
         assert service.get_view(audit_id).num_repeats == view.num_repeats
 
+    def test_a_decision_sees_no_later_repeats(self, spec, tmp_path_factory):
+        """Parts of the original are computed first, of all repeats, and a resume finds them all."""
+        seen = []
+
+        def record(spec, repeats, assemble):
+            seen.append((repeats, assemble(0.95).num_repeats))
+            return False
+
+        service = AuditService(tmp_path_factory.mktemp("home"), record)
+        try:
+            service.save_graph(two_communities())
+            audit_id = service.start_audit(spec.update(num_repeats=3))
+            assert service.wait(audit_id, 300)
+            service._make_stopping_rule(audit_id, spec.update(num_repeats=3))(1)
+        finally:
+            service.close()
+        assert seen == [(1, 1), (2, 2), (1, 1)]
+
     def test_without_the_option_all_repeats_run(self, service, spec):
         audit_id = service.start_audit(spec.update(stop_early=False))
         assert service.wait(audit_id, 300)
