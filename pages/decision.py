@@ -67,8 +67,12 @@ def main() -> None:
         _show_decision(view)
     elif view.summary.state.is_active:
         st.info("The decision appears here when the first parts have finished.")
+    start = (view.spec.policy or {}).get("key")
     page.show_folded(
-        "Start a new audit with other answers", "start-over", show_guide, icon=":material/quiz:"
+        "Start a new audit with other answers",
+        "start-over",
+        lambda: show_guide(start),
+        icon=":material/quiz:",
     )
 
 

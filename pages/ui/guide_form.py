@@ -30,14 +30,19 @@ FIRST_LOOK_S = 300
 """Expected seconds up to which the audit that can clear a release is the one proposed first."""
 
 
-def show_guide() -> AuditSpec | None:
+def show_guide(start: str | None = None) -> AuditSpec | None:
     """The guide; returns what its answers ask for, without defenses, or None where no audit of
-    them can start. The recipient is asked first: policy, attacks and defenses follow from it."""
+    them can start. The recipient is asked first: policy, attacks and defenses follow from it.
+
+    start  key of the policy of the audit that is open, which may be a recipient's
+    """
     graph = session.current_graph()
     service.warm_up()
+    known = list(RECIPIENTS)
+    place = next((i for i, key in enumerate(known) if key == start), None)
     recipient = st.radio(
-        "Who receives it?", list(RECIPIENTS), None, format_func=RECIPIENTS.__getitem__,
-        key="guide-recipient", persist_state="session",
+        "Who receives it?", known, place,
+        format_func=RECIPIENTS.__getitem__, key="guide-recipient", persist_state="session",
     )  # fmt: skip
     if recipient is None:
         st.caption("Limits, attacks and proposed defenses depend on the recipient.")

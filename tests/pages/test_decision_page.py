@@ -54,6 +54,21 @@ def test_the_recipient_is_asked_first_and_without_a_default(
     assert find_policy("partner").summary in texts(app)
 
 
+def test_another_audit_starts_from_the_recipient_of_the_open_one(
+    open_app: OpenApp, audited, audit_id: str, monkeypatch
+) -> None:
+    view = audited[0].get_view(audit_id)
+    policy = find_policy("partner").model_dump(mode="json")
+    for asked, chosen in ((policy, "partner"), (None, None)):
+        spec = view.spec.model_copy(update={"policy": asked})
+        of = replace(view, spec=spec)
+        monkeypatch.setattr("pages.ui.cache.load_view", lambda _audit, of=of: of)
+        app = open_app("decision", audit=audit_id)
+        app.session_state["start-over-False"] = True
+        app.run()
+        assert app.radio(key="guide-recipient").value == chosen
+
+
 def test_what_can_clear_a_release_in_five_minutes_is_proposed_first(
     open_app: OpenApp, example: str, audited, monkeypatch
 ) -> None:
