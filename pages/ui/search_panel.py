@@ -34,17 +34,26 @@ def show_search(spec: AuditSpec) -> None:
     spec  secrets, disclosure and policy that a release must meet
     """
     with st.container(key="search"):
-        found = list_requests(service.open_service(), spec.graph_hash)
-        shown = found[0] if found else None
+        shown = _find_shown(spec)
         if shown is not None:
             _show_progress(shown)
         fold = st.expander(
-            "Search with other wishes" if found else "What must stay useful?",
-            expanded=not found,
-            key=f"search-form-{bool(found)}",
+            "What must stay useful?" if shown is None else "Search with other wishes",
+            expanded=shown is None,
+            key=f"search-form-{shown is not None}",
         )
         with fold:
             _show_form(spec)
+
+
+def _find_shown(spec: AuditSpec) -> SearchRequest | None:
+    """The search that was just started here, which may have no audit yet, else the newest one."""
+    found = list_requests(service.open_service(), spec.graph_hash)
+    started: SearchRequest | None = st.session_state.get("search")
+    known = {request.id for request in found}
+    if started and started.spec.graph_hash == spec.graph_hash and started.id not in known:
+        return started
+    return found[0] if found else None
 
 
 def _show_form(spec: AuditSpec) -> None:
@@ -101,7 +110,7 @@ def _show_form(spec: AuditSpec) -> None:
             page.show_error(error)
             return
         _get_searches().start(service.open_service(), request, within)
-        st.session_state["search"] = request.id
+        st.session_state["search"] = request
         st.rerun()
 
 

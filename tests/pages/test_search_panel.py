@@ -79,12 +79,18 @@ def test_before_an_audit_the_answers_of_the_guide_are_searched(
 ):
     started = []
     monkeypatch.setattr(BackgroundSearches, "start", lambda *words: started.append(words[2]))
+    running = {"is_running": True}
+    monkeypatch.setattr(BackgroundSearches, "is_running", lambda *_: running["is_running"])
     app = open_app("decision", graph=example)
     app.radio(key="guide-recipient").set_value("internal").run()
     app.button(key="search-start").click().run()
     assert not app.exception
     assert started[0].policy.key == "internal"
     assert started[0].spec.graph_hash == example
+    assert "The search is starting" in texts(app), "before its first audit is stored"
+    running["is_running"] = False
+    app.run()
+    assert any("The search is not over" in warning.value for warning in app.warning)
 
 
 def test_a_search_runs_beside_the_pages_until_it_is_stopped():
