@@ -88,9 +88,9 @@ def _publish_graph(options: argparse.Namespace) -> int:
     spec = PublishSpec.check_fields({**fields, "graph_hash": graph.content_hash, "defense": choice})
     shown = (options.utility,) if options.utility else ()
     leaving = list_released(spec, graph, choice.make_defense(), shown)
-    say(describe_columns(leaving, spec.disclosure.generalize))  # before the ledger is charged
+    told = describe_columns(leaving, spec.disclosure.generalize)
     release, provenance, paths = write_publishing(
-        graph, spec, options.out, shown, options.pseudonyms
+        graph, spec, options.out, shown, options.pseudonyms, told
     )
     files = ", ".join(path.name for path in paths)
     say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
@@ -113,12 +113,14 @@ def write_publishing(
     path: Path,
     attributes: Sequence[str] = (),
     pseudonyms: bool | None = None,
+    told: str = "",
 ) -> tuple[Release, dict[str, Any], list[Path]]:
     """Draw a release with fresh noise, enter it in the ledger and write it; returns it with its
     provenance and files.
 
     attributes  columns that leave where the spec names none
     pseudonyms  whether ids are replaced; None, no, unless an audit counts them as left out
+    told        said before the ledger is charged
 
     Raises InputError then.
     """
@@ -135,6 +137,8 @@ def write_publishing(
         if not is_renamed and pseudonyms is None:
             check_ids(store, spec.graph_hash)
         release = publish_release(graph, spec)
+        if told:
+            say(told)
         run = secrets.token_hex(8)
         provenance = enter_publishing(store, graph, spec, release, run)
         Team(store).record(LOCAL, "publish release", run)
