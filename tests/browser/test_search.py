@@ -14,7 +14,7 @@ from core.data.catalogue import load_dataset
 from tests.browser import driver
 from tests.conftest import find_data_root
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.nightly]
 
 MAX_CLICKS = 15
 MAX_S = 600
@@ -23,7 +23,7 @@ MAX_S = 600
 ENDS = re.compile("A release may leave|No release passes|Not decided")
 
 
-@pytest.fixture(params=["karate", pytest.param("nba", marks=pytest.mark.nightly)])
+@pytest.fixture(params=["karate", "nba"])
 def files(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[tuple[Path, ...], int]:
     """What is uploaded, and how many people it holds."""
     if request.param == "nba":
