@@ -20,6 +20,7 @@ MAX_CLICKS = 15
 MAX_S = 600
 """On two cores that do nothing else: so many seconds by the clock, or of the processors."""
 
+FEW = 100
 ENDS = re.compile("A release may leave|No release passes|Not decided")
 
 
@@ -69,14 +70,16 @@ def test_a_release_that_may_leave_is_found(page: Page, files: tuple[tuple[Path, 
     expect(search).to_contain_text(ENDS, timeout=driver.RUN_MS)
     driver.settle(page)
     outcome = search.inner_text()
-    assert "Not decided" not in outcome, outcome
     spent = (driver.count_cpu() - before, time.monotonic() - started)
     if "A release may leave" in outcome:
         click(search.get_by_role("button", name="Open the confirming audit"))
         driver.settle(page, "Release decision")
         assert re.search("[Pp]ublish", driver.read_answer(page))
         assert "Do not publish" not in driver.read_answer(page)
-    else:
+    elif "No release passes" in outcome:
         assert "comes nearest" in outcome
+    else:  # of few people nothing can be proven, which is said
+        assert people < FEW, outcome
+        assert "would not prove it" in outcome
     assert clicks <= MAX_CLICKS
     assert min(spent) < MAX_S, spent
