@@ -219,7 +219,7 @@ def run_search(
 
 LATE = "the time was over"
 
-POLL_S = 0.5
+POLL_S = 1.0
 """Seconds between looks at a trial's progress."""
 
 

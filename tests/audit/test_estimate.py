@@ -131,6 +131,20 @@ def test_a_running_cell_counts_by_what_is_left_of_it() -> None:
     assert estimate_time(NONE, [], [(GAE, 4.0)], 2) == TimeRange(0.0, 0.0)
 
 
+def test_cells_of_one_kind_are_predicted_once(monkeypatch) -> None:
+    """Of a search of 44 CPU seconds, the estimates of its progress took more than that."""
+    asked, predict = [], TimeModel._predict
+    monkeypatch.setattr(
+        TimeModel, "_predict", lambda m, task: asked.append(task) or predict(m, task)
+    )
+    model = TimeModel([PastCell("attack", "gae_cosine", 500, 2.0)])
+    left = [replace(GAE, progress=part / 100) for part in range(100)]
+    first = estimate_time(model, left, [(NEW, 1.0)] * 50, 2)
+    assert len(asked) == 2
+    assert first == estimate_time(model, left, [(NEW, 1.0)] * 50, 2)
+    assert model.predict(replace(GAE, size=1_000)) > model.predict(GAE)
+
+
 def test_the_range_is_as_wide_as_little_is_known() -> None:
     past = TimeModel([PastCell("attack", "gae_cosine", 100, 2.0)])
     katz = make_task("attack", "katz", 10, 90)

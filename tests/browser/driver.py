@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
@@ -24,6 +25,29 @@ def open_page(page: Page, path: str, title: str) -> None:
     """A full load of a page."""
     page.goto(f"/{path}")
     settle(page, title)
+
+
+def upload(
+    page: Page, paths: Sequence[Path], people: int, click: Callable[[Locator], None]
+) -> None:
+    """Load files of one's own from the first page, in two clicks."""
+    open_page(page, "", "Overview")
+    with page.expect_file_chooser() as chooser:
+        zone = page.get_by_test_id("stFileUploaderDropzone").locator("visible=true").first
+        click(zone.get_by_test_id("stBaseButton-secondary").first)
+    chooser.value.set_files(list(paths))
+    wait_for_columns(page, paths)
+    click(page.get_by_role("button", name="Load the graph"))
+    expect(page.locator(".st-key-answer")).to_contain_text(f"{people:,} people")
+    expect(page.get_by_test_id("stAlert").first).to_contain_text("is loaded")
+
+
+def wait_for_columns(page: Page, paths: Sequence[Path]) -> None:
+    """Until the uploaded files are read and what they hold is asked for."""
+    if len(paths) > 1:
+        expect(page.get_by_role("combobox", name="Id column")).to_be_visible()
+    expect(page.get_by_role("button", name="Load the graph")).to_be_enabled()
+    settle(page)
 
 
 def load_example(page: Page) -> None:

@@ -81,16 +81,7 @@ def test_at_most_twelve_clicks(page: Page, files: Files, tmp_path: Path) -> None
         driver.settle(page)
 
     before, started = driver.count_cpu(), time.monotonic()
-    driver.open_page(page, "", "Overview")
-    with page.expect_file_chooser() as chooser:
-        zone = page.get_by_test_id("stFileUploaderDropzone").locator("visible=true").first
-        click(zone.get_by_test_id("stBaseButton-secondary").first)
-    chooser.value.set_files(list(files.paths))
-    _wait_for_columns(page, files)
-    click(page.get_by_role("button", name="Load the graph"))
-    expect(page.locator(".st-key-answer")).to_contain_text(f"{files.people:,} people")
-    expect(page.get_by_test_id("stAlert").first).to_contain_text("is loaded")
-
+    driver.upload(page, files.paths, files.people, click)
     click(page.locator(".st-key-next button"))
     driver.settle(page, "Release decision")
     click(page.get_by_test_id("stRadio").get_by_text("Colleagues, in a controlled room").first)
@@ -126,7 +117,7 @@ def test_without_a_mouse(page: Page, files: Files, tmp_path: Path) -> None:
     with page.expect_file_chooser() as chooser:
         _go(page, "upload Upload").press("Enter")  # the icon and the label, not the tab
     chooser.value.set_files(list(files.paths))
-    _wait_for_columns(page, files)
+    driver.wait_for_columns(page, files.paths)
     _go(page, "Load the graph").press("Enter")
     expect(page.locator(".st-key-answer")).to_contain_text(f"{files.people:,} people")
     driver.settle(page)
@@ -169,14 +160,6 @@ def test_without_a_mouse(page: Page, files: Files, tmp_path: Path) -> None:
     driver.settle(page)
     _go(page, "Make the release").press("Enter")
     expect(_find_button(page, "Download the release")).to_be_visible(timeout=driver.RUN_MS)
-
-
-def _wait_for_columns(page: Page, files: Files) -> None:
-    """Until the uploaded files are read and what they hold is asked for."""
-    if len(files.paths) > 1:
-        expect(page.get_by_role("combobox", name="Id column")).to_be_visible()
-    expect(page.get_by_role("button", name="Load the graph")).to_be_enabled()
-    driver.settle(page)
 
 
 def _wait_for_verdict(page: Page) -> None:

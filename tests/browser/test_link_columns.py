@@ -105,7 +105,7 @@ def _check_decision(page: Page) -> None:
     for name in COLUMNS:
         called = "Link weights" if name == "weight" else f"Values of link.{name}"
         row = table.get_by_role("row").filter(has_text=called)
-        expect(row).to_contain_text("attacked")
+        expect(row).not_to_contain_text("not attacked")
         expect(row).to_contain_text("Value join")
     expect(table).to_contain_text("coarsened (year and month), attacked")
     expect(table.get_by_role("row").filter(has_text="Links")).to_contain_text("not attacked")

@@ -48,18 +48,7 @@ def test_a_release_that_may_leave_is_found(page: Page, files: tuple[tuple[Path, 
         driver.settle(page)
 
     before, started = driver.count_cpu(), time.monotonic()
-    driver.open_page(page, "", "Overview")
-    with page.expect_file_chooser() as chooser:
-        zone = page.get_by_test_id("stFileUploaderDropzone").locator("visible=true").first
-        click(zone.get_by_test_id("stBaseButton-secondary").first)
-    chooser.value.set_files(list(paths))
-    if len(paths) > 1:
-        expect(page.get_by_role("combobox", name="Id column")).to_be_visible()
-    expect(page.get_by_role("button", name="Load the graph")).to_be_enabled()
-    driver.settle(page)
-    click(page.get_by_role("button", name="Load the graph"))
-    expect(page.locator(".st-key-answer")).to_contain_text(f"{people:,} people")
-    expect(page.get_by_test_id("stAlert").first).to_contain_text("is loaded")
+    driver.upload(page, paths, people, click)
     click(page.locator(".st-key-next button"))
     driver.settle(page, "Release decision")
     click(page.get_by_test_id("stRadio").get_by_text("Colleagues, in a controlled room").first)

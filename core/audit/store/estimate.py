@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import median
 from typing import Literal
@@ -131,6 +131,7 @@ class TimeModel:
 
     def __init__(self, past: Iterable[PastCell]) -> None:
         self._past: dict[tuple[str, str], list[PastCell]] = {}
+        self._predicted: dict[Task, float] = {}
         for item in past:
             if item.seconds > 0:
                 self._past.setdefault((item.kind, item.name), []).append(item)
@@ -143,7 +144,14 @@ class TimeModel:
 
     def predict(self, task: Task) -> float:
         """Expected seconds: scaled past runs, else `TYPICAL_S`, else the cost class; the
-        geometric mean of past and typical times if the sizes differ much."""
+        geometric mean of past and typical times if the sizes differ much. Found once a task: an
+        audit has thousands of cells of a few kinds, and its progress is asked for every second."""
+        key = replace(task, progress=0.0)
+        if key not in self._predicted:
+            self._predicted[key] = self._predict(task)
+        return self._predicted[key]
+
+    def _predict(self, task: Task) -> float:
         size = task.size
         first = (_find_typical(task) or DEFAULT_S[task.cost]) * _scale(size)
         known = self._past.get((task.kind, task.name), [])
@@ -169,11 +177,12 @@ def estimate_time(
     for task, seconds in done:
         if seconds > 0:
             own.setdefault((task.kind, task.name), []).append(seconds / _scale(task.size))
+    typical = {key: median(known) for key, known in own.items()}
     correction, trust = _compare_machine(model, done)
     times, doubt = [], 0.0
     for task in left:
-        known = own.get((task.kind, task.name))
-        whole = median(known) * _scale(task.size) if known else model.predict(task) * correction
+        known = typical.get((task.kind, task.name))
+        whole = known * _scale(task.size) if known else model.predict(task) * correction
         factor = DOUBT["own"] if known else DOUBT[model.find_source(task)]
         power = 1.0 if known else 1.0 - trust * (1.0 - CORRECTED)
         times.append(whole * (1.0 - min(max(task.progress, 0.0), 1.0)))
