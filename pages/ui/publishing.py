@@ -97,10 +97,11 @@ def _describe_leaving(view: AuditView, release: str) -> str:
     """Which columns a release will hold, before it is made and entered in the ledger."""
     choice = next(choice for choice in view.spec.defenses if choice.id == release)
     spec = view.spec.update(leave_out=())  # the view's graph is without these nodes
-    if not spec.disclosure.names_columns:
-        return "No column leaves, in any format, but attributes that you include in the download."
     columns = list_released(spec, view.load_graph(), choice.make_defense())
-    return describe_columns(columns, spec.disclosure.generalize)
+    text = describe_columns(columns, spec.disclosure.generalize)
+    if spec.disclosure.names_columns:
+        return text
+    return f"{text} Attributes are, if you include them in the download; this holds for any format."
 
 
 def _check_policy(view: AuditView, release: str) -> bool:

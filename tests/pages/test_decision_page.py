@@ -21,11 +21,13 @@ from core.report.decision_page import build_verdict
 from core.words import begin_sentence
 from pages.ui import documents, estimate
 from pages.ui.page import STATE_ICONS
+from pages.ui.publishing import _describe_leaving
 from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
 from tests.pages.conftest import OpenApp, open_tab
 
 RELEASE = "random_deletion:strength=0.5"
+HALF = {"key": "random_deletion", "config": {"strength": 0.5}}
 
 
 def texts(app) -> str:
@@ -156,7 +158,7 @@ def test_a_choice_is_carried_to_publishing_which_refuses_or_asks(
     app.switch_page("../report.py").run()
     assert app.selectbox(key=f"publish-choice-{audit_id}").value.id == RELEASE
     assert app.button(key="publish").disabled
-    assert "No column leaves, in any format, but attributes" in texts(app)
+    assert "No column is published with the links. Attributes are, if you include" in texts(app)
     refused = [item.value for item in app.error if "does not allow this release" in item.value]
     assert bool(refused) == (decision == "do_not_publish")
     if decision == "review":
@@ -417,9 +419,12 @@ def test_weights_that_leave_are_named_with_their_remedy(open_app: OpenApp, audit
     graph = two_communities(40, seed=5)
     graph = replace(graph, weights=np.arange(1.0, graph.num_edges + 1))
     fields = {"graph_name": "calls", "graph_hash": graph.content_hash, "identity": {}}
-    spec = AuditSpec.check_spec({**fields, "num_repeats": 1, "attacks": [{"key": "degree"}]})
-    weighted = run_inline(spec, graph, audited[0].home, "weighted").summary.id
-    app = open_app("decision", audit=weighted)
+    fields |= {"num_repeats": 1, "attacks": [{"key": "degree"}], "defenses": [HALF]}
+    spec = AuditSpec.check_spec(fields)
+    view = run_inline(spec, graph, audited[0].home, "weighted")
+    told = _describe_leaving(view, view.spec.defenses[0].id)
+    assert "link.weight" in told, "nobody named a column, and the weights leave"
+    app = open_app("decision", audit=view.summary.id)
     warnings = "\n".join(item.value for item in app.warning)
     assert "ink weights leave and no attack finds people by them" in warnings
     assert "weight none" in warnings
