@@ -25,6 +25,12 @@ Treatment = Literal["attacked", "coarsened", "left out", "not attacked"]
 ORDER: tuple[Treatment, ...] = ("not attacked", "coarsened", "attacked", "left out")
 """In tables, what stands against a release first."""
 
+PENDING = {
+    "reason": "no attack that has finished finds people by them",
+    "remedy": "wait until the audit has ended",
+}
+"""Of what is not attacked while attacks are still to come."""
+
 MANY = 50
 """Features above which they are one channel, as the words of texts are."""
 
@@ -50,6 +56,7 @@ class Channel(BaseModel):
     attacks titles of the attacks that find people by it
     reason  why it is not attacked, as a clause
     rules   how a column that leaves was coarsened, in words
+    exists  whether the graph or the release has it; pages and reports name no other
     """
 
     model_config = ConfigDict(frozen=True)
@@ -61,6 +68,7 @@ class Channel(BaseModel):
     attacks: tuple[str, ...] = ()
     reason: str = NO_ATTACK
     rules: tuple[str, ...] = ()
+    exists: bool = True
 
     @property
     def is_open(self) -> bool:
@@ -122,16 +130,18 @@ def tabulate_channels(channels: Iterable[Channel]) -> pd.DataFrame:
             "Attacks": ", ".join(channel.attacks),
         }
         for channel in sorted(channels, key=lambda c: ORDER.index(c.treatment))
+        if channel.exists
     ]
     return pd.DataFrame(rows, columns=["Channel", "Kind", "Leaves", "State", "Attacks"])
 
 
 def count_channels(channels: Collection[Channel]) -> str:
     """Of what leaves, "5 of 9 channels, 2 of them not attacked"."""
-    leaving = [channel for channel in channels if channel.treatment != "left out"]
+    known = [channel for channel in channels if channel.exists]
+    leaving = [channel for channel in known if channel.treatment != "left out"]
     num_open = sum(channel.treatment != "attacked" for channel in leaving)
     attacked = "all attacked" if not num_open else f"{num_open} of them not attacked"
-    return f"{len(leaving)} of {len(channels)} channels, {attacked}"
+    return f"{len(leaving)} of {len(known)} channels, {attacked}"
 
 
 def list_channels(view: AuditView, release: str) -> tuple[Channel, ...]:
@@ -143,7 +153,14 @@ def list_channels(view: AuditView, release: str) -> tuple[Channel, ...]:
         return links
     nodes = tuple(_list_nodes(view, release))
     columns = [c for c in (*nodes, *links) if c.treatment != "left out"]
-    return (_find_structure(view, release), *nodes, *links, *_list_others(view, release, columns))
+    parts = _find_structure(view, release), *nodes, *links, *_list_others(view, release, columns)
+    if view.summary.state.is_active and view.spec.threats.identity is not None:
+        waits = [part.is_open and part.reason == NO_ATTACK for part in parts]
+        return tuple(
+            part.model_copy(update=PENDING) if waiting else part
+            for part, waiting in zip(parts, waits, strict=True)
+        )
+    return parts
 
 
 def describe_channels(view: AuditView) -> list[dict[str, Any]]:
@@ -211,7 +228,7 @@ def _list_nodes(view: AuditView, release: str) -> Iterator[Channel]:
 def _list_links(view: AuditView, release: str) -> Iterator[Channel]:
     """Weights of the links and each of their other columns, of the graph and of the release."""
     leaving, source = view.link_channels.find_leaving(release), view.link_channels.find_source()
-    kinds = {WEIGHT: "number", **source, **leaving}
+    kinds = {WEIGHT: "number", **source, **leaving}  # that there are none is recorded too
     known, rules = view.link_channels.find_known(), _find_rules(view)
     titles = _name(m for m in _list_attacks(view, release) if m.finds_by == "values")
     for column, kind in kinds.items():
@@ -224,6 +241,7 @@ def _list_links(view: AuditView, release: str) -> Iterator[Channel]:
             kind=kind,
             attacks=attacks if column in leaving else (),
             rules=rules.get(column, ()),
+            exists=column in source or column in leaving,
         )
 
 

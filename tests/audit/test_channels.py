@@ -13,6 +13,7 @@ import pytest
 import core.cli.main as command
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.link_channels import LinkChannels
+from core.audit.store.states import State
 from core.cli.audit import NOTHING_MAY_LEAVE
 from core.defenses.external import EXTERNAL
 from core.findings.channels import Channel, describe_open, list_channels, tabulate_channels
@@ -225,6 +226,10 @@ def test_ids_leave_unless_people_are_sought(tmp_path):
         names = "links, values of 0, values of 1, values of 2 and 6 more"
         told = f"{names} leave and no attack finds people by them, so audit re-identification"
         assert (told in said) == (asked is links)
+        running = replace(view, summary=replace(view.summary, state=State.RUNNING))
+        said = judge(running, find_policy("internal")).find(ORIGINAL).unattacked
+        waits = any("so wait until the audit has ended" in text for text in said)
+        assert waits == (asked is not links), "an attack that is still to come is not added"
 
 
 def test_a_sentence_names_few_channels():
