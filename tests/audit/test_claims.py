@@ -9,7 +9,7 @@ import pytest
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.assemble import assemble_view
 from core.audit.jobs.claims import ClaimJobs, ClaimRequest, run_claim_check
-from core.audit.jobs.job import list_runs, run_job
+from core.audit.jobs.job import JobProgress, list_runs, run_job
 from core.audit.results.export import describe_audit
 from core.audit.store import files
 from core.audit.store.database import Store
@@ -106,6 +106,34 @@ def test_a_flag_cancels_and_what_went_wrong_is_told(store, audit_id):
     put(store, audit_id, "c2", "random_deletion", 400)
     assert run_job(ClaimJobs, str(store.home), store.url, "c2") == "skipped"
     assert "differential privacy" in list_claims(store, audit_id)[-1].reason
+
+
+@pytest.mark.parametrize("ending", ["cancelled", "deleted"])
+@pytest.mark.parametrize("when", ["starts", "runs"])
+def test_a_check_that_ended_without_a_flag_stops_too(store, audit_id, monkeypatch, ending, when):
+    """Cancelled while it starts it is withdrawn as waiting, and its flag is cleared."""
+    put(store, audit_id, "c1", RELEASE, 400)
+    was_asked = []
+
+    def end():
+        if ending == "deleted":
+            store.delete_jobs(["c1"])
+        else:
+            store.update_open_job("c1", state="cancelled")
+
+    def compute(_request, job):
+        was_asked.append(when)
+        end()
+        wait_for(lambda: job.progress.update(1, 2), 10)
+
+    monkeypatch.setattr(ClaimJobs, "compute", compute)
+    if when == "starts":
+        beginning = JobProgress.begin
+        monkeypatch.setattr(JobProgress, "begin", lambda self: (end(), beginning(self)))
+    assert run_job(ClaimJobs, str(store.home), store.url, "c1") == "cancelled"
+    assert was_asked == [when] * (when == "runs")
+    left = [run.state for run in list_claims(store, audit_id)]
+    assert left == ["cancelled"] * (ending == "cancelled")
 
 
 def test_a_check_whose_process_is_gone_counts_as_interrupted(store, audit_id):

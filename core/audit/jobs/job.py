@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel
 from sqlalchemy.engine import Row
 
-from core.audit.jobs.worker import StoredProgress, work
+from core.audit.jobs.worker import RUNNING, StoredProgress, work
 from core.audit.store import files
 from core.audit.store.database import Store, open_store
 from core.audit.store.liveness import find_state
@@ -56,6 +56,23 @@ class JobContext:
         """Store arrays under the job's key."""
         save = partial(files.save_cell, self.store.home, self.key, arrays)
         keep_trying(save, self.store.notify, self.progress.check)
+
+
+class JobProgress(StoredProgress):
+    """Cancels too where the job's row has ended or is gone.
+
+    One cancelled while it starts is withdrawn as waiting, and its flag is cleared.
+    """
+
+    def begin(self) -> None:
+        if not self._store.update_open_job(self._key, **RUNNING):
+            raise RunCancelled()
+
+    def report(self, share: float, message: str) -> None:
+        super().report(share, message)
+        row = self._store.find_job(self._key)
+        if row is None or row.state.is_final:
+            raise RunCancelled()
 
 
 class Jobs(ABC, Generic[Request, Run]):
@@ -217,7 +234,7 @@ def run_job(kind: type[Jobs[Any, Any]], home: str, database: str, key: str) -> S
     row = store.find_job(key)
     if row is None:
         return State.CANCELLED  # deleted while it waited
-    progress = StoredProgress(store, key, key)
+    progress = JobProgress(store, key, key)
     job = JobContext(store, key, row.audit_id, progress)
 
     def compute() -> dict[str, Any]:

@@ -22,6 +22,16 @@ MAX_CURVE_POINTS = 300
 
 Points = list[tuple[float, float]]
 
+RUNNING = {
+    "state": State.RUNNING,
+    "progress": 0.0,
+    "message": "",
+    "reason": "",
+    "note": "",
+    "finished": "",
+}
+"""Columns of a row whose computation begins."""
+
 
 class StoredProgress(FlaggedProgress):
     """Writes progress and curves to the job's row; `flag` names the cancel flag."""
@@ -30,6 +40,10 @@ class StoredProgress(FlaggedProgress):
         super().__init__(files.flag_path(store.home, flag))
         self.curves: dict[str, Points] = {}
         self._store, self._key = store, key
+
+    def begin(self) -> None:
+        """Mark the row as running."""
+        self._store.update_job(self._key, **RUNNING)
 
     def report(self, share: float, message: str) -> None:
         values: dict[str, Any] = {"curves": thin_curves(self.curves)} if self.curves else {}
@@ -61,9 +75,7 @@ def work(
     started, cpu_started = time.monotonic(), time.process_time()
     try:
         progress.check()
-        store.update_job(
-            key, state=State.RUNNING, progress=0.0, message="", reason="", note="", finished=""
-        )
+        progress.begin()
         values = compute()
         values = {"state": State.DONE, "progress": 1.0, **values}
     except RunCancelled as error:
