@@ -15,6 +15,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from core.audit.store import files
+from core.audit.store.database import Store
+from core.audit.store.liveness import find_state
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
@@ -58,8 +62,8 @@ def server(server_home: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def page(browser: Browser, server: str) -> Iterator[Page]:
-    """A fresh session, 1440 px wide."""
+def page(browser: Browser, server: str, server_home: Path) -> Iterator[Page]:
+    """A fresh session, 1440 px wide. An audit that its test leaves running is cancelled."""
     context = browser.new_context(
         viewport={"width": 1440, "height": 1000}, accept_downloads=True, base_url=server
     )
@@ -67,6 +71,11 @@ def page(browser: Browser, server: str) -> Iterator[Page]:
     page.set_default_timeout(WAIT_MS)
     yield page
     context.close()
+    store = Store(server_home)
+    for audit in store.list_audits():
+        if find_state(audit).is_active:
+            files.raise_flag(server_home, audit.id)
+    store.close()
 
 
 def find_free_port() -> int:

@@ -17,13 +17,14 @@ from tests.browser import driver
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 COLUMNS = ["mature", "partner"]
+NUM_PEOPLE = 80
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
     """A network whose table has more columns of two values than are proposed as classes."""
-    graph, rng = generate_social(200, seed=3), np.random.default_rng(0)
-    flags = rng.integers(0, 2, (200, MAX_FLAGS + 1)).astype(bool)
+    graph, rng = generate_social(NUM_PEOPLE, seed=3), np.random.default_rng(0)
+    flags = rng.integers(0, 2, (NUM_PEOPLE, MAX_FLAGS + 1)).astype(bool)
     people = pd.DataFrame(flags, columns=[f"word_{i}" for i in range(MAX_FLAGS - 1)] + COLUMNS)
     nodes, links = tmp_path / "people.csv", tmp_path / "links.csv"
     people.assign(mature=graph.attribute("affiliation").codes == 0).to_csv(nodes, index_label="id")
@@ -38,7 +39,7 @@ def test_what_is_audited_is_what_was_chosen(page: Page, files: tuple[Path, Path]
     expect(page.get_by_role("combobox", name="Id column")).to_be_visible(timeout=driver.RUN_MS)
     driver.press(page, "Load the graph")
     answer = page.locator(".st-key-answer")
-    expect(answer).to_contain_text("200 people", timeout=driver.RUN_MS)
+    expect(answer).to_contain_text(f"{NUM_PEOPLE} people", timeout=driver.RUN_MS)
     expect(answer).to_contain_text("0 attributes")
     driver.settle(page)
     driver.unfold(page, "Change attributes and features")
@@ -68,7 +69,9 @@ def test_what_is_audited_is_what_was_chosen(page: Page, files: tuple[Path, Path]
     driver.press(page, "Run the audit")
     page.wait_for_url(re.compile(r"audit=\w"), timeout=driver.RUN_MS)
     address = page.url
-    page.get_by_role("button", name="Cancel the audit").click()
+    cancel = page.get_by_role("button", name="Cancel the audit")
+    cancel.click()
+    expect(cancel).to_have_count(0, timeout=driver.RUN_MS)
     page.goto("about:blank")  # the session ends: what is shown now is the audit's own
     page.goto(address)
     driver.settle(page, "Release decision")
