@@ -30,6 +30,9 @@ Found = dict[str, Measured]
 MAX_CONFIRMED = 3
 """Releases confirmed at once, which share the error."""
 
+FINALISTS = 2
+"""Ladders that releases to confirm are taken from; the race ends when none can beat so many."""
+
 CONFIRMATIONS = 2
 """Confirmations of one search, which share the error; the second tries stronger settings."""
 
@@ -219,12 +222,14 @@ class Search:
                         one.bound = min(one.bound, made.score)
 
     def _drop_beaten(self, among: list[Candidate]) -> None:
-        """End open ladders that can keep no more than as many others as are confirmed."""
+        """End open ladders that can keep no more than as many others as the next stage takes, with
+        one in reserve for the race, whose attackers refuse some."""
+        count = FINALISTS + (self.stage == "screening")
         kept = sorted((c.best for c in among if c.is_acceptable), reverse=True)
-        if len(kept) < MAX_CONFIRMED:
+        if len(kept) < count:
             return
         for one in among:
-            if one.is_open and one.bound <= kept[MAX_CONFIRMED - 1]:
+            if one.is_open and one.bound <= kept[count - 1]:
                 if one.is_acceptable:
                     one.failed = one.passed - 1  # it stays at the setting found
                 else:
@@ -235,7 +240,7 @@ class Search:
     ) -> tuple[MethodChoice, ...]:
         """The best release of the race, its next stronger setting, in case that it lies too near a
         limit to be proven, then the next best; later still stronger settings of these."""
-        ranked = sorted((c for c in racers if c.is_acceptable), key=lambda c: -c.best)
+        ranked = sorted((c for c in racers if c.is_acceptable), key=lambda c: -c.best)[:FINALISTS]
         chosen: list[MethodChoice] = []
         for depth, one in enumerate(ranked):
             stronger = one.ladder.rungs[one.passed :]
