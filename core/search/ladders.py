@@ -9,6 +9,7 @@ from core.audit.asked.spec import AuditSpec
 from core.audit.computing.prepared import prepare_graph
 from core.audit.store.estimate import TimeModel, make_task
 from core.defenses.pseudonyms import Pseudonyms
+from core.defenses.random_deletion import RandomDeletion
 from core.defenses.without_columns import WithoutColumns
 from core.findings.guide import build_threats, list_possible, read_answers
 from core.findings.policy import Policy
@@ -22,18 +23,21 @@ STEPS = 8
 @dataclass(frozen=True)
 class Ladder:
     """rungs: one defense from its weakest setting; seconds: expected for one release;
-    has_columns: whether its releases keep the columns that the audit publishes; base: the same
-    settings with them."""
+    has_columns: whether its releases keep the columns that the audit publishes; has_links: whether
+    they keep any link; base: the same settings with the columns."""
 
     rungs: tuple[MethodChoice, ...]
     seconds: float = 0.0
     has_columns: bool = True
+    has_links: bool = True
     base: Ladder | None = None
 
     @property
     def title(self) -> str:
         """The defense's title, and how its columns fare."""
         defense = self.rungs[0].make_defense()
+        if not self.has_links:
+            return "Columns alone"
         if not isinstance(defense, WithoutColumns):
             return defense.info.title
         inner = defense.make_inner()
@@ -45,9 +49,10 @@ def build_ladders(spec: AuditSpec, graph: Graph, policy: Policy) -> list[Ladder]
     machine has measured: a resumed search takes the same steps.
 
     Of the defenses of `spec`, or where it names none of those that the guide suggests; each with
-    the columns that leave and, if any do, without. The weakest two are pseudonyms alone and the
-    links without columns. An ε starts at the largest that the policy allows. Defenses of given
-    links are left out where the links are not named: what they publish could not be cleared.
+    the columns that leave and, if any do, without. The first are pseudonyms alone, the links
+    without columns and the columns without links. An ε starts at the largest that the policy
+    allows. Defenses of given links are left out where the links are not named: what they publish
+    could not be cleared.
     """
     shown = prepare_graph(spec, graph)
     answers = read_answers(spec, policy)
@@ -60,7 +65,9 @@ def build_ladders(spec: AuditSpec, graph: Graph, policy: Policy) -> list[Ladder]
     bare = WithoutColumns.model_validate({})
     drops = bare.supports(shown, threats) is None
     plain: list[Defense] = [Pseudonyms(), *([bare] if drops else [])]
-    ladders = [Ladder((MethodChoice.of(each),), 0.0, each is not bare) for each in plain]
+    ladders = [Ladder((MethodChoice.of(each),), has_columns=each is not bare) for each in plain]
+    if drops:
+        ladders.append(Ladder((MethodChoice.of(RandomDeletion(strength=1.0)),), has_links=False))
     size = shown.num_nodes, shown.num_edges
     for defense in chosen:
         is_open = defense.needs_links and not spec.threats.sensitive_links

@@ -113,12 +113,17 @@ def describe_headline(progress: SearchProgress) -> str:
     if search.state == "undecided":
         if not search.is_over:
             return f"Not decided, since {progress.stopped or 'it is not over'}."
-        return f"Not decided: {_explain_unproven(progress)}."
+        if not search.list_left_out():
+            return f"Not decided: {_explain_unproven(progress)}."
     tried = count_noun(len({one.made.id for _, one in _list_last(search)}), "release")
     if binding is None:
         return f"No release passes: nothing could be measured on {tried}."
     made, check = binding
-    return f"No release of {tried} passes; {made.title} comes nearest. {explain_check(check)}."
+    nearest = f"No release of {tried} passes; {made.title} comes nearest. {explain_check(check)}."
+    titles = sorted({(each.base or each).title for each in search.list_left_out()})
+    if not titles:
+        return nearest
+    return f"Not decided: {', '.join(titles)} would take longer than the time to spend. {nearest}"
 
 
 def list_facts(progress: SearchProgress) -> list[str]:
@@ -129,7 +134,7 @@ def list_facts(progress: SearchProgress) -> list[str]:
     best = find_recommended(progress)
     if best is not None and best.binding is not None:
         facts.append(f"Nearest to its limit: {explain_check(best.binding)}.")
-    if best is None and search.state == "none_passes":
+    if best is None and (search.state == "none_passes" or search.list_left_out()):
         within = [one for _, one in _list_last(search) if one.is_within and not one.keeps(asked)]
         most = max(within, key=lambda one: one.score, default=None)
         if most is not None:

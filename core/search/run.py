@@ -216,7 +216,7 @@ def run_search(
             raise AuditError(f"audit {state.state}: {state.note}")
         return audit_id
 
-    return _walk(service, request, finish)
+    return _walk(service, request, finish, _take_longest([within, *_list_times(service, request)]))
 
 
 LATE = "the time was over"
@@ -255,7 +255,7 @@ def read_search(service: Audits, request: SearchRequest) -> SearchProgress:
         is_done = service.get_progress(audit_id).state is AuditState.DONE
         return audit_id if is_done else None
 
-    return _walk(service, request, find)
+    return _walk(service, request, find, _take_longest(_list_times(service, request)))
 
 
 def list_requests(service: Audits, graph_hash: str) -> list[SearchRequest]:
@@ -269,11 +269,12 @@ def _walk(
     service: Audits,
     request: SearchRequest,
     find: Callable[[SearchProgress, AuditSpec, dict[str, Any]], str | None],
+    within: float | None,
 ) -> SearchProgress:
     """Take the steps of a search as long as `find` gives the audit of the next trial."""
     graph, policy = service.load_graph(request.spec.graph_hash), request.policy
     ladders = build_ladders(request.spec, graph, policy)
-    search = Search(ladders, request.useful)
+    search = Search(ladders, request.useful, within)
     progress = SearchProgress(request, search, _count_searches(service, request))
     steps, seen = search.run(), set[tuple[Any, ...]]()
     found: Found | None = None
@@ -291,6 +292,7 @@ def _walk(
             "trial": trial.number,
             "graph_hash": request.spec.graph_hash,
             "request": request.describe(),
+            "within": within,
         }
         search.stage = trial.stage
         audit_id = find(progress, spec, mark)
@@ -328,6 +330,17 @@ def _count_searches(service: Audits, request: SearchRequest) -> int:
     marks = _list_marks(service, request.spec.graph_hash)
     own = [mark["number"] for mark in marks if mark["id"] == request.id]
     return int(own[0]) if own else 1 + max((mark["number"] for mark in marks), default=0)
+
+
+def _list_times(service: Audits, request: SearchRequest) -> list[float | None]:
+    """Seconds that the trials so far were given; None: as many as it takes."""
+    marks = _list_marks(service, request.spec.graph_hash)
+    return [mark.get("within") for mark in marks if mark["id"] == request.id]
+
+
+def _take_longest(times: list[float | None]) -> float | None:
+    limited = [seconds for seconds in times if seconds is not None]
+    return max(limited) if limited and len(limited) == len(times) else None
 
 
 def _find_trial(service: Audits, mark: dict[str, Any], spec: AuditSpec) -> str | None:

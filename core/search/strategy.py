@@ -37,6 +37,10 @@ CONFIRMATIONS = 2
 """Confirmations of one search, which share the error; the second tries stronger settings."""
 
 NOT_MADE = "cannot be made"
+TAKES_LONG = "takes longer than the time to spend"
+
+RELEASES = 30
+"""Releases of a ladder that a search makes, about, in repeats of all its stages."""
 
 WIDTH = 4
 """Ladders tried at once; what they show ends others."""
@@ -135,18 +139,23 @@ class Search:
     """A search and what it knows so far.
 
     asked      measure of usefulness → share of the original's that must stay
+    within     seconds to spend; None: as many as it takes
     measured   (stage, release) → figures, the latest of a stage
     trials     those that were audited, in order
     """
 
     ladders: Iterable[Ladder]
     asked: dict[str, float]
+    within: float | None = None
     measured: dict[tuple[Stage, str], Measured] = field(default_factory=dict)
     trials: list[Trial] = field(default_factory=list)
     is_over: bool = False
 
     def __post_init__(self) -> None:
         self.candidates = [Candidate(ladder) for ladder in self.ladders]
+        for one in self.candidates:
+            if self.within is not None and one.ladder.seconds * RELEASES > self.within:
+                one.dropped = TAKES_LONG
         self.stage: Stage = "screening"
         known = {id(one.ladder): one for one in self.candidates}
         self._bases = {id(c): known[id(c.ladder.base)] for c in self.candidates if c.ladder.base}
@@ -196,6 +205,7 @@ class Search:
             for one, place, choice in zip(waiting, places, choices, strict=True):
                 one.note(place, found[choice.id], self.asked)
             self._bound_by_columns(among, found)
+            self._refuse_columns(among, found)
             number += 1
 
     def _start_without_columns(self) -> None:
@@ -208,7 +218,7 @@ class Search:
             del self._bases[id(one)]
             if base.passed < one.passed:
                 one.passed = one.borrowed = base.passed
-            if base.dropped.startswith(NOT_MADE):
+            if base.dropped.startswith((NOT_MADE, TAKES_LONG)):
                 one.dropped = base.dropped
             elif one.passed == 0:
                 one.dropped = "with its columns it is within the limits too"
@@ -220,6 +230,16 @@ class Search:
                 for one in among:
                     if not one.ladder.has_columns:
                         one.bound = min(one.bound, made.score)
+
+    def _refuse_columns(self, among: list[Candidate], found: Found) -> None:
+        """No release with the columns tells less than the columns without any link."""
+        for one in among:
+            alone = found.get(one.ladder.rungs[0].id)
+            if one.ladder.has_links or alone is None or not alone.tested or alone.is_within:
+                continue
+            for other in among:
+                if other.ladder.has_columns and other.is_open and not other.is_acceptable:
+                    other.dropped = "the columns alone exceed a limit"
 
     def _drop_beaten(self, among: list[Candidate]) -> None:
         """End open ladders that can keep no more than as many others as the next stage takes, with
@@ -258,13 +278,18 @@ class Search:
         ]
         return sorted((m for m in found if m.keeps(self.asked)), key=lambda m: -m.score)
 
+    def list_left_out(self) -> list[Ladder]:
+        """Ladders that take longer than the time to spend."""
+        return [one.ladder for one in self.candidates if one.dropped == TAKES_LONG]
+
     @property
     def state(self) -> State:
         """confirmed; none_passes where every candidate exceeds a limit or keeps too little;
-        undecided where the search was stopped, or splits were too few to prove a limit."""
+        undecided where the search was stopped, a defense takes too long, or splits were too few to
+        prove a limit."""
         if self.list_confirmed():
             return "confirmed"
-        if not self.is_over:
+        if not self.is_over or self.list_left_out():
             return "undecided"
         last = [m for (stage, _), m in self.measured.items() if stage == "confirmation"]
         open_ = [m for m in last if m.made.is_defended and m.decision != "do_not_publish"]

@@ -20,7 +20,7 @@ from pages.ui.theme import current_theme
 
 POLL_S = 2.0
 TIMES = (300, 900, 3_600, None)
-START_SHARE = 50
+START_SHARE = 25
 
 
 @st.cache_resource(show_spinner=False)
@@ -167,9 +167,7 @@ def _draw(request: SearchRequest, progress: SearchProgress) -> None:
             f"The search is not over, since {escape(reason, 300)}. What is finished is kept.",
             icon=":material/pause_circle:",
         )
-        if st.button("Continue the search", key="search-continue", icon=":material/play_arrow:"):
-            searches.start(service.open_service(), request)
-            st.rerun()
+        _offer_to_continue(request, "Continue the search")
     else:
         with st.container(border=True):
             icon = icons.get(search.state, ":material/help:")
@@ -179,7 +177,16 @@ def _draw(request: SearchRequest, progress: SearchProgress) -> None:
                 "Open the confirming audit", key="search-open", icon=":material/arrow_forward:"
             ):
                 page.open_audit(progress.audits[-1], "decision")
+            if best is None and search.list_left_out():
+                _offer_to_continue(request, "Search on, however long it takes")
     _draw_tried(progress)
+
+
+def _offer_to_continue(request: SearchRequest, label: str) -> None:
+    """A button that takes the search up again, without a limit of time."""
+    if st.button(label, key="search-continue", icon=":material/play_arrow:"):
+        _get_searches().start(service.open_service(), request)
+        st.rerun()
 
 
 def _describe(progress: SearchProgress) -> str:

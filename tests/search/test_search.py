@@ -19,7 +19,7 @@ from core.audit.store.states import State
 from core.errors import InputError
 from core.findings.policy import Limit, Policy
 from core.release import ORIGINAL
-from core.search import run
+from core.search import ladders, run
 from core.search.ladders import build_ladders
 from core.search.measured import compute_kept, measure_releases
 from core.search.outcome import describe_headline, describe_outcome, list_facts, list_rows
@@ -176,6 +176,29 @@ def test_a_stopped_search_goes_on_to_the_same_result(graph):
     assert describe(resumed) == describe(whole)
     assert describe(read_search(audits, request)) == describe(whole)
     assert len(audits.audits) == len(whole.audits), "no trial was started twice"
+
+
+def test_a_search_that_leaves_a_defense_out_for_time_can_go_on(graph, monkeypatch):
+    monkeypatch.setattr(
+        ladders.TimeModel, "predict", lambda _model, task: 40.0 if "rewiring" in str(task) else 0.0
+    )
+    request = make_request(graph)
+
+    audits = FakeAudits(graph, lambda _strength: 0.9)
+    short = run_search(audits, request, within=900.0)
+    assert short.is_over
+    assert short.search.state == "undecided"
+    assert [each.title for each in short.search.list_left_out()] == ["Random rewiring"]
+    headline = describe_headline(short)
+    assert "Random rewiring would take longer than the time to spend. No release of" in headline
+    assert read_search(audits, request).search.list_left_out(), "a page says the same"
+    first = len(audits.audits)
+    long = run_search(audits, request)
+    assert long.search.state == "none_passes"
+    assert len(audits.audits) > first
+    assert long.audits[:first] == short.audits, "nothing is audited twice"
+    again = run_search(audits, request, within=900.0)
+    assert not again.search.list_left_out(), "it had more time before"
 
 
 def test_nothing_is_started_once_the_time_is_over(graph):

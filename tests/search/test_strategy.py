@@ -164,6 +164,57 @@ def test_links_without_columns_bound_every_release_without_columns():
     assert not any(release == choice.id for release in tried for choice in other.rungs)
 
 
+@pytest.mark.parametrize(("risk", "is_refused"), [(0.8, True), (0.6, False)])
+def test_columns_that_exceed_a_limit_without_links_refuse_every_release_with_them(risk, is_refused):
+    """NBA's people are found by their figures, however many of their links are deleted."""
+    alone = Ladder((MethodChoice.of(RandomDeletion(strength=1.0)),), has_links=False)
+    (base,) = make_ladders(1)
+    rungs = [WithoutColumns.combine(choice.make_defense()) for choice in base.rungs]
+    bare = Ladder(tuple(map(MethodChoice.of, rungs)), has_columns=False, base=base)
+    (open_,) = make_ladders(3)[2:]
+    search = Search([alone, base, bare, open_], {"links": 0.3})
+
+    def answer(_trial, release):
+        if release == alone.rungs[0].id:
+            return measure(release, [risk] * 3, 0.0)
+        is_bare = release.startswith("without_columns")
+        return measure(release, [0.5 if is_bare else 0.75] * 3, 0.5)
+
+    trials = walk(search, answer)
+    reasons = [one.dropped for one in search.candidates]
+    refused = "the columns alone exceed a limit"
+    assert (reasons[1] == reasons[3] == refused) == is_refused
+    assert reasons[0].startswith("keeps too little")
+    tried = {choice.id for trial in trials for choice in trial.choices}
+    assert len(tried & {choice.id for choice in base.rungs}) == (1 if is_refused else 4)
+    assert not reasons[2], "links without columns are tried"
+
+
+def make_slow(seconds):
+    """One ladder that passes only at its strongest, and one that takes long and always passes."""
+    quick, slow = make_ladders(2)
+    return [quick, Ladder(slow.rungs, seconds=seconds)]
+
+
+@pytest.mark.parametrize(("within", "is_tried"), [(None, True), (3001.0, True), (2999.0, False)])
+def test_what_takes_longer_than_the_time_is_left_out_and_leaves_the_search_undecided(
+    within, is_tried
+):
+    quick, slow = make_slow(100.0)
+    search = Search([quick, slow], {"links": 0.0}, within)
+    names = {choice.id for choice in slow.rungs}
+    trials = walk(search, lambda _t, r: measure(r, [0.5 if r in names else 0.8] * 3, 0.5))
+    assert any(c.id in names for t in trials for c in t.choices) == is_tried
+    assert search.state == ("confirmed" if is_tried else "undecided")
+    assert [each.rungs for each in search.list_left_out()] == [slow.rungs] * (not is_tried)
+
+
+def test_what_is_confirmed_in_time_is_confirmed():
+    search = Search(make_slow(100.0), {"links": 0.0}, within=60.0)
+    walk(search, lambda _t, r: measure(r, [0.5] * 3, 0.5))
+    assert search.state == "confirmed"
+
+
 def make_pair(least):
     """A search of one defense with and without columns, and what it tried of the latter."""
     (base,) = make_ladders(1)
