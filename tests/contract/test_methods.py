@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.attacks.attribute.attri_infer import AttriInfer
 from core.context import Context
-from core.defenses import imputation
+from core.defenses import imputation, release_selection
 from core.errors import RunCancelled, UnsupportedError
 from core.registry import list_methods, make_method, parse_method
 from core.release import Release
@@ -29,9 +30,12 @@ LOOSE = {"solitude": 5.0, "node_private": 10.0}
 
 @pytest.fixture(autouse=True)
 def _impute_quickly(monkeypatch):
-    """What defenses learn of values that they may not use, which takes most of their time here."""
+    """What defenses learn of values that they may not use, and the attackers by whom they choose,
+    take most of their time here."""
     monkeypatch.setattr(imputation, "LEARNED", {"trees": 2, "rounds": 1, "folds": 2, "width": 4})
     monkeypatch.setattr(imputation, "LEARNED_FOLDS", 2)
+    judges = {"attri_infer": AttriInfer.model_validate({})}
+    monkeypatch.setattr(release_selection, "_make_verifiers", lambda: judges)
 
 
 def quick(method):
