@@ -202,8 +202,10 @@ def test_every_flipped_byte_of_a_table_is_noticed_or_harmless(tmp_path, kind):
         table.to_parquet(path)
     content = path.read_bytes()
 
+    step = 1 if os.environ.get("AUDIT_NIGHTLY") == "1" else 5
+
     def read_all() -> str:
-        for place in range(len(content)):
+        for place in range(0, len(content), step):
             path.write_bytes(
                 bytes([*content[:place], content[place] ^ 0x85, *content[place + 1 :]])
             )

@@ -108,7 +108,7 @@ def test_one_link_changes_the_degrees_by_the_sensitivity(monkeypatch):
 
 def test_the_claim_is_not_refuted_and_a_quarter_of_the_noise_is(monkeypatch):
     context = Context(Seed(3))
-    assert not check_claim(Dgg(epsilon=1.0), context, trials=1500).is_refuted
+    assert not check_claim(Dgg(epsilon=1.0), context, trials=400).is_refuted
     spend = Account.spend
     monkeypatch.setattr(Account, "spend", lambda *arguments: spend(*arguments) / 4)
     assert check_claim(Dgg(epsilon=1.0), context, trials=1000).is_refuted

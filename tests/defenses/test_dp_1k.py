@@ -123,4 +123,4 @@ def test_the_degree_distribution_is_nearer_than_that_of_the_independent_baseline
 
 def test_the_claim_is_not_refuted():
     assert publish(make_graph()).guarantee.label == "edge-DP, ε = 6"
-    assert not check_claim(Dp1k(epsilon=1.0), Context(Seed(3)), trials=1500).is_refuted
+    assert not check_claim(Dp1k(epsilon=1.0), Context(Seed(3)), trials=400).is_refuted

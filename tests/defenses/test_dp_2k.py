@@ -101,9 +101,8 @@ def test_degrees_and_their_correlation_are_kept_at_a_large_budget():
 def test_the_claim_is_not_refuted_and_a_quarter_of_the_noise_is(monkeypatch):
     pairs = np.array([[0, 1], [0, 2], [0, 3], [1, 4], [1, 5], [2, 3], [4, 5]])
     neighbors = tuple(Graph.from_pairs(pairs[first:], 6) for first in (0, 1))
-    game = {"neighbors": neighbors, "trials": 1200}
     defense = Dp2k(epsilon=1.0, degree_share=0.9, degree_cap=4)
-    assert not check_claim(defense, Context(Seed(3)), **game).is_refuted
+    assert not check_claim(defense, Context(Seed(3)), neighbors=neighbors, trials=400).is_refuted
     spend = Account.spend
     monkeypatch.setattr(Account, "spend", lambda *arguments: spend(*arguments) / 4)
-    assert check_claim(defense, Context(Seed(3)), **game).is_refuted
+    assert check_claim(defense, Context(Seed(3)), neighbors=neighbors, trials=1200).is_refuted

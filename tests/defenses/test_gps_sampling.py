@@ -10,7 +10,7 @@ import torch
 
 from core.attribute import Attribute
 from core.context import Context
-from core.defenses import gps_sampling, release_selection
+from core.defenses import gps_sampling, imputation, release_selection
 from core.defenses.gps_sampling import GpsSampling
 from core.defenses.release_selection import FRONTIER, Choice, EvaluatedState
 from core.graph import Graph
@@ -25,6 +25,13 @@ from tests.oracles.graphs import GRAPHS, make_threats, two_communities
 from tests.oracles.progress import RecordingProgress
 
 QUICK = {"epochs": 4, "batch": 8, "attacker_steps": 1, "restarts": 1, "further": 0, "lr": 0.02}
+
+
+@pytest.fixture(autouse=True)
+def _impute_quickly(monkeypatch):
+    """What is learned of the values that may not be used takes longer than all the rest."""
+    monkeypatch.setattr(imputation, "LEARNED", {"trees": 2, "rounds": 1, "folds": 2, "width": 4})
+    monkeypatch.setattr(imputation, "LEARNED_FOLDS", 2)
 
 
 def publish(threats, seed=0, **settings):

@@ -151,7 +151,7 @@ def test_the_claim_is_not_refuted_and_an_eighth_of_the_noise_is(n, monkeypatch):
     defense = NodePrivate(epsilon=2.0, delta=0.01)
     note = defense.publish(game["neighbors"][0], None, Context(Seed(0))).guarantee.note
     assert ("Nothing was clipped" in note) == (n == 24)
-    assert not check_claim(defense, Context(Seed(3)), **game).is_refuted
+    assert not check_claim(defense, Context(Seed(3)), **game | {"trials": 300}).is_refuted
     spend = Account.spend
     monkeypatch.setattr(Account, "spend", lambda *arguments: spend(*arguments) / 8)
     assert check_claim(defense, Context(Seed(3)), **game).is_refuted

@@ -170,7 +170,7 @@ def test_the_claim_is_not_refuted_and_an_eighth_of_the_noise_is(monkeypatch):
     pairs = np.array([[0, 1], [2, 3]])
     neighbors = tuple(Graph.from_pairs(pairs[first:], 4) for first in (0, 1))
     game = {"neighbors": neighbors, "trials": 1600}
-    assert not check_claim(defense, context, **game).is_refuted
+    assert not check_claim(defense, context, **game | {"trials": 400}).is_refuted
     take = Account._take
     monkeypatch.setattr(Account, "_take", lambda *arguments: 8 * take(*arguments))
     assert check_claim(defense, context, **game).is_refuted

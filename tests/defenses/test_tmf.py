@@ -82,7 +82,7 @@ def test_large_budgets_publish_the_graph_and_the_account_is_spent():
 
 def test_the_claim_is_not_refuted_and_half_the_noise_is(monkeypatch):
     context = Context(Seed(3))
-    held = check_claim(Tmf(epsilon=1.0), context, trials=1500)
+    held = check_claim(Tmf(epsilon=1.0), context, trials=400)
     assert not held.is_refuted
 
     def halve(self, share=1, sensitivity=1.0, label="noise"):
