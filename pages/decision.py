@@ -27,6 +27,7 @@ from core.findings.verdict_words import (
     explain_others,
     find_subject,
     list_deciding,
+    title_deciding,
 )
 from core.release import ORIGINAL
 from core.words import begin_sentence
@@ -133,8 +134,8 @@ def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
 
 def _show_deciding(release: ReleaseVerdict, summary: PageSummary) -> None:
     """Deciding limits of a release, each with a bar that compares the figure with the limit."""
-    st.header(f"Deciding limits for {release.made.name}", anchor=False)
-    for check, card in zip(list_deciding(release), summary.cards, strict=False):
+    st.header(escape(title_deciding(release), 200), anchor=False)
+    for check, card in zip(list_deciding(release), summary.cards, strict=True):
         left, right = st.columns([3, 2], vertical_alignment="center")
         state = f"{page.STATE_ICONS[check.state]} **{STATE_TITLES[check.state].capitalize()}**"
         is_empty = check.state == "not_tested" and not check.evidence.is_unresolved

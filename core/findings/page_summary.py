@@ -17,7 +17,7 @@ from core.findings.numbers import format_measure, format_row
 from core.findings.policy import Policy
 from core.findings.tables import list_releases
 from core.findings.verdict import Check, Verdict, judge_release
-from core.findings.verdict_words import describe_decision, find_subject, list_deciding
+from core.findings.verdict_words import describe_decision, find_subject, list_deciding, rank_limits
 from core.words import count_noun
 
 
@@ -45,13 +45,12 @@ MAX_CARDS = 4
 
 
 def summarize_decision(verdict: Verdict) -> PageSummary:
-    """The release decision and the limits that determine it."""
+    """The release decision, a card for each limit that determines it, and all limits exactly."""
     release = find_subject(verdict)
-    checks = [] if release is None else list_deciding(release)
     return PageSummary(
-        cards=tuple(_build_limit_card(check) for check in checks[:3]),
+        cards=() if release is None else tuple(map(_build_limit_card, list_deciding(release))),
         sentence=describe_decision(verdict),
-        exact=tuple(_describe_check(check) for check in checks),
+        exact=() if release is None else tuple(map(_describe_check, rank_limits(release))),
     )
 
 

@@ -33,18 +33,34 @@ DECISION_MEANINGS: dict[Decision, str] = {
 }
 
 
-def list_deciding(release: ReleaseVerdict) -> list[Check]:
-    """Limits of a release, those that stand in its way first, then by how far they are exceeded,
-    one per threat before the rest."""
+NUM_NEAREST = 3
+"""Limits that are shown where none stands in a release's way."""
+
+
+def rank_limits(release: ReleaseVerdict) -> list[Check]:
+    """Limits of a release: exceeded, not proven and not tested ones that stand in its way, then
+    the others; each by the multiple of the limit."""
     order = {"exceeded": 0, "not_proven": 1, "met": 2, "not_tested": 3}
 
     def rank(check: Check) -> tuple[int, int, float]:
         return -SEVERITY[check.decision], order[check.state], -check.severity
 
-    ranked = sorted(release.checks, key=rank)
-    first = list({c.limit.threat: c for c in reversed(ranked)}.values())
-    first.sort(key=ranked.index)
-    return [*first, *(c for c in ranked if c not in first)]
+    return sorted(release.checks, key=rank)
+
+
+def list_deciding(release: ReleaseVerdict) -> list[Check]:
+    """All limits that stand in a release's way; where none does, the nearest that are met."""
+    ranked = rank_limits(release)
+    against = [check for check in ranked if check.decision != "publish"]
+    return against or [check for check in ranked if check.state == "met"][:NUM_NEAREST] or ranked
+
+
+def title_deciding(release: ReleaseVerdict) -> str:
+    """Heading of `list_deciding`."""
+    states = {check.state for check in list_deciding(release)}
+    if states == {"met"}:
+        return f"Nearest limits for {release.made.title}, all met"
+    return f"Deciding limits for {release.made.title}"
 
 
 def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
@@ -146,7 +162,7 @@ def _describe_review(verdict: Verdict) -> str:
 
 def explain_release(verdict: ReleaseVerdict) -> list[str]:
     """Reasons why a release may not simply be published, the gravest first; empty if it may."""
-    against = [check for check in list_deciding(verdict) if check.decision != "publish"]
+    against = [check for check in rank_limits(verdict) if check.decision != "publish"]
     return [*verdict.refuted, *map(explain_check, against), *verdict.open_points]
 
 

@@ -23,6 +23,7 @@ from core.findings.verdict_words import (
     describe_decision,
     find_subject,
     list_deciding,
+    title_deciding,
 )
 from core.release import ORIGINAL
 from core.report import blocks
@@ -41,9 +42,6 @@ MAX_CHOICES = 3
 
 ROOM = 240
 """Characters for missing tests on page 1."""
-
-NUM_DECIDING = 3
-"""Limits on page 1, most severe first."""
 
 COLORS = {"publish": "#1b7f4d", "review": "#b26a00", "do_not_publish": "#a82a57"}
 
@@ -70,8 +68,7 @@ def build_decision(data: ReportData) -> list[Block]:
     chosen = None if verdict is None else find_subject(verdict)
     result = [_build_banner(data, verdict, chosen)]
     if chosen is not None:
-        checks = list_deciding(chosen)
-        result.append(_tabulate_checks(data, chosen, checks[:NUM_DECIDING], is_brief=True))
+        result.append(_tabulate_checks(data, chosen, list_deciding(chosen), is_brief=True))
     result.append(blocks.facts(_list_terms(data, chosen)))
     if not data.is_external:
         result += map(blocks.warning, list_telling_columns(data.view))
@@ -255,7 +252,7 @@ def _tabulate_checks(
         return blocks.table(
             ["Limit", "Measured", "At most", "State"],
             rows,
-            f"Deciding limits for {name}{rest}.",
+            f"{title_deciding(release)}{rest}.",
             numeric=(1, 2),
             widths=[2.2, 1.0, 0.9, 0.8],
             inline=True,
