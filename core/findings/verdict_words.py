@@ -8,7 +8,7 @@ from core.findings.channels import shorten_names
 from core.findings.differences import is_clear
 from core.findings.facts import STATE_TITLES, LimitState
 from core.findings.labels import THREAT_WORDS, describe_attacker, metric_title
-from core.findings.numbers import format_measure, format_row
+from core.findings.numbers import format_limited, format_row
 from core.findings.usefulness import select_usefulness
 from core.findings.verdict import (
     SEVERITY,
@@ -176,7 +176,7 @@ def explain_check(check: Check) -> str:
         return f"{limit.title}: not tested{what if limit.metric == 'group_gap' else ''}"
     who = describe_attacker(found.attack)
     high = found.high if found.own_high is None else found.own_high
-    value = format_measure(limit.metric, found.value, found.low, high)
+    value, most = format_limited(found.value, limit.limit, found.low, high, limit.metric)
     unproven = ""
     if check.state == "not_proven":
         unproven = ", but its interval extends above it"
@@ -184,9 +184,7 @@ def explain_check(check: Check) -> str:
             unproven = ", without an interval"
         elif high <= limit.limit:
             unproven = ", but the interval of another attack extends above it"
-    return (
-        f"{limit.title}: {value}{who}, limit {format_measure(limit.metric, limit.limit)}{unproven}"
-    )
+    return f"{limit.title}: {value}{who}, limit {most}{unproven}"
 
 
 def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, str]]:
@@ -246,22 +244,19 @@ def list_refused(verdict: Verdict) -> dict[str, str]:
 
 def compute_limit_table(verdict: ReleaseVerdict) -> pd.DataFrame:
     """One row per limit: title, value with interval, limit, state, attack, n, source."""
-    return pd.DataFrame(
-        [
+    rows = []
+    for check in verdict.checks:
+        found, limit = check.evidence, check.limit
+        value, most = format_limited(found.value, limit.limit, found.low, found.high, limit.metric)
+        rows.append(
             {
-                "What is limited": check.limit.title,
-                "Measured": format_measure(
-                    check.limit.metric,
-                    check.evidence.value,
-                    check.evidence.low,
-                    check.evidence.high,
-                ),
-                "At most": format_measure(check.limit.metric, check.limit.limit),
+                "What is limited": limit.title,
+                "Measured": value,
+                "At most": most,
                 "State": STATE_TITLES[check.state],
-                "By": "" if check.evidence.attack is None else check.evidence.attack.title,
-                "n": f"{check.evidence.n:,}" if check.evidence.n else "",
-                "Source": check.limit.source,
+                "By": "" if found.attack is None else found.attack.title,
+                "n": f"{found.n:,}" if found.n else "",
+                "Source": limit.source,
             }
-            for check in verdict.checks
-        ]
-    )
+        )
+    return pd.DataFrame(rows)

@@ -13,8 +13,8 @@ from core.findings.decisions import format_day
 from core.findings.evidence import find_not_made, find_obstacle
 from core.findings.facts import STATE_TITLES
 from core.findings.guide import describe_spec
-from core.findings.numbers import format_measure
-from core.findings.page_summary import format_check
+from core.findings.numbers import format_limited
+from core.findings.page_summary import format_checks
 from core.findings.usefulness import describe_usefulness, find_usefulness
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
@@ -29,7 +29,7 @@ from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
-from core.report.disclosure import find_bound, format_measured, round_count
+from core.report.disclosure import find_bound, format_bound, round_count
 from core.report.text import clean_text
 from core.words import begin_sentence, count_noun
 
@@ -230,15 +230,15 @@ def _tabulate_checks(
 ) -> Block:
     """Limits of one release with measured values, rounded as the edition requires."""
     rows = []
-    for check in checks:
+    for check, brief in zip(checks, format_checks(checks), strict=True):
         found, limit = check.evidence, check.limit
-        ends = (found.value, found.low, found.high)
-        n, measured = found.n, format_measure(limit.metric, *ends)
+        n, ends = found.n, (found.low, found.high)
+        measured, most = format_limited(found.value, limit.limit, *ends, limit.metric)
         if data.is_external:
-            n, measured = round_count(n), format_measured(limit.metric, *ends, n)
-        most = format_measure(limit.metric, limit.limit)
+            n = round_count(n)
+            measured = format_bound(limit.metric, found.value, n) or measured
         if is_brief and not (data.is_external and find_bound(limit.metric, found.value, found.n)):
-            measured, most = format_check(check)
+            measured, most = brief
         row = [limit.title, measured, most, STATE_TITLES[check.state]]
         if not is_brief:
             who = "" if found.attack is None else found.attack.title

@@ -21,7 +21,6 @@ from core.findings.verdict_words import (
     explain_check,
     find_subject,
     list_deciding,
-    title_deciding,
 )
 from core.release import ORIGINAL, Guarantee
 from core.report.data import ReportData
@@ -153,40 +152,6 @@ def test_a_limit_that_the_sample_cannot_resolve_says_so(status):
     assert check.state == "not_tested"
     assert explain_check(check).endswith(": too few pairs to measure")
     assert list_deciding(release)[0] == check  # before what is optional
-
-
-def test_what_stands_in_the_way_is_listed_whole_and_first():
-    """ "Exceeded, met, exceeded": one limit of each threat went before the rest."""
-    scores = make_noise(NAMES, ATTACKS)
-    scores[RELEASE, "katz", "auc"] = 0.9
-    scores[RELEASE, "katz", "tpr_at_fpr_0.01"] = 0.3
-    scores[RELEASE, "katz", "tpr_at_fpr_0.001"] = 0.05
-    scores[RELEASE, "gcn", "tpr_at_fpr_0.01"] = 0.045  # its interval ends above 0.05
-    scores[RELEASE, "gcn", "auc"] = 0.595
-    release = judge(make_audit(scores, ATTACKS), PUBLIC).find(RELEASE)
-    found = [(check.state, check.limit.name) for check in list_deciding(release)]
-    assert found == [
-        ("exceeded", "links_1"),
-        ("exceeded", "links_01"),
-        ("exceeded", "links_auc"),
-        ("not_proven", "attribute_auc"),
-        ("not_proven", "attribute_1"),
-    ]
-    assert title_deciding(release).startswith("Deciding limits for ")
-
-
-def test_where_nothing_stands_in_the_way_the_nearest_limits_are_called_met():
-    scores = make_noise(NAMES, ATTACKS)
-    scores[RELEASE, "katz", "tpr_at_fpr_0.01"] = 0.035
-    release = judge(make_audit(scores, ATTACKS), PUBLIC).find(RELEASE)
-    found = [(check.state, check.limit.name) for check in list_deciding(release)]
-    assert found == [("met", "attribute_auc"), ("met", "links_auc"), ("met", "links_1")]
-    assert len(found) < sum(check.state == "met" for check in release.checks)
-    assert title_deciding(release).endswith(", all met")
-    alone = make_house(0.9, metric="precision_at_100", optional=True)
-    untested = judge(make_audit(scores, ATTACKS), alone).find(RELEASE)
-    assert [check.state for check in list_deciding(untested)] == ["not_tested"]
-    assert "met" not in title_deciding(untested)
 
 
 def test_one_bad_threat_of_two_is_enough():
