@@ -81,6 +81,8 @@ def _show_decision(view: AuditView) -> None:
     verdict = judge_view(view)
     summary = summarize_decision(verdict)
     _show_banner(view, verdict, summary.sentence)
+    if verdict.policy_warning:
+        st.warning(escape(verdict.policy_warning, 600))
     for text in cache.load_warnings(view.summary.id, view):
         st.warning(escape(text, 600))
     subject = find_subject(verdict)

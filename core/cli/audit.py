@@ -295,5 +295,7 @@ def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[d
         more = f"; and {len(reasons) - len(named)} more" if len(reasons) > len(named) else ""
         why = "".join(f"; {text}" for text in named) + more
         tell(f"{release.made.title}: {decision}{why}")
+    if verdict.policy_warning:
+        tell(f"warning: {verdict.policy_warning}")
     tell(describe_decision(verdict))
     return {"verdict": verdict.describe()}, 0 if verdict.may_leave else NOTHING_MAY_LEAVE

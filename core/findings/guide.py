@@ -15,6 +15,7 @@ from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditView
 from core.audit.store.estimate import TimeModel, make_task
 from core.findings.policy import Policy, find_policy
+from core.findings.recipient import RECIPIENTS
 from core.findings.verdict import Verdict
 from core.graph import Graph
 from core.methods import Defense, Suggestion
@@ -22,11 +23,6 @@ from core.registry import list_methods
 from core.threats import AttributeThreat, LinkThreat, Threats
 from core.words import begin_sentence
 
-RECIPIENTS: dict[Recipient, str] = {
-    "public": "Anybody: it is published",
-    "partner": "A partner under contract",
-    "internal": "Colleagues, in a controlled room",
-}
 SECRETS: dict[Secret, str] = {
     "links": "Who is linked to whom",
     "attribute": "A private column",

@@ -67,6 +67,8 @@ def build_decision(data: ReportData) -> list[Block]:
     verdict = data.verdict
     chosen = None if verdict is None else find_subject(verdict)
     result = [_build_banner(data, verdict, chosen)]
+    if verdict is not None and verdict.policy_warning:
+        result.append(blocks.warning(verdict.policy_warning))
     if chosen is not None:
         result.append(_tabulate_checks(data, chosen, list_deciding(chosen), is_brief=True))
     result.append(blocks.facts(_list_terms(data, chosen)))

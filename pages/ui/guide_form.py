@@ -10,7 +10,6 @@ from core.audit.asked.spec import AuditSpec
 from core.findings.guide import (
     ABOUT,
     KNOWLEDGE,
-    RECIPIENTS,
     SECRETS,
     USES,
     can_clear,
@@ -19,6 +18,7 @@ from core.findings.guide import (
     explain_preset,
 )
 from core.findings.policy import find_policy
+from core.findings.recipient import RECIPIENTS
 from core.graph import Graph
 from core.words import begin_sentence
 from pages.ui import page, service, session

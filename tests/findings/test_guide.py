@@ -19,7 +19,6 @@ from core.data.splits import draw_threats
 from core.defenses.dice import Dice
 from core.errors import InputError
 from core.findings.guide import (
-    RECIPIENTS,
     SECRETS,
     USES,
     choose_defenses,
@@ -30,6 +29,7 @@ from core.findings.guide import (
     propose_changes,
 )
 from core.findings.policy import find_policy
+from core.findings.recipient import RECIPIENTS
 from core.findings.verdict import judge
 from core.graph import Graph
 from core.methods import Suggestion

@@ -13,6 +13,7 @@ from core.audit.store.estimate import TimeRange
 from core.findings.channels import list_channels
 from core.findings.guide import KNOWLEDGE
 from core.findings.policy import find_policy
+from core.findings.recipient import RECIPIENTS
 from core.findings.verdict import judge
 from core.findings.verdict_words import DECISION_TITLES, find_subject
 from core.report import ReportOptions, format_dpia
@@ -139,6 +140,22 @@ def test_another_recipient_is_another_policy(open_app: OpenApp, audit_id: str) -
     app.segmented_control(key=f"policy-{audit_id}").set_value("internal").run()
     assert not app.exception
     assert "Policy: Internal, version" in texts(app)
+
+
+def test_a_policy_laxer_than_that_of_the_recipient_is_warned_of(
+    open_app: OpenApp, audited, audit_id: str, monkeypatch
+) -> None:
+    view = audited[0].get_view(audit_id)
+    policy = find_policy("partner").model_dump(mode="json")
+    purpose = {"recipient": RECIPIENTS["partner"]}
+    spec = view.spec.model_copy(update={"policy": policy, "purpose": purpose})
+    monkeypatch.setattr("pages.ui.cache.load_view", lambda _audit: replace(view, spec=spec))
+    monkeypatch.setattr("pages.ui.cache.remember", lambda view, make, *more: make())
+    app = open_app("decision", audit=audit_id)
+    assert "laxer than that of the recipient" not in texts(app)
+    app.segmented_control(key=f"policy-{audit_id}").set_value("internal").run()
+    assert "Recipient: A partner under contract" in texts(app)
+    assert any("laxer than that of the recipient" in item.value for item in app.warning)
 
 
 def choose(app, audit_id: str, policy: str):
