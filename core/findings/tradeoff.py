@@ -195,9 +195,9 @@ def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
     if best is None:
         sentence = f"None of the {len(defended)} defended releases is cleared for publishing."
         if len(defended) == 1:
-            sentence = f"{defended[0].made.name} is not cleared for publishing."
+            sentence = f"{verdict.names[defended[0].release]} is not cleared for publishing."
         return PageSummary(tuple(cards), begin_sentence(sentence), ())
-    sentence = f"{best.name} may be published"
+    sentence = f"{verdict.names[best.id]} may be published"
     useful = find_usefulness(view.results, best.id)
     if useful is not None:
         cards.append(build_usefulness_card(useful))

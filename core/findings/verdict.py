@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from core.audit.asked.release_info import ReleaseInfo
+from core.audit.asked.release_info import ReleaseInfo, list_phrases
 from core.audit.results.view import AuditView
 from core.defenses.external import EXTERNAL
 from core.findings.channels import Channel, describe_open, list_channels
@@ -156,6 +156,11 @@ class Verdict(BaseModel):
     def find(self, release: str) -> ReleaseVerdict | None:
         """Verdict of one release, or None."""
         return next((v for v in self.releases if v.release == release), None)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Release id → name in a sentence."""
+        return list_phrases(verdict.made for verdict in self.releases)
 
     @property
     def offered(self) -> tuple[ReleaseVerdict, ...]:

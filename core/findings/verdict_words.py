@@ -66,8 +66,9 @@ def title_deciding(release: ReleaseVerdict) -> str:
 def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
     """The release that the summary is about.
 
-    The recommended one; else, among tested releases of the best decision, a publishable one with
-    the smallest severity, a defended one before the original if tied.
+    The recommended one; else, among tested releases of the best decision, one that can be
+    published, unless all are refused, with the smallest severity, a defended one before the
+    original if tied.
     """
     if verdict.recommended is not None:
         return verdict.find(verdict.recommended)
@@ -78,7 +79,7 @@ def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
         key=lambda r: (
             not r.is_tested,
             SEVERITY[r.decision],
-            bool(r.obstacle),
+            bool(r.obstacle) and r.decision != "do_not_publish",
             r.release not in nearest,
             r.release == ORIGINAL,
         ),
@@ -92,7 +93,7 @@ def describe_decision(verdict: Verdict) -> str:
         found = verdict.find(verdict.recommended)
         assert found is not None
         met = sum(check.state == "met" for check in found.checks)
-        return f"Publish {found.made.name}: {_count_met(met, verdict)}."
+        return f"Publish {verdict.names[found.release]}: {_count_met(met, verdict)}."
     original = next((v for v in verdict.offered if v.release == ORIGINAL), None)
     if original is not None and original.decision == "publish":
         more = "no defense was tried" if not verdict.defended else "no defended release does"
@@ -100,16 +101,15 @@ def describe_decision(verdict: Verdict) -> str:
     if verdict.decision == "review":
         return _describe_review(verdict)
     least = find_least_severe(verdict)
-    nearest = [release.made for release in verdict.offered if release.release in least]
     near = "none comes clearly closest to passing"
-    if len(nearest) == 1:
-        near = f"{nearest[0].name} comes closest to passing"
+    if len(least) == 1:
+        near = f"{verdict.names[least[0]]} comes closest to passing"
     if len(verdict.offered) > 1:
         count = len(verdict.offered)
         return f"Do not publish: each of the {count} releases exceeds at least one limit; {near}."
-    only = verdict.offered[0].made
-    tried = ", and no defense was tried" if only.is_original else ""
-    return f"Do not publish: {only.name} exceeds at least one limit{tried}."
+    only = verdict.offered[0]
+    tried = ", and no defense was tried" if only.made.is_original else ""
+    return f"Do not publish: {verdict.names[only.release]} exceeds at least one limit{tried}."
 
 
 def _count_met(met: int, verdict: Verdict) -> str:
@@ -136,7 +136,7 @@ def _describe_review(verdict: Verdict) -> str:
     if len(tested) == 1:
         release = tested[0]
         unproven = sum(c.state == "not_proven" for c in release.checks)
-        name = release.made.name
+        name = verdict.names[release.release]
         above = sum(c.state == "exceeded" for c in release.checks)
         if above:
             limits = count_noun(above, "limit that calls", "limits that call")

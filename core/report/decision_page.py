@@ -64,8 +64,7 @@ NO_POLICY = (
 def build_decision(data: ReportData) -> list[Block]:
     """Page 1: decision, recipient, purpose, people affected, deciding limits, usefulness kept,
     conditions, residual risk and, except in the external edition, the signature."""
-    verdict = data.verdict
-    chosen = None if verdict is None else find_subject(verdict)
+    verdict, chosen = data.verdict, data.subject
     result = [_build_banner(data, verdict, chosen)]
     if verdict is not None and verdict.policy_warning:
         result.append(blocks.warning(verdict.policy_warning))

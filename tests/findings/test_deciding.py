@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pandas as pd
 import pytest
 
+from core.audit.asked.release_info import parse_release
+from core.audit.results.node_risks import NODE_COLUMNS
+from core.cli.audit import describe_results, judge_audit
+from core.findings.change import summarize_release
+from core.findings.exposure import summarize_risk
 from core.findings.limit_scale import LimitScale
 from core.findings.page_summary import format_checks, summarize_decision
 from core.findings.policy import Limit, Policy, find_policy
+from core.findings.tradeoff import summarize_tradeoff
 from core.findings.verdict import judge
-from core.findings.verdict_words import list_deciding, title_deciding
+from core.findings.verdict_words import (
+    describe_decision,
+    find_subject,
+    list_deciding,
+    title_deciding,
+)
 from core.release import ORIGINAL
+from core.report.data import ReportData
+from core.report.decision_page import build_decision
+from core.report.document import build_content
+from core.report.options import ReportOptions
+from core.report.results import build_risk
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
 ATTACKS = list_attack_keys()
 RELEASE = "random_deletion"
 NAMES = (ORIGINAL, RELEASE)
 PUBLIC = find_policy("public")
+
+
+@pytest.fixture
+def no_pictures(monkeypatch):
+    monkeypatch.setattr(ReportData, "add_image", lambda _data, name, _draw: name)
 
 
 def set_limits(link=(), attribute=(), **more):
@@ -108,3 +132,90 @@ def test_bars_have_one_scale_on_which_every_figure_has_its_place():
     for check, place in zip(checks, places, strict=True):
         assert (place > scale.place(1.0)) == (check.severity > 1)
     assert LimitScale.of([]).highest == 10
+
+
+def refuse(**worst):
+    """An audit in which each release exceeds a limit; defense → AUC of Katz."""
+    names = (ORIGINAL, *worst)
+    scores = make_noise(names, ATTACKS)
+    for name, auc in zip(names, (0.95, *worst.values()), strict=True):
+        scores[name, "katz", "auc"] = auc
+    return make_audit(scores, ATTACKS, names[1:])
+
+
+def test_the_limits_shown_are_those_of_the_release_that_the_sentence_names():
+    """ "PPGSL comes closest to passing" stood above "Deciding limits for Original": the links of
+    PPGSL were not named, which matters only where it may be published."""
+    view = refuse(ppgsl=0.7, random_deletion=0.9)
+    verdict = judge(view, PUBLIC)
+    assert verdict.decision == "do_not_publish"
+    assert verdict.find("ppgsl").obstacle
+    assert describe_decision(verdict).endswith("; PPGSL comes closest to passing.")
+    assert find_subject(verdict).release == "ppgsl"
+    options = ReportOptions(policy=PUBLIC, sections=())
+    said, limits = build_content(view, options)[0]["summary"][:2]
+    assert "PPGSL comes closest" in str(said["spans"])
+    assert limits["caption"].startswith("Deciding limits for PPGSL")
+
+
+STRENGTHS = {f"random_deletion:strength={s}": count for s, count in ((0.5, 9), (0.75, 3), (0.8, 1))}
+"""Release → people whom the attack exposes."""
+CHOSEN = "random_deletion:strength=0.75"
+
+
+def try_strengths():
+    """An audit of three strengths, all of which pass; the one in the middle is the most useful."""
+    exposed = {ORIGINAL: 12, **STRENGTHS}
+    scores = make_noise(tuple(exposed), ATTACKS)
+    for name in exposed:
+        scores[name, "release", "link_prediction_auc"] = 0.8 if name == CHOSEN else 0.6
+    rows = [
+        (f"n{i}", name, "gcn", 0.5 + gain, gain, 0.5 + gain, 0.5 + gain, 5)
+        for name, count in exposed.items()
+        for i in range(34)
+        for gain in [0.4 if i < count else 0.0]
+    ]
+    nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
+    view = make_audit(scores, ATTACKS, tuple(STRENGTHS), nodes=nodes)
+    policy = find_policy("internal").model_dump(mode="json")
+    return replace(view, spec=view.spec.update(policy=policy))
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_a_release_among_strengths_is_named_with_its_own_and_has_its_own_figures():
+    """ "Publish Random deletion", and next "1 with Random deletion (strength = 0.8)", while the one
+    to publish had 0.75 and exposed 3."""
+    view = try_strengths()
+    said: list[str] = []
+    judge_audit(view, said.append)
+    assert said[-1].startswith("Publish Random deletion at strength 0.75: it meets ")
+    (told,) = [line for line in describe_results(view) if "Exposed: advantage" in line]
+    exposes = (
+        "exposes 12 of 34 people on the original, and 3 with Random deletion (strength = 0.75)"
+    )
+    assert exposes in told
+    data = ReportData(view, ReportOptions())
+    assert exposes in str(build_risk(data))
+    assert "Publish Random deletion at strength 0.75: it meets" in str(build_decision(data)[0])
+    for release, count in STRENGTHS.items():
+        name = parse_release(release).phrase
+        told = summarize_risk(view, release).sentence
+        assert told.startswith(f"On {name}, {count} of 34 people")
+        assert name in summarize_release(view, release).sentence
+    verdict = judge(view, find_policy("internal"))
+    assert summarize_tradeoff(view, verdict).sentence.startswith(
+        "Random deletion at strength 0.75 may be published"
+    )
+
+
+def test_refused_strengths_are_named_with_their_own():
+    pair = {f"random_deletion:strength={s}": auc for s, auc in ((0.5, 0.9), (0.8, 0.7))}
+    told = describe_decision(judge(refuse(**pair), PUBLIC))
+    assert told.endswith("; Random deletion at strength 0.8 comes closest to passing.")
+    alone = describe_decision(judge(refuse(random_deletion=0.7), PUBLIC))
+    assert alone.endswith("; Random deletion comes closest to passing.")
+    scores = make_noise((ORIGINAL, *pair), ATTACKS)
+    for release, auc in zip((ORIGINAL, *pair), (0.9, 0.9, 0.645), strict=True):
+        scores[release, "katz", "auc"] = auc
+    review = describe_decision(judge(make_audit(scores, ATTACKS, tuple(pair)), PUBLIC))
+    assert review.startswith("Review Random deletion at strength 0.8: no limit is exceeded")
