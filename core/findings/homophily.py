@@ -14,6 +14,7 @@ from core.findings.page_summary import Card, PageSummary, describe_figure
 from core.findings.tables import list_releases, select_results
 from core.release import ORIGINAL
 from core.results import RELEASE
+from core.words import begin_sentence
 
 MECHANISMS = {
     "ghratio_proximity": "Neighbours",
@@ -74,7 +75,8 @@ def explain_missing_ratios(view: AuditView) -> str:
 
 
 def summarize_homophily(view: AuditView) -> PageSummary:
-    """Similarity of nodes to neighbours and role peers, against chance."""
+    """Similarity of nodes to neighbours and role peers, against chance: a mean over nodes, of which
+    each counts once however many links it has."""
     noun = view.spec.nodes
     cards, exact, leaks, is_tested = [], [], [], False
     for key, who in (("proximity", "neighbours"), ("role", "role peers")):
@@ -85,19 +87,23 @@ def summarize_homophily(view: AuditView) -> PageSummary:
         figure, excess = build_figure(ratio), build_figure(gap)
         chance = figure.value - excess.value
         texts = format_frequencies(figure.value, chance)
-        title, compared = f"{who.capitalize()} that share a value", f"chance {texts[1]}"
+        title = begin_sentence(f"{noun.one}'s {who} with the same value, on average")
+        compared = f"chance {texts[1]}"
         exact += [describe_figure(figure), describe_figure(excess)]
         if excess.low is not None and excess.high is not None:
             is_tested = True
             if excess.low > 0:
                 leaks.append((excess.value, who, texts))
-            elif excess.high >= 0:
-                compared += ", within noise"
+            is_within = excess.low <= 0 <= excess.high
+            compared += ", within noise" if is_within else ", beyond noise"
         cards.append(Card(title, texts[0], compared, None, describe_figure(figure)))
     sentence = "Homophily has not been measured."
     if leaks:
         _, who, texts = max(leaks)
-        sentence = f"{texts[0]} {who} share a {noun.one}'s value, against {texts[1]} by chance."
+        sentence = (
+            f"Averaged over {noun.many}, {texts[0]} {who} share a {noun.one}'s value, against "
+            f"{texts[1]} by chance: a difference beyond noise."
+        )
     elif is_tested:
         sentence = f"Neither neighbours nor role peers share a {noun.one}'s value beyond chance."
     elif cards:
@@ -135,8 +141,8 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
         else:
             verdict = f"{format_interval(-gap.value, -gap.high, -gap.low)} less than chance"
         text = (
-            f"On the original, {format_row(ratios.loc[ORIGINAL])} of {who} share its value: "
-            f"{verdict}"
+            f"On the original, averaged over nodes, {format_row(ratios.loc[ORIGINAL])} of {who} "
+            f"share its value: {verdict}"
         )
         others = gaps.drop(index=ORIGINAL)
         if len(others) and not is_blind:

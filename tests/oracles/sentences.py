@@ -281,7 +281,10 @@ def check_homophily(sentence: str, world: World, release: str = "original") -> b
         who: world.scores[release, "release", f"ghratio_{key}_gap"]
         for key, who in (("proximity", "neighbours"), ("role", "role peers"))
     }
-    pattern = r"<x> (neighbours|role peers) share a person's value, against <y> by chance\."
+    pattern = (
+        r"Averaged over people, <x> (neighbours|role peers) share a person's value, "
+        r"against <y> by chance: a difference beyond noise\."
+    )
     if found := read(pattern, sentence):
         who = "role peers" if "role peers" in sentence else "neighbours"
         clear = gaps[who] > world.half
