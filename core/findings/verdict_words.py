@@ -214,7 +214,8 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
 
 
 def summarize_reasons(release: ReleaseVerdict) -> str:
-    """ "exceeds 6 limits, above all “…”": limits that stand in its way, and the most severe."""
+    """ "exceeds 6 limits, above all “…”": the gravest state that stands in its way, all limits in
+    that state, and the most severe of those in the way."""
     if release.refuted:
         return release.refuted[0]
     verbs: dict[LimitState, str] = {
@@ -222,13 +223,13 @@ def summarize_reasons(release: ReleaseVerdict) -> str:
         "not_proven": "is not proven to meet",
         "not_tested": "is not tested against",
     }
-    against = [check for check in release.checks if check.decision != "publish"]
     for state, verb in verbs.items():
-        checks = [check for check in against if check.state == state]
-        if not checks:
+        count = sum(check.state == state for check in release.checks)
+        against = [c for c in release.checks if c.state == state and c.decision != "publish"]
+        if not against:
             continue
-        gravest = max(checks, key=lambda check: check.severity).limit.title
-        more = f"{len(checks)} limits, above all" if len(checks) > 1 else "the limit"
+        gravest = max(against, key=lambda check: check.severity).limit.title
+        more = f"{count} limits, above all" if count > 1 else "the limit"
         return f"{verb} {more} “{gravest}”"
     return next(iter(release.open_points), DECISION_MEANINGS[release.decision])
 

@@ -9,6 +9,7 @@ import pytest
 
 from core.audit.asked.release_info import parse_release
 from core.audit.results.node_risks import NODE_COLUMNS
+from core.audit.store.states import State
 from core.cli.audit import describe_results, judge_audit
 from core.findings.change import summarize_release
 from core.findings.exposure import summarize_risk
@@ -21,6 +22,7 @@ from core.findings.verdict_words import (
     describe_decision,
     find_subject,
     list_deciding,
+    summarize_reasons,
     title_deciding,
 )
 from core.release import ORIGINAL
@@ -132,6 +134,19 @@ def test_bars_have_one_scale_on_which_every_figure_has_its_place():
     for check, place in zip(checks, places, strict=True):
         assert (place > scale.place(1.0)) == (check.severity > 1)
     assert LimitScale.of([]).highest == 10
+
+
+def test_every_limit_that_was_not_tested_is_counted():
+    """A cancelled audit was "not tested against 4 limits", beside 7 dashes."""
+    view = make_audit({}, ATTACKS, state=State.CANCELLED)
+    release = judge(view, PUBLIC).find(RELEASE)
+    dashes = sum(check.state == "not_tested" for check in release.checks)
+    required = sum(not check.limit.optional for check in release.checks)
+    assert 0 < required < dashes
+    told = f"is not tested against {dashes} limits, above all “{release.checks[0].limit.title}”"
+    assert summarize_reasons(release) == told
+    house = set_limits({"auc": 0.6}, {"auc": 0.6}, optional=True)
+    assert "not tested against" not in summarize_reasons(judge(view, house).find(RELEASE))
 
 
 def refuse(**worst):
