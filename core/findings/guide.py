@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.audit.asked.answers import Answers, Knowledge, Recipient, Secret, Use
+from core.audit.asked.answers import Answers, Knowledge, Recipient, Secret, Use, runs_adaptive
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.presets import PRESETS, Preset
 from core.audit.asked.spec import AuditSpec
@@ -276,6 +276,12 @@ def can_clear(preset: Preset, policy: Policy) -> bool:
     """Whether the preset includes every test that the policy requires."""
     enough = set(policy.allowed_costs) <= set(preset.costs)
     return enough and preset.num_repeats >= policy.repeats
+
+
+def describe_preset(preset: Preset, answers: Answers, defenses: Sequence[str]) -> str:
+    """Title and attacks of a preset with these answers; without a defense none is adaptive."""
+    adaptive = runs_adaptive(answers, preset) and bool(defenses)
+    return f"{preset.title}: {preset.describe(adaptive)}"
 
 
 def explain_preset(preset: Preset, answers: Answers) -> str:

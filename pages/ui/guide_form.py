@@ -14,6 +14,7 @@ from core.findings.guide import (
     USES,
     can_clear,
     choose_defenses,
+    describe_preset,
     describe_recipient,
     explain_preset,
 )
@@ -146,7 +147,7 @@ def _show_presets(answers: Answers, defenses: list[str], obstacle: str) -> None:
         "How thorough?",
         keys,
         keys.index(start.key),
-        format_func=lambda k: f"{presets[k].title}: {presets[k].summary}",
+        format_func=lambda k: describe_preset(presets[k], answers, defenses),
         captions=[_explain(p, answers, defenses) for p in PRESETS],
         key=f"guide-preset-{answers.recipient}",
         persist_state="session",

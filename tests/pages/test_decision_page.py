@@ -101,6 +101,21 @@ def test_the_questions_follow(open_app: OpenApp, example: str) -> None:
     assert "Can refuse a release" in str(app.radio(key="guide-preset-public").proto.captions)
 
 
+def test_presets_name_adaptive_attacks_as_the_answers_have_them(
+    open_app: OpenApp, example: str
+) -> None:
+    app = open_guide(open_app, example)
+    radio = app.radio(key="guide-preset-public").set_value("thorough").run()
+    find = {box.label: box for box in app.multiselect}
+    known = find["What do they already know?"]
+    assert "method" in known.value
+    assert all("adaptive ones too" in text for text in radio.options)
+    known.set_value([key for key in known.value if key != "method"]).run()
+    radio = app.radio(key="guide-preset-public")
+    assert ["adaptive" in text for text in radio.options] == [False, False, True]
+    assert radio.value == "thorough"
+
+
 def test_nothing_secret_cannot_be_run(open_app: OpenApp, example: str) -> None:
     app = open_guide(open_app, example)
     box = next(box for box in app.multiselect if box.label == "What must not be learned?")
