@@ -168,7 +168,8 @@ def _show_channels(release: ReleaseVerdict, key: str) -> None:
 def _draw_bar(check: Check, scale: LimitScale) -> str:
     """HTML bar of the measured value, with a line at the limit; holds no user text."""
     multiple, _ = format_limited(check.severity, 1.0)
-    words = f"{multiple} times the limit, {STATE_TITLES[check.state]}"
+    times = "" if check.evidence.value is None else f"{multiple} times the limit, "
+    words = f"{times}{STATE_TITLES[check.state]}"
     return (
         f'<div class="limit-bar" role="img" aria-label="{words}">'
         f'<span class="{check.state}" style="width:{scale.place(check.severity):.1%}"></span>'

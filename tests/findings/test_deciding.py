@@ -227,6 +227,9 @@ def test_refused_strengths_are_named_with_their_own():
     pair = {f"random_deletion:strength={s}": auc for s, auc in ((0.5, 0.9), (0.8, 0.7))}
     told = describe_decision(judge(refuse(**pair), PUBLIC))
     assert told.endswith("; Random deletion at strength 0.8 comes closest to passing.")
+    baseline = {"gap:data_free=True": 0.9, "gap": 0.7}
+    near = describe_decision(judge(refuse(**baseline), PUBLIC))
+    assert near.endswith("; GAP comes closest to passing.")
     alone = describe_decision(judge(refuse(random_deletion=0.7), PUBLIC))
     assert alone.endswith("; Random deletion comes closest to passing.")
     scores = make_noise((ORIGINAL, *pair), ATTACKS)

@@ -628,13 +628,16 @@ def test_homophily_within_noise_is_called_so():
     near, role = summarize_homophily(make_audit(scores, PAIRED)).cards
     assert role.compared_with.endswith(", within noise")
     assert near.compared_with.endswith(", beyond noise")
+    scores[ORIGINAL, "release", "ghratio_role_gap"] = -0.25
+    _, role = summarize_homophily(make_audit(scores, PAIRED)).cards
+    assert role.compared_with.endswith(", beyond noise")
 
 
 def test_homophily_says_that_it_is_a_mean_over_people():
     """ "62 of 100 neighbours share a person's value", while of the links fewer joined equal values
     than by chance: each person counts once, however many links they have."""
     summary = summarize_homophily(make_audit(make_pages(), PAIRED))
-    assert summary.sentence.startswith("Averaged over people, 60 of 100 neighbours")
+    assert summary.sentence.startswith("Averaged over people, 60 of 100 role peers share")
     assert all(card.title.endswith("with the same value, on average") for card in summary.cards)
     results = make_audit(make_pages(), PAIRED).results
     assert all("averaged over nodes" in text for text in answer_mechanisms(results))

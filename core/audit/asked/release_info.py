@@ -105,8 +105,12 @@ def list_short_titles(releases: Iterable[ReleaseInfo]) -> dict[str, str]:
 def list_phrases(releases: Iterable[ReleaseInfo]) -> dict[str, str]:
     """Id → name in a sentence, with its settings if another release has the same name."""
     found = list(dict.fromkeys(releases))
-    times = Counter(release.name for release in found)
-    return {r.id: r.name if times[r.name] == 1 else r.phrase for r in found}
+    names = [f"{r.name} without the data" if r.is_data_independent else r.name for r in found]
+    times = Counter(names)
+    return {
+        release.id: name if times[name] == 1 else release.phrase
+        for release, name in zip(found, names, strict=True)
+    }
 
 
 def list_names(releases: Iterable[ReleaseInfo]) -> dict[str, str]:
