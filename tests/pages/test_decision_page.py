@@ -105,7 +105,8 @@ def test_presets_name_adaptive_attacks_as_the_answers_have_them(
     open_app: OpenApp, example: str
 ) -> None:
     app = open_guide(open_app, example)
-    radio = app.radio(key="guide-preset-public").set_value("thorough").run()
+    app.radio(key="guide-preset-public").set_value("thorough").run()
+    radio = app.radio(key="guide-preset-public")
     find = {box.label: box for box in app.multiselect}
     known = find["What do they already know?"]
     assert "method" in known.value
