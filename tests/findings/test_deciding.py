@@ -73,6 +73,10 @@ def test_what_stands_in_the_way_is_listed_whole_and_first():
         ("not_proven", "attribute_1"),
     ]
     assert title_deciding(release).startswith("Deciding limits for ")
+    scores[RELEASE, "katz", "precision_at_100"] = 1e-4  # a tenth of the smallest limit
+    none = set_limits({"precision_at_100": 0.0}, {"auc": 0.6}, weight="review")
+    release = judge(make_audit(scores, ATTACKS), none).find(RELEASE)
+    assert [check.state for check in list_deciding(release)] == ["exceeded", "not_proven"]
 
 
 def test_where_nothing_stands_in_the_way_the_nearest_limits_are_called_met():
