@@ -109,6 +109,10 @@ class ReportData:
         return None if self.verdict is None else find_subject(self.verdict)
 
     @property
+    def subject_id(self) -> str | None:
+        return None if self.subject is None else self.subject.release
+
+    @property
     def is_external(self) -> bool:
         """Whether the edition is for readers outside the organisation."""
         return self.options.edition != "internal"

@@ -12,10 +12,11 @@ from core.audit.asked.spec import AuditSpec
 from core.audit.store.estimate import TimeRange
 from core.findings.channels import list_channels
 from core.findings.guide import KNOWLEDGE
+from core.findings.limit_scale import LimitScale
 from core.findings.policy import find_policy
 from core.findings.recipient import RECIPIENTS
 from core.findings.verdict import judge
-from core.findings.verdict_words import DECISION_TITLES, find_subject
+from core.findings.verdict_words import DECISION_TITLES, find_subject, list_deciding, title_deciding
 from core.report import ReportOptions, format_dpia
 from core.report.data import ReportData
 from core.report.decision_page import build_verdict
@@ -149,6 +150,22 @@ def test_the_verdict_of_an_audit_is_that_of_the_pure_function(
         assert matrix[column].iloc[0] == DECISION_TITLES[release.decision]
     assert verdict.recommended is None
     assert find_choice(app).value is None
+
+
+def test_deciding_limits_have_bars_on_one_scale(open_app: OpenApp, audit_id: str, audited) -> None:
+    app = open_app("decision", audit=audit_id)
+    subject = find_subject(judge(audited[0].get_view(audit_id), find_policy("public")))
+    checks = list_deciding(subject)
+    heads = [item.value.replace("\\", "") for item in app.header]
+    assert title_deciding(subject) in heads
+    html = [item.proto.body for item in app.get("html")]
+    bars = [body for body in html if body.startswith('<div class="limit-bar"')]
+    assert len(bars) == len(checks) > 3
+    scale = LimitScale.of(checks)
+    for bar, check in zip(bars, checks, strict=True):
+        assert f'<i style="left:{scale.place(1.0):.1%}">' in bar
+        assert f'"{check.state}" style="width:{scale.place(check.severity):.1%}"' in bar
+    assert f"from {scale.describe()} on a logarithmic scale" in texts(app)
 
 
 def test_another_recipient_is_another_policy(open_app: OpenApp, audit_id: str) -> None:
