@@ -13,7 +13,7 @@ from core.findings.decisions import format_day
 from core.findings.evidence import find_not_made, find_obstacle
 from core.findings.facts import STATE_TITLES
 from core.findings.guide import describe_spec
-from core.findings.numbers import format_limited
+from core.findings.numbers import format_limited, format_measure
 from core.findings.page_summary import format_checks
 from core.findings.usefulness import describe_usefulness, find_usefulness
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
@@ -230,16 +230,23 @@ def _tabulate_checks(
     data: ReportData, release: ReleaseVerdict, checks: list[Check], is_brief: bool = False
 ) -> Block:
     """Limits of one release with measured values, rounded as the edition requires."""
-    rows = []
-    for check, brief in zip(checks, format_checks(checks), strict=True):
+    rows, shown = [], checks
+    if data.is_external:  # neither digits nor a common denominator may tell a share of few people
+        shown = [
+            c for c in checks if not find_bound(c.limit.metric, c.evidence.value, c.evidence.n)
+        ]
+    texts = dict(zip([c.limit.name for c in shown], format_checks(shown), strict=True))
+    for check in checks:
         found, limit = check.evidence, check.limit
         n, ends = found.n, (found.low, found.high)
         measured, most = format_limited(found.value, limit.limit, *ends, limit.metric)
         if data.is_external:
             n = round_count(n)
             measured = format_bound(limit.metric, found.value, n) or measured
-        if is_brief and not (data.is_external and find_bound(limit.metric, found.value, found.n)):
-            measured, most = brief
+        if limit.name not in texts:
+            most = format_measure(limit.metric, limit.limit)
+        elif is_brief:
+            measured, most = texts[limit.name]
         row = [limit.title, measured, most, STATE_TITLES[check.state]]
         if not is_brief:
             who = "" if found.attack is None else found.attack.title
