@@ -188,10 +188,19 @@ class Method(BaseModel, ABC):
         """`title` with the strength and switches that are on alone."""
         return self._write_title([name for name, value in self.changed.items() if value is True])
 
+    @property
+    def phrase(self) -> str:
+        """`title` in a sentence: "EdgeRand at ε 6"."""
+        settings = " and ".join(self._list_settings(self.changed)).replace(" = ", " ")
+        return f"{self.info.title} at {settings}" if settings else self.info.title
+
     def _write_title(self, shown: Collection[str]) -> str:
-        names = [name for name in self.config if name == self._titled or name in shown]
-        settings = ", ".join(map(self._describe_setting, names))
+        settings = ", ".join(self._list_settings(shown))
         return f"{self.info.title} ({settings})" if settings else self.info.title
+
+    def _list_settings(self, shown: Collection[str]) -> list[str]:
+        names = [name for name in self.config if name == self._titled or name in shown]
+        return [self._describe_setting(name) for name in names]
 
     @property
     def _titled(self) -> str:

@@ -16,6 +16,8 @@ from core.findings.decisions import format_day
 from core.findings.facts import STATE_TITLES
 from core.findings.glossary import explain_term
 from core.findings.guide import Proposal, propose_changes
+from core.findings.limit_scale import LimitScale
+from core.findings.numbers import format_limited
 from core.findings.page_summary import PageSummary, summarize_decision
 from core.findings.policy import list_policies
 from core.findings.stopping import describe_repeats
@@ -27,6 +29,7 @@ from core.findings.verdict_words import (
     explain_others,
     find_subject,
     list_deciding,
+    title_deciding,
 )
 from core.release import ORIGINAL
 from core.words import begin_sentence
@@ -48,8 +51,6 @@ from pages.ui.policy import (
 )
 from pages.ui.search_panel import show_search
 from pages.ui.text import escape, format_cell
-
-MAX_BAR = 2.0  # full width of a bar, in multiples of the limit
 
 
 def main() -> None:
@@ -80,6 +81,8 @@ def _show_decision(view: AuditView) -> None:
     verdict = judge_view(view)
     summary = summarize_decision(verdict)
     _show_banner(view, verdict, summary.sentence)
+    if verdict.policy_warning:
+        st.warning(escape(verdict.policy_warning, 600))
     for text in cache.load_warnings(view.summary.id, view):
         st.warning(escape(text, 600))
     subject = find_subject(verdict)
@@ -133,15 +136,17 @@ def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
 
 def _show_deciding(release: ReleaseVerdict, summary: PageSummary) -> None:
     """Deciding limits of a release, each with a bar that compares the figure with the limit."""
-    st.header(f"Deciding limits for {release.made.name}", anchor=False)
-    for check, card in zip(list_deciding(release), summary.cards, strict=False):
+    st.header(escape(title_deciding(release), 200), anchor=False)
+    checks = list_deciding(release)
+    scale = LimitScale.of(checks)
+    for check, card in zip(checks, summary.cards, strict=True):
         left, right = st.columns([3, 2], vertical_alignment="center")
         state = f"{page.STATE_ICONS[check.state]} **{STATE_TITLES[check.state].capitalize()}**"
         is_empty = check.state == "not_tested" and not check.evidence.is_unresolved
         value = "" if is_empty else f"{card.value}, "
         left.markdown(f"{state}. {escape(card.title, 120)}: {value}{card.compared_with}")
-        right.html(_draw_bar(check))
-    st.caption("Bar: measured value. Line: limit.")
+        right.html(_draw_bar(check, scale))
+    st.caption(f"Bar: measured value, from {scale.describe()} on a logarithmic scale. Line: limit.")
     for text in release.warnings:
         st.warning(f"{escape(begin_sentence(text), 300)}.")
     page.show_exact(summary.exact)
@@ -160,13 +165,15 @@ def _show_channels(release: ReleaseVerdict, key: str) -> None:
         st.table(table, hide_index=True, border="horizontal", alt="Channels of the release")
 
 
-def _draw_bar(check: Check) -> str:
+def _draw_bar(check: Check, scale: LimitScale) -> str:
     """HTML bar of the measured value, with a line at the limit; holds no user text."""
-    share = min(check.severity / MAX_BAR, 1.0)
-    words = f"{check.severity:.2g} times the limit, {STATE_TITLES[check.state]}"
+    multiple, _ = format_limited(check.severity, 1.0)
+    times = "" if check.evidence.value is None else f"{multiple} times the limit, "
+    words = f"{times}{STATE_TITLES[check.state]}"
     return (
         f'<div class="limit-bar" role="img" aria-label="{words}">'
-        f'<span class="{check.state}" style="width:{share:.1%}"></span><i></i></div>'
+        f'<span class="{check.state}" style="width:{scale.place(check.severity):.1%}"></span>'
+        f'<i style="left:{scale.place(1.0):.1%}"></i></div>'
     )
 
 

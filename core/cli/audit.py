@@ -203,11 +203,23 @@ def describe_results(view: AuditView) -> list[str]:
         found = find_usefulness(view.results, summary.id) if summary.info.is_defended else None
         texts += [] if found is None else [f"{summary.info.title}: {describe_usefulness(found)}."]
     if not view.nodes.is_empty:
-        risks = list_risks(view.nodes, view.spec.nodes)
+        risks = list_risks(view.nodes, view.spec.nodes, _find_subject(view))
         texts += [text for risk_and_bound in risks for text in risk_and_bound]
         texts.append(answer_groups(view.nodes, load_groups(view)))
         texts += [*answer_private_columns(view), *list_telling_columns(view)]
     return [text for text in texts if text]
+
+
+def _find_subject(view: AuditView) -> str | None:
+    """The release that the decision is about; None without a policy."""
+    from core.findings.policy import check_policy
+    from core.findings.verdict import judge
+    from core.findings.verdict_words import find_subject
+
+    if view.spec.policy is None:
+        return None
+    subject = find_subject(judge(view, check_policy(view.spec.policy)))
+    return None if subject is None else subject.release
 
 
 def _check_claims(service: AuthorisedService, view: AuditView, trials: int) -> int:
@@ -295,5 +307,7 @@ def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[d
         more = f"; and {len(reasons) - len(named)} more" if len(reasons) > len(named) else ""
         why = "".join(f"; {text}" for text in named) + more
         tell(f"{release.made.title}: {decision}{why}")
+    if verdict.policy_warning:
+        tell(f"warning: {verdict.policy_warning}")
     tell(describe_decision(verdict))
     return {"verdict": verdict.describe()}, 0 if verdict.may_leave else NOTHING_MAY_LEAVE

@@ -32,7 +32,7 @@ class RandomRewiring(Defense):
         9,
         ("attribute", "links"),
         ("column", "statistics"),
-        "swaps links at random, so that neighbours reveal less about private values",
+        "replaces a share of the links by random pairs",
     )
     acts_by: ClassVar[Strength | None] = Strength("strength", 0.1, 0.9)
     strength: UnitInterval = Field(

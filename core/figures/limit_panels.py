@@ -23,7 +23,7 @@ from core.figures.theme import (
     wrap_text,
 )
 from core.findings.facts import STATE_TITLES
-from core.findings.numbers import format_number, format_row
+from core.findings.numbers import format_limited
 from core.findings.palette import Theme, escape_text, release_color
 from core.words import count_noun
 
@@ -154,6 +154,6 @@ def _add_panel(
 
 
 def _describe(row: Any) -> str:
-    limit = f"{row.state}, at most {format_number(row.limit)}"
+    value, most = format_limited(row.value, row.limit, row.low, row.high)
     by = "" if row.by is None else f", by {row.by.title}"
-    return escape_text(f"{row.made.title}: {format_row(row)}, {limit}{by}")
+    return escape_text(f"{row.made.title}: {value}, {row.state}, at most {most}{by}")

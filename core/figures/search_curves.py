@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_line, style_figure
-from core.findings.numbers import format_number
+from core.findings.numbers import format_limited
 from core.findings.palette import OKABE_ITO, SYMBOLS, Theme, escape_text
 from core.search.outcome import tabulate_tried
 from core.search.run import SearchProgress
@@ -52,7 +52,7 @@ def draw_search(progress: SearchProgress, theme: Theme = "light") -> Chart:
             },
             text=[
                 f"{escape_text(row.title)}, {row.stage}<br>keeps {format_percent(row.kept)}<br>"
-                f"{escape_text(row.limit)}: {format_number(row.risk)} times the limit"
+                f"{escape_text(row.limit)}: {format_limited(row.risk, 1.0)[0]} times the limit"
                 for row in rows.itertuples()
             ],
             hovertemplate="%{text}<extra></extra>",

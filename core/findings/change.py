@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from core.audit.asked.attack import Attack
-from core.audit.asked.release_info import ReleaseInfo
+from core.audit.asked.release_info import ReleaseInfo, list_phrases
 from core.audit.asked.scenarios import THREAT_TITLES, Threat
 from core.audit.results.view import AuditView
 from core.audit.store.states import State
@@ -135,7 +135,9 @@ def summarize_release(view: AuditView, release: str, policy: Policy | None = Non
     if useful is not None:
         cards = [*cards[: MAX_CARDS - 1], build_usefulness_card(useful)]
         exact += [describe_figure(useful.second), describe_figure(useful.first)]
-    sentence = begin_sentence(_describe_changes(view.get_release(release).name, changes))
+    made = view.get_release(release)
+    names = list_phrases([made, *(summary.info for summary in view.releases)])
+    sentence = begin_sentence(_describe_changes(names[made.id], changes))
     return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact))
 
 

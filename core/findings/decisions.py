@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from core.audit.store.decisions import Decision, find_superseded
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_limited
 from core.findings.verdict import Verdict
 from core.findings.verdict_words import DECISION_TITLES
 
@@ -63,8 +63,8 @@ def describe_evidence(decision: Decision) -> str:
     known = [limit for limit in found.get("limits", []) if limit["value"] is not None]
     known.sort(key=lambda limit: limit["state"] == "met")
     for limit in known[:MAX_LIMITS]:
-        value = format_interval(limit["value"], limit["low"], limit["high"])
-        text += f"; {limit['title']}: {value}, at most {format_number(limit['limit'])}"
+        value, most = format_limited(*(limit[key] for key in ("value", "limit", "low", "high")))
+        text += f"; {limit['title']}: {value}, at most {most}"
     if len(known) > MAX_LIMITS:
         text += f"; {len(known) - MAX_LIMITS} more limits"
     return text

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.audit.asked.attack import Attack
-from core.audit.asked.release_info import ReleaseInfo
+from core.audit.asked.release_info import ReleaseInfo, list_phrases
 from core.audit.asked.scenarios import THREAT_TITLES
 from core.audit.results.node_risks import NodeRisks
 from core.audit.results.view import AuditView
@@ -144,17 +144,21 @@ def summarize_risk(
         worst = max(shown, key=lambda one: one.share)
         verb = "is" if worst.count.value == 1 else "are"
         aim = THREAT_WORDS[worst.secret.threat].attack
-        sentence = (
-            f"On {worst.made.name}, {worst.count.format()} {noun.many} {verb} exposed to {aim}, "
-            f"by {worst.tried}."
-        )
+        names = list_phrases([worst.made, *(summary.info for summary in view.releases)])
+        who = f"{worst.count.format()} {noun.many} {verb}"
+        sentence = f"On {names[worst.made.id]}, {who} exposed to {aim}, by {worst.tried}."
     return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact))
 
 
-def answer_risk(nodes: NodeRisks, noun: Noun = PEOPLE) -> str:
-    """The same with exact figures, on the original and on the release that exposes fewest: who
-    counts as exposed, and the mean advantage."""
-    best, sentences = find_least_exposing(nodes), []
+def answer_risk(nodes: NodeRisks, noun: Noun = PEOPLE, release: str | None = None) -> str:
+    """The same with exact figures, on the original and on a release: who counts as exposed, and
+    the mean advantage.
+
+    release  id of a defended one; else the one that exposes least
+    """
+    best, sentences = release, []
+    if best is None or best not in nodes.releases or not nodes.made[best].is_defended:
+        best = find_least_exposing(nodes)
     for secret, found in group_exposures(nodes).items():
         first = found.get(ORIGINAL) or next(iter(found.values()))
         where, title = first.made.name, begin_sentence(secret.attack)
@@ -172,10 +176,12 @@ def answer_risk(nodes: NodeRisks, noun: Noun = PEOPLE) -> str:
     return " ".join(sentences) or "No node's risk is known yet."
 
 
-def list_risks(nodes: NodeRisks, noun: Noun = PEOPLE) -> list[tuple[str, str]]:
+def list_risks(
+    nodes: NodeRisks, noun: Noun = PEOPLE, release: str | None = None
+) -> list[tuple[str, str]]:
     """`answer_risk` and `answer_bound` of each secret separately."""
     each = [nodes.select(secret=secret) for secret in list_secrets(nodes)] or [nodes]
-    return [(answer_risk(rows, noun), answer_bound(rows)) for rows in each]
+    return [(answer_risk(rows, noun, release), answer_bound(rows)) for rows in each]
 
 
 def answer_bound(nodes: NodeRisks) -> str:

@@ -6,7 +6,7 @@ until they are rendered, so that the external edition rounds values instead of e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -161,15 +161,28 @@ def format_both(first: Figure, second: Figure) -> tuple[str, str]:
 def format_frequencies(first: float, second: float) -> tuple[str, str]:
     """Two shares over one denominator, fine enough to differ if the shares do; a far smaller one
     may be "fewer than 1"."""
+    return format_frequency_pairs([(first, second)])[0]
+
+
+def format_frequency_pairs(pairs: Sequence[tuple[float, float]]) -> list[tuple[str, str]]:
+    """`format_frequencies` of each pair, all over one denominator; shares that no denominator tells
+    apart do not make it finer."""
+    finest = [_format_pair(*pair, DENOMINATORS[-1]) for pair in pairs]
+    is_apart = [first != second for first, second in finest]
     for denominator in DENOMINATORS:
-        is_coarse = max(first, second) * denominator >= COARSE
-        texts = tuple(
-            f"fewer than 1 of {denominator:,}"
-            if is_coarse and 0 < share * denominator < 1
-            else format_frequency(share, denominator)
-            for share in (first, second)
-        )
-        is_fine = all(text.endswith(f" of {denominator:,}") for text in texts)
-        if is_fine and (texts[0] != texts[1] or first == second):
-            break
-    return texts[0], texts[1]
+        found = [_format_pair(*pair, denominator) for pair in pairs]
+        is_fine = all(text.endswith(f" of {denominator:,}") for texts in found for text in texts)
+        if is_fine and is_apart == [first != second for first, second in found]:
+            return found
+    return finest
+
+
+def _format_pair(first: float, second: float, denominator: int) -> tuple[str, str]:
+    is_coarse = max(first, second) * denominator >= COARSE
+
+    def write(share: float) -> str:
+        if is_coarse and 0 < share * denominator < 1:
+            return f"fewer than 1 of {denominator:,}"
+        return format_frequency(share, denominator)
+
+    return write(first), write(second)

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from core.audit.asked.answers import Answers, Knowledge, Recipient, Secret, Use
+from core.audit.asked.answers import Answers, Knowledge, Recipient, Secret, Use, runs_adaptive
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.presets import PRESETS, Preset
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditView
 from core.audit.store.estimate import TimeModel, make_task
 from core.findings.policy import Policy, find_policy
+from core.findings.recipient import RECIPIENTS
 from core.findings.verdict import Verdict
 from core.graph import Graph
 from core.methods import Defense, Suggestion
@@ -22,11 +23,6 @@ from core.registry import list_methods
 from core.threats import AttributeThreat, LinkThreat, Threats
 from core.words import begin_sentence
 
-RECIPIENTS: dict[Recipient, str] = {
-    "public": "Anybody: it is published",
-    "partner": "A partner under contract",
-    "internal": "Colleagues, in a controlled room",
-}
 SECRETS: dict[Secret, str] = {
     "links": "Who is linked to whom",
     "attribute": "A private column",
@@ -280,6 +276,12 @@ def can_clear(preset: Preset, policy: Policy) -> bool:
     """Whether the preset includes every test that the policy requires."""
     enough = set(policy.allowed_costs) <= set(preset.costs)
     return enough and preset.num_repeats >= policy.repeats
+
+
+def describe_preset(preset: Preset, answers: Answers, defenses: Sequence[str]) -> str:
+    """Title and attacks of a preset with these answers; without a defense none is adaptive."""
+    adaptive = runs_adaptive(answers, preset) and bool(defenses)
+    return f"{preset.title}: {preset.describe(adaptive)}"
 
 
 def explain_preset(preset: Preset, answers: Answers) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,7 @@ from core.findings.page_summary import Card, PageSummary, describe_figure
 from core.findings.tables import list_releases, select_results
 from core.release import ORIGINAL
 from core.results import RELEASE
+from core.words import begin_sentence
 
 MECHANISMS = {
     "ghratio_proximity": "Neighbours",
@@ -74,7 +77,8 @@ def explain_missing_ratios(view: AuditView) -> str:
 
 
 def summarize_homophily(view: AuditView) -> PageSummary:
-    """Similarity of nodes to neighbours and role peers, against chance."""
+    """Similarity of nodes to neighbours and role peers, against chance: a mean over nodes, of which
+    each counts once however many links it has."""
     noun = view.spec.nodes
     cards, exact, leaks, is_tested = [], [], [], False
     for key, who in (("proximity", "neighbours"), ("role", "role peers")):
@@ -85,24 +89,42 @@ def summarize_homophily(view: AuditView) -> PageSummary:
         figure, excess = build_figure(ratio), build_figure(gap)
         chance = figure.value - excess.value
         texts = format_frequencies(figure.value, chance)
-        title, compared = f"{who.capitalize()} that share a value", f"chance {texts[1]}"
+        title = begin_sentence(f"{noun.one}'s {who} with the same value, on average")
+        compared = f"chance {texts[1]}"
         exact += [describe_figure(figure), describe_figure(excess)]
-        if excess.low is not None and excess.high is not None:
+        side = _find_side(key, gap)
+        if side is not None:
             is_tested = True
-            if excess.low > 0:
+            if side > 0:
                 leaks.append((excess.value, who, texts))
-            elif excess.high >= 0:
-                compared += ", within noise"
+            compared += ", beyond noise" if side else ", within noise"
         cards.append(Card(title, texts[0], compared, None, describe_figure(figure)))
     sentence = "Homophily has not been measured."
     if leaks:
         _, who, texts = max(leaks)
-        sentence = f"{texts[0]} {who} share a {noun.one}'s value, against {texts[1]} by chance."
+        sentence = (
+            f"Averaged over {noun.many}, {texts[0]} {who} share a {noun.one}'s value, against "
+            f"{texts[1]} by chance: a difference beyond noise."
+        )
     elif is_tested:
         sentence = f"Neither neighbours nor role peers share a {noun.one}'s value beyond chance."
     elif cards:
         sentence = "Too few splits to distinguish homophily from chance."
     return PageSummary(tuple(cards), sentence, tuple(exact))
+
+
+def _find_side(key: str, gap: Any) -> int | None:
+    """1 or −1 where a gap is above or below 0 beyond noise, 0 within it, None without an interval.
+
+    A link counts at both its ends: in a mean over nodes of their neighbours, the variance is up to
+    twice that of independent nodes, which the interval has.
+    """
+    if pd.isna(gap.low) or pd.isna(gap.high):
+        return None
+    times = math.sqrt(2) if key == "proximity" else 1.0
+    if gap.value > times * (gap.value - gap.low):
+        return 1
+    return -1 if -gap.value > times * (gap.high - gap.value) else 0
 
 
 def _find_row(results: pd.DataFrame, metric: str) -> pd.Series | None:
@@ -125,21 +147,21 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
         if ORIGINAL not in ratios.index or ORIGINAL not in gaps.index:
             continue
         gap = gaps.loc[ORIGINAL]
-        is_blind = pd.isna(gap.low) or gap.low <= 0 <= gap.high
-        if pd.isna(gap.low):
+        side = _find_side(key, gap)
+        if side is None:
             verdict = "one repeat does not show whether this differs from chance"
-        elif is_blind:
+        elif side == 0:
             verdict = "no more than chance gives"
-        elif gap.value > 0:
+        elif side > 0:
             verdict = f"{format_row(gap)} more than chance"
         else:
             verdict = f"{format_interval(-gap.value, -gap.high, -gap.low)} less than chance"
         text = (
-            f"On the original, {format_row(ratios.loc[ORIGINAL])} of {who} share its value: "
-            f"{verdict}"
+            f"On the original, averaged over nodes, {format_row(ratios.loc[ORIGINAL])} of {who} "
+            f"share its value: {verdict}"
         )
         others = gaps.drop(index=ORIGINAL)
-        if len(others) and not is_blind:
+        if len(others) and side:
             best = others.loc[others.value.abs().idxmin()]
             text += f"; with {best.made.title} the difference is {format_row(best)}"
         sentences.append(text + ".")

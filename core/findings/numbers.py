@@ -10,42 +10,48 @@ from core.results import Estimate
 MAX_DECIMALS = 4
 SMALLEST = 1e-4
 """Intervals wholly below it are shown as such."""
+MOST_APART = 6
+"""Decimals up to which a figure is told apart from its limit by digits."""
 
 
-def format_number(value: float | None) -> str:
+def format_number(value: float | None, fewest: int = 0) -> str:
     """Two decimals; two significant digits below 0.1, no meaningless ones above 10.
 
     0.844 → "0.84", 0.0031 → "0.0031", 12.34 → "12", 1234 → "1,234", None → "–".
+    fewest  decimals to show at least, but of numbers in scientific notation
     """
     if value is None or value != value:
         return "–"
     size = abs(value)
     if size >= 10:
-        return _format_fixed(value, 0)
+        return _format_fixed(value, fewest)
     if size >= 0.0955 or size < 5e-7:
-        return _format_fixed(value, 2)
+        return _format_fixed(value, max(2, fewest))
     if size >= 1e-4:
         leading = int(f"{size:.1e}".rpartition("e")[2])  # of the rounded number
-        return _format_fixed(value, 1 - leading)
+        return _format_fixed(value, max(1 - leading, fewest))
     return f"{value:.1e}".replace("-", "−")
 
 
-def format_interval(value: float | None, low: float | None, high: float | None) -> str:
+def format_interval(
+    value: float | None, low: float | None, high: float | None, fewest: int = 0
+) -> str:
     """ "0.84 [0.80, 0.88]", with as many decimals as the interval's width supports.
 
     Two significant digits of the number or of its distance to the ends, whichever is larger, with
-    two to four decimals. "below 0.0001" if all three vanish; the number alone without interval.
+    two to four decimals, or `fewest`. "below 0.0001" if all three vanish and no more decimals are
+    due; the number alone without interval.
     """
     if value is None or low is None or high is None or math.isnan(value + low + high):
-        return format_number(value)
+        return format_number(value, fewest)
     three = (value, low, high)
-    if any(three) and max(map(abs, three)) < SMALLEST:
+    if any(three) and max(map(abs, three)) < SMALLEST and fewest <= MAX_DECIMALS:
         return f"below {SMALLEST:g}" if low >= 0 else f"within {SMALLEST:g} of 0"
     size = max(abs(value), value - low, high - value)
     decimals = 0 if size >= 10 else 2
     if SMALLEST <= size < 0.0955:
         decimals = min(1 - int(f"{size:.1e}".rpartition("e")[2]), MAX_DECIMALS)
-    shown = [_format_fixed(number, decimals) for number in three]
+    shown = [_format_fixed(number, max(decimals, fewest)) for number in three]
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"
 
 
@@ -62,6 +68,34 @@ def format_measure(
     if metric.startswith("epsilon") and value is not None:
         return f"{value:g}"
     return format_interval(value, low, high)
+
+
+def format_limited(
+    value: float | None,
+    limit: float,
+    low: float | None = None,
+    high: float | None = None,
+    metric: str = "",
+) -> tuple[str, str]:
+    """A figure and its limit as `format_measure` has them, with the decimals by which the figure
+    and the ends of its interval differ from the limit: ("0.604", "0.600").
+
+    A difference beyond `MOST_APART` decimals is told in words: ("just above 0.60", "0.60").
+    """
+    if value is None or math.isnan(value) or metric.startswith("epsilon"):
+        return format_measure(metric, value, low, high), format_measure(metric, limit)
+    ends = [end for end in (value, low, high) if end is not None and not math.isnan(end)]
+    fewest = max(_count_apart(end, limit) for end in ends)
+    text = format_interval(value, low, high, fewest)
+    if value != limit and round(value, MOST_APART) == round(limit, MOST_APART):
+        text = f"just {'above' if value > limit else 'below'} {text}"
+    return text, format_number(limit, fewest)
+
+
+def _count_apart(number: float, limit: float) -> int:
+    """Fewest decimals by which a number differs from the limit; 0 if none shows it."""
+    decimals = range(MOST_APART + 1)
+    return next((d for d in decimals if round(number, d) != round(limit, d)), 0)
 
 
 def format_row(row: Any) -> str:

@@ -7,17 +7,26 @@ comparison does. Exact figures with interval, n, splits and attack are in `detai
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import compress
 
 from core.audit.results.view import AuditView
-from core.findings.facts import STATE_TITLES, Comparison, Figure, LimitState, Outcome, format_both
+from core.findings.facts import (
+    STATE_TITLES,
+    Comparison,
+    Figure,
+    LimitState,
+    Outcome,
+    format_both,
+    format_frequency_pairs,
+)
 from core.findings.labels import THREAT_WORDS, describe_attacker, metric_title
-from core.findings.numbers import format_measure, format_row
+from core.findings.numbers import format_limited, format_row
 from core.findings.policy import Policy
 from core.findings.tables import list_releases
 from core.findings.verdict import Check, Verdict, judge_release
-from core.findings.verdict_words import describe_decision, find_subject, list_deciding
+from core.findings.verdict_words import describe_decision, find_subject, list_deciding, rank_limits
 from core.words import count_noun
 
 
@@ -45,13 +54,12 @@ MAX_CARDS = 4
 
 
 def summarize_decision(verdict: Verdict) -> PageSummary:
-    """The release decision and the limits that determine it."""
+    """The release decision, a card for each limit that determines it, and all limits exactly."""
     release = find_subject(verdict)
-    checks = [] if release is None else list_deciding(release)
     return PageSummary(
-        cards=tuple(_build_limit_card(check) for check in checks[:3]),
+        cards=() if release is None else _build_limit_cards(list_deciding(release)),
         sentence=describe_decision(verdict),
-        exact=tuple(_describe_check(check) for check in checks),
+        exact=() if release is None else tuple(map(_describe_check, rank_limits(release))),
     )
 
 
@@ -81,29 +89,47 @@ def build_card(title: str, figure: Figure, value: str, compared: str, check: Che
     return Card(title, value, compared, state, describe_figure(figure))
 
 
-def _build_limit_card(check: Check) -> Card:
-    shown, limit = format_check(check)
-    return Card(check.limit.title, shown, f"limit {limit}", check.state, _describe_check(check))
+def _build_limit_cards(checks: Sequence[Check]) -> tuple[Card, ...]:
+    return tuple(
+        Card(check.limit.title, value, f"limit {limit}", check.state, _describe_check(check))
+        for check, (value, limit) in zip(checks, format_checks(checks), strict=True)
+    )
 
 
-def format_check(check: Check) -> tuple[str, str]:
-    """The measured value and the limit, without interval; or why nothing was measured."""
-    limit = Figure(check.limit.metric, None, check.evidence.attack, check.limit.limit)
+def format_checks(checks: Sequence[Check]) -> list[tuple[str, str]]:
+    """The measured value of each check, or why there is none, and the limit; without interval, and
+    all shares over one denominator, so that they can be read against each other."""
+    limits = [Figure(c.limit.metric, None, c.evidence.attack, c.limit.limit) for c in checks]
+    values = [c.limit.limit if c.evidence.value is None else c.evidence.value for c in checks]
+    pairs = [*zip(values, (figure.value for figure in limits), strict=True)]
+    shares = iter(format_frequency_pairs([*compress(pairs, (f.is_share for f in limits))]))
+    found = []
+    for check, figure, (measured, most) in zip(checks, limits, pairs, strict=True):
+        if figure.is_share:
+            value, limit = next(shares)
+        else:
+            value, limit = format_limited(measured, most, metric=figure.metric)
+        if check.evidence.value is None:
+            value = _explain_untested(check)
+        elif value == limit and measured != most:
+            value = f"just {'above' if measured > most else 'below'} {value}"
+        found.append((value, limit))
+    return found
+
+
+def _explain_untested(check: Check) -> str:
     if check.evidence.is_unresolved:
-        return f"too few {THREAT_WORDS[check.limit.threat].unit}s", limit.format()
-    if check.evidence.value is None:
-        return "not tested", limit.format()
-    return format_both(replace(limit, value=check.evidence.value), limit)
+        return f"too few {THREAT_WORDS[check.limit.threat].unit}s"
+    return "not tested"
 
 
 def _describe_check(check: Check) -> str:
     found, limit = check.evidence, check.limit
-    shown, most = format_check(check)
+    value, most = format_limited(found.value, limit.limit, found.low, found.high, limit.metric)
     state = f"{STATE_TITLES[check.state]}, limit {most}"
     if found.value is None:
-        why = f"{shown} to measure, " if found.is_unresolved else ""
+        why = f"{_explain_untested(check)} to measure, " if found.is_unresolved else ""
         return f"{limit.title}: {why}{state}."
-    value = format_measure(limit.metric, found.value, found.low, found.high)
     by = describe_attacker(found.attack)
     sample = f"; n = {found.n:,}" if found.n else ""
     return f"{limit.title}: {value}{by}; {state}{sample}."

@@ -15,7 +15,7 @@ from core.findings.differences import is_clear
 from core.findings.facts import Count, LimitState
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import is_higher_useful, metric_title
-from core.findings.numbers import format_interval, format_number
+from core.findings.numbers import format_interval, format_limited
 from core.findings.page_summary import Card, PageSummary, build_usefulness_card, describe_figure
 from core.findings.strongest import choose_measure
 from core.findings.tables import (
@@ -195,9 +195,9 @@ def summarize_tradeoff(view: AuditView, verdict: Verdict) -> PageSummary:
     if best is None:
         sentence = f"None of the {len(defended)} defended releases is cleared for publishing."
         if len(defended) == 1:
-            sentence = f"{defended[0].made.name} is not cleared for publishing."
+            sentence = f"{verdict.names[defended[0].release]} is not cleared for publishing."
         return PageSummary(tuple(cards), begin_sentence(sentence), ())
-    sentence = f"{best.name} may be published"
+    sentence = f"{verdict.names[best.id]} may be published"
     useful = find_usefulness(view.results, best.id)
     if useful is not None:
         cards.append(build_usefulness_card(useful))
@@ -228,11 +228,11 @@ def answer_tradeoff(
     best_id = find_best_release(table, limit, utility, refused)
     admissible = set(table.release[compute_admissible(table, limit)])
     barred = _bar(rows.title[rows.index.isin(admissible & set(refused))], refused)
-    within = f"{metric_title(risk)} at or below {format_number(limit)}, interval included"
+    told = rows.loc[best_id or rows.risk.idxmin()]
+    value, most = format_limited(told.risk, limit, told.risk_low, told.risk_high, risk)
+    within = f"{metric_title(risk)} at or below {most}, interval included"
     if not admissible:
-        lowest = rows.loc[rows.risk.idxmin()]
-        value = format_interval(lowest.risk, lowest.risk_low, lowest.risk_high)
-        return f"No release keeps {within}; the lowest is {value} on {lowest.title}."
+        return f"No release keeps {within}; the lowest is {value} on {told.title}."
     keep = f"{len(admissible)} of {len(table)} releases keep {within}"
     if best_id is None:
         others = barred or "Only the original is: add a defense."
@@ -242,12 +242,11 @@ def answer_tradeoff(
     rank = "as useful as any within noise" if tied else "the most useful"
     if len(passing) == 1:
         rank = "the only one to recommend"
-    best, useful = rows.loc[best_id], rows.apply(_format_utility, axis=1)
+    useful = rows.apply(_format_utility, axis=1)
     beside = f" (the original: {useful[ORIGINAL]})" if ORIGINAL in rows.index else ""
-    value = format_interval(best.risk, best.risk_low, best.risk_high)
-    inverted = " (that attack is clearly wrong, and counts inverted)" if best.is_inverted else ""
+    inverted = " (that attack is clearly wrong, and counts inverted)" if told.is_inverted else ""
     return (
-        f"{keep}. Of these, {best.title} is {rank}: {metric_title(utility)} {useful[best_id]}"
+        f"{keep}. Of these, {told.title} is {rank}: {metric_title(utility)} {useful[best_id]}"
         f"{beside} at a risk of {value}{inverted}. {barred}"
     ).strip()
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from core.audit.asked.release_info import ReleaseInfo
+from core.audit.asked.release_info import ReleaseInfo, list_phrases
 from core.audit.results.view import AuditView
 from core.defenses.external import EXTERNAL
 from core.findings.channels import Channel, describe_open, list_channels
@@ -29,6 +29,7 @@ from core.findings.evidence import (
 )
 from core.findings.facts import LimitState
 from core.findings.policy import Limit, Policy
+from core.findings.recipient import explain_lax_policy
 from core.findings.usefulness import rank_by_use
 
 Decision = Literal["publish", "review", "do_not_publish"]
@@ -142,6 +143,7 @@ class Verdict(BaseModel):
     releases     those that were made or still may be, the original included
     recommended  None if nothing may be published
     not_made     release → reason why it could not be made; such releases are never offered
+    policy_warning  that the policy is laxer than the recipient's; "" if it is not
     """
 
     model_config = ConfigDict(frozen=True)
@@ -149,10 +151,16 @@ class Verdict(BaseModel):
     releases: tuple[ReleaseVerdict, ...]
     recommended: str | None
     not_made: dict[str, str] = {}
+    policy_warning: str = ""
 
     def find(self, release: str) -> ReleaseVerdict | None:
         """Verdict of one release, or None."""
         return next((v for v in self.releases if v.release == release), None)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Release id → name in a sentence."""
+        return list_phrases(verdict.made for verdict in self.releases)
 
     @property
     def offered(self) -> tuple[ReleaseVerdict, ...]:
@@ -183,6 +191,7 @@ class Verdict(BaseModel):
         """`verdict` of audit.json; its schema: assets/schemas/verdict.json."""
         return {
             "policy": self.policy.key,
+            "policy_warning": self.policy_warning,
             "recommended": self.recommended,
             "releases": {
                 verdict.release: {
@@ -207,6 +216,7 @@ def judge(view: AuditView, policy: Policy) -> Verdict:
         releases=verdicts,
         recommended=next(iter(rank_by_use(view.results, allowed)), None),
         not_made=not_made,
+        policy_warning=explain_lax_policy(view.spec.purpose, policy),
     )
 
 

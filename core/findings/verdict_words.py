@@ -8,7 +8,7 @@ from core.findings.channels import shorten_names
 from core.findings.differences import is_clear
 from core.findings.facts import STATE_TITLES, LimitState
 from core.findings.labels import THREAT_WORDS, describe_attacker, metric_title
-from core.findings.numbers import format_measure, format_row
+from core.findings.numbers import format_limited, format_row
 from core.findings.usefulness import select_usefulness
 from core.findings.verdict import (
     SEVERITY,
@@ -33,25 +33,42 @@ DECISION_MEANINGS: dict[Decision, str] = {
 }
 
 
-def list_deciding(release: ReleaseVerdict) -> list[Check]:
-    """Limits of a release, those that stand in its way first, then by how far they are exceeded,
-    one per threat before the rest."""
+NUM_NEAREST = 3
+"""Limits that are shown where none stands in a release's way."""
+
+
+def rank_limits(release: ReleaseVerdict) -> list[Check]:
+    """Limits of a release: exceeded, not proven and not tested ones that stand in its way, then
+    the others; each by the multiple of the limit."""
     order = {"exceeded": 0, "not_proven": 1, "met": 2, "not_tested": 3}
 
     def rank(check: Check) -> tuple[int, int, float]:
         return -SEVERITY[check.decision], order[check.state], -check.severity
 
-    ranked = sorted(release.checks, key=rank)
-    first = list({c.limit.threat: c for c in reversed(ranked)}.values())
-    first.sort(key=ranked.index)
-    return [*first, *(c for c in ranked if c not in first)]
+    return sorted(release.checks, key=rank)
+
+
+def list_deciding(release: ReleaseVerdict) -> list[Check]:
+    """All limits that stand in a release's way; where none does, the nearest that are met."""
+    ranked = rank_limits(release)
+    against = [check for check in ranked if check.decision != "publish"]
+    return against or [check for check in ranked if check.state == "met"][:NUM_NEAREST] or ranked
+
+
+def title_deciding(release: ReleaseVerdict) -> str:
+    """Heading of `list_deciding`."""
+    states = {check.state for check in list_deciding(release)}
+    if states == {"met"}:
+        return f"Nearest limits for {release.made.title}, all met"
+    return f"Deciding limits for {release.made.title}"
 
 
 def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
     """The release that the summary is about.
 
-    The recommended one; else, among tested releases of the best decision, a publishable one with
-    the smallest severity, a defended one before the original if tied.
+    The recommended one; else, among tested releases of the best decision, one that can be
+    published, unless all are refused, with the smallest severity, a defended one before the
+    original if tied.
     """
     if verdict.recommended is not None:
         return verdict.find(verdict.recommended)
@@ -62,7 +79,7 @@ def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
         key=lambda r: (
             not r.is_tested,
             SEVERITY[r.decision],
-            bool(r.obstacle),
+            bool(r.obstacle) and r.decision != "do_not_publish",
             r.release not in nearest,
             r.release == ORIGINAL,
         ),
@@ -76,7 +93,7 @@ def describe_decision(verdict: Verdict) -> str:
         found = verdict.find(verdict.recommended)
         assert found is not None
         met = sum(check.state == "met" for check in found.checks)
-        return f"Publish {found.made.name}: {_count_met(met, verdict)}."
+        return f"Publish {verdict.names[found.release]}: {_count_met(met, verdict)}."
     original = next((v for v in verdict.offered if v.release == ORIGINAL), None)
     if original is not None and original.decision == "publish":
         more = "no defense was tried" if not verdict.defended else "no defended release does"
@@ -84,16 +101,15 @@ def describe_decision(verdict: Verdict) -> str:
     if verdict.decision == "review":
         return _describe_review(verdict)
     least = find_least_severe(verdict)
-    nearest = [release.made for release in verdict.offered if release.release in least]
     near = "none comes clearly closest to passing"
-    if len(nearest) == 1:
-        near = f"{nearest[0].name} comes closest to passing"
+    if len(least) == 1:
+        near = f"{verdict.names[least[0]]} comes closest to passing"
     if len(verdict.offered) > 1:
         count = len(verdict.offered)
         return f"Do not publish: each of the {count} releases exceeds at least one limit; {near}."
-    only = verdict.offered[0].made
-    tried = ", and no defense was tried" if only.is_original else ""
-    return f"Do not publish: {only.name} exceeds at least one limit{tried}."
+    only = verdict.offered[0]
+    tried = ", and no defense was tried" if only.made.is_original else ""
+    return f"Do not publish: {verdict.names[only.release]} exceeds at least one limit{tried}."
 
 
 def _count_met(met: int, verdict: Verdict) -> str:
@@ -120,7 +136,7 @@ def _describe_review(verdict: Verdict) -> str:
     if len(tested) == 1:
         release = tested[0]
         unproven = sum(c.state == "not_proven" for c in release.checks)
-        name = release.made.name
+        name = verdict.names[release.release]
         above = sum(c.state == "exceeded" for c in release.checks)
         if above:
             limits = count_noun(above, "limit that calls", "limits that call")
@@ -146,7 +162,7 @@ def _describe_review(verdict: Verdict) -> str:
 
 def explain_release(verdict: ReleaseVerdict) -> list[str]:
     """Reasons why a release may not simply be published, the gravest first; empty if it may."""
-    against = [check for check in list_deciding(verdict) if check.decision != "publish"]
+    against = [check for check in rank_limits(verdict) if check.decision != "publish"]
     return [*verdict.refuted, *map(explain_check, against), *verdict.open_points]
 
 
@@ -160,7 +176,7 @@ def explain_check(check: Check) -> str:
         return f"{limit.title}: not tested{what if limit.metric == 'group_gap' else ''}"
     who = describe_attacker(found.attack)
     high = found.high if found.own_high is None else found.own_high
-    value = format_measure(limit.metric, found.value, found.low, high)
+    value, most = format_limited(found.value, limit.limit, found.low, high, limit.metric)
     unproven = ""
     if check.state == "not_proven":
         unproven = ", but its interval extends above it"
@@ -168,9 +184,7 @@ def explain_check(check: Check) -> str:
             unproven = ", without an interval"
         elif high <= limit.limit:
             unproven = ", but the interval of another attack extends above it"
-    return (
-        f"{limit.title}: {value}{who}, limit {format_measure(limit.metric, limit.limit)}{unproven}"
-    )
+    return f"{limit.title}: {value}{who}, limit {most}{unproven}"
 
 
 def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, str]]:
@@ -200,7 +214,8 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
 
 
 def summarize_reasons(release: ReleaseVerdict) -> str:
-    """ "exceeds 6 limits, above all “…”": limits that stand in its way, and the most severe."""
+    """ "exceeds 6 limits, above all “…”": the gravest state that stands in its way, all limits in
+    that state, and the most severe of those in the way."""
     if release.refuted:
         return release.refuted[0]
     verbs: dict[LimitState, str] = {
@@ -208,13 +223,13 @@ def summarize_reasons(release: ReleaseVerdict) -> str:
         "not_proven": "is not proven to meet",
         "not_tested": "is not tested against",
     }
-    against = [check for check in release.checks if check.decision != "publish"]
     for state, verb in verbs.items():
-        checks = [check for check in against if check.state == state]
-        if not checks:
+        count = sum(check.state == state for check in release.checks)
+        against = [c for c in release.checks if c.state == state and c.decision != "publish"]
+        if not against:
             continue
-        gravest = max(checks, key=lambda check: check.severity).limit.title
-        more = f"{len(checks)} limits, above all" if len(checks) > 1 else "the limit"
+        gravest = max(against, key=lambda check: check.severity).limit.title
+        more = f"{count} limits, above all" if count > 1 else "the limit"
         return f"{verb} {more} “{gravest}”"
     return next(iter(release.open_points), DECISION_MEANINGS[release.decision])
 
@@ -230,22 +245,19 @@ def list_refused(verdict: Verdict) -> dict[str, str]:
 
 def compute_limit_table(verdict: ReleaseVerdict) -> pd.DataFrame:
     """One row per limit: title, value with interval, limit, state, attack, n, source."""
-    return pd.DataFrame(
-        [
+    rows = []
+    for check in verdict.checks:
+        found, limit = check.evidence, check.limit
+        value, most = format_limited(found.value, limit.limit, found.low, found.high, limit.metric)
+        rows.append(
             {
-                "What is limited": check.limit.title,
-                "Measured": format_measure(
-                    check.limit.metric,
-                    check.evidence.value,
-                    check.evidence.low,
-                    check.evidence.high,
-                ),
-                "At most": format_measure(check.limit.metric, check.limit.limit),
+                "What is limited": limit.title,
+                "Measured": value,
+                "At most": most,
                 "State": STATE_TITLES[check.state],
-                "By": "" if check.evidence.attack is None else check.evidence.attack.title,
-                "n": f"{check.evidence.n:,}" if check.evidence.n else "",
-                "Source": check.limit.source,
+                "By": "" if found.attack is None else found.attack.title,
+                "n": f"{found.n:,}" if found.n else "",
+                "Source": limit.source,
             }
-            for check in verdict.checks
-        ]
-    )
+        )
+    return pd.DataFrame(rows)

@@ -24,7 +24,6 @@ from core.findings.numbers import format_number, format_row
 from core.findings.strongest import Strongest, find_strongest
 from core.findings.tables import main_metric
 from core.findings.tried import list_tried
-from core.findings.verdict_words import find_subject
 from core.graph import Graph
 from core.release import ORIGINAL
 from core.report.data import ReportData
@@ -220,6 +219,5 @@ def count_knowledge(
 
 def list_subjects(data: ReportData) -> list[str]:
     """The original and the release under decision; without one, the first three releases."""
-    subject = None if data.verdict is None else find_subject(data.verdict)
-    rest = data.ids[1:4] if subject is None else [subject.release]
+    rest = data.ids[1:4] if data.subject is None else [data.subject.release]
     return list(dict.fromkeys([ORIGINAL, *rest]))

@@ -21,7 +21,8 @@ from core.findings.strongest import choose_measure
 from core.findings.tables import compute_worst_attacks, list_threats, sort_releases
 from core.findings.tradeoff import choose_axes, compute_tradeoff
 from core.findings.tried import Tried
-from core.findings.verdict import Verdict, judge
+from core.findings.verdict import ReleaseVerdict, Verdict, judge
+from core.findings.verdict_words import find_subject
 from core.graph import Graph
 from core.nouns import Noun
 from core.release import ORIGINAL
@@ -101,6 +102,15 @@ class ReportData:
         if policy is None and self.view.spec.policy is not None:
             policy = check_policy(self.view.spec.policy)
         return None if policy is None else judge(self.view, policy)
+
+    @cached_property
+    def subject(self) -> ReleaseVerdict | None:
+        """The release that the decision is about; None without a policy."""
+        return None if self.verdict is None else find_subject(self.verdict)
+
+    @property
+    def subject_id(self) -> str | None:
+        return None if self.subject is None else self.subject.release
 
     @property
     def is_external(self) -> bool:

@@ -13,8 +13,8 @@ from core.findings.decisions import format_day
 from core.findings.evidence import find_not_made, find_obstacle
 from core.findings.facts import STATE_TITLES
 from core.findings.guide import describe_spec
-from core.findings.numbers import format_measure
-from core.findings.page_summary import format_check
+from core.findings.numbers import format_limited, format_measure
+from core.findings.page_summary import format_checks
 from core.findings.usefulness import describe_usefulness, find_usefulness
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
@@ -23,12 +23,13 @@ from core.findings.verdict_words import (
     describe_decision,
     find_subject,
     list_deciding,
+    title_deciding,
 )
 from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
-from core.report.disclosure import find_bound, format_measured, round_count
+from core.report.disclosure import find_bound, format_bound, round_count
 from core.report.text import clean_text
 from core.words import begin_sentence, count_noun
 
@@ -41,9 +42,6 @@ MAX_CHOICES = 3
 
 ROOM = 240
 """Characters for missing tests on page 1."""
-
-NUM_DECIDING = 3
-"""Limits on page 1, most severe first."""
 
 COLORS = {"publish": "#1b7f4d", "review": "#b26a00", "do_not_publish": "#a82a57"}
 
@@ -66,12 +64,12 @@ NO_POLICY = (
 def build_decision(data: ReportData) -> list[Block]:
     """Page 1: decision, recipient, purpose, people affected, deciding limits, usefulness kept,
     conditions, residual risk and, except in the external edition, the signature."""
-    verdict = data.verdict
-    chosen = None if verdict is None else find_subject(verdict)
+    verdict, chosen = data.verdict, data.subject
     result = [_build_banner(data, verdict, chosen)]
+    if verdict is not None and verdict.policy_warning:
+        result.append(blocks.warning(verdict.policy_warning))
     if chosen is not None:
-        checks = list_deciding(chosen)
-        result.append(_tabulate_checks(data, chosen, checks[:NUM_DECIDING], is_brief=True))
+        result.append(_tabulate_checks(data, chosen, list_deciding(chosen), is_brief=True))
     result.append(blocks.facts(_list_terms(data, chosen)))
     if not data.is_external:
         result += map(blocks.warning, list_telling_columns(data.view))
@@ -232,16 +230,23 @@ def _tabulate_checks(
     data: ReportData, release: ReleaseVerdict, checks: list[Check], is_brief: bool = False
 ) -> Block:
     """Limits of one release with measured values, rounded as the edition requires."""
-    rows = []
+    rows, shown = [], checks
+    if data.is_external:  # neither digits nor a common denominator may tell a share of few people
+        shown = [
+            c for c in checks if not find_bound(c.limit.metric, c.evidence.value, c.evidence.n)
+        ]
+    texts = dict(zip([c.limit.name for c in shown], format_checks(shown), strict=True))
     for check in checks:
         found, limit = check.evidence, check.limit
-        ends = (found.value, found.low, found.high)
-        n, measured = found.n, format_measure(limit.metric, *ends)
+        n, ends = found.n, (found.low, found.high)
+        measured, most = format_limited(found.value, limit.limit, *ends, limit.metric)
         if data.is_external:
-            n, measured = round_count(n), format_measured(limit.metric, *ends, n)
-        most = format_measure(limit.metric, limit.limit)
-        if is_brief and not (data.is_external and find_bound(limit.metric, found.value, found.n)):
-            measured, most = format_check(check)
+            n = round_count(n)
+            measured = format_bound(limit.metric, found.value, n) or measured
+        if limit.name not in texts:
+            most = format_measure(limit.metric, limit.limit)
+        elif is_brief:
+            measured, most = texts[limit.name]
         row = [limit.title, measured, most, STATE_TITLES[check.state]]
         if not is_brief:
             who = "" if found.attack is None else found.attack.title
@@ -255,7 +260,7 @@ def _tabulate_checks(
         return blocks.table(
             ["Limit", "Measured", "At most", "State"],
             rows,
-            f"Deciding limits for {name}{rest}.",
+            f"{title_deciding(release)}{rest}.",
             numeric=(1, 2),
             widths=[2.2, 1.0, 0.9, 0.8],
             inline=True,

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.findings.numbers import format_measure
-
 SMALL = 10
 FEW = f"fewer than {SMALL}"
 
@@ -49,14 +47,12 @@ def find_bound(metric: str, value: float | None, n: float) -> tuple[str, float] 
     return ("above", 1.0 - share) if (1.0 - value) * n < SMALL else None
 
 
-def format_measured(
-    metric: str, value: float | None, low: float | None, high: float | None, n: float
-) -> str:
-    """ "0.43 [0.40, 0.46]"; "fewer than 10 of 120" or "all but fewer than 10 of 120" where
-    `find_bound` has a bound, which may exceed a limit that is met."""
+def format_bound(metric: str, value: float | None, n: float) -> str:
+    """ "fewer than 10 of 120" or "all but fewer than 10 of 120" where `find_bound` has a bound,
+    which may exceed a limit that is met; else ""."""
     bound = find_bound(metric, value, n)
     if bound is None:
-        return format_measure(metric, value, low, high)
+        return ""
     text = f"{FEW} of {n:,.0f}" if n >= SMALL else FEW
     return text if bound[0] == "below" else f"all but {text}"
 

@@ -27,7 +27,7 @@ from core.findings.strongest import find_strongest
 from core.findings.tables import select_results
 from core.findings.tried import count_attacks
 from core.findings.usefulness import describe_usefulness, find_usefulness
-from core.findings.verdict_words import describe_decision, find_subject
+from core.findings.verdict_words import describe_decision
 from core.release import ORIGINAL, Guarantee
 from core.report.actors import Measured, list_costs, list_subjects
 from core.report.data import ReportData
@@ -176,8 +176,7 @@ def _describe_costs(data: ReportData) -> str:
 
 
 def _describe_limits(data: ReportData) -> str:
-    verdict = data.verdict
-    subject = None if verdict is None else find_subject(verdict)
+    verdict, subject = data.verdict, data.subject
     if verdict is None or subject is None:
         return ""
     states = Counter(STATE_TITLES[check.state] for check in subject.checks)
@@ -187,8 +186,7 @@ def _describe_limits(data: ReportData) -> str:
 
 
 def _describe_open_points(data: ReportData) -> str:
-    verdict = data.verdict
-    subject = None if verdict is None else find_subject(verdict)
+    subject = data.subject
     if subject is None:
         return ""
     against = [c for c in subject.checks if c.decision != "publish"]

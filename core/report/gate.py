@@ -203,7 +203,7 @@ def format_markdown(gate: Gate) -> str:
     lines = [
         f"# Gate {'passed' if gate.passed else 'not passed'}",
         "",
-        escape_markdown(clean_text(describe_decision(gate.verdict), LONGEST)),
+        escape_markdown(_describe_verdict(gate)),
         "",
         "| release | what is checked | outcome | finding |",
         "|---|---|---|---|",
@@ -212,6 +212,12 @@ def format_markdown(gate: Gate) -> str:
         cells = map(escape_markdown, (case.subject, case.title, case.outcome, case.message))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _describe_verdict(gate: Gate) -> str:
+    """The decision, and that its policy is laxer than the recipient's."""
+    found = [describe_decision(gate.verdict), gate.verdict.policy_warning]
+    return clean_text(" ".join(filter(None, found)), LONGEST)
 
 
 def escape_markdown(line: str) -> str:
@@ -254,7 +260,7 @@ def format_html(gate: Gate) -> str:
     cells = ("".join(f"<td>{html.escape(text)}</td>" for text in row) for row in rows)
     return PAGE.format(
         title=f"Gate {'passed' if gate.passed else 'not passed'}",
-        decision=html.escape(clean_text(describe_decision(gate.verdict), LONGEST)),
+        decision=html.escape(_describe_verdict(gate)),
         rows="\n".join(f"<tr>{row}</tr>" for row in cells),
     )
 

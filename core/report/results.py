@@ -181,7 +181,7 @@ def _describe_risks(data: ReportData) -> list[Block]:
     """Exposure by each secret's attacks, followed by the bound of the same secret."""
     return [
         block
-        for risk, bound in list_risks(data.nodes, data.noun)
+        for risk, bound in list_risks(data.nodes, data.noun, data.subject_id)
         for block in (blocks.paragraph(risk), *([blocks.note(bound)] if bound else []))
     ]
 

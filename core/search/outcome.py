@@ -9,7 +9,7 @@ import pandas as pd
 
 from core.audit.asked.release_info import ReleaseInfo
 from core.findings.labels import THREAT_WORDS
-from core.findings.numbers import format_measure
+from core.findings.numbers import format_limited
 from core.findings.policy import list_policies
 from core.findings.verdict import Check
 from core.findings.verdict_words import explain_check
@@ -260,8 +260,9 @@ def _describe_candidate(one: Measured, stage: Stage, progress: SearchProgress) -
     over = [check for check in one.tested if check.state == "exceeded"]
     if over:
         gravest = max(over, key=lambda check: check.severity)
-        value = format_measure(gravest.limit.metric, gravest.evidence.value)
-        reason = f"{gravest.limit.title}: {value}, limit {gravest.limit.limit:g}"
+        limit = gravest.limit
+        value, most = format_limited(gravest.evidence.value, limit.limit, metric=limit.metric)
+        reason = f"{limit.title}: {value}, limit {most}"
     elif not reason and not one.keeps(progress.request.useful):
         reason = "keeps too little"
     return {

@@ -82,7 +82,7 @@ def _show_presets(usable: Mapping[str, bool]) -> None:
         with column.container(border=True, height="stretch", key=f"card-{preset.key}"):
             st.markdown(f"**{preset.title}**" + (" :material/check: selected" if is_chosen else ""))
             count = count_noun(len(attacks), "attack")
-            st.caption(f"{begin_sentence(preset.summary)}. {count} in all.")
+            st.caption(f"{begin_sentence(preset.describe(preset.adaptive))}. {count} in all.")
             time = estimate_audit(
                 {
                     "attacks": attacks,

@@ -10,15 +10,16 @@ from core.audit.asked.spec import AuditSpec
 from core.findings.guide import (
     ABOUT,
     KNOWLEDGE,
-    RECIPIENTS,
     SECRETS,
     USES,
     can_clear,
     choose_defenses,
+    describe_preset,
     describe_recipient,
     explain_preset,
 )
 from core.findings.policy import find_policy
+from core.findings.recipient import RECIPIENTS
 from core.graph import Graph
 from core.words import begin_sentence
 from pages.ui import page, service, session
@@ -146,7 +147,7 @@ def _show_presets(answers: Answers, defenses: list[str], obstacle: str) -> None:
         "How thorough?",
         keys,
         keys.index(start.key),
-        format_func=lambda k: f"{presets[k].title}: {presets[k].summary}",
+        format_func=lambda k: describe_preset(presets[k], answers, defenses),
         captions=[_explain(p, answers, defenses) for p in PRESETS],
         key=f"guide-preset-{answers.recipient}",
         persist_state="session",

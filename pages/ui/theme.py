@@ -34,7 +34,7 @@ iframe {border: 0;}
 .limit-bar span {position: absolute; inset: 0 auto 0 0; background: #6b7f95;}
 .limit-bar span.exceeded {background: #c4504b;} .limit-bar span.met {background: #3f8f6b;}
 .limit-bar span.not_proven {background: #b98521;}
-.limit-bar i {position: absolute; left: 50%; top: 0; bottom: 0; width: 2px;
+.limit-bar i {position: absolute; top: 0; bottom: 0; width: 2px;
   background: currentColor;}
 .st-key-limits-matrix th {text-align: left; overflow-wrap: break-word;}
 .st-key-limits-matrix th.col0 {padding-left: .45rem !important;}

@@ -19,10 +19,10 @@ from core.data.splits import draw_threats
 from core.defenses.dice import Dice
 from core.errors import InputError
 from core.findings.guide import (
-    RECIPIENTS,
     SECRETS,
     USES,
     choose_defenses,
+    describe_preset,
     describe_recipient,
     describe_spec,
     explain_preset,
@@ -30,6 +30,7 @@ from core.findings.guide import (
     propose_changes,
 )
 from core.findings.policy import find_policy
+from core.findings.recipient import RECIPIENTS
 from core.findings.verdict import judge
 from core.graph import Graph
 from core.methods import Suggestion
@@ -199,6 +200,27 @@ def test_what_could_change_the_decision():
     everything = list_attack_keys()
     clear = make_audit(make_noise(names, everything), everything)
     assert propose_changes(clear, judge(clear, public), graph) == []
+
+
+def test_a_preset_is_described_with_the_adaptive_attacks_that_run():
+    """ "Thorough: every attack, adaptive ones too", as if the others had none, while every preset
+    runs them where the answer "How the graph was defended" is ticked."""
+    defenses = ["random_deletion"]
+    for knowledge, adaptive in (((), [THOROUGH]), (("method",), list(PRESETS))):
+        answers = Answers(knowledge=knowledge)
+        for preset in PRESETS:
+            assert make_fields(answers, preset, defenses)["adaptive"] == (preset in adaptive)
+            told = describe_preset(preset, answers, defenses)
+            assert ("adaptive ones too" in told) == (preset in adaptive)
+            assert told.endswith(f", {preset.num_repeats} repeats")
+            assert "adaptive" not in describe_preset(preset, answers, [])
+
+
+def test_no_reason_speaks_of_a_secret_that_was_not_asked_for():
+    """Rewiring was proposed "so that neighbours reveal less about private values" without any."""
+    for _, suggestion in list_suggested():
+        if set(suggestion.secrets) != {"attribute"}:
+            assert "private value" not in suggestion.reason
 
 
 def test_a_quick_look_cannot_clear_for_the_public():

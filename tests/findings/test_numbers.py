@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.findings.numbers import format_duration, format_interval
+from core.findings.numbers import format_duration, format_interval, format_limited
 from core.findings.tables import describe_sample
 from core.words import format_error, format_percent
 
@@ -42,6 +44,41 @@ def test_durations_are_said_as_people_say_them(seconds: float, text: str) -> Non
 )
 def test_a_number_and_its_interval_have_the_same_decimals(numbers, text) -> None:
     assert format_interval(*numbers) == text
+
+
+@pytest.mark.parametrize(
+    ("numbers", "texts"),
+    [
+        ((0.604, 0.6), ("0.604", "0.600")),
+        ((0.604, 0.6, 0.58, 0.62), ("0.604 [0.580, 0.620]", "0.600")),
+        ((0.55, 0.6, 0.5, 0.6004), ("0.5500 [0.5000, 0.6004]", "0.6000")),
+        ((0.43, 0.05, 0.4, 0.46), ("0.43 [0.40, 0.46]", "0.050")),
+        ((14.2, 14.0), ("14.2", "14.0")),
+        ((0.6, 0.6), ("0.60", "0.60")),
+        ((0.6000000000000001, 0.6), ("just above 0.60", "0.60")),
+        ((0.5999999999999999, 0.6), ("just below 0.60", "0.60")),
+        ((None, 0.6), ("–", "0.60")),
+        ((0.604, 0.6, float("nan"), None), ("0.604", "0.600")),
+    ],
+)
+def test_digits_tell_a_figure_from_its_limit(numbers, texts) -> None:
+    """ "Exceeded: 0.60, limit 0.60" of 0.604."""
+    assert format_limited(*numbers) == texts
+
+
+@given(st.floats(0.01, 5), st.floats(0, 1), st.floats(0.01, 2))
+def test_every_end_of_an_interval_is_on_its_side_of_the_limit(value, half, limit) -> None:
+    numbers = (value, value - half, value + half)
+    text, most = format_limited(value, limit, *numbers[1:])
+    shown = re.findall(r"-?[\d.]+", text.replace("−", "-"))
+    for part, number in zip(shown, numbers, strict=True):
+        if abs(number - limit) > 1e-5:
+            assert (float(part) > float(most)) == (number > limit)
+            assert float(part) != float(most)
+
+
+def test_an_epsilon_and_its_limit_are_set_numbers() -> None:
+    assert format_limited(6.0, 3.0, metric="epsilon_edge") == ("6", "3")
 
 
 @given(st.floats(-5, 5), st.floats(0, 2), st.floats(0, 2))

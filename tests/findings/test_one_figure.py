@@ -194,7 +194,7 @@ def ask_files(view: AuditView) -> Answers:
 
 
 def list_limits(view: AuditView) -> Answers:
-    """Limits in the order in which they decide: what stands in the way, one per threat first."""
+    """Limits in the order in which they decide: all that stand in the way, else the nearest met."""
     verdict, answers = judge(view, check_policy(view.spec.policy)), {}
     limits = {limit["name"]: limit for limit in view.spec.policy["limits"]}
     graver = {"not_tested": 0, "met": 1, "not_proven": 2, "exceeded": 3}
@@ -206,17 +206,12 @@ def list_limits(view: AuditView) -> Answers:
             if state == "met" or (state == "not_tested" and limit["optional"]):
                 weight = 0
             times = (one["value"] or 0.0) / max(limit["limit"], 1e-3)
-            found.append((weight, graver[state], times, limit["threat"], limit["title"], state))
+            found.append((weight, graver[state], times, limit["title"], STATE_TITLES[state]))
         found.sort(key=lambda one: one[:3], reverse=True)
-        seen, first, rest = set(), [], []
-        for weight, _, _, threat, title, state in found:
-            (rest if threat in seen else first).append((weight, title, STATE_TITLES[state]))
-            seen.add(threat)
-        ranked = [*first, *rest]
-        against = [title for weight, title, _ in ranked if weight]
-        answers["first", release] = next(iter(against), None)
+        against = [one[3:] for one in found if one[0]]
+        answers["first", release] = next((title for title, _ in against), None)
         if release == find_subject(verdict).release:
-            answers["limits",] = [one[1:] for one in ranked[:3]]
+            answers["limits",] = against or [one[3:] for one in found if one[4] == "met"][:3]
     return answers
 
 

@@ -627,7 +627,35 @@ def test_homophily_within_noise_is_called_so():
     scores[ORIGINAL, "release", "ghratio_role_gap"] = 0.005
     near, role = summarize_homophily(make_audit(scores, PAIRED)).cards
     assert role.compared_with.endswith(", within noise")
-    assert "noise" not in near.compared_with
+    assert near.compared_with.endswith(", beyond noise")
+    scores[ORIGINAL, "release", "ghratio_role_gap"] = -0.25
+    _, role = summarize_homophily(make_audit(scores, PAIRED)).cards
+    assert role.compared_with.endswith(", beyond noise")
+
+
+def test_links_that_count_at_both_ends_make_neighbours_noisier_than_nodes():
+    """Of graphs without homophily, up to 17 in 100 had it beyond the interval of independent
+    nodes."""
+    scores = make_pages()
+    for key in ("proximity", "role"):
+        scores[ORIGINAL, "release", f"ghratio_{key}_gap"] = 0.012
+    view = make_audit(scores, PAIRED)  # intervals of 0.01 either way
+    near, role = summarize_homophily(view).cards
+    assert near.compared_with.endswith(", within noise")
+    assert role.compared_with.endswith(", beyond noise")
+    neighbours, peers = answer_mechanisms(view.results)
+    assert neighbours.endswith("no more than chance gives.")
+    assert "more than chance" in peers
+
+
+def test_homophily_says_that_it_is_a_mean_over_people():
+    """ "62 of 100 neighbours share a person's value", while of the links fewer joined equal values
+    than by chance: each person counts once, however many links they have."""
+    summary = summarize_homophily(make_audit(make_pages(), PAIRED))
+    assert summary.sentence.startswith("Averaged over people, 60 of 100 role peers share")
+    assert all(card.title.endswith("with the same value, on average") for card in summary.cards)
+    results = make_audit(make_pages(), PAIRED).results
+    assert all("averaged over nodes" in text for text in answer_mechanisms(results))
 
 
 def test_where_figures_do_not_join_the_worst_change_is_told():

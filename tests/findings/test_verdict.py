@@ -273,7 +273,7 @@ def test_the_most_useful_of_the_safe_is_recommended():
 
 def test_the_contract_of_audit_json():
     content = judge(make_audit(make_noise(NAMES, ATTACKS), ATTACKS), PUBLIC).describe()
-    assert set(content) == {"policy", "recommended", "releases", "not_made"}
+    assert set(content) == {"policy", "policy_warning", "recommended", "releases", "not_made"}
     assert content["policy"] == "public"
     for release in content["releases"].values():
         assert set(release) == {"decision", "limits"}

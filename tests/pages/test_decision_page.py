@@ -12,9 +12,11 @@ from core.audit.asked.spec import AuditSpec
 from core.audit.store.estimate import TimeRange
 from core.findings.channels import list_channels
 from core.findings.guide import KNOWLEDGE
+from core.findings.limit_scale import LimitScale
 from core.findings.policy import find_policy
+from core.findings.recipient import RECIPIENTS
 from core.findings.verdict import judge
-from core.findings.verdict_words import DECISION_TITLES, find_subject
+from core.findings.verdict_words import DECISION_TITLES, find_subject, list_deciding, title_deciding
 from core.report import ReportOptions, format_dpia
 from core.report.data import ReportData
 from core.report.decision_page import build_verdict
@@ -100,6 +102,22 @@ def test_the_questions_follow(open_app: OpenApp, example: str) -> None:
     assert "Can refuse a release" in str(app.radio(key="guide-preset-public").proto.captions)
 
 
+def test_presets_name_adaptive_attacks_as_the_answers_have_them(
+    open_app: OpenApp, example: str
+) -> None:
+    app = open_guide(open_app, example)
+    app.radio(key="guide-preset-public").set_value("thorough").run()
+    radio = app.radio(key="guide-preset-public")
+    find = {box.label: box for box in app.multiselect}
+    known = find["What do they already know?"]
+    assert "method" in known.value
+    assert all("adaptive ones too" in text for text in radio.options)
+    known.set_value([key for key in known.value if key != "method"]).run()
+    radio = app.radio(key="guide-preset-public")
+    assert ["adaptive" in text for text in radio.options] == [False, False, True]
+    assert radio.value == "thorough"
+
+
 def test_nothing_secret_cannot_be_run(open_app: OpenApp, example: str) -> None:
     app = open_guide(open_app, example)
     box = next(box for box in app.multiselect if box.label == "What must not be learned?")
@@ -134,11 +152,43 @@ def test_the_verdict_of_an_audit_is_that_of_the_pure_function(
     assert find_choice(app).value is None
 
 
+def test_deciding_limits_have_bars_on_one_scale(open_app: OpenApp, audit_id: str, audited) -> None:
+    app = open_app("decision", audit=audit_id)
+    subject = find_subject(judge(audited[0].get_view(audit_id), find_policy("public")))
+    checks = list_deciding(subject)
+    heads = [item.value.replace("\\", "") for item in app.header]
+    assert title_deciding(subject) in heads
+    html = [item.proto.body for item in app.get("html")]
+    bars = [body for body in html if body.startswith('<div class="limit-bar"')]
+    assert len(bars) == len(checks) > 3
+    scale = LimitScale.of(checks)
+    for bar, check in zip(bars, checks, strict=True):
+        assert f'<i style="left:{scale.place(1.0):.1%}">' in bar
+        assert f'"{check.state}" style="width:{scale.place(check.severity):.1%}"' in bar
+    assert f"from {scale.describe()} on a logarithmic scale" in texts(app)
+
+
 def test_another_recipient_is_another_policy(open_app: OpenApp, audit_id: str) -> None:
     app = open_app("decision", audit=audit_id)
     app.segmented_control(key=f"policy-{audit_id}").set_value("internal").run()
     assert not app.exception
     assert "Policy: Internal, version" in texts(app)
+
+
+def test_a_policy_laxer_than_that_of_the_recipient_is_warned_of(
+    open_app: OpenApp, audited, audit_id: str, monkeypatch
+) -> None:
+    view = audited[0].get_view(audit_id)
+    policy = find_policy("partner").model_dump(mode="json")
+    purpose = {"recipient": RECIPIENTS["partner"]}
+    spec = view.spec.model_copy(update={"policy": policy, "purpose": purpose})
+    monkeypatch.setattr("pages.ui.cache.load_view", lambda _audit: replace(view, spec=spec))
+    monkeypatch.setattr("pages.ui.cache.remember", lambda view, make, *more: make())
+    app = open_app("decision", audit=audit_id)
+    assert "laxer than that of the recipient" not in texts(app)
+    app.segmented_control(key=f"policy-{audit_id}").set_value("internal").run()
+    assert "Recipient: A partner under contract" in texts(app)
+    assert any("laxer than that of the recipient" in item.value for item in app.warning)
 
 
 def choose(app, audit_id: str, policy: str):

@@ -13,6 +13,7 @@ from tests.pages.test_pages import texts
     ("topic", "words"),
     [
         ("first_audit", "Answer four questions"),
+        ("first_audit", "Untick the proposed defenses"),  # the guide has no way to change one
         ("formats", "GraphML"),
         ("policies", "Partner under contract"),
         ("deployment", "AUDIT_HOME"),

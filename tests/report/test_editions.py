@@ -21,6 +21,8 @@ from core.findings.columns import list_telling_columns
 from core.findings.facts import STATE_TITLES
 from core.findings.people import list_secrets, rank_people
 from core.findings.policy import find_policy
+from core.findings.verdict import judge
+from core.findings.verdict_words import find_subject, list_deciding, title_deciding
 from core.measures.metrics import METRICS
 from core.report import FILES, ReportOptions, decision_page, render_preview, write_editions
 from core.report.data import ReportData
@@ -100,8 +102,18 @@ def test_the_summary_is_one_page(view):
     attacks = list_attack_keys()
     names = ["random_deletion", *(f"random_deletion:strength={k / 20}" for k in range(1, 16))]
     many = make_audit(make_noise(("original", *names), attacks), attacks, names)
-    options = ReportOptions(edition="summary", policy=find_policy("public"))
+    public = find_policy("public")
+    options = ReportOptions(edition="summary", policy=public)
     assert len(render_preview(many, options, ppi=30)) == 1
+    leaks = make_noise(("original", names[0]), attacks)
+    leaks |= {(release, "katz", "auc"): 0.9 for release in ("original", names[0])}
+    (auc,) = [limit for limit in public.limits if limit.name == "links_auc"]
+    limits = [auc.model_copy(update={"name": f"limit {k}"}) for k in range(len(public.limits))]
+    strict = public.model_copy(update={"limits": tuple(limits)})
+    refused = make_audit(leaks, attacks, names[:1])
+    options = ReportOptions(edition="summary", policy=strict)
+    assert len(build_content(refused, options)[0]["summary"][1]["rows"]) == len(limits)
+    assert len(render_preview(refused, options, ppi=30)) == 1
 
 
 def test_the_limits_are_shown_of_the_release_that_the_verdict_names():
@@ -201,15 +213,19 @@ def test_the_glossary_has_the_words_of_this_audit(view):
 
 
 def test_page_1_is_the_decision_page_of_every_edition(view):
-    """Decision, recipient, purpose, people affected, three limits, usefulness, conditions,
+    """Decision, recipient, purpose, people affected, deciding limits, usefulness, conditions,
     residual risk; signed but for outsiders."""
+    subject = find_subject(judge(view, find_policy("public")))
+    deciding = [check.limit.title for check in list_deciding(subject)]
+    assert 0 < len(deciding) < len(subject.checks)
     for edition in ("internal", "external", "summary"):
         page = build_content(view, ReportOptions(edition=edition, sections=()))[0]["summary"]
         banner, limits, terms = page[:3]
         names = [row["name"] for row in banner["rows"]]
         assert {"Recipient", "Purpose", "People affected"} <= set(names)
         assert "a university" in str(banner["rows"])
-        assert len(limits["rows"]) == 3
+        assert [row[0] for row in limits["rows"]] == deciding
+        assert limits["caption"].startswith(title_deciding(subject))
         assert [row["name"] for row in terms["rows"]][:2] == ["Usefulness kept", "Conditions"]
         assert {"Residual risk", "Review by"} <= {row["name"] for row in terms["rows"]}
         assert [b["kind"] for b in page[3:]] == ["signoff"] * (edition != "external")

@@ -65,6 +65,11 @@ def find_obstacle(answers: Answers, graph: Graph) -> str:
     return ""
 
 
+def runs_adaptive(answers: Answers, preset: Preset) -> bool:
+    """Whether each attack also runs adaptively."""
+    return "method" in answers.knowledge or preset.adaptive
+
+
 def make_fields(answers: Answers, preset: Preset, defenses: Sequence[str]) -> dict[str, Any]:
     """Fields of an AuditSpec; defenses: the selected ones of `choose_defenses`."""
     has_links = "links" in answers.secrets
@@ -77,7 +82,7 @@ def make_fields(answers: Answers, preset: Preset, defenses: Sequence[str]) -> di
         "utility": answers.utility,
         "hide_links": HIDDEN_SHARE if has_links and not answers.named_links else None,
         "sensitive_links": (answers.named_links or None) if has_links else None,
-        "adaptive": "method" in answers.knowledge or preset.adaptive,
+        "adaptive": runs_adaptive(answers, preset),
         "released_links": included,
         "identity": {"seeds_known": answers.seeds_known} if identity else None,
         "attacks": choose_attacks(asked, [preset.key]),

@@ -15,18 +15,25 @@ from core.audit.asked.spec import AuditSpec
 from core.errors import InputError
 from core.methods import ATTACK_KINDS, LinkAttack, Method
 from core.registry import find_method, list_methods
+from core.words import count_noun
 
 
 @dataclass(frozen=True)
 class Preset:
-    """costs: cost classes of its attacks; adaptive: whether each attack also runs adaptively."""
+    """attacks, costs: its attacks in words, and their cost classes; adaptive: whether each attack
+    also runs adaptively."""
 
     key: str
     title: str
-    summary: str
+    attacks: str
     costs: tuple[str, ...]
     num_repeats: int
     adaptive: bool = False
+
+    def describe(self, adaptive: bool) -> str:
+        """ "every attack, adaptive ones too, 10 repeats"; `adaptive`: whether they run."""
+        too = ", adaptive ones too" if adaptive else ""
+        return f"{self.attacks}{too}, {count_noun(self.num_repeats, 'repeat')}"
 
     def list_attacks(self, asked: Asked) -> list[MethodChoice]:
         """Its attacks on the secrets asked for, baseline attackers always; approximate forms
@@ -80,17 +87,10 @@ class Asked:
 
 
 PRESETS = (
-    Preset("quick", "Quick look", "instant attacks, 3 repeats", ("instant",), 3),
+    Preset("quick", "Quick look", "instant attacks", ("instant",), 3),
+    Preset("standard", "Standard", "attacks that take seconds", ("instant", "seconds"), 5),
     Preset(
-        "standard", "Standard", "attacks that take seconds, 5 repeats", ("instant", "seconds"), 5
-    ),
-    Preset(
-        "thorough",
-        "Thorough",
-        "every attack, adaptive ones too, 10 repeats",
-        ("instant", "seconds", "minutes"),
-        10,
-        adaptive=True,
+        "thorough", "Thorough", "every attack", ("instant", "seconds", "minutes"), 10, adaptive=True
     ),
 )
 

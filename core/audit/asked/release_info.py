@@ -77,6 +77,11 @@ class ReleaseInfo:
             return _NAMES[self.id]
         return self.key if self.defense is None else self.defense.info.title
 
+    @property
+    def phrase(self) -> str:
+        """`name` with the settings, where another release has the same name."""
+        return self.name if self.defense is None else self.defense.phrase
+
 
 @lru_cache(maxsize=1024)
 def parse_release(release_id: str) -> ReleaseInfo:
@@ -95,6 +100,17 @@ def list_short_titles(releases: Iterable[ReleaseInfo]) -> dict[str, str]:
     found = list(dict.fromkeys(releases))
     times = Counter(release.short_title for release in found)
     return {r.id: r.short_title if times[r.short_title] == 1 else r.title for r in found}
+
+
+def list_phrases(releases: Iterable[ReleaseInfo]) -> dict[str, str]:
+    """Id → name in a sentence, with its settings if another release has the same name."""
+    found = list(dict.fromkeys(releases))
+    names = [f"{r.name} without the data" if r.is_data_independent else r.name for r in found]
+    times = Counter(names)
+    return {
+        release.id: name if times[name] == 1 else release.phrase
+        for release, name in zip(found, names, strict=True)
+    }
 
 
 def list_names(releases: Iterable[ReleaseInfo]) -> dict[str, str]:

@@ -1,0 +1,51 @@
+"""Who receives a release, and whether a policy asks for less than theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from core.audit.asked.answers import Recipient
+from core.findings.policy import Limit, Policy, find_policy
+from core.words import count_noun
+
+RECIPIENTS: dict[Recipient, str] = {
+    "public": "Anybody: it is published",
+    "partner": "A partner under contract",
+    "internal": "Colleagues, in a controlled room",
+}
+"""Recipient, whose policy has the same key → answer in the guide, as `AuditSpec.purpose` has it."""
+
+
+def explain_lax_policy(purpose: Mapping[str, str], policy: Policy) -> str:
+    """Warning that a policy is laxer than that of the recipient in the answers of the guide; "" if
+    it is not, or none of them is the recipient."""
+    named = purpose.get("recipient")
+    key = next((key for key, answer in RECIPIENTS.items() if answer == named), None)
+    if key is None:
+        return ""
+    own = find_policy(key)
+    laxer = [limit for limit in own.limits if not _asks_as_much(policy, limit)]
+    found = []
+    if laxer:
+        count = count_noun(len(own.limits), "limit")
+        found.append(f"{len(laxer)} of {count} are laxer or missing")
+    if policy.repeats < own.repeats or len(policy.allowed_costs) < len(own.allowed_costs):
+        found.append("fewer tests are required")
+    if not found:
+        return ""
+    return (
+        f"The policy “{policy.title}” is laxer than that of the recipient, “{own.title}”: "
+        f"{' and '.join(found)}."
+    )
+
+
+def _asks_as_much(policy: Policy, limit: Limit) -> bool:
+    """Whether a limit of the policy is as strict as this one."""
+    return any(
+        (own.threat, own.metric) == (limit.threat, limit.metric)
+        and own.limit <= limit.limit
+        and (own.weight == "stop" or limit.weight == "review")
+        and (limit.optional or not own.optional)
+        and (not own.methods or own.methods == limit.methods)
+        for own in policy.limits
+    )
