@@ -108,9 +108,11 @@ def find_measure(threat: Threat, metric: str) -> Measure:
     if known is not None:
         return known
     name, phrase = metric_title(metric), f"reaches {metric_title(metric)} {{found}}"
+    what = name
     if metric in RANKINGS:
         name, phrase = "AUC", "ranks secrets above the rest with an AUC of {found}"
-    return Measure(metric, f"{THREAT_WORDS[threat].title} ({name})", phrase, name)
+        what = f"AUC on {THREAT_WORDS[threat].exposed_on}"
+    return Measure(metric, f"{THREAT_WORDS[threat].title} ({name})", phrase, what)
 
 
 def choose_measure(results: pd.DataFrame, threat: Threat) -> Measure | None:
