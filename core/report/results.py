@@ -22,7 +22,7 @@ from core.findings.private_columns import answer_private_columns
 from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table
 from core.findings.risk import SCALE_TITLES, compute_group_risk, compute_risk_shares
-from core.findings.strongest import answer_attack, choose_measure
+from core.findings.strongest import answer_attack, choose_measure, describe_false_alarms
 from core.findings.tables import describe_sample, list_metrics, main_metric, select_results
 from core.findings.tradeoff import choose_axes, compute_tradeoff, compute_transfer, find_clear_front
 from core.measures.groups import MIN_GROUP
@@ -83,8 +83,8 @@ def build_attacks(data: ReportData) -> list[Block]:
             sentences = answer_private_columns(data.view)
             result += [blocks.paragraph(clean_text(sentence, 1000)) for sentence in sentences]
         if threat == "link":
-            odds = answer_odds(data.results)
-            result += [blocks.paragraph(odds)] if odds else []
+            odds = (describe_false_alarms(data.view), answer_odds(data.results))
+            result += [blocks.paragraph(sentence) for sentence in odds if sentence]
         result += _build_roc(data, threat, set(table.method))
     return [*result, *_build_control(data)] or [blocks.paragraph("No attack has finished.")]
 

@@ -20,6 +20,7 @@ from core.audit.results.view import AuditView
 from core.audit.service import AuditService
 from core.data.synthetic import generate_social
 from core.findings.policy import find_policy
+from core.findings.strongest import describe_false_alarms
 from core.findings.verdict import judge
 from core.report import write_report
 from pages.ui import service as pages_service
@@ -153,6 +154,12 @@ def find_gravest(view: AuditView) -> str:
 def count_passing(view: AuditView) -> int:
     releases = judge(view, find_policy("partner")).releases
     return sum(r.decision == "publish" for r in releases if r.release == RELEASE)
+
+
+def test_the_odds_of_the_links_found_stand_below_the_headline(view, screens) -> None:
+    told = describe_false_alarms(view)
+    assert "wrong" in told
+    assert told in screens["attack"]
 
 
 def test_there_are_twenty_questions() -> None:
