@@ -88,10 +88,7 @@ def describe_link_prior(view: AuditView, node: str, release: str) -> str:
     low, high = (None if pd.isna(end) else move_prior(end, prior) for end in (row.low, row.high))
     interval = format_interval(row.risk, row.low, row.high)
     own = format_interval(move_prior(row.risk, prior), low, high)
-    return (
-        f"{interval} is the risk where half of the pairs are links. {describe_density(prior)}: "
-        f"there the risk is {own}."
-    )
+    return f"{BALANCED} {describe_density(prior)}: there a risk of {interval} becomes {own}."
 
 
 def describe_density(prior: float) -> str:

@@ -11,9 +11,7 @@ import pyarrow.compute as pc
 
 from core.audit.asked.scenarios import THREAT_TITLES, Threat
 from core.audit.results.node_risks import NodeRisks
-from core.findings.differences import is_clear
 from core.findings.labels import THREAT_WORDS
-from core.findings.numbers import format_estimate
 from core.release import ORIGINAL
 from core.words import begin_sentence, format_percent
 
@@ -152,19 +150,3 @@ def describe_prior(people: pd.DataFrame, secret: Secret) -> str:
     if high - low > 0.005:
         span += f" to {format_percent(high)}"
     return f"The base rate is the share of the node's own value among all nodes, {span} here."
-
-
-def advise_release(nodes: NodeRisks, secret: Secret, node: str) -> str:
-    """Sentence on the release that lowers this node's risk most; "" without any."""
-    figures = nodes.list_figures(node, secret)
-    before = next((one for one in figures if one.made.is_original), None)
-    others = [one for one in figures if not one.made.is_original]
-    if before is None or not others:
-        return ""
-    best = min(others, key=lambda one: one.advantage)
-    if best.advantage >= before.advantage or not is_clear(before.gain, best.gain):
-        return "None of the releases clearly lowers it for this node."
-    return (
-        f"Of the releases, {best.made.title} lowers it most: the advantage falls from "
-        f"{format_estimate(before.gain)} to {format_estimate(best.gain)}, by {best.attack.title}."
-    )

@@ -69,8 +69,8 @@ def test_a_person_is_told_both_and_a_column_has_no_such_prior():
     view = replace(make_view(), load_nodes=lambda: nodes)
     prior, text = find_link_prior(view), describe_link_prior(view, node, ORIGINAL)
     low, middle, high = (move_prior(chance, prior) for chance in (0.7, 0.8, 0.9))
-    assert "0.80 [0.70, 0.90]" in text
-    assert "half of the pairs are links" in text
+    assert "a risk of 0.80 [0.70, 0.90] becomes" in text
+    assert text.startswith("Link risk and its base rate are those where half of the pairs are")
     assert f"1 in {1 / prior:,.0f}" in text
     assert format_interval(middle, low, high) in text
     only = replace(view, load_nodes=lambda: nodes.select(secret=("attribute", "")))
