@@ -18,6 +18,7 @@ from core.findings.knowing_more import answer_odds
 from core.findings.labels import LOW_FPR, THREAT_WORDS, metric_title
 from core.findings.link_prior import describe_report_prior
 from core.findings.numbers import format_interval, format_number, format_row
+from core.findings.people import describe_order
 from core.findings.private_columns import answer_private_columns
 from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table
@@ -297,8 +298,8 @@ def _build_exposed(data: ReportData) -> list[Block]:
         blocks.table(
             ["Node", f"Risk, {data.title(first).lower()}", "Attack", "Advantage", *extra],
             rows,
-            f"The {len(rows)} nodes with the largest advantage ({who}), each by its worst threat, "
-            "beside the advantage on other releases.",
+            f"The {len(rows)} most exposed nodes ({who}), each by its worst threat, beside the "
+            f"advantage on other releases. {describe_order(worst.sure)}",
             numeric=(1, 3, *range(4, 4 + len(extra))),
             inline=True,
             widths=[0.6 if data.options.pseudonyms else 1.2, 1.1, 1.2, 0.7] + [0.9] * len(extra),

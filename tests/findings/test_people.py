@@ -20,6 +20,7 @@ from core.findings.node_reasons import (
 )
 from core.findings.people import (
     Secret,
+    describe_order,
     describe_prior,
     find_worst_secret,
     list_secrets,
@@ -72,10 +73,41 @@ def test_ties_are_broken_by_the_interval_then_by_the_other_attacks():
     assert rank_people(build_risks(shuffled), CLASS).node.tolist() == ["b", "c", "d", "a"]
 
 
+def test_the_first_is_surely_exposed_and_who_was_tested_once_comes_last():
+    """Nine of the first eleven were "Not clearly above chance: tested in one split"."""
+    nodes = make_nodes(
+        ("once", "gcn", 1.0, 0.5, np.nan),
+        ("open", "gcn", 0.95, 0.5, 0.45),
+        ("sure", "gcn", 0.75, 0.5, 0.7),
+        ("other", "gcn", 0.6, 0.5, np.nan),
+    )
+    people, found = rank_people(nodes, CLASS), nodes.find_headline(ORIGINAL)
+    expected = ["sure", "open", "once", "other"]
+    assert people.node.tolist() == expected
+    assert nodes.names.take(found.nodes[found.order]).tolist() == expected
+    assert compute_heatmap(nodes, ORIGINAL).node.tolist() == expected
+    assert describe_order(people.low).endswith("; the 2 tested in one split come last.")
+    assert describe_order(people.low[:2]).endswith("interval of the advantage.")
+    assert describe_order(people.low[2:]).startswith("Ranked by the advantage, as one split")
+
+
+def test_a_node_is_told_by_the_secret_that_surely_exposes_it():
+    nodes = make_nodes(
+        ("a", "gcn", 1.0, 0.5, np.nan),
+        ("a", "common_neighbors", 0.75, 0.5, 0.71),
+        ("b", "gcn", 0.95, 0.5, 0.5),
+        ("b", "common_neighbors", 0.7, 0.5, 0.6),
+    )
+    told = {node: nodes.list_figures(node)[0].attack.id for node in "ab"}
+    assert told == {"a": "common_neighbors", "b": "gcn"}
+
+
 def test_order_equals_a_loop(view):
     rows = view.nodes.to_frame([(ORIGINAL, parse_attack("common_neighbors"))])
     people = rank_people(build_risks(rows), LINK)
-    expected = sorted(rows.itertuples(), key=lambda r: (-round(r.advantage, 9), -r.low))
+    sure = rows.low - (rows.risk - rows.advantage)
+    ranked = rows.assign(sure=sure.round(9), gain=rows.advantage.round(9)).itertuples()
+    expected = sorted(ranked, key=lambda r: (-r.sure, -r.gain))
     assert people.node.tolist() == [row.node for row in expected]
     assert np.allclose(people.risk - people.base, people.advantage)
 

@@ -85,7 +85,7 @@ def test_two_thousand_random_audits_have_no_false_sentence() -> None:
 
 
 def test_an_empty_audit_has_its_sentences() -> None:
-    world = World({}, 0.01, dict.fromkeys(DRAWN, 0))
+    world = World({}, 0.01, dict.fromkeys(DRAWN, 0), dict.fromkeys(DRAWN, 0))
     for summary, _ in list_sentences(world, 0)[:6]:
         check_style(summary)
 

@@ -100,10 +100,13 @@ def frequency(share: float) -> str:
     return rf"{round(100 * share)} of 100|{round(1000 * share)} of 1,000"
 
 
-def count_exposed(view: AuditView, release: str) -> tuple[int, int]:
-    """People whose private value the label propagation puts 0.2 above its base rate."""
-    gains = view.nodes.parts[release, parse_attack("label_propagation")].advantage
-    return int((gains > 0.2).sum()), len(gains)
+def count_exposed(view: AuditView, release: str) -> str:
+    """People whose private value the label propagation puts 0.2 above its base rate, surely and
+    likely."""
+    part = view.nodes.parts[release, parse_attack("label_propagation")]
+    sure = int((part.low - part.risk + part.advantage > 0.2).sum())
+    likely, total = int((part.advantage > 0.2).sum()), len(part.nodes)
+    return rf"{sure} of {total} .*likely {likely}\b|\b{likely} of {total} "
 
 
 QUESTIONS: tuple[tuple[str, str, Callable[[AuditView], str]], ...] = (
@@ -123,7 +126,7 @@ QUESTIONS: tuple[tuple[str, str, Callable[[AuditView], str]], ...] = (
     ("How many would one find who only guesses?", "attack",
      lambda v: frequency(value(v, "original", "tpr_at_fpr_0.01", "degree_product"))),
     ("How many people's values are exposed?", "risk",
-     lambda v: "{} of {}".format(*count_exposed(v, "original"))),
+     lambda v: count_exposed(v, "original")),
     ("What does the defense leave of the links found?", "defend",
      lambda v: frequency(value(v, RELEASE, "tpr_at_fpr_0.01", "common_neighbors"))),
     ("Which defense was tried?", "defend", lambda v: "Random deletion"),

@@ -179,7 +179,7 @@ def test_the_graphs_picture_is_internal_only_and_has_words(view):
     inside, images = build_content(view, ReportOptions(sections=("graph",)))
     pair = next(b for b in inside["sections"][0]["blocks"] if b["kind"] == "beside")
     figure = next(b for b in pair["figures"] if b["name"] == "people.svg")
-    assert "people are exposed" in figure["alt"]
+    assert "people at stake are exposed" in figure["alt"]
     assert images["people.svg"].startswith("<?xml")
     options = ReportOptions(sections=("graph",), edition="external")
     outside, images = build_content(view, options)
@@ -334,11 +334,25 @@ def test_the_most_exposed_are_told_with_the_attacker_that_the_screen_names(view)
     blocks = build_content(view, options)[0]["sections"][0]["blocks"]
     rows = [b for b in blocks if b["kind"] == "table"][-1]["rows"]
     shown = pd.concat([rank_people(view.nodes, secret) for secret in list_secrets(view.nodes)])
-    screen = shown.sort_values("advantage", kind="stable").drop_duplicates("node", keep="last")
+    screen = shown.sort_values("low", kind="stable").drop_duplicates("node", keep="last")
     titles = [attack.title for attack in screen.attack]
     attacker = dict(zip(screen.node, titles, strict=True))
     assert rows
     assert {row[0]: row[2] for row in rows} == {row[0]: attacker.get(row[0]) for row in rows}
+
+
+def test_the_list_of_most_exposed_does_not_begin_with_noise(view):
+    """Nodes tested in one split, of the largest advantage, headed it."""
+    frame = view.nodes.to_frame().astype({"node": "str"})
+    once = frame.node.isin(frame.node.unique()[:20])
+    frame.loc[once, ["risk", "advantage", "low", "high", "seeds"]] = 1.0, 0.5, np.nan, np.nan, 1
+    nodes = build_risks(frame)
+    options = ReportOptions(sections=("risk",), pseudonyms=False)
+    content = build_content(replace(view, load_nodes=lambda: nodes), options)[0]
+    table = [b for b in content["sections"][0]["blocks"] if b["kind"] == "table"][-1]
+    assert len(table["rows"]) == 15
+    assert not {row[0] for row in table["rows"]} & set(frame.node[once])
+    assert table["caption"].endswith("; the 20 tested in one split come last.")
 
 
 def test_a_node_on_another_release_is_under_the_attacker_chosen_on_everybody(view):
