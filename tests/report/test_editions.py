@@ -22,7 +22,7 @@ from core.findings.facts import STATE_TITLES
 from core.findings.people import list_secrets, rank_people
 from core.findings.policy import find_policy
 from core.measures.metrics import METRICS
-from core.report import FILES, ReportOptions, decision_page, render_preview, write_editions
+from core.report import FILES, ReportOptions, decision_page, graph, render_preview, write_editions
 from core.report.data import ReportData
 from core.report.decision_page import TO_FILL, _shorten_untried, build_verdict, find_review_date
 from core.report.document import build_content
@@ -185,6 +185,36 @@ def test_the_graphs_picture_is_internal_only_and_has_words(view):
     outside, images = build_content(view, options)
     assert "people.svg" not in images
     assert "Map of the graph" not in str(outside)
+
+
+def test_the_graphs_picture_is_dark_where_the_risk_is_sure_and_marks_the_gathering(
+    view, monkeypatch
+):
+    drawn = []
+    monkeypatch.setattr(graph, "draw_people", lambda *given: drawn.append(given) or "<?xml")
+    monkeypatch.setattr(graph, "name_gathering", lambda _people: 2)
+    content, _ = build_content(view, ReportOptions(sections=("graph",)))
+    pair = next(b for b in content["sections"][0]["blocks"] if b["kind"] == "beside")
+    figure = next(b for b in pair["figures"] if b["name"] == "people.svg")
+    assert figure["caption"].endswith(
+        "Darker: higher advantage, at least; grey: nothing at stake or tested in one split."
+    )
+    ((positions, _, values, least, label),) = drawn
+    found = view.nodes.find_headline("original")
+    numbers = view.load_graph().find_nodes(view.nodes.names.take(found.nodes))
+    assert values[numbers] == pytest.approx(found.low - found.base)
+    assert least == ", at least"
+    own = positions[view.load_layout().communities == 1]
+    assert label[0] == "community 2"
+    assert label[1] == pytest.approx(np.median(own, axis=0))
+
+
+def test_a_community_is_named_on_the_graphs_picture():
+    places = np.random.default_rng(0).uniform(-1, 1, (6, 2))
+    text = graph.draw_people(
+        places, np.array([[0, 1]]), np.linspace(0, 1, 6), "", ("community 2", places[0])
+    )
+    assert "community 2" in text
 
 
 def test_the_glossary_has_the_words_of_this_audit(view):
