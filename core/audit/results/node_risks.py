@@ -309,8 +309,8 @@ class NodeRisks:
                     titles.setdefault(value, {})[attack.title] = None
             ((threat, target),) = one.secrets
             fixed = {"release": one.release, "threat": threat, "target": target, "how": one.how}
-            fixed["repeats"] = int(one.seeds.max())
-            table = table.assign(**fixed, share=table.exposed / table.n, base=table.index)
+            table = table.assign(**fixed, repeats=int(one.seeds.max()))
+            table = table.assign(share=table.exposed / table.n, base=table.index)
             tables.append(table.assign(attacks=table.base.map(titles).map(" or ".join)))
         if len(tables) == 1:
             return tables[0]
