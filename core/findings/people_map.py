@@ -153,7 +153,7 @@ def find_gathering(communities: pd.DataFrame) -> pd.Series | None:
     return table.iloc[best] if tail[best] * len(table) < SIGNIFICANCE else None
 
 
-def name_gathering(people: pd.DataFrame) -> int | None:
+def number_gathering(people: pd.DataFrame) -> int | None:
     """Number of the community that `summarize_map` names, to be marked on the picture."""
     found = find_gathering(compute_communities(people))
     return None if found is None else int(found.community)

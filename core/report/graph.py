@@ -15,7 +15,7 @@ from core.findings.people_map import (
     compute_people,
     find_amounts,
     has_intervals,
-    name_gathering,
+    number_gathering,
     summarize_map,
 )
 from core.findings.profile import compute_degree_counts
@@ -165,7 +165,7 @@ def _build_picture(data: ReportData) -> list[Block]:
     people = compute_people(graph, layout.communities, data.nodes)
     values = find_amounts(people, "advantage").to_numpy(float)
     least = ", at least" if has_intervals(people) else ""
-    marked = name_gathering(people)
+    marked = number_gathering(people)
     label = None
     if marked is not None:
         own = layout.positions[layout.communities == marked - 1]

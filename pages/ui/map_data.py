@@ -20,7 +20,7 @@ from core.findings.people_map import (
     join_communities,
     list_people,
     match_people,
-    name_gathering,
+    number_gathering,
     summarize_map,
 )
 from core.graph import Graph
@@ -73,7 +73,9 @@ def load_summary(view: AuditView | None) -> PageSummary:
 def load_gathering(view: AuditView | None) -> int | None:
     """The community that the summary names."""
     return cache.remember(
-        view, lambda _graph: name_gathering(load_people(view, ORIGINAL)), st.session_state["graph"]
+        view,
+        lambda _graph: number_gathering(load_people(view, ORIGINAL)),
+        st.session_state["graph"],
     )
 
 

@@ -21,7 +21,7 @@ from core.findings.people_map import (
     list_colors,
     list_people,
     match_people,
-    name_gathering,
+    number_gathering,
     summarize_map,
 )
 from core.graph import Graph
@@ -126,8 +126,8 @@ def test_a_gathering_is_named_only_beyond_chance():
     assert scattered.sentence == (
         "29 of 200 people at stake are exposed, in no community more than by chance."
     )
-    assert name_gathering(make_people(together, communities)) == 1
-    assert name_gathering(make_people(np.arange(200) % 7 == 0, communities)) is None
+    assert number_gathering(make_people(together, communities)) == 1
+    assert number_gathering(make_people(np.arange(200) % 7 == 0, communities)) is None
     assert summarize_map(make_people(np.zeros(200, bool), communities)).sentence == (
         "No person is exposed to any attack."
     )

@@ -192,7 +192,7 @@ def test_the_graphs_picture_is_dark_where_the_risk_is_sure_and_marks_the_gatheri
 ):
     drawn = []
     monkeypatch.setattr(graph, "draw_people", lambda *given: drawn.append(given) or "<?xml")
-    monkeypatch.setattr(graph, "name_gathering", lambda _people: 2)
+    monkeypatch.setattr(graph, "number_gathering", lambda _people: 2)
     content, _ = build_content(view, ReportOptions(sections=("graph",)))
     pair = next(b for b in content["sections"][0]["blocks"] if b["kind"] == "beside")
     figure = next(b for b in pair["figures"] if b["name"] == "people.svg")
