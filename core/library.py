@@ -83,11 +83,12 @@ class Audit:
     def exposure(self) -> pd.DataFrame:
         """Exposed nodes of each release and secret under the headline attacker.
 
-        Columns release, threat, target (private column if there are several), exposed, n (nodes at
-        stake), share, mean (advantage), attacks.
+        Columns release, threat, target (private column if there are several), exposed, sure (those
+        beyond noise), few (nodes tested in one repeat), n (nodes at stake), share, mean
+        (advantage), attacks.
         """
-        columns = ["release", "threat", "target", "exposed", "n", "share", "mean", "attacks"]
-        return self.view.nodes.exposed[columns].copy()
+        columns = ["release", "threat", "target", "exposed", "sure", "few", "n", "share", "mean"]
+        return self.view.nodes.exposed[[*columns, "attacks"]].copy()
 
     @property
     def node_risk(self) -> pd.DataFrame:

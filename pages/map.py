@@ -21,6 +21,7 @@ from pages.ui.map_data import (
     load_communities,
     load_community_links,
     load_everybody,
+    load_gathering,
     load_layout,
     load_people,
     load_side,
@@ -158,7 +159,8 @@ def _show_people(
     numbers = cache.load_graph(st.session_state["graph"]).index
     searched = st.session_state.get("map-find")
     focus = numbers.get(st.session_state.get("map-focus", "")) if searched else None
-    chart = people_map(sides, layout.positions, by, current_theme(), focus)
+    marked = load_gathering(view)
+    chart = people_map(sides, layout.positions, by, current_theme(), focus, marked)
     show_chart(
         chart,
         "people-map",
@@ -172,7 +174,7 @@ def _show_people(
 def _show_communities(view: AuditView | None, by: Color) -> None:
     table, places = load_communities(view)
     links = load_community_links(st.session_state["graph"])
-    chart = community_map(table, places, links, by, current_theme())
+    chart = community_map(table, places, links, by, current_theme(), load_gathering(view))
     show_chart(
         chart,
         "community-map",

@@ -192,13 +192,14 @@ def describe_results(view: AuditView) -> list[str]:
     from core.findings.exposure import list_risks
     from core.findings.groups import answer_groups, load_groups
     from core.findings.private_columns import answer_private_columns
-    from core.findings.strongest import answer_attack
+    from core.findings.strongest import answer_attack, describe_false_alarms
     from core.findings.tables import list_threats
     from core.findings.tried import Tried
     from core.findings.usefulness import describe_usefulness, find_usefulness
 
     texts = [f"{Tried.of(view).describe()}."]
     texts += [answer_attack(view.results, threat) for threat in list_threats(view.results)]
+    texts.append(describe_false_alarms(view))
     for summary in view.releases:
         found = find_usefulness(view.results, summary.id) if summary.info.is_defended else None
         texts += [] if found is None else [f"{summary.info.title}: {describe_usefulness(found)}."]

@@ -27,7 +27,7 @@ from core.findings.palette import (
     escape_text,
     risk_colorscale,
 )
-from core.findings.people_map import GROUPED, MAX_COMMUNITIES, Color
+from core.findings.people_map import GROUPED, MAX_COMMUNITIES, Color, find_amounts, has_intervals
 from core.words import cut_text
 
 HEIGHT = 600
@@ -70,12 +70,14 @@ def people_map(
     by: Color = "advantage",
     theme: Theme = "light",
     focus: int | None = None,
+    marked: int | None = None,
 ) -> Chart:
     """Points at `positions` (n, 2), one picture per side, zoomed together.
 
     people of a side: `compute_people`, in the order of the positions. The `customdata` of a point
     is its number. All links are in the image below the points; a side with lost and gained links
-    shows those instead. focus: a node to ring and zoom to, with its links as lines.
+    shows those instead. focus: a node to ring and zoom to, with its links as lines. marked: a
+    community that is named on the picture in any colouring.
     """
     if not sides or sides[0].people.empty:
         return make_empty_chart("Nobody to draw.", theme)
@@ -92,8 +94,11 @@ def people_map(
             figure.add_trace(trace, **at)
         if focus is not None:
             figure.add_trace(_ring(positions[focus], theme), **at)
-        if by == "community":
-            _format_communities(figure, side.people, positions, names, theme, column)
+        labels = {name: name for name in names[:MAX_LABELS]} if by == "community" else {}
+        labels |= {} if marked is None else {str(marked): f"community {marked}"}
+        for name, text in labels.items():
+            own = side.people.number[side.people.community == int(name)]
+            _label(figure, np.median(positions[own.to_numpy()], axis=0), text, theme, column)
     _set_range(figure, None if focus is None else positions[focus])
     table = pd.concat([side.people.assign(release=side.title) for side in sides])
     return Chart(figure, table.drop(columns="number"), _describe(sides))
@@ -105,11 +110,12 @@ def community_map(
     links: np.ndarray,
     by: Color = "advantage",
     theme: Theme = "light",
+    marked: int | None = None,
 ) -> Chart:
     """One bubble per community (`compute_communities`), its area proportional to its size.
 
     places  (c, 2), one row per community in the table's order; links (k, 2) row numbers of strongly
-    connected ones. The `customdata` of a bubble is its community.
+    connected ones. The `customdata` of a bubble is its community. marked: one that is named.
     """
     table = communities.head(MAX_COMMUNITIES)
     if table.empty:
@@ -130,7 +136,8 @@ def community_map(
         "opacity": 0.9,
     }
     hover = [
-        f"Community {row.community}: {row.people:,} nodes, {row.exposed:,} exposed"
+        f"Community {row.community}: {row.people:,} nodes, {row.exposed:,} of {row.at_stake:,} at "
+        "stake likely exposed"
         for row in table.itertuples()
     ]
     figure.add_trace(
@@ -147,6 +154,8 @@ def community_map(
         row=1,
         col=1,
     )
+    for place in places[: len(table)][(table.community == marked).to_numpy()]:
+        _label(figure, place, f"community {marked}", theme, 1)
     _set_range(figure, None)
     note = f"{communities.people.sum():,} nodes as {len(table):,} communities"
     if len(table) < len(communities):
@@ -238,30 +247,13 @@ def _encode_links(drawing: _Drawing) -> str:
     return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
 
 
-def _format_communities(
-    figure: go.Figure,
-    people: pd.DataFrame,
-    positions: np.ndarray,
-    names: list[str],
-    theme: Theme,
-    column: int,
-) -> None:
-    """Numbers of the largest communities at their centres."""
-    ink, own = INKS[theme], people.community.astype(str)
-    for name in names[:MAX_LABELS]:
-        middle = np.median(positions[people.number[own == name].to_numpy()], axis=0)
-        figure.add_annotation(
-            x=float(middle[0]),
-            y=float(middle[1]),
-            text=f"<b>{escape_text(name)}</b>",
-            showarrow=False,
-            bgcolor=ink.surface,
-            opacity=0.85,
-            borderpad=2,
-            font={"size": 13, "color": ink.text},
-            row=1,
-            col=column,
-        )
+def _label(figure: go.Figure, place: np.ndarray, text: str, theme: Theme, column: int) -> None:
+    """A community's name at its centre."""
+    ink = INKS[theme]
+    style = {"bgcolor": ink.surface, "opacity": 0.85, "borderpad": 2, "showarrow": False}
+    at = {"x": float(place[0]), "y": float(place[1]), "row": 1, "col": column}
+    font = {"size": 13, "color": ink.text}
+    figure.add_annotation(text=f"<b>{escape_text(text)}</b>", font=font, **style, **at)
 
 
 def _lines(edges: np.ndarray, positions: np.ndarray, color: str, opacity: float) -> go.Scattergl:
@@ -289,7 +281,8 @@ def _list_points(
     theme: Theme,
     is_first: bool,
 ) -> list[go.Scattergl]:
-    """Traces of the nodes: those without a value first and grey, the highest on top."""
+    """Traces of the nodes: those without a value first and grey, those without an interval hollow,
+    the highest on top."""
     if by in GROUPED:
         shown = people[by].astype(str).where(people[by].astype(str).isin(names), "")
         traces = [_points(people[shown == ""], positions, NOTHING, "other", is_first)]
@@ -297,16 +290,21 @@ def _list_points(
             title = f"community {name}" if by == "community" else name
             traces.append(_points(people[shown == name], positions, color, title, is_first))
         return [trace for trace in traces if len(trace.x)]
-    known = people[people[by].notna()].sort_values(by, kind="stable")
-    unknown = people[people[by].isna()]
+    amounts = find_amounts(people, by).sort_values(kind="stable").dropna()
+    known, is_unknown = people.loc[amounts.index], people[by].isna()
     is_risk = by in ("advantage", "risk")
-    traces = [_points(unknown, positions, NOTHING, "nothing at stake", is_first and is_risk)]
-    points = _points(known, positions, known[by].to_numpy(np.float32), "", False)
+    is_told = is_first and is_risk
+    traces = [_points(people[is_unknown], positions, NOTHING, "nothing at stake", is_told)]
+    few = people[~is_unknown & ~people.index.isin(amounts.index)]
+    traces.append(_points(few, positions, NOTHING, "tested in one split", is_told))
+    traces[-1].marker.symbol = "circle-open"
+    points = _points(known, positions, amounts.to_numpy(np.float32), "", False)
     points.marker.update(
         colorscale=_choose_scale(is_risk, theme), cmin=0, cmax=top, showscale=is_first
     )
     if is_first:
-        points.marker.colorbar = _bar(_BAR_TITLES[by])
+        least = ", at least" if is_risk and has_intervals(people) else ""
+        points.marker.colorbar = _bar(_BAR_TITLES[by].replace("   ", f"{least}   "))
     return [trace for trace in (*traces, points) if len(trace.x)]
 
 
@@ -363,7 +361,7 @@ def _find_top(sides: Sequence[Side], by: Color) -> float:
     """Upper end of the colours: the 99 % quantile."""
     if by in GROUPED:
         return 1.0
-    values = np.concatenate([side.people[by].to_numpy(float) for side in sides])
+    values = np.concatenate([find_amounts(side.people, by).to_numpy(float) for side in sides])
     values = values[np.isfinite(values)]
     return max(float(np.quantile(values, 0.99)), LEAST_SPAN) if len(values) else 1.0
 

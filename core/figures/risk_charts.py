@@ -138,7 +138,7 @@ def risk_heatmap(
         tables = [t.assign(release=r.id) for r, t in shown.items()]
         return pd.concat(tables, ignore_index=True).rename(columns={a: a.id for a in attacks})
 
-    return Chart(figure, join, _describe_rows(num_nodes, num_rows, len(attacks)))
+    return Chart(figure, join, _describe_rows(max(shown.values(), key=len), num_rows, len(attacks)))
 
 
 def _fit_scale(panels: Sequence[np.ndarray], by: Scale) -> tuple[float, float, bool]:
@@ -185,29 +185,38 @@ def _style_heatmap(
     figure.update_yaxes(
         tickvals=at,
         ticktext=[escape_text(text) for text in texts],
-        title_text="" if is_named else "Rank, most exposed first",
+        title_text="" if is_named else "Rank, most surely exposed first",
         row=1,
         col=1,
     )
 
 
 def _describe_exposed(tables: Mapping[ReleaseInfo, pd.DataFrame], by: Scale) -> str:
-    """ "12 of 400 exposed on Original, 3 on Random deletion"."""
+    """ "At least 12 of 400 exposed on Original, 3 on Random deletion"; "Likely 12 …" where no node
+    has an interval."""
     names = list_names(tables)
-    parts = []
-    for release, table in tables.items():
-        values = table.headline.dropna()
-        if by == "risk":
-            parts.append(f"{format_number(values.mean())} on {names[release.id]}")
-            continue
-        of = "" if parts else f" of {len(values):,} exposed"
-        parts.append(f"{count_exposed(values).value:,}{of} on {names[release.id]}")
-    return ("Mean risk: " if by == "risk" else "") + ", ".join(parts)
+    if by == "risk":
+        means = {release: table.headline.mean() for release, table in tables.items()}
+        parts = [f"{format_number(mean)} on {names[r.id]}" for r, mean in means.items()]
+        return f"Mean risk: {', '.join(parts)}"
+    found = {release: count_exposed(t.headline, t.sure) for release, t in tables.items()}
+    is_sure = any(one.few < one.at_stake for one in found.values())
+    start, parts = "Likely ", []
+    if is_sure:
+        start = "" if all(one.is_settled for one in found.values()) else "At least "
+    for release, one in found.items():
+        of = "" if parts else f" of {one.at_stake:,} exposed"
+        parts.append(f"{one.sure if is_sure else one.likely:,}{of} on {names[release.id]}")
+    return f"{start}{', '.join(parts)}"
 
 
-def _describe_rows(num_nodes: int, num_rows: int, num_attacks: int) -> str:
+def _describe_rows(table: pd.DataFrame, num_rows: int, num_attacks: int) -> str:
+    num_nodes = len(table)
     nodes, attacks = count_noun(num_nodes, "node"), count_noun(num_attacks, "attack")
     note = f"{nodes} at stake, {attacks}, mean over repeats."
+    few = int((table.headline.notna() & table.sure.isna()).sum())
+    if 0 < few < num_nodes:
+        note += f" {few:,} of them, tested in one split, have no interval and come last."
     if num_rows < num_nodes:
         note += f" Each of the {num_rows:,} rows is the mean of nodes of similar rank."
     return f"{note} Empty: not at stake under that attack."

@@ -45,7 +45,7 @@ from core.findings.page_summary import (
     list_checks,
 )
 from core.findings.policy import Policy
-from core.findings.strongest import UNTESTED, Measure, choose_measure, find_measure
+from core.findings.strongest import MEASURES, UNTESTED, Measure, choose_measure, find_measure
 from core.findings.tables import attack_rows, compute_worst_attacks, list_made, main_metric
 from core.findings.usefulness import find_usefulness
 from core.release import ORIGINAL
@@ -111,8 +111,20 @@ def _find_worst(rows: pd.DataFrame) -> Figure:
     return build_figure(rows.loc[rows.value.idxmax()])
 
 
+def find_rise(results: pd.DataFrame, threat: Threat, release: str) -> Change | None:
+    """A change that clearly raises the risk by another measure than that of `find_change`, which
+    does not show it; None without any. Those of a headline come first, then the ranking."""
+    metrics = [measure.metric for measure in MEASURES[threat]]
+    metrics += filter(None, [main_metric(results, threat)])
+    found = (find_change(results, threat, release, metric) for metric in dict.fromkeys(metrics))
+    return next((one for one in found if one is not None and one.outcome == "higher"), None)
+
+
 def summarize_release(view: AuditView, release: str, policy: Policy | None = None) -> PageSummary:
-    """Change of risk against the original, over attackers run on both, and usefulness kept."""
+    """Change of risk against the original, over attackers run on both, and usefulness kept.
+
+    The words follow what is worst by any measure: a risk that clearly rises by one is told by it.
+    """
     checks = list_checks(view, release, policy)
     found = {threat: find_change(view.results, threat, release) for threat in THREAT_TITLES}
     cards, exact, changes = [], [], []
@@ -121,10 +133,14 @@ def summarize_release(view: AuditView, release: str, policy: Policy | None = Non
             continue
         worst, shared = change.worst, change.shared
         value, compared = worst.format(), "not compared with the original"
+        rise = None if change.outcome == "higher" else find_rise(view.results, threat, release)
         if shared is not None:
             value, compared = format_compared(worst, shared.first, change.outcome)
             exact.append(describe_figure(shared.first))
-            changes.append(change)
+        if rise is not None and rise.shared is not None:
+            exact += [describe_figure(rise.shared.first), describe_figure(rise.worst)]
+        if shared is not None or rise is not None:
+            changes.append(rise or change)
         check = find_check(checks, threat, worst.metric)
         cards.append(build_card(change.measure.title, worst, value, compared, check))
         exact.append(describe_figure(worst))
@@ -174,7 +190,8 @@ def _describe_lowest(change: Change) -> str:
     """ "finds 0.43 … on the original. With X it falls to 0.05 by Y."."""
     assert change.shared is not None
     before, best = change.shared.first, change.worst
-    text = f"does not fall: {format_strength(best)}"
+    verb = "rises to" if change.outcome == "higher" else "does not fall:"
+    text = f"{verb} {format_strength(best)}"
     if best.value < before.value:
         verb = "falls to" if change.outcome == "lower" else "is not clearly lower:"
         text = f"{verb} {format_strength(best)}{describe_attacker(best.attack)}"

@@ -1,6 +1,8 @@
 """How many nodes are exposed on a release, by the headline attacker of each secret.
 
-Page, PDF and command count by `list_exposures`; the map, which joins secrets, by `count_exposed`.
+Headlines count those that are exposed beyond noise, with those that likely are beside them; nodes
+tested in one repeat have no interval and are a group of their own. Page, PDF and command count by
+`list_exposures`; the map, which joins secrets, by `count_exposed`.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ from core.audit.asked.release_info import ReleaseInfo, list_phrases
 from core.audit.asked.scenarios import THREAT_TITLES
 from core.audit.results.node_risks import NodeRisks
 from core.audit.results.view import AuditView
-from core.findings.facts import Count
 from core.findings.labels import THREAT_WORDS
 from core.findings.numbers import format_mean
 from core.findings.page_summary import MAX_CARDS, Card, PageSummary, find_check, list_checks
@@ -27,12 +28,49 @@ from core.nouns import PEOPLE, Noun
 from core.release import ORIGINAL
 from core.words import begin_sentence, count_noun, format_percent
 
+RULE = f"advantage above {ADVANTAGE_LIMIT:g}"
+AT_LEAST = "at least: with the lower end of its 95 % interval above it"
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """Number of exposed nodes of those at stake.
+
+    sure    with the lower end of the interval of the advantage above `ADVANTAGE_LIMIT`
+    likely  with the advantage itself above it
+    few     tested in one repeat, which gives no interval
+    """
+
+    sure: int
+    likely: int
+    at_stake: int
+    few: int
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether noise leaves nobody open."""
+        return self.sure == self.likely
+
+    @property
+    def least(self) -> str:
+        """ "at least 590"; "15" if settled."""
+        return f"{self.sure:,}" if self.is_settled else f"at least {self.sure:,}"
+
+    @property
+    def counts(self) -> str:
+        """ "at least 590, likely 1,860"; "15" if settled."""
+        return self.least if self.is_settled else f"{self.least}, likely {self.likely:,}"
+
+    def format(self) -> str:
+        """ "at least 590, likely 1,860 of 3,950"."""
+        return f"{self.counts} of {self.at_stake:,}"
+
 
 @dataclass(frozen=True)
 class Exposure:
     """Nodes that the headline attacker of a secret exposes on a release.
 
-    count     of those at stake
+    repeats   most in which one of them was tested
     mean, sd  of the advantage over the base rate
     by        who the attacker is, and how it was chosen
     behind    attacks in all their forms among which it was chosen; else baseline ones
@@ -40,7 +78,8 @@ class Exposure:
 
     secret: Secret
     made: ReleaseInfo
-    count: Count
+    exposed: Exposed
+    repeats: int
     mean: float
     sd: float
     by: str
@@ -60,18 +99,21 @@ class Exposure:
         return ", ".join(dict.fromkeys(attack.name for attack in self.behind))
 
     @property
-    def at_stake(self) -> int:
-        assert self.count.total is not None
-        return self.count.total
+    def shares(self) -> tuple[float, float]:
+        """Of those at stake: surely and likely exposed."""
+        one = self.exposed
+        return one.sure / one.at_stake, one.likely / one.at_stake
 
     @property
-    def share(self) -> float:
-        return self.count.value / self.at_stake
+    def remedy(self) -> str:
+        """ "about 5 more repeats": a node tested in one of so many waits as long for another."""
+        about = "about" if self.repeats > 1 else "at least"
+        return f"{about} {count_noun(self.repeats, 'more repeat')}"
 
     @property
     def advantage(self) -> str:
         """Mean advantage with its interval."""
-        return format_mean(self.mean, self.sd, self.at_stake)
+        return format_mean(self.mean, self.sd, self.exposed.at_stake)
 
 
 def list_exposures(nodes: NodeRisks) -> list[Exposure]:
@@ -80,7 +122,8 @@ def list_exposures(nodes: NodeRisks) -> list[Exposure]:
         Exposure(
             Secret(row.threat, row.target),
             nodes.made[row.release],
-            Count(int(row.exposed), int(row.n)),
+            Exposed(int(row.sure), int(row.exposed), int(row.n), int(row.few)),
+            int(row.repeats),
             float(row.mean),
             float(row.sd),
             f"{row.attacks}, {row.how}",
@@ -102,11 +145,20 @@ def group_exposures(nodes: NodeRisks) -> dict[Secret, dict[str, Exposure]]:
     return found
 
 
-def count_exposed(advantage: np.ndarray | pd.Series) -> Count:
-    """Exposed among nodes with these advantages, NaN for those not at stake."""
+def count_exposed(advantage: np.ndarray | pd.Series, sure: np.ndarray | pd.Series) -> Exposed:
+    """Exposed among nodes with these advantages, NaN for those not at stake.
+
+    sure  lower ends of their intervals, NaN for those without one
+    """
     known = np.asarray(advantage, float)
-    known = known[~np.isnan(known)]
-    return Count(int((known > ADVANTAGE_LIMIT).sum()), len(known))
+    is_known = ~np.isnan(known)
+    known, ends = known[is_known], np.asarray(sure, float)[is_known]
+    return Exposed(
+        int((ends > ADVANTAGE_LIMIT).sum()),
+        int((known > ADVANTAGE_LIMIT).sum()),
+        len(known),
+        int(np.isnan(ends).sum()),
+    )
 
 
 def find_least_exposing(nodes: NodeRisks, secret: Secret | None = None) -> str | None:
@@ -131,28 +183,67 @@ def summarize_risk(
         shown.append(one)
         title = f"{begin_sentence(noun.many)} exposed: {secret.attack}"
         check = find_check(checks, secret.threat, "advantage_share")
-        compared = f"{format_percent(one.share)} of those at stake"
+        compared = f"{format_percent(one.shares[0])} of those at stake"
+        if not one.exposed.is_settled:
+            compared = f"likely {one.exposed.likely:,}"
         if before is not None and one is not before:
-            compared = f"original {before.count.format()}"
+            likely = "" if one.exposed.is_settled else f"{compared}; "
+            compared = f"{likely}original {before.exposed.counts}"
         state = None if check is None or secret.target else check.state
-        detail = f"by {one.by}; advantage above {ADVANTAGE_LIMIT:g}"
-        cards.append(Card(title, one.count.format(), compared, state, detail))
+        detail = f"{RULE} by {one.by}{'' if one.exposed.is_settled else f'; {AT_LEAST}'}"
+        value = f"{one.exposed.least} of {one.exposed.at_stake:,}"
+        cards.append(Card(title, value, compared, state, detail))
         tried = f"by {one.tried}: {one.names}"
-        exact.append(f"{title}: {one.count.format()} on {one.made.title}, {tried}.")
+        exact.append(f"{title}: {one.exposed.format()} on {one.made.title}, {tried}.")
+        exact += filter(None, [describe_few(one, noun)])
     sentence = "No node's risk is known yet."
     if shown:
-        worst = max(shown, key=lambda one: one.share)
-        verb = "is" if worst.count.value == 1 else "are"
-        aim = THREAT_WORDS[worst.secret.threat].attack
+        worst = max(shown, key=lambda one: one.shares)
         names = list_phrases([worst.made, *(summary.info for summary in view.releases)])
-        who = f"{worst.count.format()} {noun.many} {verb}"
-        sentence = f"On {names[worst.made.id]}, {who} exposed to {aim}, by {worst.tried}."
+        sentence = _describe_worst(worst, names[worst.made.id], noun)
+        if worst.exposed.few:
+            title = f"{begin_sentence(noun.many)} tested in one split"
+            value = f"{worst.exposed.few:,} of {worst.exposed.at_stake:,}"
+            compared = f"{worst.remedy} to test them again"
+            cards = cards[: MAX_CARDS - 1]
+            cards.append(Card(title, value, compared, None, describe_few(worst, noun)))
     return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact))
 
 
+def _describe_worst(one: Exposure, name: str, noun: Noun) -> str:
+    """Headline on a secret: who is exposed beyond noise, and who likely is, on a release so named."""
+    found, aim = one.exposed, THREAT_WORDS[one.secret.threat].attack
+    start, end = f"On {name}", f"by {one.tried}."
+    if not (found.sure or found.is_settled):
+        verb = "is" if found.likely == 1 else "are"
+        return (
+            f"{start}, no {noun.one} is surely exposed to {aim}, but {found.likely:,} of "
+            f"{found.at_stake:,} likely {verb}, {end}"
+        )
+    verb = "is" if found.sure == 1 else "are"
+    likely = "" if found.is_settled else f" likely {found.likely:,},"
+    return (
+        f"{start}, {found.least} of {found.at_stake:,} {noun.many} {verb} exposed to {aim},"
+        f"{likely} {end}"
+    )
+
+
+def describe_few(one: Exposure, noun: Noun = PEOPLE) -> str:
+    """Nodes tested too little, and the remedy; "" if there are none."""
+    if not one.exposed.few:
+        return ""
+    who = f"{one.exposed.few:,} of {noun.count(one.exposed.at_stake)}"
+    verb = "was" if one.exposed.few == 1 else "were"
+    where = "one split" if one.repeats == 1 else f"one of {one.repeats} splits"
+    return (
+        f"{who} {verb} tested in {where}, which gives no interval: {one.remedy} would test each of "
+        "them once more."
+    )
+
+
 def answer_risk(nodes: NodeRisks, noun: Noun = PEOPLE, release: str | None = None) -> str:
-    """The same with exact figures, on the original and on a release: who counts as exposed, and
-    the mean advantage.
+    """The same with exact figures, on the original and on a release: who counts as exposed, the
+    mean advantage, and who was tested too little.
 
     release  id of a defended one; else the one that exposes least
     """
@@ -162,16 +253,18 @@ def answer_risk(nodes: NodeRisks, noun: Noun = PEOPLE, release: str | None = Non
     for secret, found in group_exposures(nodes).items():
         first = found.get(ORIGINAL) or next(iter(found.values()))
         where, title = first.made.name, begin_sentence(secret.attack)
-        text = f"{title} exposes {first.count.value:,} of {noun.count(first.at_stake)} on {where}"
+        of = noun.count(first.exposed.at_stake)
+        text = f"{title} exposes {first.exposed.counts} of {of} on {where}"
         means = f"{first.advantage} on {where}"
         after = found.get(best or "")
         if after is not None and after is not first:
-            text += f", and {after.count.value:,} with {after.made.title}"
+            text += f", and {after.exposed.counts} with {after.made.title}"
             means += f", {after.advantage} with {after.made.title}"
+        few, is_settled = describe_few(first, noun), "at least" not in text
         sentences.append(
-            f"{text}. Exposed: advantage above {ADVANTAGE_LIMIT:g} by {first.by}. "
+            f"{text}. Exposed: {RULE} by {first.by}{'' if is_settled else f'; {AT_LEAST}'}. "
             f"Tried: {first.tried}: {first.names}. "
-            f"Mean advantage: {means}."
+            f"Mean advantage: {means}.{few and f' {few}'}"
         )
     return " ".join(sentences) or "No node's risk is known yet."
 
@@ -198,14 +291,17 @@ def answer_bound(nodes: NodeRisks) -> str:
 def describe_exposed(nodes: NodeRisks, noun: Noun = PEOPLE) -> str:
     """Counts alone, by release and secret; "" if none is known."""
     exposures = list_exposures(nodes)
-    found = [f"{_name(one)}: {one.count.format()} by {one.tried}" for one in exposures]
+    found = [f"{_name(one)}: {one.exposed.format()} by {one.tried}" for one in exposures]
     who = f"{begin_sentence(noun.many)} with an advantage above {ADVANTAGE_LIMIT:g}"
     return f"{who}: {'; '.join(found)}." if found else ""
 
 
 def describe_advantage(nodes: NodeRisks) -> str:
     """Mean advantages with their intervals, by release and secret; "" if none is known."""
-    found = [f"{_name(one)} {one.advantage}, n = {one.at_stake:,}" for one in list_exposures(nodes)]
+    found = [
+        f"{_name(one)} {one.advantage}, n = {one.exposed.at_stake:,}"
+        for one in list_exposures(nodes)
+    ]
     return f"Mean advantage over the base rate: {'; '.join(found)}." if found else ""
 
 

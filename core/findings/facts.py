@@ -152,10 +152,16 @@ def format_frequency(share: float, per: int | None = None) -> str:
 
 
 def format_both(first: Figure, second: Figure) -> tuple[str, str]:
-    """Two figures of one metric for a headline; shares over one denominator."""
+    """Two figures of one metric for a headline, fine enough to differ if they do; shares over one
+    denominator."""
     if first.is_share:
         return format_frequencies(first.value, second.value)
-    return first.format(), second.format()
+    texts, values = (first.format(), second.format()), (first.value, second.value)
+    for decimals in (3, 4):
+        if texts[0] != texts[1] or values[0] == values[1] or max(map(abs, values)) > 10:
+            break
+        texts = f"{values[0]:.{decimals}f}", f"{values[1]:.{decimals}f}"
+    return texts
 
 
 def format_frequencies(first: float, second: float) -> tuple[str, str]:

@@ -1,7 +1,8 @@
 """Link risk at the graph's own density, beside that of the balanced test.
 
 Link risk is reported for equally many withheld links and non-links. Among all pairs that the
-release does not link, withheld links are far rarer; by Bayes the odds shrink by the prior odds.
+release does not link, withheld links are far rarer; by Bayes the odds shrink by the prior odds,
+and 1 of 100 wrongly accused are many more than the links found.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from scipy.special import expit, logit
 from core.audit.results.view import AuditView
 from core.findings.numbers import format_interval, format_number
 
+BALANCED = "Link risk and its base rate are those where half of the pairs are links."
 
-def find_link_prior(view: AuditView) -> float | None:
-    """Withheld links over all pairs that the visible graph does not link, as in each repeat.
+
+def count_pairs(view: AuditView) -> tuple[int, int] | None:
+    """Withheld links, and all pairs that the visible graph does not link, as in each repeat.
 
     None if no links are withheld or no pair is left.
     """
@@ -31,7 +34,38 @@ def find_link_prior(view: AuditView) -> float | None:
     withheld = hidden + held_back
     n = view.summary.num_nodes
     pairs = n * (n - 1) // 2 - (num_links - withheld)
-    return hidden / pairs if 0 < hidden <= pairs else None
+    return (hidden, pairs) if 0 < hidden <= pairs else None
+
+
+def find_link_prior(view: AuditView) -> float | None:
+    """Share of withheld links among the pairs of `count_pairs`; None without any."""
+    counts = count_pairs(view)
+    return None if counts is None else counts[0] / counts[1]
+
+
+def describe_accused(view: AuditView, share: float) -> str:
+    """What accusing 1 of 100 unconnected pairs is in pairs, beside the withheld links that an
+    attacker finds with it; "" if none are withheld or found.
+
+    share  of the withheld links that it finds: TPR at 1 % FPR
+    """
+    counts = count_pairs(view)
+    if counts is None or share <= 0:
+        return ""
+    hidden, pairs = counts
+    right, wrong = share * hidden, 0.01 * (pairs - hidden)
+    odds = f"{format_count(wrong / right)} wrong for each right"
+    if wrong < right:
+        odds = f"{format_count(right / max(wrong, 1.0))} right for each wrong"
+    return (
+        f"Of {format_count(pairs)} unconnected pairs, 1 of 100 is {format_count(wrong)} accused "
+        f"wrongly for {format_count(right)} withheld links found: {odds}."
+    )
+
+
+def format_count(value: float) -> str:
+    """A count of two significant digits: 109,876 → "110,000", 42.4 → "42"."""
+    return f"{float(f'{max(value, 1.0):.2g}'):,.0f}"
 
 
 def move_prior(chance: float, prior: float) -> float:
@@ -54,10 +88,7 @@ def describe_link_prior(view: AuditView, node: str, release: str) -> str:
     low, high = (None if pd.isna(end) else move_prior(end, prior) for end in (row.low, row.high))
     interval = format_interval(row.risk, row.low, row.high)
     own = format_interval(move_prior(row.risk, prior), low, high)
-    return (
-        f"{interval} is the risk where half of the pairs are links. {describe_density(prior)}: "
-        f"there the risk is {own}."
-    )
+    return f"{BALANCED} {describe_density(prior)}: there a risk of {interval} becomes {own}."
 
 
 def describe_density(prior: float) -> str:
@@ -73,7 +104,4 @@ def describe_report_prior(view: AuditView) -> str:
     shown = ", ".join(
         f"a risk of {risk} becomes {format_number(move_prior(risk, prior))}" for risk in (0.9, 0.99)
     )
-    return (
-        f"Link risk is that where half of the pairs are links. {describe_density(prior)}: there "
-        f"{shown}."
-    )
+    return f"{BALANCED} {describe_density(prior)}: there {shown}."

@@ -8,10 +8,21 @@ import pandas as pd
 from core.attribute import Attribute
 from core.audit.asked.release_info import list_names
 from core.audit.results.node_risks import NodeRisks
+from core.findings.differences import estimate_difference
+from core.findings.facts import Outcome, find_outcome
 from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.risk import Scale
 from core.graph import Graph
 from core.release import ORIGINAL
+
+OUTCOMES: dict[Outcome, str] = {
+    "lower": "clearly lower",
+    "tie": "no difference",
+    "within_noise": "not clearly different",
+    "higher": "clearly higher",
+    "not_tested": "one split cannot tell whether that differs",
+}
+"""What the risk on releases is called beside that on the original, in this order."""
 
 
 def compute_node_risks(nodes: NodeRisks, node: str, by: Scale = "risk") -> pd.DataFrame:
@@ -35,9 +46,9 @@ def compute_node_risks(nodes: NodeRisks, node: str, by: Scale = "risk") -> pd.Da
 
 
 def describe_node_risk(nodes: NodeRisks, node: str) -> str:
-    """Sentences on the headline attacker's risk on the original and each release, and the base
-    rate."""
-    figures = sorted(nodes.list_figures(node), key=lambda one: -one.advantage)
+    """Sentences on the headline attacker's risk on the original, the base rate, and the risk on
+    each release beside whether it differs; of the secret that is worst on the original."""
+    figures = nodes.list_figures(node)
     if not figures:
         return (
             "Nothing is at stake for this node. In every repeat none of its links is withheld, and "
@@ -51,13 +62,18 @@ def describe_node_risk(nodes: NodeRisks, node: str) -> str:
     )
     if np.isnan(first.low):
         text += " It was seen in one repeat, so there is no interval."
-    titles = list_names(one.made for one in figures)
-    others = [
-        f"{format_number(one.risk)} with {titles[one.release]}"
-        for one in figures
-        if one is not first
-    ]
-    return text + (f" It is {', '.join(others)}." if others else "")
+    figures = nodes.list_figures(node, first.attack.secret)
+    others = [one for one in figures if one.made != first.made]
+    outcomes = {one.made: find_outcome(estimate_difference(first.gain, one.gain)) for one in others}
+    titles = list_names(one.made for one in (first, *others))
+    for outcome, words in OUTCOMES.items():
+        told = [
+            f"{format_interval(one.risk, one.low, one.high)} with {titles[one.release]}"
+            for one in sorted(others, key=lambda one: one.advantage)
+            if outcomes[one.made] == outcome
+        ]
+        text += f" It is {', '.join(told)}: {words}." if told else ""
+    return text
 
 
 def compute_neighbor_classes(graph: Graph, node: int, attribute: Attribute) -> pd.DataFrame:

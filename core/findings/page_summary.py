@@ -43,11 +43,13 @@ class Card:
 
 @dataclass(frozen=True)
 class PageSummary:
-    """Cards, one sentence, and the exact figures, one line each."""
+    """Cards, one sentence, the exact figures, one line each, and a second sentence without which
+    the first would mislead."""
 
     cards: tuple[Card, ...]
     sentence: str
     exact: tuple[str, ...]
+    aside: str = ""
 
 
 MAX_CARDS = 4

@@ -11,9 +11,7 @@ import pyarrow.compute as pc
 
 from core.audit.asked.scenarios import THREAT_TITLES, Threat
 from core.audit.results.node_risks import NodeRisks
-from core.findings.differences import is_clear
 from core.findings.labels import THREAT_WORDS
-from core.findings.numbers import format_estimate
 from core.release import ORIGINAL
 from core.words import begin_sentence, format_percent
 
@@ -30,8 +28,6 @@ PEOPLE_COLUMNS = (
     "seeds",
     "support",
 )
-
-TIES = "Among equals, the higher lower end of the interval comes first, then the higher mean."
 
 
 class Secret(NamedTuple):
@@ -67,24 +63,25 @@ def list_secrets(nodes: NodeRisks) -> list[Secret]:
 
 
 def find_worst_secret(nodes: NodeRisks) -> Secret | None:
-    """The secret that exposes most of the nodes at stake on the original, then the one with the
-    largest mean advantage."""
+    """The secret that surely exposes most of the nodes at stake on the original, then likely, then
+    the one with the largest mean advantage."""
     table = nodes.exposed
     table = table[table.release == ORIGINAL]
     if table.empty:
         return None
-    worst = table.sort_values(["share", "mean"], ascending=False, kind="stable").iloc[0]
+    table = table.assign(sure=table.sure / table.n)
+    worst = table.sort_values(["sure", "share", "mean"], ascending=False, kind="stable").iloc[0]
     return Secret(worst.threat, worst.target)
 
 
 def rank_people(nodes: NodeRisks, secret: Secret, release: str = ORIGINAL) -> pd.DataFrame:
-    """`PEOPLE_COLUMNS`, one row per node at stake, largest advantage of the headline attacker
-    first.
+    """`PEOPLE_COLUMNS`, one row per node at stake, most surely exposed by the headline attacker
+    first: by `low`, nodes without an interval last.
 
     number  position in `nodes.names`; attack is an Attack
     advantage, low, high  over the node's own base rate
-    support  mean advantage over all non-baseline attacks on the secret. Equal advantages are
-    ordered by `low`, then by `support`, then by id.
+    support  mean advantage over all non-baseline attacks on the secret. Equal ones are ordered by
+    `advantage`, then by `support`, then by id.
     """
     found = nodes.find_headline(release, secret)
     if found is None:
@@ -95,10 +92,10 @@ def rank_people(nodes: NodeRisks, secret: Secret, release: str = ORIGINAL) -> pd
         part = nodes.parts[release, attack]
         counts[part.nodes] += 1
         totals[part.nodes] += part.advantage
-    gain, low = found.advantage.round(9), found.low - found.base
+    gain, low = found.advantage.round(9), found.sure
     support = (totals[found.nodes] / counts[found.nodes]).round(9)
     sure = np.where(np.isnan(low), -np.inf, low).round(9)
-    telling = [key for key in (-support, -sure, -gain) if not (key == key[0]).all()]
+    telling = [key for key in (-support, -gain, -sure) if not (key == key[0]).all()]
     order = np.lexsort((_rank_names(nodes.names)[found.nodes], *telling))
     number = found.nodes[order]
     return pd.DataFrame(
@@ -116,6 +113,16 @@ def rank_people(nodes: NodeRisks, secret: Secret, release: str = ORIGINAL) -> pd
             "support": support[order],
         }
     )
+
+
+def describe_order(sure: np.ndarray | pd.Series) -> str:
+    """Sentence on the order of nodes by these lower ends of their advantage, NaN without one."""
+    is_few = np.isnan(np.asarray(sure, float))
+    if is_few.all():
+        return "Ranked by the advantage, as one split gives no interval."
+    few = int(is_few.sum())
+    last = f"; the {few:,} tested in one split {'comes' if few == 1 else 'come'} last"
+    return f"Ranked by the lower end of the interval of the advantage{last if few else ''}."
 
 
 def _rank_names(names: pd.Index) -> np.ndarray:
@@ -152,19 +159,3 @@ def describe_prior(people: pd.DataFrame, secret: Secret) -> str:
     if high - low > 0.005:
         span += f" to {format_percent(high)}"
     return f"The base rate is the share of the node's own value among all nodes, {span} here."
-
-
-def advise_release(nodes: NodeRisks, secret: Secret, node: str) -> str:
-    """Sentence on the release that lowers this node's risk most; "" without any."""
-    figures = nodes.list_figures(node, secret)
-    before = next((one for one in figures if one.made.is_original), None)
-    others = [one for one in figures if not one.made.is_original]
-    if before is None or not others:
-        return ""
-    best = min(others, key=lambda one: one.advantage)
-    if best.advantage >= before.advantage or not is_clear(before.gain, best.gain):
-        return "None of the releases clearly lowers it for this node."
-    return (
-        f"Of the releases, {best.made.title} lowers it most: the advantage falls from "
-        f"{format_estimate(before.gain)} to {format_estimate(best.gain)}, by {best.attack.title}."
-    )

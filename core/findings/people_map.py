@@ -13,7 +13,7 @@ from scipy.special import gammaln
 
 from core.attribute import MISSING, Attribute
 from core.audit.results.node_risks import NodeRisks
-from core.findings.exposure import count_exposed
+from core.findings.exposure import AT_LEAST, RULE, Exposed, count_exposed
 from core.findings.facts import Count, format_frequencies
 from core.findings.labels import THREAT_WORDS
 from core.findings.page_summary import Card, PageSummary
@@ -55,10 +55,11 @@ def compute_people(
     release: str = ORIGINAL,
 ) -> pd.DataFrame:
     """One row per node in the graph's order: number, node, links, community, class, advantage,
-    risk, attack, lost, gained, change.
+    sure, risk, attack, lost, gained, change.
 
     nodes     risks of the audit; those of the headline attacker on `release` are shown: advantage
-    and risk NaN, and attack None, for nodes not at stake
+    and risk NaN, and attack None, for nodes not at stake; sure, the lower end of the interval of
+    the advantage, also for nodes tested in one repeat
     released  the published graph: links are its own, lost and gained count differences, change is
     both over the links before (NaN without any); None: the original, no change
     """
@@ -73,12 +74,12 @@ def compute_people(
         }
     )
     found = None if nodes is None else nodes.find_headline(release)
-    attack, values = np.full(n, None, object), np.full((2, n), np.nan)
+    attack, values = np.full(n, None, object), np.full((3, n), np.nan)
     if nodes is not None and found is not None:
         places = graph.find_nodes(nodes.names.take(found.nodes))
-        values[:, places] = found.advantage, found.risk
+        values[:, places] = found.advantage, found.sure, found.risk
         attack[places] = np.array(found.attacks, object)[found.which]
-    table = table.assign(advantage=values[0], risk=values[1], attack=attack)
+    table = table.assign(advantage=values[0], sure=values[1], risk=values[2], attack=attack)
     if released is None:
         return table.assign(lost=0, gained=0, change=0.0)
     after = match_people(graph, released)
@@ -152,6 +153,12 @@ def find_gathering(communities: pd.DataFrame) -> pd.Series | None:
     return table.iloc[best] if tail[best] * len(table) < SIGNIFICANCE else None
 
 
+def number_gathering(people: pd.DataFrame) -> int | None:
+    """Number of the community that `summarize_map` names, to be marked on the picture."""
+    found = find_gathering(compute_communities(people))
+    return None if found is None else int(found.community)
+
+
 def compute_tail(hits: np.ndarray, total: int, exposed: int, sizes: np.ndarray) -> np.ndarray:
     """(k,) probabilities of at least so many exposed nodes in groups of these sizes.
 
@@ -172,43 +179,60 @@ def _log_choose(n: np.ndarray | int, k: np.ndarray | int) -> np.ndarray:
 
 
 def summarize_map(people: pd.DataFrame, noun: Noun = PEOPLE) -> PageSummary:
-    """Number of nodes exposed, and whether they are concentrated."""
+    """Number of nodes exposed of those at stake, and whether they are concentrated."""
     communities = compute_communities(people)
     largest, count = communities.iloc[0], len(communities)
-    counted = count_exposed(people.advantage)
-    exposed, at_stake = counted.value, counted.total or 0
+    found = count_exposed(people.advantage, people.sure)
     parts = Card(
         "Communities", f"{count:,}", f"largest {count_noun(largest.people, 'node')}", None, GROUPS
     )
-    if not at_stake:
+    if not found.at_stake:
         sentence = f"The graph falls into {count_noun(count, 'community', 'communities')}."
         return PageSummary((parts,), sentence, ())
-    total = counted.format()
-    rule = f"advantage above {ADVANTAGE_LIMIT:g} under the worst attack on any secret"
-    share = f"{format_percent(exposed / at_stake)} of those at stake"
+    rule = f"{RULE} under the worst attack on any secret"
+    rule += "" if found.is_settled else f"; {AT_LEAST}"
+    share = format_percent(found.sure / found.at_stake)
+    compared = share if found.is_settled else f"likely {found.likely:,},"
     title = f"{begin_sentence(noun.many)} exposed to at least one attack"
-    cards = [Card(title, total, share, None, rule), parts]
-    exact = [f"{title}: {total}; {rule}{_format_threats(people)}."]
-    found = find_gathering(communities)
-    if not exposed:
+    value = f"{found.least} of {found.at_stake:,}"
+    cards = [Card(title, value, f"{compared} of those at stake", None, rule), parts]
+    exact = [f"{title}: {found.format()} at stake; {rule}{_format_threats(people)}."]
+    gathering = find_gathering(communities)
+    if not found.likely:
         sentence = f"No {noun.one} is exposed to any attack."
-    elif found is None:
-        verb = "is" if exposed == 1 else "are"
-        sentence = f"{total} {noun.many} {verb} exposed, in no community more than by chance."
+    elif gathering is None:
+        sentence = f"{_describe_counts(found, noun)}, in no community more than by chance."
     else:
-        others = (exposed - int(found.exposed), at_stake - int(found.at_stake))
-        texts = format_frequencies(found.exposed / found.at_stake, others[0] / others[1])
-        place = f"community {found.community}"
-        compared = f"elsewhere {texts[1]}"
-        cards.append(Card(f"Exposed in {place}", texts[0], compared, None, GATHERING))
-        sentence = (
-            f"Exposed {noun.many} concentrate in {place}: {texts[0]}, against {texts[1]} elsewhere."
+        inside = Count(int(gathering.exposed), int(gathering.at_stake))
+        others = Count(found.likely - inside.value, found.at_stake - int(gathering.at_stake))
+        texts = format_frequencies(
+            inside.value / int(gathering.at_stake), others.value / (others.total or 1)
         )
-        inside = Count(int(found.exposed), int(found.at_stake)).format()
+        place = f"community {gathering.community}"
+        who = "Exposed" if found.is_settled else "Likely exposed"
+        cards.append(Card(f"{who} in {place}", texts[0], f"elsewhere {texts[1]}", None, GATHERING))
+        sentence = (
+            f"{who} {noun.many} concentrate in {place}: {texts[0]}, against {texts[1]} elsewhere."
+        )
         exact.append(
-            f"Exposed in {place}: {inside}; elsewhere {Count(*others).format()}. {GATHERING}."
+            f"{who} in {place}: {inside.format()}; elsewhere {others.format()}. {GATHERING}."
         )
     return PageSummary(tuple(cards), sentence, tuple(exact))
+
+
+def _describe_counts(found: Exposed, noun: Noun) -> str:
+    """ "At least 590 of 3,950 people at stake are exposed, likely 1,860"."""
+    if not (found.sure or found.is_settled):
+        verb = "is" if found.likely == 1 else "are"
+        return (
+            f"No {noun.one} is surely exposed, but {found.likely:,} of {found.at_stake:,} at stake "
+            f"likely {verb}"
+        )
+    verb = "is" if found.sure == 1 else "are"
+    text = begin_sentence(
+        f"{found.least} of {found.at_stake:,} {noun.many} at stake {verb} exposed"
+    )
+    return text if found.is_settled else f"{text}, likely {found.likely:,}"
 
 
 def _format_threats(people: pd.DataFrame) -> str:
@@ -221,14 +245,29 @@ def _format_threats(people: pd.DataFrame) -> str:
     return "".join(names)
 
 
+def has_intervals(people: pd.DataFrame) -> bool:
+    """Whether a node was tested in more than one repeat."""
+    return bool(people.sure.notna().any())
+
+
+def find_amounts(people: pd.DataFrame, by: Color) -> pd.Series:
+    """The amounts by which nodes are coloured and listed: of advantage and risk the lower end of
+    the interval, where the audit has intervals."""
+    if by not in ("advantage", "risk") or not has_intervals(people):
+        return people[by]
+    return people.sure if by == "advantage" else people.sure + people.risk - people.advantage
+
+
 def list_people(people: pd.DataFrame, by: Color) -> pd.DataFrame:
-    """Nodes in descending order of an amount; by degree if the amount is undefined."""
-    key = by if by not in GROUPED else "advantage"
+    """Nodes in descending order of `find_amounts`, those without an interval behind; by degree if
+    the amount is undefined."""
+    key: Color = by if by not in GROUPED else "advantage"
     if people[key].isna().all() or (key == "change" and not people.change.any()):
         key = "links"
-    return people.sort_values(
-        [key, "links"], ascending=False, kind="stable", na_position="last", ignore_index=True
+    ranked = people.assign(amount=find_amounts(people, key)).sort_values(
+        ["amount", key, "links"], ascending=False, kind="stable", ignore_index=True
     )
+    return ranked.drop(columns="amount")
 
 
 def list_colors(people: pd.DataFrame) -> list[Color]:

@@ -44,7 +44,8 @@ def tabulate_exposed(nodes: NodeRisks, releases: Collection[str]) -> pd.DataFram
             "After": secrets,
             "Base rate": table.base.map(format_percent),
             "People": table.n,
-            "Exposed": table.exposed,
+            "Exposed, at least": table.sure,
+            "Exposed, likely": table.exposed,
             "Share": table.share.map(format_percent),
         }
     )
@@ -53,10 +54,11 @@ def tabulate_exposed(nodes: NodeRisks, releases: Collection[str]) -> pd.DataFram
 def compute_heatmap(
     nodes: NodeRisks, release: str, by: Scale = "advantage", order: np.ndarray | None = None
 ) -> pd.DataFrame:
-    """rank, node, headline, attack (id of the headline attacker), and a column of values for each
-    Attack (NaN: none). Most exposed first by the headline attacker; nodes with baseline attackers
-    only come last, with NaN. Attacks have the same order for all releases, by their values on the
-    first. `attack` is a category.
+    """rank, node, headline, attack (id of the headline attacker), sure, and a column of values for
+    each Attack (NaN: none). Most surely exposed first by the headline attacker; nodes with baseline
+    attackers only come last, with NaN. Attacks have the same order for all releases, by their
+    values on the first. `attack` is a category; sure is the lower end of the headline advantage,
+    NaN after one repeat.
 
     order  exactly the nodes with these positions in this order, so that releases show the same rows
     """
@@ -64,17 +66,17 @@ def compute_heatmap(
     forms = {attack: attack.find_form(nodes.made[release]) for _, attack in nodes.parts}
     mine = {attack: own[form] for attack, form in forms.items() if form in own}
     if not mine:
-        return pd.DataFrame(columns=["rank", "node", "headline", "attack"])
+        return pd.DataFrame(columns=["rank", "node", "headline", "attack", "sure"])
     found, count = nodes.find_headline(release), len(nodes.names)
-    values, which = np.full(count, np.nan), np.full(count, -1)
+    values, sure, which = np.full(count, np.nan), np.full(count, np.nan), np.full(count, -1)
     attacks: tuple[Attack, ...] = ()
+    ranked = np.zeros(0, np.int32)
     if found is not None:
-        attacks = found.attacks
+        attacks, ranked = found.attacks, found.nodes[found.order]
         values, which = found.place(by, count), found.place("which", count)
+        sure = found.place("sure", count)
     if order is None:
-        order = pd.unique(np.concatenate([part.nodes for part in mine.values()]))
-        ranks = -np.nan_to_num(values[order], nan=-np.inf)
-        order = order[np.argsort(ranks, kind="stable")]
+        order = pd.unique(np.concatenate([ranked, *(part.nodes for part in mine.values())]))
     ids = pd.Index(dict.fromkeys(attack.id for attack in attacks), dtype="str")
     places = np.append(ids.get_indexer([attack.id for attack in attacks]), -1)
     table: dict[Any, Any] = {
@@ -82,6 +84,7 @@ def compute_heatmap(
         "node": nodes.names.take(order),
         "headline": values[order],
         "attack": pd.Categorical.from_codes(places[which[order]], ids),
+        "sure": sure[order],
     }
     means: dict[Attack, float] = {}
     for first in nodes.releases:  # where there is one

@@ -26,6 +26,7 @@ from core.findings.inverted_scores import (
     invert_scores,
 )
 from core.findings.labels import LOW_FPR, THREAT_WORDS, metric_title
+from core.findings.link_prior import describe_accused
 from core.findings.numbers import format_estimate, format_row
 from core.findings.page_summary import (
     MAX_CARDS,
@@ -108,9 +109,11 @@ def find_measure(threat: Threat, metric: str) -> Measure:
     if known is not None:
         return known
     name, phrase = metric_title(metric), f"reaches {metric_title(metric)} {{found}}"
+    what = name
     if metric in RANKINGS:
         name, phrase = "AUC", "ranks secrets above the rest with an AUC of {found}"
-    return Measure(metric, f"{THREAT_WORDS[threat].title} ({name})", phrase, name)
+        what = f"AUC on {THREAT_WORDS[threat].exposed_on}"
+    return Measure(metric, f"{THREAT_WORDS[threat].title} ({name})", phrase, what)
 
 
 def choose_measure(results: pd.DataFrame, threat: Threat) -> Measure | None:
@@ -155,6 +158,11 @@ class Strongest:
     def is_by_baseline(self) -> bool:
         """Whether a baseline attacker reached the figure, as no other attack was run."""
         return self.attack.is_baseline
+
+    @property
+    def reached(self) -> float:
+        """The larger of both figures."""
+        return self.best.value if self.baseline is None or self.gap >= 0 else self.baseline.value
 
     @property
     def gap(self) -> float:
@@ -275,6 +283,14 @@ def describe_strongest(found: Strongest) -> str:
     return f"An attacker {phrase}, not clearly more than a baseline attacker."
 
 
+def describe_false_alarms(view: AuditView, release: str = ORIGINAL) -> str:
+    """The odds of the strongest attack on withheld links at a low FPR; "" without such a figure."""
+    found = find_strongest(view.results, "link", release)
+    if found is None or found.metric != LOW_FPR:
+        return ""
+    return describe_accused(view, found.reached)
+
+
 def summarize_attacks(
     view: AuditView, release: str = ORIGINAL, policy: Policy | None = None
 ) -> PageSummary:
@@ -295,7 +311,8 @@ def summarize_attacks(
     worst = max(reached, key=lambda one: _rank(one, checks), default=None)
     sentence = UNTESTED if worst is None else describe_strongest(worst)
     cards = [_build_card(one, checks) for one in reached]
-    return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact))
+    odds = describe_false_alarms(view, release)
+    return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact), odds)
 
 
 def _rank(found: Strongest, checks: Iterable[Check]) -> tuple[bool, float, float]:

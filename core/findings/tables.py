@@ -90,11 +90,30 @@ def main_metric(results: pd.DataFrame, threat: Threat) -> str | None:
     return next(iter(list_metrics(results, "attack", threat)), None)
 
 
+def find_doubles(results: pd.DataFrame) -> set[str]:
+    """Ids of the attacks that are a baseline attacker's formula on these links: those that equal it
+    there by `equal_unweighted`, and reach the same in every figure of it."""
+    attacks = results.drop_duplicates("method").attack
+    known = {a.id: a for a in attacks if a is not None and a.method is not None}
+    found = set()
+    for attack in known.values():
+        key = getattr(attack.method, "equal_unweighted", "")
+        if key and (other := known.get(attack.id.replace(attack.method_id, key, 1))):
+            own, same = (
+                select_results(results, method=a.id).set_index(["release", "metric"]).value
+                for a in (attack, other)
+            )
+            found |= {attack.id} if own.equals(same.reindex(own.index)) else set()
+    return found
+
+
 def attack_rows(results: pd.DataFrame, metric: str, threat: Threat | None = None) -> pd.DataFrame:
-    """Finished attack rows of one metric, with `is_baseline` and `threat` columns."""
-    rows = select_results(results, metric)
+    """Finished attack rows of one metric, with `is_baseline` and `threat` columns; a formula that
+    ran as an attack and as a baseline attacker once, as the latter."""
+    rows, doubles = select_results(results, metric), find_doubles(results)
     attacks = rows.attack.tolist()
     kept = [a is not None and (threat is None or a.threat == threat) for a in attacks]
+    kept = [is_kept and a.id not in doubles for a, is_kept in zip(attacks, kept, strict=True)]
     if not all(kept):
         rows = rows[np.array(kept, bool)].reset_index(drop=True)
     found = [attack for attack, is_kept in zip(attacks, kept, strict=True) if is_kept]

@@ -11,7 +11,13 @@ from scipy.sparse.csgraph import connected_components
 
 from core.algorithms.line_density import count_crossings, shade_density
 from core.attribute import Attribute
-from core.findings.people_map import compute_people, summarize_map
+from core.findings.people_map import (
+    compute_people,
+    find_amounts,
+    has_intervals,
+    number_gathering,
+    summarize_map,
+)
 from core.findings.profile import compute_degree_counts
 from core.findings.uses import describe_uses
 from core.report import blocks, charts
@@ -157,17 +163,35 @@ def _build_picture(data: ReportData) -> list[Block]:
         return []
     layout = data.layout
     people = compute_people(graph, layout.communities, data.nodes)
-    values = people.advantage.to_numpy(float)
-    image = data.add_image("people", lambda: draw_people(layout.positions, graph.edges, values))
+    values = find_amounts(people, "advantage").to_numpy(float)
+    least = ", at least" if has_intervals(people) else ""
+    marked = number_gathering(people)
+    label = None
+    if marked is not None:
+        own = layout.positions[layout.communities == marked - 1]
+        label = (f"community {marked}", np.median(own, axis=0))
+    image = data.add_image(
+        "people", lambda: draw_people(layout.positions, graph.edges, values, least, label)
+    )
     summary = summarize_map(people, data.noun).sentence
     caption = "Map of the graph: linked nodes lie close together. "
     if np.isfinite(values).any():
-        caption += "Darker: higher advantage; grey: nothing at stake."
+        few = " or tested in one split" if least else ""
+        caption += f"Darker: higher advantage{least}; grey: nothing at stake{few}."
     return [blocks.figure(image, f"Map of the graph. {summary}", caption)]
 
 
-def draw_people(positions: np.ndarray, edges: np.ndarray, values: np.ndarray) -> str:
-    """SVG of nodes (n, 2) with values in [0, 1], NaN in grey, above the image of all links."""
+def draw_people(
+    positions: np.ndarray,
+    edges: np.ndarray,
+    values: np.ndarray,
+    least: str = "",
+    label: tuple[str, np.ndarray] | None = None,
+) -> str:
+    """SVG of nodes (n, 2) with values in [0, 1], NaN in grey, above the image of all links.
+
+    least  words behind the title of the scale; label: a text and its place
+    """
     image = shade_density(count_crossings(positions, edges, _PIXELS, _SPAN), _LINK_COLOR)
     is_image = len(positions) > VECTOR
     known = np.isfinite(values)
@@ -187,8 +211,12 @@ def draw_people(positions: np.ndarray, edges: np.ndarray, values: np.ndarray) ->
             points = axes.scatter(*positions[colored].T, **(dots | shades))
             ticks = MaxNLocator(4)
             bar = figure.colorbar(points, ax=axes, shrink=0.5, aspect=24, ticks=ticks)
-            bar.set_label("Advantage over the base rate")
+            bar.set_label(f"Advantage over the base rate{least}")
             bar.outline.set_visible(False)
+        if label is not None:
+            box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.5}
+            place = (float(label[1][0]), float(label[1][1]))
+            axes.text(*place, label[0], ha="center", va="center", weight="bold", bbox=box, zorder=3)
         axes.set(xlim=(-_SPAN, _SPAN), ylim=(-_SPAN, _SPAN), aspect="equal")
         axes.set_axis_off()
 

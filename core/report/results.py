@@ -18,11 +18,12 @@ from core.findings.knowing_more import answer_odds
 from core.findings.labels import LOW_FPR, THREAT_WORDS, metric_title
 from core.findings.link_prior import describe_report_prior
 from core.findings.numbers import format_interval, format_number, format_row
+from core.findings.people import describe_order
 from core.findings.private_columns import answer_private_columns
 from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table
 from core.findings.risk import SCALE_TITLES, compute_group_risk, compute_risk_shares
-from core.findings.strongest import answer_attack, choose_measure
+from core.findings.strongest import answer_attack, choose_measure, describe_false_alarms
 from core.findings.tables import describe_sample, list_metrics, main_metric, select_results
 from core.findings.tradeoff import choose_axes, compute_tradeoff, compute_transfer, find_clear_front
 from core.measures.groups import MIN_GROUP
@@ -83,8 +84,8 @@ def build_attacks(data: ReportData) -> list[Block]:
             sentences = answer_private_columns(data.view)
             result += [blocks.paragraph(clean_text(sentence, 1000)) for sentence in sentences]
         if threat == "link":
-            odds = answer_odds(data.results)
-            result += [blocks.paragraph(odds)] if odds else []
+            odds = (describe_false_alarms(data.view), answer_odds(data.results))
+            result += [blocks.paragraph(sentence) for sentence in odds if sentence]
         result += _build_roc(data, threat, set(table.method))
     return [*result, *_build_control(data)] or [blocks.paragraph("No attack has finished.")]
 
@@ -297,8 +298,8 @@ def _build_exposed(data: ReportData) -> list[Block]:
         blocks.table(
             ["Node", f"Risk, {data.title(first).lower()}", "Attack", "Advantage", *extra],
             rows,
-            f"The {len(rows)} nodes with the largest advantage ({who}), each by its worst threat, "
-            "beside the advantage on other releases.",
+            f"The {len(rows)} most exposed nodes ({who}), each by its worst threat, beside the "
+            f"advantage on other releases. {describe_order(worst.sure)}",
             numeric=(1, 3, *range(4, 4 + len(extra))),
             inline=True,
             widths=[0.6 if data.options.pseudonyms else 1.2, 1.1, 1.2, 0.7] + [0.9] * len(extra),

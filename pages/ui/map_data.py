@@ -20,6 +20,7 @@ from core.findings.people_map import (
     join_communities,
     list_people,
     match_people,
+    number_gathering,
     summarize_map,
 )
 from core.graph import Graph
@@ -65,6 +66,15 @@ def load_summary(view: AuditView | None) -> PageSummary:
     return cache.remember(
         view,
         lambda _graph: summarize_map(load_people(view, ORIGINAL), noun),
+        st.session_state["graph"],
+    )
+
+
+def load_gathering(view: AuditView | None) -> int | None:
+    """The community that the summary names."""
+    return cache.remember(
+        view,
+        lambda _graph: number_gathering(load_people(view, ORIGINAL)),
         st.session_state["graph"],
     )
 

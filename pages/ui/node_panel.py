@@ -13,7 +13,7 @@ from core.findings.ego_network import SHAPES, describe_fingerprint
 from core.findings.identity import describe_identity, list_hiding
 from core.findings.link_prior import describe_link_prior
 from core.findings.node_reasons import explain_node
-from core.findings.people import Secret, advise_release, list_secrets
+from core.findings.people import Secret, list_secrets
 from core.graph import Graph
 from core.release import ORIGINAL
 from core.words import count_noun, format_percent
@@ -82,9 +82,8 @@ def _show_risk(view: AuditView, secret: Secret, node: str) -> None:
     nodes = select_nodes(view, secret)
     st.markdown(node_card.describe_node_risk(nodes, node))
     reasons = explain_node(view, node, secret=secret)
-    advice = advise_release(view.nodes, secret, node)
     prior = describe_link_prior(view, node, ORIGINAL) if secret.threat == "link" else ""
-    sentences = [*reasons, *filter(None, (prior, advice))]
+    sentences = [*reasons, *filter(None, [prior])]
     if sentences:
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
     scale = st.session_state.get("risk-scale", "advantage")

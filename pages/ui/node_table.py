@@ -15,9 +15,9 @@ from core.findings.node_card import find_node
 from core.findings.node_reasons import explain_people
 from core.findings.palette import RISK_SCALE
 from core.findings.people import (
-    TIES,
     Secret,
     compare_people,
+    describe_order,
     describe_prior,
     find_worst_secret,
     list_secrets,
@@ -88,11 +88,12 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
         "Browse nodes one by one",
         key="first-person",
         icon=":material/person_search:",
-        help="Opens the most exposed node. Use Next and Previous to continue.",
+        help="Opens the most surely exposed node. Use Next and Previous to continue.",
     ):
         session.open_node(str(nodes.node.iloc[0]))
         st.rerun()
     on_others = [column for column in shown if column.startswith("On ")]
+    sure = shown.Low.dropna()
     st.dataframe(
         shown,
         hide_index=True,
@@ -103,16 +104,20 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
         placeholder="–",
         alt="Nodes by advantage over the base rate: " + secret.name(view.spec.threats.private),
         # The file has all columns, the node's panel all figures.
-        column_order=["Node", "Advantage", *on_others, "Why"],
+        column_order=["Node", *([] if sure.empty else ["Low"]), "Advantage", *on_others, "Why"],
         column_config={
             "Node": st.column_config.TextColumn(width=85),
-            "Advantage": st.column_config.ProgressColumn(
+            "Low": st.column_config.ProgressColumn(
+                "At least",
                 format="%.2f",
                 min_value=0.0,
-                max_value=max(0.02, float(shown.Advantage.max())),
+                max_value=max(0.02, float(sure.max())) if len(sure) else 1.0,
                 color=RISK_SCALE[4],
                 width=100,
-                help=explain_term("Advantage"),
+                help="Lower end of the 95 % interval of the advantage. None after one split.",
+            ),
+            "Advantage": st.column_config.NumberColumn(
+                format="%.2f", width=90, help=explain_term("Advantage")
             ),
             **{
                 column: st.column_config.NumberColumn(
@@ -123,10 +128,10 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
                 )
                 for column in on_others
             },
-            "Why": st.column_config.TextColumn(width=340),
+            "Why": st.column_config.TextColumn(width=310),
         },
     )
-    notes = [describe_prior(nodes, secret), TIES]
+    notes = [describe_prior(nodes, secret), describe_order(nodes.low)]
     if len(nodes) > MAX_ROWS:
         notes.insert(0, f"The first {MAX_ROWS:,} of {len(nodes):,} nodes. The CSV file has all.")
     notes.append("Select a row to open the node.")

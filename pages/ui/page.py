@@ -79,6 +79,8 @@ def show_summary(summary: PageSummary) -> None:
     if summary.cards:
         show_cards(summary.cards)
     show_answer(escape(summary.sentence, 400))
+    if summary.aside:
+        st.markdown(escape(summary.aside, 400))
     show_exact(summary.exact)
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 from core.audit.results.view import AuditView
 from core.findings import node_card
 from core.findings.node_reasons import explain_node
-from core.findings.people_map import Color, list_people
+from core.findings.people_map import Color, has_intervals, list_people
 from core.words import count_noun
 from pages.ui import cache, page, session
 from pages.ui.chart import download_table
@@ -51,7 +51,7 @@ def show_person(view: AuditView | None, people: pd.DataFrame, node: str) -> None
 
 
 def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
-    """Table of the nodes in the selection, or of all nodes, the most exposed first."""
+    """Table of the nodes in the selection, or of all nodes, the most surely exposed first."""
     chosen = read_chosen("people")
     communities = read_chosen("communities")
     if communities:
@@ -71,6 +71,11 @@ def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
         selection_mode="single-row",
         column_config={
             "Node": st.column_config.TextColumn(width=90),
+            "At least": st.column_config.NumberColumn(
+                format="%.2f",
+                width=65,
+                help="Lower end of the 95 % interval of the advantage. None after one split.",
+            ),
             "Advantage": st.column_config.NumberColumn(format="%.2f", width=75),
             "Risk": st.column_config.NumberColumn(format="%.2f", width=50),
         },
@@ -112,7 +117,8 @@ def _close() -> None:
 def _describe(people: pd.DataFrame, has_risk: bool) -> pd.DataFrame:
     columns = {"Node": people.node}
     if has_risk:
-        columns |= {"Advantage": people.advantage, "Risk": people.risk}
+        least = {"At least": people.sure} if has_intervals(people) else {}
+        columns |= {**least, "Advantage": people.advantage, "Risk": people.risk}
     columns |= {"Links": people.links, "Community": people.community}
     if (people["class"] != "").any():
         columns["Class"] = people["class"]

@@ -134,6 +134,43 @@ def test_a_node_is_under_the_worst_of_its_secrets_as_in_a_loop():
         assert np.array_equal(one.risk, other.risk)
 
 
+def test_what_is_sure_decides_the_secret_the_order_and_the_counts_as_in_a_loop():
+    table, rng = make_table(), np.random.default_rng(0)
+    half = rng.choice([0.02, 0.3, np.nan], len(table))
+    table = table.assign(low=table.risk - half, high=table.risk + half, seeds=2)
+    table.loc[np.isnan(half), "seeds"] = 1
+    sure = {
+        (row.release, row.attack, row.node): round(row.low - row.risk + row.advantage, 12)
+        for row in table.itertuples()
+    }
+    risks, naive = build_risks(table), choose_naively(table)
+    for row in risks.exposed.itertuples():
+        own = {
+            node: sure[row.release, figure[0], node]
+            for (release, secret, node), figure in naive.items()
+            if (release, *secret) == (row.release, row.threat, row.target)
+        }
+        assert row.sure == sum(low > 0.2 for low in own.values())
+        assert row.few == sum(np.isnan(low) for low in own.values())
+        assert row.repeats == 2
+    assert 0 < risks.exposed.sure.sum() < risks.exposed.exposed.sum()
+    for release in risks.releases:
+        found = risks.find_headline(release)
+        names = risks.names.take(found.nodes).tolist()
+        for node, attack in zip(names, list_attackers(found), strict=True):
+            rivals = [(figure[2], sure[release, figure[0], node], figure[0])
+                      for (where, _, who), figure in naive.items()
+                      if (where, who) == (release, node)]  # fmt: skip
+            surely = [(low, key) for _, low, key in rivals if low > 0.2]
+            assert attack == (max(surely)[1] if surely else max(rivals)[2])
+        lows = [sure[release, a, n] for n, a in zip(names, list_attackers(found), strict=True)]
+        ranks = sorted(
+            range(len(names)),
+            key=lambda i: (np.isnan(lows[i]), -np.nan_to_num(lows[i]), -found.advantage[i]),
+        )
+        assert found.order.tolist() == ranks
+
+
 def test_exposed_are_counted_as_a_loop_counts():
     table = make_table()
     risks, naive = build_risks(table), choose_naively(table)

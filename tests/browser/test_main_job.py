@@ -151,7 +151,7 @@ def _defend(page: Page) -> None:
 def _find_exposed(page: Page) -> str:
     """Clicks a cell of the heatmap through to a node."""
     driver.follow(page, "Risk")
-    assert re.search(r"\d+ of [\d,]+ people", driver.read_answer(page))
+    assert re.search(r"\d+ of [\d,]+ (people|likely)", driver.read_answer(page))
     driver.click_heatmap(page)
     panel = page.locator(".st-key-node-panel")
     expect(panel).to_be_visible()

@@ -57,7 +57,7 @@ def test_a_click_near_the_edge_of_a_cell_finds_its_node(browser, view, tmp_path)
     page.wait_for_selector("#heat .plotly", timeout=60_000)
     page.wait_for_timeout(500)
     plot = page.locator("#heat .nsewdrag").first.bounding_box()
-    attacks = [attack.id for attack in table.columns[4:]]
+    attacks = [attack.id for attack in table.columns[5:]]
     row, column = 7, 2
     assert not np.isnan(chart.table[attacks[column]].iloc[row])
     page.mouse.click(

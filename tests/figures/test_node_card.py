@@ -63,7 +63,7 @@ def test_sentence_names_the_attacker_and_the_base_rate() -> None:
     text = node_card.describe_node_risk(NODES, "ann")
     assert text.endswith(
         "risk is 0.90 [0.80, 1.00], by Common neighbours. The base rate is 0.50. "
-        "It is 0.40 with Random deletion."
+        "It is 0.40 [0.30, 0.50] with Random deletion: clearly lower."
     )
     assert "Nothing is at stake" in node_card.describe_node_risk(NODES, "Bob")
 

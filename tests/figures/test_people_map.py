@@ -62,7 +62,7 @@ def test_risk_has_its_scale_and_the_highest_is_on_top():
     assert grey.marker.color == module.NOTHING
     assert len(grey.x) == 3
     assert np.all(np.diff(points.marker.color) >= 0)
-    largest = make_side().people.risk.max()
+    largest = make_side().people.risk.max() - 0.1
     assert points.marker.cmin == 0
     assert points.marker.cmax == pytest.approx(largest, rel=0.05)
 
@@ -169,3 +169,36 @@ def test_communities_are_bubbles_of_their_size():
     assert "40 nodes as 2 communities" in chart.note
     area = np.array(bubbles.marker.size) ** 2
     assert area / area.max() == pytest.approx(table.people / table.people.max())
+
+
+def test_who_was_tested_once_is_hollow_and_colours_are_what_is_sure():
+    """Maximal risk in one split was the darkest point of the map."""
+    side = make_side()
+    side.people.loc[5:6, ["advantage", "risk", "sure"]] = 0.5, 1.0, np.nan
+    for by in ("advantage", "risk"):
+        grey, few, points = list_markers(people_map([side], POSITIONS, by))
+        assert grey.name == "nothing at stake"
+        assert (few.name, few.marker.symbol) == ("tested in one split", "circle-open")
+        assert few.customdata.tolist() == [5, 6]
+        people = side.people.loc[points.customdata]
+        base = people.risk - people.advantage if by == "risk" else 0.0
+        assert points.marker.color == pytest.approx((people.sure + base).to_numpy(), abs=1e-6)
+        assert "at least" in points.marker.colorbar.title.text
+    side.people["sure"] = np.nan
+    _, points = list_markers(people_map([side], POSITIONS))
+    assert len(points.x) == 37
+    assert "at least" not in points.marker.colorbar.title.text
+
+
+@pytest.mark.parametrize("by", ["advantage", "class", "community"])
+def test_a_community_that_is_named_is_found_on_the_picture(by):
+    """ "Concentrate in community 2", which no picture showed."""
+    chart = people_map([make_side()], POSITIONS, by, marked=2)
+    labels = {a.text: (a.x, a.y) for a in chart.figure.layout.annotations}
+    own = GRAPH.attribute("private").codes == 1
+    assert labels["<b>community 2</b>"] == pytest.approx(np.median(POSITIONS[own], axis=0))
+    table = compute_communities(make_side().people)
+    places = np.array([[0.0, 0.0], [1.0, 1.0]])
+    (label,) = community_map(table, places, np.array([[0, 1]]), marked=2).figure.layout.annotations
+    assert label.text == "<b>community 2</b>"
+    assert (label.x, label.y) == tuple(places[table.community.tolist().index(2)])

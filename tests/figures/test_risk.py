@@ -95,7 +95,7 @@ def test_heatmap_cells_and_click_targets_name_their_node(view):
     table = compute_heatmap(view.nodes, "original", by="risk")
     heat, targets = risk_heatmap({ReleaseInfo("original"): table}, by="risk").figure.data
     assert np.asarray(heat.z, float).shape == (40, 3)
-    attacks = [attack.id for attack in table.columns[4:]]
+    attacks = [attack.id for attack in table.columns[5:]]
     lookup = {
         (r.node, r.attack): r.risk
         for r in view.nodes.to_frame().itertuples()
@@ -138,7 +138,7 @@ def test_releases_share_nodes_order_and_scale(view):
     for heat, release in zip(heats, RELEASES, strict=False):
         rows = chart.table[chart.table.release == release].reset_index(drop=True)
         assert rows.node.tolist() == chart.table.node[: len(rows)].tolist()
-        attacks = list(chart.table.columns[4:-1])
+        attacks = list(chart.table.columns[5:-1])
         assert np.array_equal(np.asarray(heat.z, float), rows[attacks], equal_nan=True)
     assert chart.title.count(" exposed on Original, ") == 1
 
@@ -177,7 +177,7 @@ def test_heatmap_bins_above_the_limit():
     values = np.asarray(heat.z, float)
     assert values.shape == (50, 4)
     assert len(targets.x) <= 200
-    attacks = list(table.columns[4:])
+    attacks = list(table.columns[5:])
     for row, (node, attack, first, last) in zip(targets.y, targets.customdata, strict=True):
         inside = table[(table["rank"] >= first) & (table["rank"] <= last)]
         assert inside.node.iloc[0] == node
@@ -224,9 +224,11 @@ def test_degree_groups_cover_all_nodes_in_order(view):
 
 def test_exposed_people_are_told_by_class_beside_its_base():
     rows = [("a", 0.9, 0.8), ("b", 0.5, 0.2), ("c", 0.3, 0.2)]
-    values = [(n, "original", "gcn", r, r - base, r, r, 1) for n, r, base in rows]
+    values = [(n, "original", "gcn", r, r - base, r - 0.2, r, 2) for n, r, base in rows]
     nodes = build_risks(pd.DataFrame(values, columns=list(NODE_COLUMNS)))
     shown = tabulate_exposed(nodes, ["original"]).set_index("Base rate")
+    assert shown["Exposed, likely"].to_dict() == {"80 %": 0, "20 %": 1}
+    assert shown["Exposed, at least"].tolist() == [0, 0]
     assert shown.Share.to_dict() == {"80 %": "0 %", "20 %": "50 %"}
     assert set(shown.After) == {"private attribute"}
     assert tabulate_exposed(nodes, ["edge_rand"]).empty
@@ -259,3 +261,26 @@ def test_names_of_attacks_stand_aslant_where_they_would_meet(attacks, is_aslant)
     nodes["attack"] = np.tile(attacks, 20)
     figure = draw(nodes, "original").figure
     assert (figure.layout.xaxis.tickangle != 0) == is_aslant
+
+
+@pytest.mark.parametrize(
+    ("change", "title", "note"),
+    [
+        ({}, "3 of 6 exposed on Original", ""),
+        ({1: (0.6, 5)}, "At least 2 of 6 exposed on Original", ""),
+        ({1: (np.nan, 1)}, "At least 2 of 6 exposed on Original", "1 of them, tested in one split"),
+        ({i: (np.nan, 1) for i in range(6)}, "Likely 3 of 6 exposed on Original", ""),
+    ],
+)
+def test_the_title_counts_who_is_exposed_beyond_noise(change, title, note):
+    """change: node → lower end of its risk, and its splits."""
+    gains = (0.45, 0.4, 0.35, 0.1, 0.0, 0.0)
+    rows = [
+        (f"v{i}", "original", "katz", 0.5 + gain, gain, low, 1.0 if splits > 1 else np.nan, splits)
+        for i, gain in enumerate(gains)
+        for low, splits in [change.get(i, (0.45 + gain, 5))]
+    ]
+    chart = draw(pd.DataFrame(rows, columns=list(NODE_COLUMNS)), "original")
+    assert chart.title == title
+    assert note in chart.note
+    assert bool(note) == ("split" in chart.note)

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from core.audit.results.node_risks import NODE_COLUMNS
-from core.findings.exposure import answer_risk, describe_exposed, list_exposures
+from core.findings.exposure import (
+    answer_risk,
+    count_exposed,
+    describe_exposed,
+    list_exposures,
+    summarize_risk,
+)
+from core.findings.people import Secret, find_worst_secret
+from tests.oracles.audits import make_audit
 from tests.oracles.node_risks import build_risks
 
 BLIND, BASELINE = "random_match", "degree_product"
@@ -46,3 +55,78 @@ def test_attackers_of_another_secret_or_release_do_not_stand_behind_it():
     both = count_risks("common_neighbors", "label_propagation", "gcn", "gcn@column:x")
     tried = {one.secret.threat + one.secret.target: one.tried for one in list_exposures(both)}
     assert tried == {"link": "1 quick attack", "attribute": "2 attacks", "attributex": "1 attack"}
+
+
+def make_tested(*groups: tuple[int, float, float, int]) -> pd.DataFrame:
+    """How many nodes, their advantage, half of its interval, their splits."""
+    rows = [
+        ("original", "common_neighbors", 0.5 + gain, gain, 0.5 + gain - half, 0.5 + gain + half, s)
+        for count, gain, half, s in groups
+        for _ in range(count)
+    ]
+    named = [(f"n{i}", *row) for i, row in enumerate(rows)]
+    return pd.DataFrame(named, columns=list(NODE_COLUMNS))
+
+
+NAN = float("nan")
+MIXED = ((3, 0.4, 0.1, 5), (2, 0.4, 0.3, 4), (1, 0.45, NAN, 1), (4, 0.0, 0.1, 5))
+
+
+def summarize(*groups: tuple[int, float, float, int]):
+    return summarize_risk(make_audit({}, ("common_neighbors",), nodes=make_tested(*groups)))
+
+
+def test_a_headline_counts_who_is_exposed_beyond_noise():
+    """ "47 of 100 are exposed" where a third of these had their interval above the limit."""
+    summary = summarize(*MIXED)
+    assert summary.sentence == (
+        "On the original, at least 3 of 10 people are exposed to link inference, likely 6, by 1 "
+        "quick attack."
+    )
+    card, few = summary.cards
+    assert (card.value, card.compared_with) == ("at least 3 of 10", "likely 6")
+    assert few.title == "People tested in one split"
+    assert (few.value, few.compared_with) == ("1 of 10", "about 5 more repeats to test them again")
+    assert "1 of 10 people was tested in one of 5 splits" in summary.exact[1]
+    table = make_tested(*MIXED)
+    text = answer_risk(build_risks(table))
+    assert "exposes at least 3, likely 6 of 10 people on the original. Exposed: adv" in text
+    assert "; at least: with the lower end of its 95 % interval above it. Tried" in text
+    assert text.endswith("gives no interval: about 5 more repeats would test each of them once "
+                         "more.")  # fmt: skip
+    assert "at least 3, likely 6 of 10 by" in describe_exposed(build_risks(table))
+    found = count_exposed(table.advantage, table.low - 0.5)
+    assert (found.sure, found.likely, found.at_stake, found.few) == (3, 6, 10, 1)
+
+
+def test_where_noise_leaves_nobody_open_one_count_is_said():
+    summary = summarize((3, 0.4, 0.1, 5), (7, 0.0, 0.1, 5))
+    assert "3 of 10 people are exposed to link inference, by 1" in summary.sentence
+    assert "least" not in str(summary)
+    assert "split" not in str(summary.cards)
+
+
+def test_one_split_exposes_nobody_surely():
+    summary = summarize((4, 0.4, NAN, 1), (6, 0.0, NAN, 1))
+    assert summary.sentence == (
+        "On the original, no person is surely exposed to link inference, but 4 of 10 likely are, "
+        "by 1 quick attack."
+    )
+    assert summary.cards[1].compared_with == "at least 1 more repeat to test them again"
+
+
+def test_the_remedy_is_the_wait_for_another_split():
+    """By drawing it: a node tested in one of R splits is at stake in one of R."""
+    (one,) = list_exposures(build_risks(make_tested(*MIXED)))
+    wait = np.random.default_rng(0).geometric(1 / 5, 20_000).mean()
+    assert one.remedy == f"about {round(wait)} more repeats"
+
+
+def test_the_worst_secret_is_the_one_that_surely_exposes_most():
+    link = make_tested((5, 0.4, 0.3, 5), (5, 0.0, 0.1, 5))
+    value = make_tested((2, 0.4, 0.1, 5), (8, 0.0, 0.1, 5)).assign(attack="gcn")
+    table = pd.concat([link, value])
+    view = make_audit({}, ("common_neighbors", "gcn"), nodes=table)
+    assert "at least" not in summarize_risk(view).sentence
+    assert "2 of 10 people are exposed to attribute inference" in summarize_risk(view).sentence
+    assert find_worst_secret(view.nodes) == Secret("attribute")

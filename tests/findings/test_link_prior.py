@@ -11,14 +11,20 @@ import pytest
 from core.audit.computing.prepared import PreparedAudit
 from core.audit.computing.threat_sampling import draw_repeat
 from core.audit.results.node_risks import NODE_COLUMNS
+from core.cli.audit import describe_results
 from core.findings.link_prior import (
+    describe_accused,
     describe_link_prior,
     describe_report_prior,
     find_link_prior,
     move_prior,
 )
 from core.findings.numbers import format_interval
+from core.findings.strongest import describe_false_alarms, summarize_attacks
 from core.release import ORIGINAL
+from core.report.data import ReportData
+from core.report.options import ReportOptions
+from core.report.results import build_attacks
 from tests.figures.conftest import make_view
 from tests.oracles.graphs import two_communities
 from tests.oracles.node_risks import build_risks
@@ -63,8 +69,8 @@ def test_a_person_is_told_both_and_a_column_has_no_such_prior():
     view = replace(make_view(), load_nodes=lambda: nodes)
     prior, text = find_link_prior(view), describe_link_prior(view, node, ORIGINAL)
     low, middle, high = (move_prior(chance, prior) for chance in (0.7, 0.8, 0.9))
-    assert "0.80 [0.70, 0.90]" in text
-    assert "half of the pairs are links" in text
+    assert "a risk of 0.80 [0.70, 0.90] becomes" in text
+    assert text.startswith("Link risk and its base rate are those where half of the pairs are")
     assert f"1 in {1 / prior:,.0f}" in text
     assert format_interval(middle, low, high) in text
     only = replace(view, load_nodes=lambda: nodes.select(secret=("attribute", "")))
@@ -73,3 +79,45 @@ def test_a_person_is_told_both_and_a_column_has_no_such_prior():
     bare = view.spec.update(hide_links=None)
     assert describe_report_prior(replace(view, spec=bare)) == ""
     assert not np.isnan(prior)
+
+
+def make_large(hide: float | None = 0.1):
+    """4,700 nodes, 72,000 links, of which a tenth is withheld and none are held back."""
+    view = make_view()
+    summary = replace(view.summary, num_nodes=4_700, num_edges=72_000)
+    return replace(view, summary=summary, spec=view.spec.update(hide_links=hide, test_links=0.0))
+
+
+def test_the_odds_are_those_of_all_pairs():
+    """ "Accusing 1 of 100 unconnected pairs": 110,000 wrongly for 2,600 links."""
+    view = make_large()
+    unlinked = 4_700 * 4_699 // 2 - 72_000 * 9 // 10
+    right, wrong = 0.36 * 7_200, (unlinked - 7_200) / 100
+    assert (right, wrong) == pytest.approx((2_600, 110_000), rel=0.01)
+    assert wrong / right == pytest.approx(42, abs=0.5)
+    assert describe_accused(view, 0.36) == (
+        "Of 11,000,000 unconnected pairs, 1 of 100 is 110,000 accused wrongly for 2,600 withheld "
+        "links found: 42 wrong for each right."
+    )
+    few = replace(view, summary=replace(view.summary, num_nodes=500, num_edges=72_000))
+    assert describe_accused(few, 0.5).endswith(": 7 right for each wrong.")
+    assert describe_accused(view, 0.0) == describe_accused(make_large(None), 0.36) == ""
+
+
+@pytest.mark.parametrize("baseline", [0.02, 0.5])
+def test_page_pdf_and_command_tell_the_odds_of_what_the_headline_tells(baseline, monkeypatch):
+    view = make_large()
+    is_base = view.results.method == "degree_product"
+    is_low = view.results.metric == "tpr_at_fpr_0.01"
+    values = view.results.value.mask(is_low & is_base, baseline)
+    view = replace(view, results=view.results.assign(value=values))
+    told = describe_accused(view, max(0.085, baseline))
+    assert told
+    assert summarize_attacks(view).aside == told
+    assert told in describe_results(view)
+    monkeypatch.setattr(ReportData, "add_image", lambda _data, name, _draw: name)
+    blocks = build_attacks(ReportData(view, ReportOptions()))
+    texts = ["".join(span["text"] for span in block.get("spans", ())) for block in blocks]
+    assert told in texts
+    ranked = view.results[~is_low]
+    assert describe_false_alarms(replace(view, results=ranked)) == ""

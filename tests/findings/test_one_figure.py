@@ -56,9 +56,10 @@ WORST = {
 }
 USEFUL = {metric_title(metric): metric for metric in UTILITIES}
 REACHES = r"(?:finds|reaches|is right about) "
+COUNTS = r"(?:at least (\d+), likely )?(\d+)"
 EXPOSES = (
-    r"(\S.*?) exposes (\d+) of (\d+) people on the original"
-    r"(?:, and (\d+) with (.+?))?\. Exposed"
+    rf"(\S.*?) exposes {COUNTS} of (\d+) people on the original"
+    rf"(?:, and {COUNTS} with (.+?))?\. Exposed"
 )
 INTERVAL = r"\d\.\d+(?: \[.+?\])?"
 
@@ -68,14 +69,11 @@ def read_lines(lines: Iterable[str], view: AuditView) -> Answers:
     answers: Answers = {}
     titles = {summary.info.title: summary.id for summary in view.releases}
     for line in lines:
-        pattern = (
-            r"(\S.*?) exposes (\d+) of (\d+) people on the original(?:, and (\d+) with (.+?))?\."
-        )
-        for aim, count, total, after, where in re.findall(pattern + " Exposed", line):
+        for aim, sure, count, total, *after, where in re.findall(EXPOSES, line):
             threat = THREATS[aim[0].lower() + aim[1:]]
-            answers["exposed", threat, ORIGINAL] = f"{count} of {total}"
+            answers["exposed", threat, ORIGINAL] = sure or count, count, total
             if where:
-                answers["exposed", threat, titles[where]] = f"{after} of {total}"
+                answers["exposed", threat, titles[where]] = after[0] or after[1], after[1], total
         if found := re.match(rf"(.+?) {REACHES}.*baseline attacker", line):
             answers["strongest", ATTACKS[found[1]].threat, ORIGINAL] = found[1]
         if found := re.search(r"(\d+) attacks beside", line):
@@ -89,8 +87,11 @@ def ask_page(view: AuditView) -> Answers:
     answers: Answers = {("attacks",): int(Tried.of(view).count.partition(" ")[0])}
     for made in (summary.info for summary in view.releases):
         for card in summarize_risk(view, made.id).cards:
-            threat = THREATS[card.title.partition(": ")[2]]
-            answers["exposed", threat, made.id] = card.value
+            if aim := card.title.partition(": ")[2]:
+                sure, total = re.findall(r"\d+", card.value)
+                likely = re.match(r"likely (\d+)", card.compared_with)
+                count = likely[1] if likely else sure
+                answers["exposed", THREATS[aim], made.id] = sure, count, total
         for line in reversed(summarize_attacks(view, made.id).exact):  # baselines come second
             if found := re.match(rf".+?: .* by (.+) on {re.escape(made.title)}; ", line):
                 answers["strongest", ATTACKS[found[1]].threat, made.id] = found[1]
@@ -236,8 +237,9 @@ def list_headlines(view: AuditView) -> Answers:
         worst = max(real, key=lambda part: part.advantage.mean())
         for row in worst.itertuples():
             answers["node", row.node, threat, release] = f"{row.advantage:+z.2f}"
-        count = sum(gain > 0.2 for gain in worst.advantage)
-        answers["exposed", threat, release] = f"{count} of {len(worst)}"
+        sure = worst.low - worst.base
+        counts = sum(sure > 0.2), sum(worst.advantage > 0.2), len(worst)
+        answers["exposed", threat, release] = tuple(map(str, counts))
     return answers
 
 

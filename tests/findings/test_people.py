@@ -20,8 +20,7 @@ from core.findings.node_reasons import (
 )
 from core.findings.people import (
     Secret,
-    advise_release,
-    compare_people,
+    describe_order,
     describe_prior,
     find_worst_secret,
     list_secrets,
@@ -74,10 +73,41 @@ def test_ties_are_broken_by_the_interval_then_by_the_other_attacks():
     assert rank_people(build_risks(shuffled), CLASS).node.tolist() == ["b", "c", "d", "a"]
 
 
+def test_the_first_is_surely_exposed_and_who_was_tested_once_comes_last():
+    """Nine of the first eleven were "Not clearly above chance: tested in one split"."""
+    nodes = make_nodes(
+        ("once", "gcn", 1.0, 0.5, np.nan),
+        ("open", "gcn", 0.95, 0.5, 0.45),
+        ("sure", "gcn", 0.75, 0.5, 0.7),
+        ("other", "gcn", 0.6, 0.5, np.nan),
+    )
+    people, found = rank_people(nodes, CLASS), nodes.find_headline(ORIGINAL)
+    expected = ["sure", "open", "once", "other"]
+    assert people.node.tolist() == expected
+    assert nodes.names.take(found.nodes[found.order]).tolist() == expected
+    assert compute_heatmap(nodes, ORIGINAL).node.tolist() == expected
+    assert describe_order(people.low).endswith("; the 2 tested in one split come last.")
+    assert describe_order(people.low[:2]).endswith("interval of the advantage.")
+    assert describe_order(people.low[2:]).startswith("Ranked by the advantage, as one split")
+
+
+def test_a_node_is_told_by_the_secret_that_surely_exposes_it():
+    nodes = make_nodes(
+        ("a", "gcn", 1.0, 0.5, np.nan),
+        ("a", "common_neighbors", 0.75, 0.5, 0.71),
+        ("b", "gcn", 0.95, 0.5, 0.5),
+        ("b", "common_neighbors", 0.7, 0.5, 0.6),
+    )
+    told = {node: nodes.list_figures(node)[0].attack.id for node in "ab"}
+    assert told == {"a": "common_neighbors", "b": "gcn"}
+
+
 def test_order_equals_a_loop(view):
     rows = view.nodes.to_frame([(ORIGINAL, parse_attack("common_neighbors"))])
     people = rank_people(build_risks(rows), LINK)
-    expected = sorted(rows.itertuples(), key=lambda r: (-round(r.advantage, 9), -r.low))
+    sure = rows.low - (rows.risk - rows.advantage)
+    ranked = rows.assign(sure=sure.round(9), gain=rows.advantage.round(9)).itertuples()
+    expected = sorted(ranked, key=lambda r: (-r.sure, -r.gain))
     assert people.node.tolist() == [row.node for row in expected]
     assert np.allclose(people.risk - people.base, people.advantage)
 
@@ -187,18 +217,6 @@ def test_a_further_column_is_explained_by_its_own_values():
     assert explain_node(view, node, secret=secret) == [f"{line}."]
 
 
-def test_a_person_is_told_which_release_helps_most(view):
-    people = rank_people(view.nodes, LINK)
-    node, numbers = people.node.iloc[0], people.number.to_numpy()
-    gains = {r: compare_people(view.nodes, LINK, r, numbers)[0] for r in RELEASES[1:]}
-    best = min(gains, key=gains.get)
-    text = advise_release(view.nodes, LINK, node)
-    assert best.partition("=")[2] in text
-    assert f"to {gains[best]:.2f}".replace("-", "−")[:6] in text
-    only = view.nodes.select([ORIGINAL])
-    assert advise_release(only, LINK, node) == ""
-
-
 def test_a_persons_sentences_are_by_the_attacker_chosen_on_everybody():
     """One attack is best on x alone, which nobody can know without knowing the truth on x."""
     gains = {"common_neighbors": (0.3, 0.1), "jaccard": (0.0, 0.45)}
@@ -213,9 +231,10 @@ def test_a_persons_sentences_are_by_the_attacker_chosen_on_everybody():
     view = replace(make_view(), load_nodes=lambda: nodes)
     people = rank_people(nodes, LINK).set_index("node")
     assert people.attack["3"].id == "common_neighbors"
-    assert "from 0.10 [0.09, 0.11] to 0.05" in advise_release(nodes, LINK, "3")
-    assert describe_link_prior(view, "3", ORIGINAL).startswith("0.60 [0.59, 0.61] is the risk")
-    assert describe_node_risk(nodes, "3").startswith("On the original its risk is 0.60")
+    assert "a risk of 0.60 [0.59, 0.61] becomes" in describe_link_prior(view, "3", ORIGINAL)
+    text = describe_node_risk(nodes, "3")
+    assert text.startswith("On the original its risk is 0.60 [0.59, 0.61], by Common neighbours")
+    assert "It is 0.55 [0.54, 0.56] with Random deletion: clearly lower." in text
     (reason,) = explain_node(view, "3", LINK)
     (line,) = explain_people(view, rank_people(nodes, LINK).query("node == '3'"), LINK)
     assert reason == f"{line}."
@@ -227,5 +246,39 @@ def test_no_release_is_said_to_help_within_noise(view):
     node = rank_people(view.nodes, LINK).node.iloc[0]
     table = view.nodes.to_frame()
     wide = build_risks(table.assign(low=table.risk - 0.5, high=table.risk + 0.5))
-    told = advise_release(wide, LINK, node)
-    assert told == "None of the releases clearly lowers it for this node."
+    told = describe_node_risk(wide, node)
+    assert told.endswith(": not clearly different.")
+    assert "lower" not in told
+
+
+def test_a_release_is_beside_the_original_in_one_account():
+    """ "Risk is 1.00 … 0.043 with Random deletion. None of the releases clearly lowers it"."""
+    values = [
+        (ORIGINAL, 0.8, 0.7, 0.9),
+        (RELEASES[1], 0.55, 0.5, 0.6),
+        (RELEASES[2], 0.75, 0.6, 0.9),
+        ("dice", 0.3, np.nan, np.nan),
+        ("k_degree_anonymity", 0.95, 0.92, 0.98),
+    ]
+    rows = [("x", r, "gcn", risk, risk - 0.5, *ends, 2) for r, risk, *ends in values]
+    nodes = build_risks(pd.DataFrame(rows, columns=list(NODE_COLUMNS)))
+    assert describe_node_risk(nodes, "x") == (
+        "On the original its risk is 0.80 [0.70, 0.90], by GCN. The base rate is 0.50. "
+        "It is 0.55 [0.50, 0.60] with Random deletion (strength = 0.5): clearly lower. "
+        "It is 0.75 [0.60, 0.90] with Random deletion (strength = 0.9): not clearly different. "
+        "It is 0.95 [0.92, 0.98] with k-degree anonymity: clearly higher. "
+        "It is 0.30 with DICE (strength = 0.3): one split cannot tell whether that differs."
+    )
+
+
+def test_a_release_is_compared_on_the_secret_that_is_told():
+    """The worst secret on the release is another one, whose risk says nothing of the first."""
+    rows = [
+        ("x", r, attack, risk, risk - 0.5, risk - 0.01, risk + 0.01, 5)
+        for r, risks in ((ORIGINAL, (0.9, 0.7)), (RELEASES[1], (0.55, 0.75)))
+        for attack, risk in zip(("common_neighbors", "gcn"), risks, strict=True)
+    ]
+    text = describe_node_risk(build_risks(pd.DataFrame(rows, columns=list(NODE_COLUMNS))), "x")
+    assert "by Common neighbours" in text
+    assert "It is 0.55 [0.54, 0.56] with Random deletion: clearly lower." in text
+    assert "0.75" not in text

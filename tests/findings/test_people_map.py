@@ -21,6 +21,7 @@ from core.findings.people_map import (
     list_colors,
     list_people,
     match_people,
+    number_gathering,
     summarize_map,
 )
 from core.graph import Graph
@@ -122,7 +123,11 @@ def test_a_gathering_is_named_only_beyond_chance():
     assert told.exact[0].endswith("; 30 of them most on withheld links.")
     assert "30 of 50; elsewhere 0 of 150" in told.exact[1]
     scattered = summarize_map(make_people(np.arange(200) % 7 == 0, communities))
-    assert scattered.sentence.startswith("29 of 200 people are exposed, in no community")
+    assert scattered.sentence == (
+        "29 of 200 people at stake are exposed, in no community more than by chance."
+    )
+    assert number_gathering(make_people(together, communities)) == 1
+    assert number_gathering(make_people(np.arange(200) % 7 == 0, communities)) is None
     assert summarize_map(make_people(np.zeros(200, bool), communities)).sentence == (
         "No person is exposed to any attack."
     )
@@ -160,3 +165,35 @@ def test_tail_is_hypergeometric():
                 shown = compute_tail(hits, total, exposed, np.full(len(hits), size))
                 exact = hypergeom.sf(hits - 1, total, exposed, size)
                 np.testing.assert_allclose(shown, exact, rtol=1e-9, atol=1e-290)
+
+
+def test_the_map_counts_of_those_at_stake_who_is_exposed_beyond_noise():
+    """Its card counted of all nodes, the Risk page of those at stake."""
+    people = make_people(np.arange(20) < 6, np.zeros(20, int))
+    people.loc[:1, "sure"] = 0.1, np.nan
+    people.loc[10:, ["advantage", "sure", "risk"]] = np.nan
+    summary = summarize_map(people)
+    assert summary.sentence == (
+        "At least 4 of 10 people at stake are exposed, likely 6, in no community more than by "
+        "chance."
+    )
+    card = summary.cards[0]
+    assert (card.value, card.compared_with) == ("at least 4 of 10", "likely 6, of those at stake")
+    assert "at least 4, likely 6 of 10 at stake" in summary.exact[0]
+    assert list_people(people, "advantage").node.tolist()[:6] == ["2", "3", "4", "5", "0", "6"]
+    ranked = list_people(people, "risk").node.tolist()
+    assert ranked[:5] == ["2", "3", "4", "5", "0"]
+    assert ranked[9] == "1"
+    people["sure"] = np.nan
+    assert summarize_map(people).sentence.startswith(
+        "No person is surely exposed, but 6 of 10 at stake likely are, in"
+    )
+    assert list_people(people, "advantage").node.tolist()[:2] == ["0", "1"]
+
+
+def test_likely_exposed_people_are_called_so_where_they_gather():
+    people = make_people(np.arange(200) < 30, np.repeat(np.arange(4), 50))
+    people.loc[:3, "sure"] = 0.1
+    summary = summarize_map(people)
+    assert summary.sentence.startswith("Likely exposed people concentrate in community 1: 60 of")
+    assert summary.cards[-1].title == "Likely exposed in community 1"

@@ -85,7 +85,7 @@ def test_two_thousand_random_audits_have_no_false_sentence() -> None:
 
 
 def test_an_empty_audit_has_its_sentences() -> None:
-    world = World({}, 0.01, dict.fromkeys(DRAWN, 0))
+    world = World({}, 0.01, dict.fromkeys(DRAWN, 0), dict.fromkeys(DRAWN, 0))
     for summary, _ in list_sentences(world, 0)[:6]:
         check_style(summary)
 
@@ -688,6 +688,48 @@ def test_an_adaptive_attacker_is_compared_with_its_standard_form_on_the_original
     assert not any("On one of the two only" in line for line in summary.exact)
 
 
+def make_ranked(after: float, tpr: float = 0.36, before: float = 0.897):
+    """Withheld links found alike on both, unless `tpr` says otherwise, and ranked otherwise."""
+    scores = make_pages(link=0.36, after=tpr)
+    for release, value in zip(NAMES, (before, after), strict=True):
+        scores[release, "adamic_adar", "auc"] = value
+    return make_audit(scores, PAIRED, half=0.0004)
+
+
+@pytest.mark.parametrize("tpr", [0.36, 0.2])
+def test_words_follow_what_is_worst_by_any_measure(tpr):
+    """ "Does not clearly change how many" beside an AUC that clearly rose from .897 to .916."""
+    summary = summarize_release(make_ranked(0.916, tpr), DELETION)
+    assert summary.sentence == (
+        "With Random deletion, an attacker reaches 0.92 AUC on withheld links, against 0.90 on the "
+        "original."
+    )
+    assert any("AUC: 0.92 [0.92, 0.92] by Adamic–Adar" in line for line in summary.exact)
+    assert "rises to 0.92" in answer_defense(make_ranked(0.916, tpr).results, "link")
+    close = summarize_release(make_ranked(0.899, tpr), DELETION).sentence
+    assert "reaches 0.899 AUC on withheld links, against 0.897" in close
+
+
+@pytest.mark.parametrize("after", [0.897, 0.8972, 0.8])
+def test_a_ranking_that_does_not_rise_leaves_the_words_to_the_links_found(after):
+    told = summarize_release(make_ranked(after), DELETION).sentence
+    assert "does not clearly change how many withheld links or private values" in told
+    fewer = summarize_release(make_ranked(after, 0.2), DELETION).sentence
+    assert "finds fewer withheld links" in fewer
+    assert "rises" not in answer_defense(make_ranked(after).results, "link")
+
+
+def test_another_count_that_rises_is_told_too():
+    """More values are guessed right, though no more at a low FPR, by which the page tells them."""
+    scores = make_pages(after=0.36)
+    for release, accuracy in zip(NAMES, (0.5, 0.7), strict=True):
+        scores[release, "gcn", "tpr_at_fpr_0.01"] = 0.6
+        scores[release, "gcn", "accuracy"] = accuracy
+        scores[release, "class_prior", "accuracy"] = 0.5
+    told = summarize_release(make_audit(scores, PAIRED), DELETION).sentence
+    assert "an attacker finds more private values" in told
+
+
 def test_small_counts_can_be_hidden():
     assert Count(3, 5).format(10) == "fewer than 10 of 5"
     assert Count(0, 5).format(10) == "0 of 5"
@@ -735,4 +777,5 @@ def test_frequencies_keep_their_order(first, second):
 
 def test_an_auc_is_no_count_of_secrets():
     ranked = {(r, attack, "auc"): 0.6 for r in NAMES for attack in LINKS}
-    assert "the AUC that" in summarize_release(make_audit(ranked, LINKS), DELETION).sentence
+    told = summarize_release(make_audit(ranked, LINKS), DELETION).sentence
+    assert "the AUC on withheld links that" in told

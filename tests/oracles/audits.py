@@ -151,7 +151,8 @@ def draw_audit(seed: int, num_nodes: int = 12) -> AuditView:
             least = 0.2 if "adaptive" in method else -0.2
             gain = rng.uniform(least, 0.4) + spread + rng.normal(0, 0.002, num_nodes)
             for number, one in enumerate(gain.tolist()):
-                nodes.append((f"n{number}", release, method, 0.4 + one, one, one, 1.0, seeds))
+                ends = (0.3 + one, 0.5 + one) if seeds > 1 else (np.nan, np.nan)
+                nodes.append((f"n{number}", release, method, 0.4 + one, one, *ends, seeds))
         for metric in UTILITIES:
             if rng.random() < 0.8:
                 add(release, "release", metric, rng.uniform(0.3, 0.95))

@@ -63,11 +63,13 @@ POLICY = Policy(
 
 @dataclass
 class World:
-    """Drawn numbers: (release, attack or "release", metric) → value; people exposed by release."""
+    """Drawn numbers: (release, attack or "release", metric) → value; people exposed by release, and
+    how many of them beyond noise."""
 
     scores: dict[tuple[str, str, str], float]
     half: float
     exposed: dict[str, int]
+    sure: dict[str, int]
 
     def worst(self, release: str, attacks, metric: str = TPR) -> float | None:
         found = [self.scores.get((release, a, metric)) for a in attacks]
@@ -95,15 +97,18 @@ def draw_world(seed: int) -> World:
             scores[release, "release", f"ghratio_{key}"] = 0.4 + gap
             scores[release, "release", f"ghratio_{key}_gap"] = gap
     exposed = {release: rng.choice([0, 1, 2, 9, 15, PEOPLE]) for release in RELEASES}
-    return World(scores, rng.choice([0.0005, 0.01, 0.1, math.nan]), exposed)
+    half = rng.choice([0.0005, 0.01, 0.1, math.nan])
+    sure = {r: rng.choice([count, count, rng.randint(0, count)]) for r, count in exposed.items()}
+    return World(scores, half, exposed, sure)
 
 
 def build_view(world: World):
     rows = [
-        (f"n{i}", r, "com_infer", 0.5 + gain, gain, 0.5 + gain, 0.5 + gain, 5)
+        (f"n{i}", r, "com_infer", 0.5 + gain, gain, 0.5 + low, 0.5 + gain, 5)
         for r in RELEASES
         for i in range(PEOPLE)
         for gain in [0.4 if i < world.exposed[r] else 0.0]
+        for low in [gain if i < world.sure[r] else 0.0]
     ]
     nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
     view = make_audit(world.scores, list(ATTACKS), RELEASES[1:], half=world.half, nodes=nodes)
@@ -237,14 +242,19 @@ def check_release(sentence: str, world: World, release: str) -> bool:
 
 
 def check_risk(sentence: str, world: World, release: str) -> bool:
-    pattern = (
-        rf"On {TITLES[release]}, (\d+) of {PEOPLE} people (is|are) exposed to attribute inference, "
-        r"by 1 quick attack\."
-    )
-    found = re.fullmatch(pattern, sentence)
-    if found is None:
+    sure, likely = world.sure[release], world.exposed[release]
+    start, end = f"On {TITLES[release]}, ", ", by 1 quick attack."
+    if not sentence.startswith(start) or not sentence.endswith(end):
         return False
-    return int(found[1]) == world.exposed[release] and (found[2] == "is") == (found[1] == "1")
+    said = sentence.removeprefix(start).removesuffix(end)
+    if sure == 0 < likely:
+        return said == (
+            f"no person is surely exposed to attribute inference, but {likely} of {PEOPLE} likely "
+            f"{'is' if likely == 1 else 'are'}"
+        )
+    verb = "is" if sure == 1 else "are"
+    told = f"{sure} of {PEOPLE} people {verb} exposed to attribute inference"
+    return said == (told if sure == likely else f"at least {told}, likely {likely}")
 
 
 def check_map(sentence: str, world: World, release: str) -> bool:
@@ -259,14 +269,20 @@ def check_map(sentence: str, world: World, release: str) -> bool:
         for count in inside
     ]
     chance = GROUPS * min(ways) / math.comb(PEOPLE, exposed)
+    sure, end = world.sure[release], ", in no community more than by chance."
     if not exposed:
         return sentence == "No person is exposed to any attack."
+    if chance >= 0.01 and not sure:
+        are = "is" if exposed == 1 else "are"
+        told = f"No person is surely exposed, but {exposed} of {PEOPLE} at stake likely {are}"
+        return sentence == told + end
     if chance >= 0.01:
+        told = f"{sure} of {PEOPLE} people at stake {'is' if sure == 1 else 'are'} exposed"
         return sentence == (
-            f"{exposed} of {PEOPLE} people {'is' if exposed == 1 else 'are'} exposed, in no "
-            "community more than by chance."
+            f"{told}{end}" if sure == exposed else f"At least {told}, likely {exposed}{end}"
         )
-    pattern = r"Exposed people concentrate in community (\d): <x>, against <y> elsewhere\."
+    who = "Exposed" if sure == exposed else "Likely exposed"
+    pattern = rf"{who} people concentrate in community (\d): <x>, against <y> elsewhere\."
     found = read(pattern, sentence)
     if found is None:
         return False
@@ -475,7 +491,7 @@ def plant(sentence: str) -> list[str]:
     if " against " in sentence and len(set(parts)) == 2:
         first, second = parts
         found.append(sentence.replace(first, "#").replace(second, first).replace("#", second))
-    if "Exposed people concentrate" in sentence:
+    if "xposed people concentrate" in sentence:
         found.append(re.sub(r"community \d", "community 3", sentence))
     elif parts and "exposed" in sentence:
         number = int(parts[0].split(" ")[0])

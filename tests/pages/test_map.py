@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from core.audit.jobs.job import run_job
@@ -53,12 +55,22 @@ def test_places_of_a_deleted_graph_go(audited) -> None:
 
 def test_the_map_has_a_picture_an_answer_and_a_table(open_app: OpenApp, placed, audit_id) -> None:
     app = open_app("map", audit=audit_id)
-    assert "people are exposed" in texts(app).lower() or "Exposed people gather" in texts(app)
+    assert "exposed, " in texts(app) or "xposed people concentrate" in texts(app)
     table = app.dataframe[0].value
     assert len(table) == 34
-    assert table["Advantage"].dropna().is_monotonic_decreasing
+    first = "At least" if "At least" in table else "Advantage"
+    assert table[first].dropna().is_monotonic_decreasing
     assert len(app.get("plotly_chart")) == 1
     assert "Drag to move" in texts(app)
+
+
+def test_the_community_of_the_headline_is_marked(
+    open_app: OpenApp, placed, audit_id, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(map_data, "load_gathering", lambda _view: 1)
+    app = open_app("map", audit=audit_id)
+    layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
+    assert [label["text"] for label in layout["annotations"]] == ["<b>community 1</b>"]
 
 
 def test_a_person_is_found_and_told(open_app: OpenApp, placed, audit_id) -> None:

@@ -142,7 +142,13 @@ def test_people_come_first_in_order_with_a_reason_each(
     table = app.dataframe[0].value
     people = rank_people(audited[0].get_view(audit_id).nodes, Secret("link"))
     assert table["Node"].tolist() == people.node.tolist()
-    assert table["Advantage"].is_monotonic_decreasing
+    assert table["Low"].notna().any()
+    assert table["Low"].fillna(-1.0).is_monotonic_decreasing
+    shown = app.dataframe[0].proto
+    assert list(shown.column_order[:3]) == ["Node", "Low", "Advantage"]
+    columns = json.loads(shown.columns)
+    assert columns["Low"]["type_config"]["type"] == "progress"
+    assert columns["Advantage"]["type_config"]["type"] == "number"
     assert (table["Why"].str.len() > 10).all()
     assert "50 %, since as many links as unlinked pairs" in texts(app).replace("\\", "")
 

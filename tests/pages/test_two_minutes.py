@@ -20,6 +20,7 @@ from core.audit.results.view import AuditView
 from core.audit.service import AuditService
 from core.data.synthetic import generate_social
 from core.findings.policy import find_policy
+from core.findings.strongest import describe_false_alarms
 from core.findings.verdict import judge
 from core.report import write_report
 from pages.ui import service as pages_service
@@ -99,10 +100,13 @@ def frequency(share: float) -> str:
     return rf"{round(100 * share)} of 100|{round(1000 * share)} of 1,000"
 
 
-def count_exposed(view: AuditView, release: str) -> tuple[int, int]:
-    """People whose private value the label propagation puts 0.2 above its base rate."""
-    gains = view.nodes.parts[release, parse_attack("label_propagation")].advantage
-    return int((gains > 0.2).sum()), len(gains)
+def count_exposed(view: AuditView, release: str) -> str:
+    """People whose private value the label propagation puts 0.2 above its base rate, surely and
+    likely."""
+    part = view.nodes.parts[release, parse_attack("label_propagation")]
+    sure = int((part.low - part.risk + part.advantage > 0.2).sum())
+    likely, total = int((part.advantage > 0.2).sum()), len(part.nodes)
+    return rf"{sure} of {total} .*likely {likely}\b|\b{likely} of {total} "
 
 
 QUESTIONS: tuple[tuple[str, str, Callable[[AuditView], str]], ...] = (
@@ -122,7 +126,7 @@ QUESTIONS: tuple[tuple[str, str, Callable[[AuditView], str]], ...] = (
     ("How many would one find who only guesses?", "attack",
      lambda v: frequency(value(v, "original", "tpr_at_fpr_0.01", "degree_product"))),
     ("How many people's values are exposed?", "risk",
-     lambda v: "{} of {}".format(*count_exposed(v, "original"))),
+     lambda v: count_exposed(v, "original")),
     ("What does the defense leave of the links found?", "defend",
      lambda v: frequency(value(v, RELEASE, "tpr_at_fpr_0.01", "common_neighbors"))),
     ("Which defense was tried?", "defend", lambda v: "Random deletion"),
@@ -153,6 +157,12 @@ def find_gravest(view: AuditView) -> str:
 def count_passing(view: AuditView) -> int:
     releases = judge(view, find_policy("partner")).releases
     return sum(r.decision == "publish" for r in releases if r.release == RELEASE)
+
+
+def test_the_odds_of_the_links_found_stand_below_the_headline(view, screens) -> None:
+    told = describe_false_alarms(view)
+    assert "wrong" in told
+    assert told in screens["attack"]
 
 
 def test_there_are_twenty_questions() -> None:

@@ -24,7 +24,7 @@ from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.findings.verdict_words import find_subject, list_deciding, title_deciding
 from core.measures.metrics import METRICS
-from core.report import FILES, ReportOptions, decision_page, render_preview, write_editions
+from core.report import FILES, ReportOptions, decision_page, graph, render_preview, write_editions
 from core.report.data import ReportData
 from core.report.decision_page import TO_FILL, _shorten_untried, build_verdict, find_review_date
 from core.report.document import build_content
@@ -191,12 +191,42 @@ def test_the_graphs_picture_is_internal_only_and_has_words(view):
     inside, images = build_content(view, ReportOptions(sections=("graph",)))
     pair = next(b for b in inside["sections"][0]["blocks"] if b["kind"] == "beside")
     figure = next(b for b in pair["figures"] if b["name"] == "people.svg")
-    assert "people are exposed" in figure["alt"]
+    assert "people at stake are exposed" in figure["alt"]
     assert images["people.svg"].startswith("<?xml")
     options = ReportOptions(sections=("graph",), edition="external")
     outside, images = build_content(view, options)
     assert "people.svg" not in images
     assert "Map of the graph" not in str(outside)
+
+
+def test_the_graphs_picture_is_dark_where_the_risk_is_sure_and_marks_the_gathering(
+    view, monkeypatch
+):
+    drawn = []
+    monkeypatch.setattr(graph, "draw_people", lambda *given: drawn.append(given) or "<?xml")
+    monkeypatch.setattr(graph, "number_gathering", lambda _people: 2)
+    content, _ = build_content(view, ReportOptions(sections=("graph",)))
+    pair = next(b for b in content["sections"][0]["blocks"] if b["kind"] == "beside")
+    figure = next(b for b in pair["figures"] if b["name"] == "people.svg")
+    assert figure["caption"].endswith(
+        "Darker: higher advantage, at least; grey: nothing at stake or tested in one split."
+    )
+    ((positions, _, values, least, label),) = drawn
+    found = view.nodes.find_headline("original")
+    numbers = view.load_graph().find_nodes(view.nodes.names.take(found.nodes))
+    assert values[numbers] == pytest.approx(found.low - found.base)
+    assert least == ", at least"
+    own = positions[view.load_layout().communities == 1]
+    assert label[0] == "community 2"
+    assert label[1] == pytest.approx(np.median(own, axis=0))
+
+
+def test_a_community_is_named_on_the_graphs_picture():
+    places = np.random.default_rng(0).uniform(-1, 1, (6, 2))
+    text = graph.draw_people(
+        places, np.array([[0, 1]]), np.linspace(0, 1, 6), "", ("community 2", places[0])
+    )
+    assert "community 2" in text
 
 
 def test_the_glossary_has_the_words_of_this_audit(view):
@@ -350,11 +380,25 @@ def test_the_most_exposed_are_told_with_the_attacker_that_the_screen_names(view)
     blocks = build_content(view, options)[0]["sections"][0]["blocks"]
     rows = [b for b in blocks if b["kind"] == "table"][-1]["rows"]
     shown = pd.concat([rank_people(view.nodes, secret) for secret in list_secrets(view.nodes)])
-    screen = shown.sort_values("advantage", kind="stable").drop_duplicates("node", keep="last")
+    screen = shown.sort_values("low", kind="stable").drop_duplicates("node", keep="last")
     titles = [attack.title for attack in screen.attack]
     attacker = dict(zip(screen.node, titles, strict=True))
     assert rows
     assert {row[0]: row[2] for row in rows} == {row[0]: attacker.get(row[0]) for row in rows}
+
+
+def test_the_list_of_most_exposed_does_not_begin_with_noise(view):
+    """Nodes tested in one split, of the largest advantage, headed it."""
+    frame = view.nodes.to_frame().astype({"node": "str"})
+    once = frame.node.isin(frame.node.unique()[:20])
+    frame.loc[once, ["risk", "advantage", "low", "high", "seeds"]] = 1.0, 0.5, np.nan, np.nan, 1
+    nodes = build_risks(frame)
+    options = ReportOptions(sections=("risk",), pseudonyms=False)
+    content = build_content(replace(view, load_nodes=lambda: nodes), options)[0]
+    table = [b for b in content["sections"][0]["blocks"] if b["kind"] == "table"][-1]
+    assert len(table["rows"]) == 15
+    assert not {row[0] for row in table["rows"]} & set(frame.node[once])
+    assert table["caption"].endswith("; the 20 tested in one split come last.")
 
 
 def test_a_node_on_another_release_is_under_the_attacker_chosen_on_everybody(view):

@@ -22,6 +22,8 @@ class PreferentialAttachment(LinkAttack):
         source="Barabási and Albert, Emergence of scaling in random networks, Science 286, 1999",
         group="heuristics",
     )
+    equal_unweighted: ClassVar[str] = "degree_product"
+    """Key of the baseline attacker that it equals where links have no weights."""
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         strengths = compute_strengths(release.graph)

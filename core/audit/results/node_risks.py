@@ -131,9 +131,15 @@ class Headline:
         return np.asarray(self.risk - self.advantage)
 
     @cached_property
+    def sure(self) -> np.ndarray:
+        """(k,) lower end of the interval of the advantage; NaN for nodes tested in one repeat."""
+        return np.asarray(self.low - self.base)
+
+    @cached_property
     def order(self) -> np.ndarray:
-        """(k,) rows in descending order of the advantage, equal ones as they are."""
-        return np.argsort(-self.advantage, kind="stable")
+        """(k,) rows in descending order of `sure`, those without an interval last; equal ones in
+        that of the advantage, then as they are."""
+        return np.lexsort((-self.advantage, -_place_last(self.sure)))
 
     def find(self, node: int) -> NodeFigure | None:
         """The figure of a node, by position; None if nothing of it is at stake."""
@@ -222,8 +228,9 @@ class NodeRisks:
         return dict.fromkeys((r, a.secret) for r, a in self.parts if not a.is_blind)
 
     def find_headline(self, release: str, secret: tuple[str, str] | None = None) -> Headline | None:
-        """The headline attacker of a release, by default against the secret with the largest
-        advantage on each node, the first one of equal secrets; None if no secret was attacked."""
+        """The headline attacker of a release, by default against the worst secret of each node: the
+        one that exposes it beyond noise, with the largest `sure`; else the one with the largest
+        advantage; the first of equal secrets. None if no secret was attacked."""
         own = [h for h in self.headlines if h.release == release and secret in (None, *h.secrets)]
         if len(own) < 2:
             return own[0] if own else None
@@ -269,9 +276,10 @@ class NodeRisks:
     def exposed(self) -> pd.DataFrame:
         """Number of exposed nodes per release and secret.
 
-        Columns release, threat, target, exposed, n, share, mean and sd (of the advantage), attacks
-        (titles), how. A node is exposed if the headline attacker's advantage exceeds
-        `ADVANTAGE_LIMIT`.
+        Columns release, threat, target, exposed, sure, few, n, share, mean and sd (of the
+        advantage), repeats, attacks (titles), how. A node is exposed if the headline attacker's
+        advantage exceeds `ADVANTAGE_LIMIT`, surely (sure) if the lower end of its interval does.
+        few: nodes tested in one repeat, without an interval; repeats: most in which a node was.
         """
         return self._count_exposed(lambda headline: np.zeros(len(headline))).drop(columns="base")
 
@@ -281,13 +289,16 @@ class NodeRisks:
         return self._count_exposed(lambda headline: headline.base.round(6))
 
     def _count_exposed(self, group: Callable[[Headline], np.ndarray]) -> pd.DataFrame:
-        columns = ["release", "threat", "target", "base", "exposed", "n", "share", "mean", "sd"]
-        tables = [pd.DataFrame(columns=[*columns, "attacks", "how"])]
+        columns = ["release", "threat", "target", "base", "exposed", "sure", "few", "n", "share"]
+        tables = [pd.DataFrame(columns=[*columns, "mean", "sd", "repeats", "attacks", "how"])]
         for one in self.headlines:
             base, gain = group(one), one.advantage
             own = pd.DataFrame({"advantage": gain, "is_exposed": gain > ADVANTAGE_LIMIT})
+            own = own.assign(is_sure=one.sure > ADVANTAGE_LIMIT, is_few=np.isnan(one.sure))
             table = own.groupby(base, sort=False).agg(
                 exposed=("is_exposed", "sum"),
+                sure=("is_sure", "sum"),
+                few=("is_few", "sum"),
                 n=("is_exposed", "size"),
                 mean=("advantage", "mean"),
                 sd=("advantage", "std"),
@@ -298,7 +309,8 @@ class NodeRisks:
                     titles.setdefault(value, {})[attack.title] = None
             ((threat, target),) = one.secrets
             fixed = {"release": one.release, "threat": threat, "target": target, "how": one.how}
-            table = table.assign(**fixed, share=table.exposed / table.n, base=table.index)
+            table = table.assign(**fixed, repeats=int(one.seeds.max()))
+            table = table.assign(share=table.exposed / table.n, base=table.index)
             tables.append(table.assign(attacks=table.base.map(titles).map(" or ".join)))
         if len(tables) == 1:
             return tables[0]
@@ -394,16 +406,23 @@ def _choose(
     return pieces, CROSS_FITTED
 
 
+def _place_last(values: np.ndarray) -> np.ndarray:
+    """The values, with −∞ for those that are unknown."""
+    return np.where(np.isnan(values), -np.inf, values)
+
+
 def _join_worst(headlines: Sequence[Headline], num_nodes: int) -> Headline:
-    """Each node under the headline attacker with the largest advantage on it, the first of
-    equals; nodes in the order in which they first occur."""
+    """Each node under the headline attacker of its worst secret, as `find_headline` says; nodes in
+    the order in which they first occur."""
     best, row = np.full(num_nodes, -np.inf), np.full(num_nodes, -1)
     start, order = 0, []
     for one in headlines:
         order.append(one.nodes[row[one.nodes] < 0])
-        is_better = one.advantage > best[one.nodes]
+        # No advantage exceeds 1, so that what is sure comes first.
+        rank = np.where(one.sure > ADVANTAGE_LIMIT, 2.0 + one.sure, one.advantage)
+        is_better = rank > best[one.nodes]
         chosen = one.nodes[is_better]
-        best[chosen], row[chosen] = one.advantage[is_better], start + np.flatnonzero(is_better)
+        best[chosen], row[chosen] = rank[is_better], start + np.flatnonzero(is_better)
         start += len(one)
     rows = row[np.concatenate(order)]
     starts = np.cumsum([0, *(len(one.attacks) for one in headlines)])
