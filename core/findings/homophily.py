@@ -89,7 +89,7 @@ def summarize_homophily(view: AuditView) -> PageSummary:
         figure, excess = build_figure(ratio), build_figure(gap)
         chance = figure.value - excess.value
         texts = format_frequencies(figure.value, chance)
-        title = begin_sentence(f"{noun.one}'s {who} with the same value, on average")
+        title = f"Same-value {who}, mean"
         compared = f"chance {texts[1]}"
         exact += [describe_figure(figure), describe_figure(excess)]
         side = _find_side(key, gap)

@@ -31,6 +31,11 @@ POWERS = {"ideal": 1.0, "too sure": 3.0, "too timid": 1 / 3}
 ATTACKS = "label_propagation,com_infer,adjacency_regression,block_model"
 
 
+def _count(advantage: np.ndarray) -> int:
+    """Exposed nodes as one repeat counts them, without intervals."""
+    return count_exposed(advantage, np.full(len(advantage), np.nan)).likely
+
+
 def count_ideal(
     num_classes: int, num_people: int, degree: float, seed: int
 ) -> tuple[AttributeThreat, Release, dict[str, int]]:
@@ -41,12 +46,12 @@ def count_ideal(
     codes = threat.attribute.codes[hidden]
     base = threat.attribute.shares[codes]
     truth = posterior[hidden, codes] - base
-    counts = {"at stake": len(hidden), "truth": count_exposed(truth).value}
+    counts = {"at stake": len(hidden), "truth": _count(truth)}
     for name, power in POWERS.items():
         reported = posterior**power / (posterior**power).sum(axis=1, keepdims=True)
         risk = compute_attribute_node_risk(ClassProbabilities(reported), threat)
-        counts[name] = count_exposed(risk.risk - risk.base).value
-        counts[f"{name}, as reported"] = count_exposed(reported[hidden, codes] - base).value
+        counts[name] = _count(risk.risk - risk.base)
+        counts[f"{name}, as reported"] = _count(reported[hidden, codes] - base)
     return threat, Release(graph), counts
 
 
@@ -58,7 +63,7 @@ def count_attacks(
     for key in keys:
         found = make_method(key).infer(release, threat, Context(Seed(seed), shared=shared))
         risk = compute_attribute_node_risk(found, threat)
-        counts[key] = count_exposed(risk.risk - risk.base).value
+        counts[key] = _count(risk.risk - risk.base)
         parts[ORIGINAL, parse_attack(key)] = _as_part(risk)
     nodes = NodeRisks.build(release.graph.node_ids, parts, [parse_release(ORIGINAL)])
     counts["headline"] = int(nodes.exposed.exposed.sum())

@@ -20,7 +20,7 @@ NODE = "1003"
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
     """A small generated network as the files of somebody else."""
-    graph = generate_social(80, seed=3)
+    graph = generate_social(200, seed=3)
     links, people = tmp_path / "links.txt", tmp_path / "people.csv"
     np.savetxt(links, graph.edges + 1000, fmt="%d", delimiter="\t")
     attribute = graph.attribute("affiliation")
@@ -40,7 +40,7 @@ def test_advice_from_the_node_panel(page: Page, files: list[Path], tmp_path: Pat
     driver.choose(page, "Id column", "person_id")
     driver.choose(page, "Private column", "affiliation")
     driver.press(page, "Load the graph")
-    expect(page.locator(".st-key-answer")).to_contain_text("80 people")
+    expect(page.locator(".st-key-answer")).to_contain_text("200 people")
     driver.settle(page)
     driver.choose(page, "Sensitive links", "none")
 

@@ -17,7 +17,7 @@ from tests.browser import driver
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 COLUMNS = ["mature", "partner"]
-NUM_PEOPLE = 80
+NUM_PEOPLE = 200
 
 
 @pytest.fixture

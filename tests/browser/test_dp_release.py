@@ -25,7 +25,7 @@ TRIALS = 500
 def links(tmp_path: Path) -> Path:
     """A small generated network as somebody else's list of links."""
     path = tmp_path / "friends.txt"
-    np.savetxt(path, generate_social(80, seed=5).edges + 1000, fmt="%d", delimiter="\t")
+    np.savetxt(path, generate_social(200, seed=5).edges + 1000, fmt="%d", delimiter="\t")
     return path
 
 

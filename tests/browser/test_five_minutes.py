@@ -41,8 +41,7 @@ class Files:
 
 
 TASKS = ("links", *(pytest.param(task, marks=pytest.mark.nightly) for task in ("column", "nba")))
-"""Links alone, of few people; one private column, for which learned defenses are proposed; raw
-files of NBA."""
+"""Links alone; one private column, for which learned defenses are proposed; NBA's raw files."""
 
 
 @pytest.fixture(scope="module", params=TASKS)
@@ -53,17 +52,16 @@ def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             pytest.skip("no raw files of NBA: set AUDIT_DATA to their folder")
         folder = root / "nba"
         return Files((folder / "nba_relationship.txt", folder / "nba.csv"), 403)
-    people_count = 80 if request.param == "links" else 200
-    graph = generate_social(people_count, seed=1)
+    graph = generate_social(200, seed=1)
     folder = tmp_path_factory.mktemp("files")
     links, people = folder / "links.txt", folder / "people.csv"
     np.savetxt(links, graph.edges + 1000, fmt="%d", delimiter="\t")
     if request.param == "links":
-        return Files((links,), people_count)
+        return Files((links,), 200)
     attribute = graph.attribute("affiliation")
     rows = [f"{i + 1000},{attribute.classes[c]}" for i, c in enumerate(attribute.codes)]
     people.write_text("\n".join(["person_id,affiliation", *rows]) + "\n")
-    return Files((links, people), people_count)
+    return Files((links, people), 200)
 
 
 def test_at_most_twelve_clicks(page: Page, files: Files, tmp_path: Path) -> None:

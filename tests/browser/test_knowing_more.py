@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 @pytest.fixture
 def links(tmp_path: Path) -> Path:
     path = tmp_path / "friends.txt"
-    np.savetxt(path, generate_social(80, seed=3).edges + 1000, fmt="%d", delimiter="\t")
+    np.savetxt(path, generate_social(200, seed=3).edges + 1000, fmt="%d", delimiter="\t")
     return path
 
 
