@@ -16,7 +16,6 @@ from core.findings.page_summary import Card, PageSummary, describe_figure
 from core.findings.tables import list_releases, select_results
 from core.release import ORIGINAL
 from core.results import RELEASE
-from core.words import begin_sentence
 
 MECHANISMS = {
     "ghratio_proximity": "Neighbours",
