@@ -211,7 +211,7 @@ def summarize_risk(
 
 
 def _describe_worst(one: Exposure, name: str, noun: Noun) -> str:
-    """Headline on a secret, on a release so named: who is exposed beyond noise and who likely is."""
+    """Headline on a secret, on a release so named: who surely and who likely is exposed."""
     found, aim = one.exposed, THREAT_WORDS[one.secret.threat].attack
     start, end = f"On {name}", f"by {one.tried}."
     if not (found.sure or found.is_settled):
