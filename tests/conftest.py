@@ -71,6 +71,14 @@ def audit_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
+@pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures are named and described but not drawn, which takes most of a report's time."""
+    from core.report.data import ReportData
+
+    monkeypatch.setattr(ReportData, "add_image", lambda _data, name, _draw: f"{name}.svg")
+
+
 class LentCluster:
     """An embedded cluster that whoever uses it cannot end."""
 

@@ -74,6 +74,22 @@ class WithoutColumns(Defense):
         return WithoutColumns(defense=defense.info.key, settings=settings)
 
     @property
+    def phrase(self) -> str:
+        inner = self.make_inner()
+        return super().phrase if inner is None else f"{inner.phrase}, without columns"
+
+    @property
+    def title(self) -> str:
+        """ "EdgeRand (ε = 6), without columns"."""
+        inner = self.make_inner()
+        return super().title if inner is None else f"{inner.title}, without columns"
+
+    @property
+    def short_title(self) -> str:
+        inner = self.make_inner()
+        return super().short_title if inner is None else f"{inner.short_title}, without columns"
+
+    @property
     def needs_links(self) -> bool:
         inner = self.make_inner()
         return inner is not None and inner.needs_links

@@ -181,7 +181,7 @@ def summarize_risk(
         if one is None:
             continue
         shown.append(one)
-        title = f"{begin_sentence(noun.many)} exposed: {secret.attack}"
+        title = f"Exposed: {secret.attack}"
         check = find_check(checks, secret.threat, "advantage_share")
         compared = f"{format_percent(one.shares[0])} of those at stake"
         if not one.exposed.is_settled:
@@ -200,32 +200,32 @@ def summarize_risk(
     if shown:
         worst = max(shown, key=lambda one: one.shares)
         names = list_phrases([worst.made, *(summary.info for summary in view.releases)])
-        sentence = _describe_worst(worst, names[worst.made.id], noun)
+        aim = f"exposed to {THREAT_WORDS[worst.secret.threat].attack}"
+        counts = describe_counts(worst.exposed, noun, aim)
+        sentence = f"On {names[worst.made.id]}, {counts}, by {worst.tried}."
         if worst.exposed.few:
             title = f"{begin_sentence(noun.many)} tested in one split"
             value = f"{worst.exposed.few:,} of {worst.exposed.at_stake:,}"
-            compared = f"{worst.remedy} to test them again"
+            compared = f"remedy: {worst.remedy}"
             cards = cards[: MAX_CARDS - 1]
             cards.append(Card(title, value, compared, None, describe_few(worst, noun)))
     return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact))
 
 
-def _describe_worst(one: Exposure, name: str, noun: Noun) -> str:
-    """Headline on a secret, on a release so named: who surely and who likely is exposed."""
-    found, aim = one.exposed, THREAT_WORDS[one.secret.threat].attack
-    start, end = f"On {name}", f"by {one.tried}."
+def describe_counts(found: Exposed, noun: Noun, exposed: str = "exposed", base: str = "") -> str:
+    """ "at least 590 of 3,950 people are exposed, likely 1,860".
+
+    exposed  "exposed to link inference"; base: " at stake", where a reader may take it for all
+    """
     if not (found.sure or found.is_settled):
         verb = "is" if found.likely == 1 else "are"
         return (
-            f"{start}, no {noun.one} is surely exposed to {aim}, but {found.likely:,} of "
-            f"{found.at_stake:,} likely {verb}, {end}"
+            f"no {noun.one} is surely {exposed}, but {found.likely:,} of {found.at_stake:,}{base} "
+            f"likely {verb}"
         )
     verb = "is" if found.sure == 1 else "are"
-    likely = "" if found.is_settled else f" likely {found.likely:,},"
-    return (
-        f"{start}, {found.least} of {found.at_stake:,} {noun.many} {verb} exposed to {aim},"
-        f"{likely} {end}"
-    )
+    text = f"{found.least} of {found.at_stake:,} {noun.many}{base} {verb} {exposed}"
+    return text if found.is_settled else f"{text}, likely {found.likely:,}"
 
 
 def describe_few(one: Exposure, noun: Noun = PEOPLE) -> str:

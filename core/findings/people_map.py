@@ -13,7 +13,7 @@ from scipy.special import gammaln
 
 from core.attribute import MISSING, Attribute
 from core.audit.results.node_risks import NodeRisks
-from core.findings.exposure import AT_LEAST, RULE, Exposed, count_exposed
+from core.findings.exposure import AT_LEAST, RULE, count_exposed, describe_counts
 from core.findings.facts import Count, format_frequencies
 from core.findings.labels import THREAT_WORDS
 from core.findings.page_summary import Card, PageSummary
@@ -201,7 +201,8 @@ def summarize_map(people: pd.DataFrame, noun: Noun = PEOPLE) -> PageSummary:
     if not found.likely:
         sentence = f"No {noun.one} is exposed to any attack."
     elif gathering is None:
-        sentence = f"{_describe_counts(found, noun)}, in no community more than by chance."
+        counts = begin_sentence(describe_counts(found, noun, base=" at stake"))
+        sentence = f"{counts}, in no community more than by chance."
     else:
         inside = Count(int(gathering.exposed), int(gathering.at_stake))
         others = Count(found.likely - inside.value, found.at_stake - int(gathering.at_stake))
@@ -218,21 +219,6 @@ def summarize_map(people: pd.DataFrame, noun: Noun = PEOPLE) -> PageSummary:
             f"{who} in {place}: {inside.format()}; elsewhere {others.format()}. {GATHERING}."
         )
     return PageSummary(tuple(cards), sentence, tuple(exact))
-
-
-def _describe_counts(found: Exposed, noun: Noun) -> str:
-    """ "At least 590 of 3,950 people at stake are exposed, likely 1,860"."""
-    if not (found.sure or found.is_settled):
-        verb = "is" if found.likely == 1 else "are"
-        return (
-            f"No {noun.one} is surely exposed, but {found.likely:,} of {found.at_stake:,} at stake "
-            f"likely {verb}"
-        )
-    verb = "is" if found.sure == 1 else "are"
-    text = begin_sentence(
-        f"{found.least} of {found.at_stake:,} {noun.many} at stake {verb} exposed"
-    )
-    return text if found.is_settled else f"{text}, likely {found.likely:,}"
 
 
 def _format_threats(people: pd.DataFrame) -> str:

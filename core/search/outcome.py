@@ -119,7 +119,7 @@ def describe_headline(progress: SearchProgress) -> str:
     if binding is None:
         return f"No release passes: nothing could be measured on {tried}."
     made, check = binding
-    nearest = f"No release of {tried} passes; {made.title} comes nearest. {explain_check(check)}."
+    nearest = f"None of {tried} passes; {made.title} comes nearest. {explain_check(check)}."
     titles = sorted({(each.base or each).title for each in search.list_left_out()})
     if not titles:
         return nearest

@@ -74,3 +74,11 @@ def test_a_setting_given_twice_is_refused():
         parse_method("edge_rand:epsilon=3,epsilon=9", "defense")
     with pytest.raises(InputError, match="'epsilon' must be given once"):
         parse_method("without_columns:defense=edge_rand,settings=epsilon=3;epsilon=9", "defense")
+
+
+def test_titles_name_the_defense_of_the_links():
+    both = WithoutColumns.combine(RandomDeletion(strength=0.3))
+    assert both.title == "Random deletion (strength = 0.3), without columns" == both.short_title
+    assert both.phrase == "Random deletion at strength 0.3, without columns"
+    bare = WithoutColumns()
+    assert {bare.title, bare.short_title, bare.phrase} == {"Without columns"}

@@ -39,11 +39,6 @@ NAMES = (ORIGINAL, RELEASE)
 PUBLIC = find_policy("public")
 
 
-@pytest.fixture
-def no_pictures(monkeypatch):
-    monkeypatch.setattr(ReportData, "add_image", lambda _data, name, _draw: name)
-
-
 def set_limits(link=(), attribute=(), **more):
     """A house policy; metric → limit of each threat."""
     limits = [

@@ -86,7 +86,7 @@ def test_a_headline_counts_who_is_exposed_beyond_noise():
     card, few = summary.cards
     assert (card.value, card.compared_with) == ("at least 3 of 10", "likely 6")
     assert few.title == "People tested in one split"
-    assert (few.value, few.compared_with) == ("1 of 10", "about 5 more repeats to test them again")
+    assert (few.value, few.compared_with) == ("1 of 10", "remedy: about 5 more repeats")
     assert "1 of 10 people was tested in one of 5 splits" in summary.exact[1]
     table = make_tested(*MIXED)
     text = answer_risk(build_risks(table))
@@ -112,7 +112,7 @@ def test_one_split_exposes_nobody_surely():
         "On the original, no person is surely exposed to link inference, but 4 of 10 likely are, "
         "by 1 quick attack."
     )
-    assert summary.cards[1].compared_with == "at least 1 more repeat to test them again"
+    assert summary.cards[1].compared_with == "remedy: at least 1 more repeat"
 
 
 def test_the_remedy_is_the_wait_for_another_split():

@@ -314,16 +314,13 @@ def list_differences(seed: int, outlet: str = "", planted: str = "") -> list[tup
     return found
 
 
-@pytest.fixture(autouse=True)
-def no_pictures(monkeypatch) -> None:
-    monkeypatch.setattr(ReportData, "add_image", lambda _data, name, _draw: name)
-
-
+@pytest.mark.usefixtures("no_pictures")
 @pytest.mark.parametrize("seed", [1, SEED])
 def test_every_outlet_gives_the_same_figures(seed: int) -> None:
     assert list_differences(seed) == []
 
 
+@pytest.mark.usefixtures("no_pictures")
 @pytest.mark.parametrize("planted", PLANTED)
 @pytest.mark.parametrize("outlet", OUTLETS)
 def test_a_choice_of_its_own_in_one_outlet_is_found(outlet: str, planted: str) -> None:
