@@ -25,10 +25,15 @@ from core.words import count_noun, format_error
 FEWEST_HOPELESS = 5
 """Repeats before which no confirmation is given up."""
 
+FEW_MORE = 3
+"""Repeats that a confirmation waits for another release once one may leave."""
+
 
 def is_decided(spec: AuditSpec, repeats: int, assemble: Callable[[float], AuditView]) -> bool:
-    """Whether the policy's decision on every release is clear after this many repeats, or, of a
-    confirmation, cannot become clear.
+    """Whether the policy's decision on every release is clear after this many repeats.
+
+    A confirmation asks this of defended releases only, and gives up those that its last repeat
+    would not prove; once one may leave, those that `FEW_MORE` repeats would not prove.
 
     assemble  the audit's view with intervals of a given level
     """
@@ -37,12 +42,24 @@ def is_decided(spec: AuditSpec, repeats: int, assemble: Callable[[float], AuditV
         return False
     level = compute_level(spec)
     view = assemble(level)
-    may_give_up = spec.confirmation_error is not None and repeats >= FEWEST_HOPELESS
+    verdict = judge(view, policy)
+    if spec.confirmation_error is None:
+        return all(_is_settled(view, release) for release in verdict.releases)
+    most = spec.num_repeats
+    if any(release.decision == "publish" for release in verdict.defended):
+        most = min(most, repeats + FEW_MORE)
     return all(
-        any(check.limit.weight == "stop" and _is_exceeded(check) for check in release.checks)
-        or all(_is_clear(view, release.release, check) for check in release.checks)
-        or (may_give_up and is_hopeless(release, repeats, spec.num_repeats, level))
-        for release in judge(view, policy).releases
+        _is_settled(view, release)
+        or (repeats >= FEWEST_HOPELESS and is_hopeless(release, repeats, most, level))
+        for release in verdict.defended
+    )
+
+
+def _is_settled(view: AuditView, verdict: ReleaseVerdict) -> bool:
+    """Whether a stopping limit is exceeded, or every limit decided."""
+    stops = (check for check in verdict.checks if check.limit.weight == "stop")
+    return any(map(_is_exceeded, stops)) or all(
+        _is_clear(view, verdict.release, check) for check in verdict.checks
     )
 
 

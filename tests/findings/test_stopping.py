@@ -24,7 +24,7 @@ from core.report.appendix import build_limits
 from core.report.data import ReportData
 from core.report.options import ReportOptions
 from core.results import Measurement
-from tests.oracles.audits import make_audit
+from tests.oracles.audits import list_attack_keys, make_audit
 from tests.oracles.graphs import two_communities
 from tests.oracles.node_risks import build_risks
 
@@ -57,12 +57,13 @@ class SimulatedAudit:
     """AUCs of repeats drawn around true values; overlap 1, as if all repeats shared the sample."""
 
     def __init__(self, truth, rng, between=0.02):
+        releases, attacks = (list(dict.fromkeys(names)) for names in zip(*truth, strict=True))
         shared = {key: rng.normal(0, WITHIN) for key in truth}
         self.values = {
             key: value + shared[key] + rng.normal(0, between, MAX_REPEATS)
             for key, value in truth.items()
         }
-        view = make_audit({(*key, "auc"): 0.5 for key in truth}, ATTACKS, (RELEASE,))
+        view = make_audit({(*key, "auc"): 0.5 for key in truth}, attacks, releases[1:])
         self.spec = view.spec.update(
             num_repeats=MAX_REPEATS, stop_early=True, policy=POLICY.model_dump(mode="json")
         )
@@ -286,6 +287,42 @@ def test_a_confirmation_ends_where_its_last_repeat_would_not_prove_a_limit():
     assert Confirmation(one, rng, 0.01).find_stop() > stopping.FEWEST_HOPELESS, "one may be proven"
     safe = dict.fromkeys(keys, AUC_LIMIT - 0.2)
     assert Confirmation(safe, rng, 0.01).find_stop() < MAX_REPEATS
+
+
+class TestOneReleaseMayLeave:
+    """The other release would be proven by the last of thirty repeats, not soon."""
+
+    OTHER = "random_rewiring"
+    TRUTH = {ORIGINAL: 0.69, RELEASE: 0.52, OTHER: 0.65}
+    REQUIRED = list_attack_keys("instant")
+
+    @pytest.fixture(autouse=True)
+    def _draw_thirty_repeats(self, monkeypatch):
+        monkeypatch.setitem(globals(), "MAX_REPEATS", 30)
+
+    def find_stop(self, audit=Confirmation, attacks=REQUIRED):
+        truth = {(name, a): auc for name, auc in self.TRUTH.items() for a in attacks}
+        simulated = audit(truth, np.random.default_rng(2), 0.02)
+        return simulated, simulated.find_stop()
+
+    def test_others_have_few_more_repeats(self, monkeypatch):
+        simulated, stop = self.find_stop()
+        level = compute_level(simulated.spec)
+        verdict = judge(simulated.assemble(stop, level), POLICY)
+        assert verdict.find(RELEASE).decision == "publish"
+        other = verdict.find(self.OTHER)
+        assert other.decision == "review"
+        assert not stopping.is_hopeless(other, stop, MAX_REPEATS, level)
+        assert stopping.is_hopeless(other, stop, stop + stopping.FEW_MORE, level)
+        monkeypatch.setattr(stopping, "FEW_MORE", MAX_REPEATS)
+        assert self.find_stop()[1] > 2 * stop
+
+    def test_one_that_lacks_an_attack_may_not_leave(self):
+        _, stop = self.find_stop()
+        assert self.find_stop(attacks=self.REQUIRED[:-1])[1] > stop
+
+    def test_an_audit_waits_for_all_of_its_releases(self):
+        assert self.find_stop(SimulatedAudit)[1] == MAX_REPEATS
 
 
 def test_a_confirmation_has_an_error_of_its_own():
