@@ -15,9 +15,10 @@ from streamlit import net_util
 # clearing huge pages for them takes longer than it saves.
 os.environ["NUMPY_MADVISE_HUGEPAGE"] = "0"
 
-from core.data.sandbox import remove_stale_folders
+import numpy  # noqa: F401
+
 from core.errors import InputError
-from pages.ui import endpoints, service, sign_in
+from pages.ui import endpoints, preparation, service, sign_in
 from pages.ui.own_address import CheckAddress
 
 del os.environ["NUMPY_MADVISE_HUGEPAGE"]  # not for the workers, which inherit the environment
@@ -26,17 +27,17 @@ del os.environ["NUMPY_MADVISE_HUGEPAGE"]  # not for the workers, which inherit t
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     os.umask(0o077)  # files contain personal data
-    remove_stale_folders()
     try:
         sign_in.check_address()
     except InputError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.stderr.flush()
         os._exit(2)  # nothing is open yet, and a traceback would hide the message
-    service.start_service()
+    preparation.start()
     try:
         yield
     finally:
+        preparation.wait()
         service.close_service()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 from plotly.subplots import make_subplots
@@ -85,6 +84,8 @@ def before_after(
 
 def _place_nodes(changes: pd.DataFrame, nodes: np.ndarray) -> np.ndarray:
     """(k, 2) positions of `nodes` by the links before and after together; deterministic."""
+    import networkx as nx
+
     union = nx.Graph()
     union.add_nodes_from(nodes.tolist())
     union.add_edges_from(changes[["source", "target"]].itertuples(index=False, name=None))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import networkx as nx
 import numpy as np
 
 from core.graph import Graph
@@ -44,6 +43,8 @@ def compute_ego(
 
     `extra` nodes are always included.
     """
+    import networkx as nx
+
     adjacency = graph.adjacency
     neighbors = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
     chosen = neighbors

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.ui import preparation
+
+preparation.wait()
+
 from core.audit.store.files import DamagedError
 from core.errors import AccessError
 from pages.ui import fair_semaphore, login, memory, page, session, sidebar, sign_in, theme

@@ -1,0 +1,56 @@
+"""What is made ready while the browser loads: all that the first page needs, or an error."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+OPEN_FIRST_PAGE = """
+import json
+import sys
+from pathlib import Path
+from streamlit.testing.v1 import AppTest
+from pages.ui import preparation, service
+
+preparation.start()
+preparation.wait()
+assert service._service is not None
+before = set(sys.modules)
+app = AppTest.from_file(Path("pages/ui/app_shell.py").resolve(), default_timeout=120).run()
+assert not app.exception, app.exception
+assert app.header
+late = [n for n in set(sys.modules) - before if n.startswith(("core.", "pages."))]
+heavy = {"torch", "networkx", "distributed", "reportlab"} & set(sys.modules)
+print(json.dumps([sorted(late), sorted(heavy)]))
+service.close_service()
+"""
+
+
+def run_python(code: str, home: Path) -> subprocess.CompletedProcess[str]:
+    env = {"AUDIT_HOME": str(home), "PATH": "/usr/bin:/bin", "HOME": str(home.parent)}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, env=env, cwd=ROOT, timeout=300)
+
+
+def test_the_first_page_imports_nothing_more(tmp_path):
+    done = run_python(OPEN_FIRST_PAGE, tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    late, heavy = json.loads(done.stdout)
+    assert not late, f"imported after the preparation: {late}"
+    assert not heavy, f"not needed by the first page: {heavy}"
+
+
+def test_a_store_that_cannot_be_opened_ends_the_server_with_one_line(tmp_path):
+    home = tmp_path / "home"
+    home.write_text("")
+    code = "from pages.ui import preparation; preparation.start(); preparation.wait(); print('on')"
+    done = run_python(code, home)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert str(home) in done.stderr
+    assert "on" not in done.stdout
