@@ -15,13 +15,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from core.errors import AuditError, InputError
-from pages.ui import service
+from pages.ui import preparation, service
 
 NO_STORE = {"Cache-Control": "no-store"}
 
 
 def get_health(_request: Request) -> Response:
-    """Report whether the store answers."""
+    """Report whether the app is ready and its store answers."""
+    preparation.wait()
     try:
         service.start_service().team.is_shared()
     except Exception:  # any failure means unhealthy

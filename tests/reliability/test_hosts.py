@@ -63,7 +63,7 @@ def port(tmp_path_factory, outside, left_over, trace) -> Iterator[int]:
         end = time.monotonic() + 120
         while time.monotonic() < end:
             try:
-                if ask(number, f"127.0.0.1:{number}", "/_stcore/health").startswith("200"):
+                if ask(number, f"127.0.0.1:{number}", "/api/health").startswith("200"):
                     break
             except OSError:
                 time.sleep(0.2)
