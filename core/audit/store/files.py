@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import IO, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,8 @@ they are read."""
 
 REOPENINGS = 3
 """Attempts to reopen a file that was replaced while read over a network."""
+
+BinaryFile = io.BufferedReader | io.BytesIO
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -285,7 +287,7 @@ def write_npz(path: Path, arrays: Arrays) -> None:
 def format_npz(arrays: Arrays) -> bytes:
     """The same as bytes, never pickled."""
     with io.BytesIO() as file:
-        np.savez(file, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+        np.savez(file, allow_pickle=False, **arrays)
         return file.getvalue()
 
 
@@ -324,7 +326,7 @@ def _read_checksum(folder: Path) -> list[str]:
     return (folder / CHECKSUM).read_text().splitlines()
 
 
-def _describe_arrays(file: IO[bytes]) -> bytes:
+def _describe_arrays(file: BinaryFile) -> bytes:
     """Content of a cell's `CHECKSUM`, from its arrays."""
     with zipfile.ZipFile(file) as archive:
         start = archive.start_dir
@@ -332,11 +334,11 @@ def _describe_arrays(file: IO[bytes]) -> bytes:
     return f"{_compute_digest(file)}\n{_describe_directory(file, start)}".encode()
 
 
-def _compute_digest(file: IO[bytes]) -> str:
+def _compute_digest(file: BinaryFile) -> str:
     return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
-def _describe_directory(file: IO[bytes], start: int) -> str:
+def _describe_directory(file: BinaryFile, start: int) -> str:
     """Where the directory of a cell's archive begins, in bytes, and its hash to the end."""
     file.seek(start)
     return f"{start} {hashlib.blake2b(file.read(), digest_size=16).hexdigest()}"
