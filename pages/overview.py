@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from core.audit.results.view import AuditSummary
@@ -15,9 +17,17 @@ from pages.ui.external_form import show_external_form
 from pages.ui.load_form import show_load_form
 from pages.ui.policy import judge_view
 from pages.ui.text import escape
+from pages.ui.theme import current_theme
 
 MAX_RUNNING, MAX_RECENT = 3, 6
 POLL_S = 2.0
+FOLDER = Path(__file__).parents[1] / "assets" / "overview"
+PICTURES = {
+    "risk": ("Attack", "Published attacks show who would be exposed, and how surely."),
+    "defend": ("Defend", "Published defenses change the graph, and you see what they change."),
+    "tradeoff": ("Decide", "Limits for the recipient say which release may be published."),
+}
+"""Picture in `FOLDER`, which `python -m tests.browser.screenshots` takes → title and text."""
 
 
 def main() -> None:
@@ -32,7 +42,9 @@ def main() -> None:
         st.header("Running now", anchor=False)
         for audit in running:
             _show_running(audit)
-    st.header("Start an audit", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", key="start"):
+        st.header("Start an audit", anchor=False, width="stretch")
+        _offer_example()
     if session.has_graph():
         _show_open_graph()
     show_load_form()
@@ -40,6 +52,9 @@ def main() -> None:
     if finished:
         st.header("Recent audits", anchor=False)
         _show_recent(finished)
+    elif not running:
+        st.header("What an audit shows", anchor=False)
+        _show_pictures()
 
 
 def _show_running(audit: AuditSummary) -> None:
@@ -55,6 +70,34 @@ def _show_running(audit: AuditSummary) -> None:
         )
         if st.button("Open", key=f"open-{audit.id}", type="primary"):
             page.open_audit(audit.id, "decision")
+
+
+def _offer_example() -> None:
+    """Button that opens the finished example."""
+    if not st.button(
+        "Explore a finished audit",
+        key="example",
+        icon=":material/travel_explore:",
+        help="A generated network with ten releases; nothing is computed.",
+    ):
+        return
+    try:
+        audit_id = service.open_service().open_example()
+    except AuditError as error:
+        page.show_error(error)
+        return
+    page.open_audit(audit_id, "decision")
+
+
+def _show_pictures() -> None:
+    """What the product does, in pictures of the finished example."""
+    theme = current_theme()
+    for column, (name, (title, text)) in zip(
+        st.columns(len(PICTURES), gap="medium"), PICTURES.items(), strict=True
+    ):
+        with column, st.container(border=True, height="stretch"):
+            st.image(FOLDER / f"{name}-{theme}.png", width="stretch", alt=f"Chart. {text}")
+            st.markdown(f"**{title}.** {text}")
 
 
 def _show_open_graph() -> None:

@@ -1,79 +1,156 @@
-"""Writes the README's pictures: audits the generated network and photographs three pages.
+"""Writes the pictures of the README and of the Overview, all of the finished example.
 
     python -m tests.browser.screenshots [--pages decision,risk,tradeoff] [--scheme light]
-        [--width 1440] [--out assets/screenshots]
+        [--width 1440] [--out assets/screenshots] [--overview]
 
-The audit runs by the command line in a home of its own, so that the pictures show what this
-commit computes.
+A fresh home is served and the example opened by its button. With --overview the pictures of the
+empty Overview are drawn instead, in both themes: the charts of the pages, smaller.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import get_args
 
-from playwright.sync_api import sync_playwright
+from PIL import Image
+from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
+from plotly.graph_objects import Figure
 
-from core.audit.store.database import Store
+from core.audit.results.view import AuditView
+from core.audit.service import AuditService
+from core.figures.releases import before_after
+from core.figures.risk_charts import risk_heatmap
+from core.figures.tradeoff_points import tradeoff
+from core.findings.palette import Theme
+from core.findings.people import Secret, rank_people
+from core.findings.policy import find_policy
+from core.findings.risk import compute_heatmap
+from core.findings.tradeoff import choose_axes
+from core.findings.verdict import judge
+from core.findings.verdict_words import list_refused
+from core.release import ORIGINAL
 from tests.browser.conftest import find_free_port, wait_for_server
-from tests.browser.driver import settle
+from tests.browser.driver import open_page, press, settle
 from tests.conftest import BROWSER
 
 ROOT = Path(__file__).parents[2]
-AUDIT = """audit --graph social --private affiliation --hide-links 0.1 --attack quick
-    --defense random_deletion:strength=0.3 --defense edge_rand:epsilon=6
-    --defense random_rewiring --policy partner --repeats 2"""
-SETTLE_MS = 15_000
+ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader"]
+SETTLE_MS, DRAW_MS = 15_000, 1_000
 """For charts, which are drawn after the page."""
+SHOWN = {"risk": "&threat=attribute"}
+"""Page → what of it is shown, where that is not what it opens with."""
+FOLDER = ROOT / "assets/overview"
+SIZE: ViewportSize = {"width": 390, "height": 280}
+MARGIN = {"l": 50, "r": 10, "t": 30, "b": 45}
+NUM_COLORS = 96
 
 
 def main() -> None:
-    """Audit, serve, photograph."""
+    """Serve, open the example, photograph."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--pages", default="decision,risk,tradeoff")
     parser.add_argument("--scheme", default="light", choices=("light", "dark"))
     parser.add_argument("--width", type=int, default=1440)
     parser.add_argument("--out", type=Path, default=ROOT / "assets/screenshots")
+    parser.add_argument("--overview", action="store_true")
     options = parser.parse_args()
+    if options.overview:
+        with tempfile.TemporaryDirectory() as folder:
+            service = AuditService(folder)
+            draw_overview(service.get_view(service.open_example()))
+            service.close()
+        return
     options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "AUDIT_HOME": f"{folder}/home", "AUDIT_DEVICE": "cpu"}
         environment.pop("AUDIT_DATABASE", None)
-        command = [sys.executable, "-m", "core", *AUDIT.split(), "--out", f"{folder}/audit"]
-        done = subprocess.run(command, cwd=ROOT, env=environment)
-        assert done.returncode in (0, 3), done.returncode
-        audit_id = Store(f"{folder}/home").list_audits()[0].id
         port = find_free_port()
         serve = ["-m", "streamlit", "run", "app.py", "--server.port", str(port)]
         server = subprocess.Popen([sys.executable, *serve], cwd=ROOT, env=environment)
         try:
             address = f"http://127.0.0.1:{port}"
             wait_for_server(address, server)
-            photograph(address, audit_id, options)
+            photograph(address, options)
         finally:
             server.terminate()
             server.wait(timeout=60)
 
 
-def photograph(address: str, audit_id: str, options: argparse.Namespace) -> None:
-    """One picture a page, as high as its first screen and a half."""
-    arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader"]
+def draw_overview(view: AuditView) -> None:
+    """Write assets/overview/NAME-THEME.png for each picture of the Overview."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=arguments)
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
+        page = browser.new_page(viewport=SIZE, device_scale_factor=2)
+        for theme in get_args(Theme):
+            for name, figure in make_figures(view, theme).items():
+                figure.update_layout(**SIZE, title_text="", showlegend=False, margin=MARGIN)
+                page.set_content(figure.to_html(config={"staticPlot": True}))
+                page.wait_for_selector(".main-svg")
+                page.wait_for_timeout(DRAW_MS)
+                drawn = page.locator(".js-plotly-plot").screenshot(omit_background=True)
+                small = Image.open(io.BytesIO(drawn)).quantize(
+                    NUM_COLORS, Image.Quantize.FASTOCTREE
+                )
+                small.save(FOLDER / f"{name}-{theme}.png", optimize=True)
+        browser.close()
+
+
+def make_figures(view: AuditView, theme: Theme) -> dict[str, Figure]:
+    """Name of each picture → the chart that a page of the example shows."""
+    verdict = judge(view, find_policy(view.spec.policy["key"]))
+    assert verdict.recommended is not None
+    best = view.get_release(verdict.recommended)
+    secret = Secret("attribute")
+    nodes = view.nodes.select(secret=secret)
+    order = rank_people(view.nodes, secret, ORIGINAL).number.to_numpy(int)
+    made = [view.get_release(ORIGINAL), best]
+    tables = {each: compute_heatmap(nodes, each.id, order=order) for each in made}
+    risk, utility = choose_axes(view.results, "link")
+    limit = find_policy(view.spec.policy["key"]).find_limit("link", risk)
+    sample, ids = view.load_sample(best.id), view.load_graph().node_ids
+    heatmap = risk_heatmap(tables, theme=theme, height=SIZE["height"]).figure
+    heatmap.update_xaxes(showticklabels=False, title_text="Attacks")
+    heatmap.update_coloraxes(colorbar_title_text="")
+    points = tradeoff(
+        view.results, risk, utility, None, "link", limit, theme, tuple(list_refused(verdict))
+    )
+    compared = before_after(sample, ids, (made[0].title, best.title), theme)
+    return {"risk": heatmap, "defend": compared.figure, "tradeoff": points.figure}
+
+
+def photograph(address: str, options: argparse.Namespace) -> None:
+    """One picture a page, as high as its first screen and a half."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
         page = browser.new_page(
-            viewport={"width": options.width, "height": 1100}, color_scheme=options.scheme
+            viewport={"width": options.width, "height": 1100},
+            color_scheme=options.scheme,
+            base_url=address,
         )
         page.set_default_timeout(120_000)
+        audit_id = open_example(page)
         for name in options.pages.split(","):
-            page.goto(f"{address}/{name}?audit={audit_id}")
+            page.goto(f"/{name}?audit={audit_id}{SHOWN.get(name, '')}")
             settle(page)
             page.wait_for_timeout(SETTLE_MS)
             page.screenshot(path=options.out / f"{name}-{options.scheme}.png")
         browser.close()
+
+
+def open_example(page: Page) -> str:
+    """Open the finished example from the Overview; returns its audit's id."""
+    open_page(page, "", "Overview")
+    press(page, "Explore a finished audit")
+    settle(page, "Release decision")
+    expect(page).to_have_url(re.compile("audit="))
+    return page.url.rpartition("audit=")[2].partition("&")[0]
 
 
 if __name__ == "__main__":

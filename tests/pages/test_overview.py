@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from core.audit.results.view import AuditProgress
+from core.audit.service import AuditService
 from core.audit.store.estimate import TimeRange
 from core.audit.store.states import State
-from tests.pages.conftest import OpenApp
+from pages.ui import service as pages_service
+from tests.pages.conftest import PAGES, OpenApp
 from tests.pages.test_pages import texts
 
 
@@ -48,3 +53,48 @@ def test_an_example_that_is_loaded_opens_its_data_page(open_app: OpenApp, exampl
     assert app.session_state["graph"]
     assert [title.value for title in app.title] == ["Data"]
     assert any("is loaded" in item.value for item in app.success)
+
+
+PICTURES = Path(__file__).parents[2] / "assets" / "overview"
+
+
+@pytest.fixture
+def empty(open_app: OpenApp, tmp_path, monkeypatch):
+    """A service without a graph, which the pages use."""
+    service = AuditService(tmp_path / "home")
+    monkeypatch.setattr(service, "warm_up", lambda: None)
+    pages_service.use_service(service)
+    yield service
+    service.close()
+
+
+def test_a_finished_audit_opens_once(open_app: OpenApp, empty) -> None:
+    app = open_app("overview")
+    assert len(app.get("image")) == 3
+    app.button(key="example").click().run()
+    assert [title.value for title in app.title] == ["Release decision"]
+    assert ":material/check_circle: Publish GPS sampling" in texts(app)
+    (summary,) = empty.list_audits()
+    assert app.session_state["audit"] == summary.id
+    assert summary.name == "Finished example"
+    again = open_app("overview")
+    assert not again.get("image")
+    again.button(key="example").click().run()
+    assert len(empty.list_audits()) == 1
+
+
+@pytest.mark.nightly
+def test_a_finished_audit_fills_every_page(open_app: OpenApp, empty) -> None:
+    audit_id = empty.open_example()
+    for page in ("attack", "risk", "map", "homophily", "defend", "tradeoff", "report"):
+        app = open_app(page, audit=audit_id)
+        assert [title.value for title in app.title] == [PAGES[page]]
+        assert not app.info, page
+        assert app.get("plotly_chart") or page == "report", page
+
+
+def test_each_picture_is_there_in_both_themes() -> None:
+    taken = {tuple(path.stem.split("-")) for path in PICTURES.iterdir()}
+    assert len(taken) == 6
+    assert {theme for _, theme in taken} == {"light", "dark"}
+    assert len({name for name, _ in taken}) == 3

@@ -170,6 +170,7 @@ class AuthorisedService(_Part):
     load_graph = _permit(AuditService.load_graph, rules.READ_GRAPH)
     estimate_time = _permit(AuditService.estimate_time, rules.READ_SPEC)
     start_audit = _permit(AuditService.start_audit, rules.START_AUDIT)
+    open_example = _permit(AuditService.open_example, rules.OPEN_EXAMPLE)
     resume_audit = _permit(AuditService.resume_audit, change_audit("resume audit"))
     cancel_audit = _permit(AuditService.cancel_audit, change_audit("cancel audit"))
     delete_audit = _permit(AuditService.delete_audit, change_audit("delete audit"))

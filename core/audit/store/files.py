@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import os
 import shutil
 import tempfile
@@ -40,6 +41,8 @@ they are read."""
 
 REOPENINGS = 3
 """Attempts to reopen a file that was replaced while read over a network."""
+
+BinaryFile = io.BufferedReader | io.BytesIO
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -132,16 +135,38 @@ def unpack_release(arrays: Arrays, visible: Graph) -> Graph:
 
 
 def save_cell(home: Path, key: str, arrays: Arrays) -> None:
-    """Write a cell's arrays atomically."""
+    """Write a cell's arrays atomically and durably."""
+
+    def write(folder: Path) -> None:
+        write_npz(folder / ARRAYS, arrays)
+        with (folder / ARRAYS).open("rb") as file:
+            _write(folder / CHECKSUM, _describe_arrays(file))
+
+    _place_cell(home, key, write, True)
+
+
+def save_packed_cell(home: Path, key: str, content: bytes) -> None:
+    """Write a cell's arrays from what `format_npz` gave: atomically, not durably, since the packed
+    file is still there if a power cut takes them."""
+
+    def write(folder: Path) -> None:
+        (folder / ARRAYS).write_bytes(content)
+        (folder / CHECKSUM).write_bytes(_describe_arrays(io.BytesIO(content)))
+
+    _place_cell(home, key, write, False)
+
+
+def _place_cell(home: Path, key: str, write: Callable[[Path], None], is_durable: bool) -> None:
+    """Let a cell's folder be written beside its place, then move it there."""
     folder = cell_folder(home, key)
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=".", dir=folder.parent))
     try:
-        write_npz(temporary / ARRAYS, arrays)
-        _write(temporary / CHECKSUM, _describe_arrays(temporary))
+        write(temporary)
         shutil.rmtree(folder, ignore_errors=True)  # left by a run that died before its row
         temporary.rename(folder)
-        _sync_folder(folder.parent)
+        if is_durable:
+            _sync_folder(folder.parent)
     except OSError:
         shutil.rmtree(temporary, ignore_errors=True)
         # Else another run finished the same cell first, or a network's file system asked for the
@@ -172,13 +197,16 @@ def check_complete(home: Path, key: str) -> None:
     try:
         _, *directory = _read_checksum(folder)
         if directory:
-            start = int(directory[0].partition(" ")[0])
-            is_there = directory == [_describe_directory(folder, start)]
+            is_there = directory == [_read_directory(folder, directory[0])]
         else:
             is_there = _is_as_written(folder)
             if is_there:  # checked in full for the last time
-                with suppress(OSError), _replacing(folder / CHECKSUM) as temporary:
-                    _write(temporary, _describe_arrays(folder))
+                with (
+                    suppress(OSError),
+                    (folder / ARRAYS).open("rb") as file,
+                    _replacing(folder / CHECKSUM) as temporary,
+                ):
+                    _write(temporary, _describe_arrays(file))
     except (OSError, ValueError, OverflowError):
         is_there = False
     _require(is_there, key)
@@ -256,6 +284,13 @@ def write_npz(path: Path, arrays: Arrays) -> None:
         os.fsync(file.fileno())
 
 
+def format_npz(arrays: Arrays) -> bytes:
+    """The same as bytes, never pickled."""
+    with io.BytesIO() as file:
+        np.savez(file, allow_pickle=False, **arrays)
+        return file.getvalue()
+
+
 def _write(path: Path, content: bytes) -> None:
     with path.open("wb") as file:
         file.write(content)
@@ -272,14 +307,17 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _compute_checksum(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+@_reopened
+def _is_as_written(folder: Path) -> bool:
+    with (folder / ARRAYS).open("rb") as file:
+        return [_compute_digest(file)] == _read_checksum(folder)[:1]
 
 
 @_reopened
-def _is_as_written(folder: Path) -> bool:
-    return [_compute_checksum(folder / ARRAYS)] == _read_checksum(folder)[:1]
+def _read_directory(folder: Path, recorded: str) -> str:
+    """`_describe_directory` of a cell's arrays, from where it was recorded to begin."""
+    with (folder / ARRAYS).open("rb") as file:
+        return _describe_directory(file, int(recorded.partition(" ")[0]))
 
 
 @_reopened
@@ -288,19 +326,22 @@ def _read_checksum(folder: Path) -> list[str]:
     return (folder / CHECKSUM).read_text().splitlines()
 
 
-def _describe_arrays(folder: Path) -> bytes:
-    """Content of a cell's `CHECKSUM`."""
-    with zipfile.ZipFile(folder / ARRAYS) as archive:
-        directory = _describe_directory(folder, archive.start_dir)
-    return f"{_compute_checksum(folder / ARRAYS)}\n{directory}".encode()
+def _describe_arrays(file: BinaryFile) -> bytes:
+    """Content of a cell's `CHECKSUM`, from its arrays."""
+    with zipfile.ZipFile(file) as archive:
+        start = archive.start_dir
+    file.seek(0)
+    return f"{_compute_digest(file)}\n{_describe_directory(file, start)}".encode()
 
 
-@_reopened
-def _describe_directory(folder: Path, start: int) -> str:
+def _compute_digest(file: BinaryFile) -> str:
+    return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def _describe_directory(file: BinaryFile, start: int) -> str:
     """Where the directory of a cell's archive begins, in bytes, and its hash to the end."""
-    with (folder / ARRAYS).open("rb") as file:
-        file.seek(start)
-        return f"{start} {hashlib.blake2b(file.read(), digest_size=16).hexdigest()}"
+    file.seek(start)
+    return f"{start} {hashlib.blake2b(file.read(), digest_size=16).hexdigest()}"
 
 
 def _is_sound_zip(path: Path) -> bool:
