@@ -136,18 +136,20 @@ def tradeoff(
 
 
 def _describe_limit(table: pd.DataFrame, admissible: np.ndarray, limit: float | None) -> str:
-    """Number of releases whose whole interval is within the limit."""
+    """Number of defended releases whose whole interval is within the limit: baselines without the
+    data are no releases to publish."""
     if limit is None:
         return ""
-    defended = (table.release != ORIGINAL).to_numpy()
-    original = bool(admissible[~defended].any())
+    defended = np.array([made.is_defended for made in table.made], bool)
+    original = bool(admissible[(table.release == ORIGINAL).to_numpy()].any())
     count, most = int(admissible[defended].sum()), f"{limit:g}"
     if not count:
         also = "; the original does" if original else ""
         return f"No defended release meets the limit of {most}{also}"
-    verb = "meets" if count == 1 else "meet"
+    verb, number = "meets" if count == 1 else "meet", int(defended.sum())
     also = ", and so does the original" if original else ""
-    return f"{count} of {int(defended.sum())} defended releases {verb} the limit of {most}{also}"
+    releases = "defended release" if number == 1 else "defended releases"
+    return f"{count} of {number} {releases} {verb} the limit of {most}{also}"
 
 
 def _add_curve(figure: go.Figure, curve: Curve, colors: dict[str, str], ink: Ink) -> None:

@@ -148,3 +148,5 @@ def test_a_synthesis_is_joined_to_its_twin() -> None:
     assert list(line.y) == [table.utility[name] for name in names.values()]
     assert "data-independent" in chart.note
     assert "data-independent" not in tradeoff(make_results(), "auc", "node_classification_f1").note
+    limited = tradeoff(results, "auc", UTILITY, threat="link", max_risk=0.7)
+    assert limited.title == "1 of 1 defended release meets the limit of 0.7", "a twin is none"
