@@ -5,9 +5,10 @@ from __future__ import annotations
 from core.findings.channels import list_channels, shorten_names
 from core.findings.exposure import summarize_risk
 from core.findings.glossary import explain_term
-from core.findings.labels import THREAT_WORDS
+from core.findings.labels import THREAT_WORDS, metric_title
+from core.findings.numbers import format_row
 from core.findings.strongest import find_strongest
-from core.findings.tables import main_metric
+from core.findings.tables import main_metric, select_results
 from core.findings.usefulness import describe_usefulness, find_usefulness
 from core.release import ORIGINAL
 from core.report.actors import Measured
@@ -46,6 +47,9 @@ def list_figures(data: ReportData) -> list[tuple[str, str]]:
     label = next((s.guarantee.label for s in data.releases if s.id == release), "")
     if label and release != ORIGINAL:
         rows.append(("Guarantee", label))
+    kept = select_results(data.results, "links_kept", [release])
+    if release != ORIGINAL and not kept.empty:
+        rows.append((metric_title("links_kept"), format_row(kept.iloc[0])))
     useful = find_usefulness(data.results, release)
     if useful is not None:
         rows.append(("Usefulness kept", describe_usefulness(useful)))
