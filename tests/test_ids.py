@@ -33,7 +33,7 @@ TYPED = "core/cli/"
 """Options are text that is typed, which becomes methods there."""
 
 NOT_IDS = {
-    "core/report/threats.py": "rules of columns",
+    "core/report/leaving.py": "rules of columns",
     "pages/ui/columns_form.py": "rules of columns",
     "pages/ui/own_address.py": "addresses",
     "pages/ui/threat_form.py": "places that the analyst chose",
@@ -52,7 +52,7 @@ KNOWN_KEYS = {
     "core/findings/leaving.py": "depths of knowledge (core.algorithms.fingerprints)",
     "core/findings/profile.py": "a node's number of links",
     "core/findings/risk.py": "a node's number of links",
-    "core/report/results.py": "a node's number of links",
+    "core/report/people.py": "a node's number of links",
     "core/cli/publish.py": "an option of the same name",
     "pages/risk.py": "a node's number of links",
     "pages/ui/threat_form.py": "a spread of the known people",

@@ -1,8 +1,8 @@
 """The PDF report and the other documents of an audit.
 
 options    the reader's choices and the editions    data      the selected part of the audit
-decision_page, threats, graph, results, mechanisms, guarantee_cards, standards, dpia, glossary,
-appendix   the sections                             blocks    their building blocks
+decision_page, page_one, results, people, leaving, threats, graph, mechanisms, guarantee_cards,
+standards, dpia, glossary, appendix   the sections  blocks    their building blocks
 guidance, evidence, actors                          the assessment by clauses
 charts     figures for print                        document  JSON + SVG + template → PDF
 gate       the verdict for pipelines

@@ -1,4 +1,4 @@
-"""Limitations, sources, provenance and the record of decisions."""
+"""Methods, limitations, sources, provenance and the record of decisions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 from core.defenses.external import ONE_RELEASE, list_not_tested
 from core.findings.decisions import COLUMNS as DECISION_COLUMNS
 from core.findings.decisions import format_moment, list_decision_rows
-from core.findings.labels import metric_title
+from core.findings.labels import THREAT_WORDS, metric_title
 from core.findings.stopping import describe_repeats
 from core.findings.tables import describe_missing
+from core.methods import MethodInfo
 from core.registry import find_method
 from core.report import blocks
 from core.report.blocks import Block
@@ -100,40 +101,49 @@ def _describe_missing_rows(data: ReportData) -> list[list[str]]:
     return rows
 
 
-def build_sources(data: ReportData) -> list[Block]:
-    """Every method used, with its summary and citation."""
-    spec = data.view.spec
-    chosen = set(data.ids)
-    keys = [choice.key for choice in spec.attacks]
-    keys += [choice.key for choice in spec.defenses if choice.id in chosen]
-    rows = []
-    for key in dict.fromkeys(keys):
-        info = find_method(key).info
-        title = f"{info.title} (baseline)" if info.is_baseline else info.title
-        rows.append([title, info.summary, info.source])
-    rows.append(
+def build_methods(data: ReportData) -> list[Block]:
+    """Section on what was tried: every attack and defense in a line, by what it is for."""
+    forms = [attack for attack in data.results.attack.unique() if attack is not None]
+    threats: dict[str, dict[str, None]] = {}
+    for attack in forms:
+        threats.setdefault(attack.key, {})[THREAT_WORDS[attack.threat or ""].title] = None
+    attacks, defenses = _list_infos(data)
+    rows = [
         [
-            "Homophily ratios",
-            "Share of like-valued neighbours and role peers.",
-            "Yuan et al., KDD 2024, Eq. 3–5",
+            info.title,
+            "; ".join(threats.get(info.key, ("Attack",))) + (", baseline" * info.is_baseline),
+            info.summary,
         ]
-    )
-    if spec.threats.has_links:
-        rows.append(
-            [
-                "Pair profile",
-                "How near withheld links are, beside pairs without a link.",
-                "Wu et al., PPGSL, 2025, Table I",
-            ]
-        )
+        for info in attacks
+    ]
+    rows.sort(key=lambda row: row[1])
+    rows += [[info.title, "Defense", info.summary] for info in defenses]
     return [
         blocks.table(
-            ["Method", "What it does", "Source"],
+            ["Method", "Of", "What it does"],
             rows,
-            "Methods of this audit.",
-            widths=[1, 1.8, 1.6],
+            f"Methods of this audit: {data.tried.describe()}.",
+            widths=[1.1, 1.3, 2.7],
         )
     ]
+
+
+def build_sources(data: ReportData) -> list[Block]:
+    """Annex of the methods: where each is from."""
+    spec, (attacks, defenses) = data.view.spec, _list_infos(data)
+    rows = [[info.title, info.source] for info in (*attacks, *defenses)]
+    rows.append(["Homophily ratios", "Yuan et al., KDD 2024, Eq. 3–5"])
+    if spec.threats.has_links:
+        rows.append(["Pair profile", "Wu et al., PPGSL, 2025, Table I"])
+    return [blocks.table(["Method", "Source"], rows, "Sources of the methods.", widths=[1.1, 3])]
+
+
+def _list_infos(data: ReportData) -> tuple[list[MethodInfo], list[MethodInfo]]:
+    """The attacks and the defenses of the chosen releases, each once."""
+    spec, chosen = data.view.spec, set(data.ids)
+    attacks = dict.fromkeys(choice.key for choice in spec.attacks)
+    defenses = dict.fromkeys(choice.key for choice in spec.defenses if choice.id in chosen)
+    return [find_method(key).info for key in attacks], [find_method(key).info for key in defenses]
 
 
 def build_provenance(data: ReportData) -> list[Block]:

@@ -325,9 +325,9 @@ def draw_tradeoff(
         axes.set_xlabel(f"Worst case: {axis_title(risk)}")
         axes.set_ylabel(f"{metric_title(utility)}   {hint}")
         _quiet(axes, "both")
-        axes.legend(**BESIDE)
+        figure.legend(loc="outside lower left", frameon=False)
 
-    return draw(2.4, paint)
+    return draw(2.4 + 0.16 * len(table), paint, 3.2)
 
 
 def draw_transfer(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import compress
 
 from core.audit.asked.release_info import list_short_titles
-from core.findings.channels import count_channels, tabulate_channels
 from core.findings.columns import list_telling_columns
 from core.findings.decisions import format_day
 from core.findings.evidence import find_not_made, find_obstacle
@@ -15,7 +13,6 @@ from core.findings.facts import STATE_TITLES
 from core.findings.guide import describe_spec
 from core.findings.numbers import format_limited, format_measure
 from core.findings.page_summary import format_checks
-from core.findings.usefulness import describe_usefulness, find_usefulness
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
     DECISION_MEANINGS,
@@ -30,6 +27,7 @@ from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
 from core.report.disclosure import find_bound, format_bound, round_count
+from core.report.page_one import explain_terms, list_figures
 from core.report.text import clean_text
 from core.words import begin_sentence, count_noun
 
@@ -70,9 +68,10 @@ def build_decision(data: ReportData) -> list[Block]:
         result.append(blocks.warning(verdict.policy_warning))
     if chosen is not None:
         result.append(_tabulate_checks(data, chosen, list_deciding(chosen), is_brief=True))
-    result.append(blocks.facts(_list_terms(data, chosen)))
+    result.append(blocks.facts([*list_figures(data), *_list_terms(data, chosen)]))
     if not data.is_external:
         result += map(blocks.warning, list_telling_columns(data.view))
+    result.append(explain_terms(result))
     if data.options.edition != "external":
         result.append(build_signature(data))
     return result
@@ -101,14 +100,11 @@ def _build_banner(
 
 
 def _list_terms(data: ReportData, chosen: ReleaseVerdict | None) -> list[tuple[str, str]]:
-    """Usefulness kept, conditions, residual risk and the next review."""
+    """Conditions, open points, residual risk and the next review."""
     conditions = clean_text(data.view.spec.purpose.get("conditions", ""), 240) or TO_FILL
     rows = [("Conditions", conditions)]
-    if chosen is not None:
-        useful = find_usefulness(data.results, chosen.release)
-        rows = [("Usefulness kept", describe_usefulness(useful)), *rows] if useful else rows
-        if chosen.open_points:
-            rows.append(("Before any release", _shorten_untried(chosen.open_points)))
+    if chosen is not None and chosen.open_points:
+        rows.append(("Before any release", _shorten_untried(chosen.open_points)))
     rows.append(
         (
             "Residual risk",
@@ -189,10 +185,18 @@ def build_verdict(data: ReportData) -> list[Block]:
     meanings = ". ".join(f"{DECISION_TITLES[d]}: {DECISION_MEANINGS[d]}" for d in DECISION_TITLES)
     summary = clean_text(verdict.policy.summary, 400)
     result = [*_build_decisions(data, verdict), blocks.note(f"{summary} {meanings}.")]
-    detailed = choose_detailed(verdict)
-    result += [_tabulate_channels(data, release) for release in detailed[:1]]
-    result += [_tabulate_checks(data, release, list(release.checks)) for release in detailed]
-    return [*result, *_list_sources(detailed), *_build_untried(verdict)]
+    if data.subject is not None:
+        result.append(_tabulate_checks(data, data.subject, list(data.subject.checks)))
+    return [*result, *_build_untried(verdict)]
+
+
+def build_limit_tables(data: ReportData) -> list[Block]:
+    """Annex of the limits: those of the original, and where each limit comes from."""
+    if data.verdict is None:
+        return []
+    detailed = choose_detailed(data.verdict)
+    tables = [_tabulate_checks(data, release, list(release.checks)) for release in detailed[1:]]
+    return [*tables, *_list_sources(detailed)]
 
 
 def _build_decisions(data: ReportData, verdict: Verdict) -> list[Block]:
@@ -239,18 +243,19 @@ def _tabulate_checks(
     for check in checks:
         found, limit = check.evidence, check.limit
         n, ends = found.n, (found.low, found.high)
-        measured, most = format_limited(found.value, limit.limit, *ends, limit.metric)
+        exact, most = format_limited(found.value, limit.limit, *ends, limit.metric)
         if data.is_external:
             n = round_count(n)
-            measured = format_bound(limit.metric, found.value, n) or measured
+            exact = format_bound(limit.metric, found.value, n) or exact
         if limit.name not in texts:
             most = format_measure(limit.metric, limit.limit)
-        elif is_brief:
-            measured, most = texts[limit.name]
-        row = [limit.title, measured, most, STATE_TITLES[check.state]]
-        if not is_brief:
+        if is_brief:
+            measured, most = texts.get(limit.name, (exact, most))
+            row = [limit.title, measured, most, STATE_TITLES[check.state]]
+            row.append("" if measured == exact else exact)
+        else:
             who = "" if found.attack is None else found.attack.title
-            row += [who, f"{n:,}" if n else ""]
+            row = [limit.title, exact, most, STATE_TITLES[check.state], who, f"{n:,}" if n else ""]
         rows.append(row)
     name = release.made.title
     if is_brief:
@@ -258,11 +263,11 @@ def _tabulate_checks(
         where = "the full report" if data.options.edition == "summary" else "section 1"
         rest = f"; {more} more in {where}" if more else ""
         return blocks.table(
-            ["Limit", "Measured", "At most", "State"],
+            ["Limit", "Measured", "At most", "State", "Exact, 95 % interval"],
             rows,
             f"{title_deciding(release)}{rest}.",
-            numeric=(1, 2),
-            widths=[2.2, 1.0, 0.9, 0.8],
+            numeric=(1, 2, 4),
+            widths=[2.2, 0.8, 0.8, 0.7, 1.2],
             inline=True,
         )
     return blocks.table(
@@ -272,21 +277,6 @@ def _tabulate_checks(
         "highest upper end of any attack.",
         numeric=(1, 2, 5),
         widths=[2.4, 1.2, 0.6, 0.8, 1.3, 0.5],
-        inline=True,
-    )
-
-
-def _tabulate_channels(data: ReportData, release: ReleaseVerdict) -> Block:
-    """What leaves with a release, and the attacks that find people by it; others are not told
-    what was withheld from them."""
-    is_told = [c.treatment != "left out" or not data.is_external for c in release.channels]
-    channels = [*compress(release.channels, is_told)]
-    table = tabulate_channels(channels)
-    return blocks.table(
-        list(table.columns),
-        table.to_numpy().tolist(),
-        f"What leaves with {release.made.title}: {count_channels(channels)}.",
-        widths=[2.0, 0.8, 0.6, 1.6, 2.4],
         inline=True,
     )
 

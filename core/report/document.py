@@ -14,17 +14,31 @@ import typst
 from core.audit.results.view import AuditSummary, AuditView
 from core.audit.store.states import State
 from core.findings.decisions import format_day
-from core.report.appendix import build_limits, build_provenance, build_record, build_sources
+from core.report.appendix import (
+    build_limits,
+    build_methods,
+    build_provenance,
+    build_record,
+    build_sources,
+)
 from core.report.blocks import Block
 from core.report.data import ReportData
-from core.report.decision_page import build_decision, build_verdict
+from core.report.decision_page import build_decision, build_limit_tables, build_verdict
 from core.report.dpia import build_dpia, write_dpia
 from core.report.glossary import build_glossary
 from core.report.graph import build_graph
 from core.report.guarantee_cards import build_guarantees
+from core.report.leaving import build_leaving
 from core.report.mechanisms import build_mechanisms
-from core.report.options import FILES, SECTION_TITLES, SECTIONS, ReportOptions
-from core.report.results import build_attacks, build_releases, build_risk, build_tradeoff
+from core.report.options import ANNEX_TITLES, FILES, SECTION_TITLES, SECTIONS, ReportOptions
+from core.report.people import build_risk, build_risk_tables
+from core.report.results import (
+    build_attack_tables,
+    build_attacks,
+    build_releases,
+    build_tradeoff,
+    build_transfer,
+)
 from core.report.standards import build_standards
 from core.report.text import clean_text, escape_uncovered
 from core.report.threats import build_threats
@@ -32,24 +46,35 @@ from core.report.threats import build_threats
 TEMPLATE = Path(__file__).parents[2] / "assets" / "report" / "report.typ"
 PDF_STANDARD = "ua-1"
 
-BUILDERS: dict[str, Callable[[ReportData], list[Block]]] = {
+Builder = Callable[[ReportData], list[Block]]
+
+MAIN: dict[str, Builder] = {
     "verdict": build_verdict,
+    "attacks": build_attacks,
+    "risk": build_risk,
+    "releases": build_releases,
+    "tradeoff": build_tradeoff,
+    "leaving": build_leaving,
+    "methods": build_methods,
+}
+ANNEX: dict[str, Builder] = {
+    "verdict": build_limit_tables,
+    "attacks": build_attack_tables,
+    "risk": build_risk_tables,
+    "tradeoff": build_transfer,
+    "methods": build_sources,
     "threats": build_threats,
     "graph": build_graph,
-    "attacks": build_attacks,
-    "releases": build_releases,
-    "risk": build_risk,
     "homophily": build_mechanisms,
-    "tradeoff": build_tradeoff,
     "guarantees": build_guarantees,
     "standards": build_standards,
-    "dpia": build_dpia,
     "limits": build_limits,
-    "sources": build_sources,
+    "dpia": build_dpia,
     "glossary": build_glossary,
     "provenance": build_provenance,
     "signoff": build_record,
 }
+"""What an officer looks up: figures in full, clauses, costs, terms."""
 
 
 def write_report(view: AuditView, path: str | Path, options: ReportOptions | None = None) -> Path:
@@ -89,11 +114,14 @@ def build_content(view: AuditView, options: ReportOptions) -> tuple[dict[str, An
 def _build(data: ReportData) -> dict[str, Any]:
     view, options = data.view, data.options
     spec = view.spec
+    chosen = [section for section in SECTIONS if section in options.sections]
+    if spec.threats.private is None and not spec.threats.has_links:
+        chosen = [section for section in chosen if section != "homophily"]
     sections = [
-        {"title": SECTION_TITLES[section], "key": section, "blocks": BUILDERS[section](data)}
-        for section in SECTIONS
-        if section in options.sections
-        and (section != "homophily" or spec.threats.private is not None or spec.threats.has_links)
+        {"title": titles[key], "key": key, "annex": builders is ANNEX, "blocks": found}
+        for builders, titles in ((MAIN, SECTION_TITLES), (ANNEX, SECTION_TITLES | ANNEX_TITLES))
+        for key in chosen
+        if key in builders and (found := builders[key](data))
     ]
     return {
         "title": clean_text(options.title, 120) or "Privacy audit",

@@ -32,7 +32,7 @@ from core.release import ORIGINAL, Guarantee
 from core.report.actors import Measured, list_costs, list_subjects
 from core.report.data import ReportData
 from core.report.decision_page import PURPOSES, find_review_date
-from core.report.threats import describe_leaving
+from core.report.leaving import describe_leaving
 from core.words import begin_sentence, count_noun
 
 Describe = Callable[[ReportData], str]

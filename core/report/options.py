@@ -17,22 +17,32 @@ Edition = Literal["internal", "external", "summary"]
 
 SECTION_TITLES: dict[str, str] = {
     "verdict": "Limits of the policy",
+    "attacks": "Attacks on the original",
+    "risk": "Exposed nodes",
+    "releases": "Releases against the original",
+    "tradeoff": "Usefulness against risk",
+    "leaving": "What leaves",
+    "methods": "Methods",
     "threats": "Threat model",
     "graph": "The graph",
-    "attacks": "Attacks on the original",
-    "releases": "Releases against the original",
-    "risk": "Exposed nodes",
     "homophily": "Homophily (GHRatio)",
-    "tradeoff": "Usefulness against risk",
     "guarantees": "Formal guarantees",
     "standards": "Singling out, linkability and inference",
-    "dpia": "Assessment by clause",
     "limits": "Missing results and limitations",
-    "sources": "Methods and sources",
+    "dpia": "Assessment by clause",
     "glossary": "Glossary",
     "provenance": "Provenance",
     "signoff": "Record of decisions",
 }
+"""In their order: those of the main part, then those of the annex."""
+ANNEX_TITLES: dict[str, str] = {
+    "verdict": "Limits of the original, and sources of the limits",
+    "attacks": "Every attack on the original",
+    "risk": "Exposed nodes by group",
+    "tradeoff": "Every attack on every release",
+    "methods": "Sources of the methods",
+}
+"""Of the sections of the main part that go on in the annex."""
 SECTIONS = tuple(SECTION_TITLES)
 INTERNAL_SECTIONS = ("risk", "homophily", "dpia", "provenance")
 """Not in the external edition."""

@@ -1,11 +1,10 @@
-"""Threat model, published columns, and how to read the numbers."""
+"""Threat model, and how to read the numbers."""
 
 from __future__ import annotations
 
 from core.audit.asked.declared import Declaration
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.key_inputs import walk_fields
-from core.findings.leaving import describe_columns
 from core.findings.tables import list_metrics
 from core.measures.metrics import METRICS
 from core.report import blocks
@@ -39,7 +38,6 @@ def build_threats(data: ReportData) -> list[Block]:
         paragraphs.append(_describe_people(spec))
     if settings := list_settings(spec):
         paragraphs.append(f"**Settings.** {'; '.join(settings)}.")
-    paragraphs.append(f"**Published data.** {describe_leaving(data)}")
     used = [m for t in data.threats for m in list_metrics(data.results, "attack", t)]
     shown = [m for m in ("auc", "accuracy", "tpr_at_fpr_0.01", "precision_at_100") if m in used]
     reading = [
@@ -114,32 +112,6 @@ def _describe_known(data: ReportData) -> str:
         return f"{data.count(len(threats.known_people))} nodes that the analyst named"
     share = format_percent(threats.known)
     return f"{share} of the nodes, chosen at random within each class"
-
-
-def describe_leaving(data: ReportData) -> str:
-    """Published columns and their granularity; withheld ones are not named."""
-    disclosure = data.view.spec.disclosure
-    if data.view.spec.external_release is not None:
-        text = "The links and columns of the release, unchanged."
-    elif disclosure.publish_columns is None and not disclosure.generalize:
-        leaves = ["The links"]
-        if data.graph.features is not None:
-            leaves.append("the features unchanged")
-        if disclosure.utility is not None:
-            leaves.append("the utility column in file formats with columns")
-        named = " and ".join(filter(None, [", ".join(leaves[:-1]), leaves[-1]]))
-        text = f"{named}."
-    elif disclosure.publish_columns is None:
-        coarse = dict.fromkeys(text.rpartition(":")[0] for text in disclosure.generalize)
-        named = describe_columns(list(coarse), disclosure.generalize).removesuffix(
-            " No other column is."
-        )
-        text = f"{named} The other features are unchanged."
-    else:
-        text = describe_columns(disclosure.publish_columns, disclosure.generalize)
-    if disclosure.leave_out:
-        text += f" Nodes excluded: {data.count(len(disclosure.leave_out))}."
-    return text
 
 
 def _describe_people(spec: AuditSpec) -> str:

@@ -41,7 +41,8 @@ from core.report.data import ReportData
 from core.report.decision_page import build_decision
 from core.report.evidence import describe_evidence
 from core.report.options import ReportOptions
-from core.report.results import build_attacks, build_risk, build_tradeoff
+from core.report.people import build_risk
+from core.report.results import build_attacks, build_tradeoff
 from tests.oracles.audits import LINKS, PEOPLE, UTILITIES, VALUES, draw_audit
 
 Answers = dict[tuple[str, ...], Any]
@@ -133,9 +134,7 @@ def ask_pdf(view: AuditView) -> Answers:
             answers["node", row[0], threat, release] = text.replace("−", "-")
     (table,) = (block for block in build_decision(data) if block["kind"] == "table")
     answers["limits",] = [(row[0], row[3]) for row in table["rows"]]
-    figures = [
-        b for b in build_tradeoff(data) if b["kind"] == "figure" and "worst case" in b["alt"]
-    ]
+    figures = [figure for b in build_tradeoff(data) for figure in b.get("figures", (b,))]
     for threat, figure in zip(WORST, figures, strict=True):
         answers["axes", threat] = figure["alt"].partition(" of each release")[0]
     return answers

@@ -19,7 +19,7 @@ from core.findings.verdict import judge
 from core.findings.verdict_words import DECISION_TITLES, find_subject, list_deciding, title_deciding
 from core.report import ReportOptions, format_dpia
 from core.report.data import ReportData
-from core.report.decision_page import build_verdict
+from core.report.leaving import build_leaving
 from core.words import begin_sentence
 from pages.ui import documents, estimate
 from pages.ui.page import STATE_ICONS
@@ -346,7 +346,7 @@ def test_what_leaves_is_one_table_on_the_page_and_in_the_report(
     (shown,) = [t.value for t in app.run().table if "Channel" in t.value.columns]
     options = [ReportOptions(policy=policy, edition=name) for name in ("internal", "external")]
     internal, external = (
-        [b for b in build_verdict(ReportData(view, o)) if "Channel" in b.get("columns", ())]
+        [b for b in build_leaving(ReportData(view, o)) if "Channel" in b.get("columns", ())]
         for o in options
     )
     for table in (shown.to_numpy().tolist(), internal[0]["rows"]):

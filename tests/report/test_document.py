@@ -29,7 +29,7 @@ from core.report.document import build_content
 from core.report.threats import build_threats, list_settings
 from tests.figures.conftest import RELEASES, make_view, result_row
 from tests.figures.test_guarantees import make_check, make_run
-from tests.oracles.audits import tabulate_results
+from tests.oracles.audits import make_audit, tabulate_results
 from tests.oracles.graphs import two_communities
 from tests.oracles.node_risks import build_risks
 
@@ -143,7 +143,7 @@ def test_pseudonymous_content_holds_no_id_and_no_private_value_of_a_node(view):
     exposed = [
         b
         for s in content["sections"]
-        if s["key"] == "risk"
+        if s["key"] == "risk" and not s["annex"]
         for b in s["blocks"]
         if b["kind"] == "table"
     ][-1]
@@ -169,7 +169,8 @@ def test_every_figure_has_alternative_text(view):
 def test_sections_and_releases_are_chosen(view):
     options = ReportOptions(sections=("tradeoff", "signoff"), releases=(RELEASES[1],))
     content, _ = build_content(view, options)
-    assert [s["key"] for s in content["sections"]] == ["tradeoff", "signoff"]
+    keys = [(s["key"], s["annex"]) for s in content["sections"]]
+    assert keys == [("tradeoff", False), ("tradeoff", True), ("signoff", True)]
     assert "0.9" not in str(content["summary"][-1]["choices"])
     with pytest.raises(InputError, match="release must be one of the audit's"):
         build_content(view, ReportOptions(releases=("nonsense",)))
@@ -378,6 +379,22 @@ def test_preview_gives_an_image_a_page(view):
     pages = render_preview(view, ReportOptions(sections=("guarantees", "signoff")), ppi=40)
     assert len(pages) >= 1
     assert all(page.startswith(b"\x89PNG") for page in pages)
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_the_main_part_shows_the_strongest_attacks_and_counts_the_rest():
+    keys = [m.info.key for m in list_methods("link_attack") if "link" in m.threats]
+    real = [key for key in keys if not parse_attack(key).is_baseline]
+    scores = {("original", key, "auc"): 0.5 + 0.01 * i for i, key in enumerate(real)}
+    scores |= {("original", key, "auc"): 0.5 for key in set(keys) - set(real)}
+    content, _ = build_content(make_audit(scores, keys, ()), ReportOptions(sections=("attacks",)))
+    main, annex = (section["blocks"] for section in content["sections"])
+    (figure,) = [block for block in main if block["kind"] == "figure"]
+    strongest = [parse_attack(key).title for key in real[::-1][:8]]
+    assert re.findall(r"(?:\. |; )(.+?) 0\.", figure["alt"])[:8] == strongest
+    left = len(keys) - 8 - min(len(keys) - len(real), 2)
+    assert f"{left} weaker ones are in the annex" in figure["caption"]
+    assert len(next(b for b in annex if b["kind"] == "table")["rows"]) == len(keys)
 
 
 def test_charts_repeat_their_bytes_and_name_no_layout_font(view):

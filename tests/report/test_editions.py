@@ -256,9 +256,12 @@ def test_page_1_is_the_decision_page_of_every_edition(view):
         assert "a university" in str(banner["rows"])
         assert [row[0] for row in limits["rows"]] == deciding
         assert limits["caption"].startswith(title_deciding(subject))
-        assert [row["name"] for row in terms["rows"]][:2] == ["Usefulness kept", "Conditions"]
-        assert {"Residual risk", "Review by"} <= {row["name"] for row in terms["rows"]}
-        assert [b["kind"] for b in page[3:]] == ["signoff"] * (edition != "external")
+        names = [row["name"] for row in terms["rows"]]
+        exposed = ["Exposed: link inference"] * (edition == "internal")
+        told = [*exposed, "Link inference", "Tried", "Guarantee", "Usefulness kept", "Conditions"]
+        assert names[: len(told)] == told
+        assert {"Residual risk", "Review by"} <= set(names)
+        assert [b["kind"] for b in page[3:]] == ["terms"] + ["signoff"] * (edition != "external")
 
 
 def test_page_1_says_what_the_spec_fixes_and_leaves_the_rest_to_fill(view):
@@ -312,9 +315,12 @@ def test_a_column_that_tells_the_secret_is_warned_of_with_its_remedy(view):
 
 def test_the_measure_that_the_policy_limits_leads_and_its_limit_is_drawn(view):
     content, images = build_content(view, ReportOptions(sections=("attacks", "tradeoff")))
-    table = next(b for b in content["sections"][0]["blocks"] if b["kind"] == "table")
-    assert table["columns"][1] == METRICS["tpr_at_fpr_0.01"].title
-    captions = [b["caption"] for b in content["sections"][1]["blocks"] if "caption" in b]
+    ranking, tradeoff, tables = (section["blocks"] for section in content["sections"][:3])
+    title = METRICS["tpr_at_fpr_0.01"].title
+    assert next(b for b in tables if b["kind"] == "table")["columns"][1] == title
+    assert next(b for b in ranking if b["kind"] == "figure")["caption"].startswith(title)
+    figures = [f for b in tradeoff for f in b.get("figures", (b,))]
+    captions = [figure["caption"] for figure in figures]
     assert any("the policy's limit, 0.050" in caption for caption in captions)
     without = replace(view, spec=view.spec.model_copy(update={"policy": None}))
     assert build_content(without, ReportOptions(sections=("tradeoff",)))[1] != images
@@ -353,7 +359,7 @@ def test_neither_plans_nor_a_second_attacker_are_counted_as_attacks(view):
         replace(view, results=results, load_rocs=lambda: rocs),
         ReportOptions(sections=("attacks", "standards")),
     )
-    attacks, standards = (section["blocks"] for section in content["sections"])
+    _, attacks, standards = (section["blocks"] for section in content["sections"])
     table = next(b for b in standards if b["kind"] == "table")
     assert {row[0]: row[2] for row in table["rows"]}["Inference: links"] == "one attack"
     (roc,) = [b for b in attacks if b.get("name") == "roc_link.svg"]
