@@ -1,11 +1,14 @@
 """Seconds that a user waits for: help, the app's first page, quick look, stored audit, PDF.
 
     python -m tests.benchmarks.first_look [--graphs cora,nba] [--repeats N] [--install]
+    python -m tests.benchmarks.first_look --pairs N [--before CHECKOUT]
 
 Each row is one command in a process of its own, the audits in a home of their own: the first
 computes everything, the others find it stored. Processor seconds are those of all its processes,
 the workers' too, which are asked twenty times a second. `--install` clones this checkout, installs
 it as the README says, and prints the table twice: cold, right after installation, and warm.
+`--pairs` opens the first page of an empty Streamlit app, of another checkout and of this one, in
+turns, and prints the median of each and of its ratio to the empty app.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import re
 import resource
 import shutil
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,6 +31,10 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).parents[2]
+PROGRESS = re.compile(r"(\d+)/\d+ parts")
+"""Line of an audit's progress."""
+
+EMPTY_APP = 'import streamlit as st\n\nst.header("Overview")\n'
 
 
 @dataclass
@@ -38,8 +46,11 @@ class Timed:
     cells: dict[int, float] = field(default_factory=dict)
 
     def find_first(self, least: int) -> float:
-        """When so many cells were finished."""
-        return next((at for count, at in self.cells.items() if count >= least), float("nan"))
+        """When so many cells were finished; the run ends where no line said so."""
+        found = [at for count, at in self.cells.items() if count >= least]
+        if not found:
+            raise SystemExit(f"no progress of {least} parts was printed")
+        return found[0]
 
 
 def read_children() -> float:
@@ -84,7 +95,7 @@ def run(*words: str, home: Path, at: Installation) -> Timed:
         assert process.stderr is not None
         with process.stderr as lines:
             for line in lines:
-                if found := re.match(r"(\d+)/\d+ cells", line):
+                if found := PROGRESS.match(line):
                     timed.cells.setdefault(int(found[1]), time.monotonic() - began)
 
     reader = threading.Thread(target=read)
@@ -138,6 +149,25 @@ def time_first_page(home: Path, at: Installation) -> float:
             server.wait()
 
 
+def compare_first_pages(folder: Path, pairs: int, before: Path | None) -> None:
+    """First pages in turns beside an empty app: a row each."""
+    empty = folder / "empty"
+    (empty / ".streamlit").mkdir(parents=True)
+    (empty / "app.py").write_text(EMPTY_APP)
+    shutil.copy(ROOT / ".streamlit" / "config.toml", empty / ".streamlit")
+    roots = {"empty app": empty, "before": before, "this app": ROOT}
+    times: dict[str, list[float]] = {}
+    for number in range(pairs):
+        for name, root in roots.items():
+            if root is not None:
+                home = folder / f"home-{number}-{name}"
+                times.setdefault(name, []).append(time_first_page(home, Installation(root)))
+    print("| first page of | seconds, median | ratio to the empty app, median |\n|---|---|---|")
+    for name, seconds in times.items():
+        ratios = [s / e for s, e in zip(seconds, times["empty app"], strict=True)]
+        print(f"| {name} | {statistics.median(seconds):.2f} | {statistics.median(ratios):.2f} |")
+
+
 def _is_listening(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
@@ -171,7 +201,13 @@ def main() -> None:
     parser.add_argument("--graphs", default="cora")
     parser.add_argument("--repeats", default="3")
     parser.add_argument("--install", action="store_true")
+    parser.add_argument("--pairs", type=int)
+    parser.add_argument("--before", type=Path)
     options = parser.parse_args()
+    if options.pairs:
+        with tempfile.TemporaryDirectory(prefix="first-look-") as name:
+            compare_first_pages(Path(name), options.pairs, options.before)
+        return
     with tempfile.TemporaryDirectory(prefix="first-look-") as name:
         folder, graphs = Path(name), options.graphs.split(",")
         at = install(folder) if options.install else Installation()

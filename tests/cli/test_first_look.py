@@ -6,7 +6,20 @@ import re
 
 import pytest
 
+from core.cli.audit import _show_on_terminal
 from tests.benchmarks import first_look
+
+
+def test_it_reads_the_progress_that_an_audit_prints(capsys) -> None:
+    _show_on_terminal()(3, 12, "GAE on the original")
+    found = first_look.PROGRESS.match(capsys.readouterr().err)
+    assert found is not None
+    assert found[1] == "3"
+
+
+def test_it_fails_where_an_audit_printed_none() -> None:
+    with pytest.raises(SystemExit, match="no progress of 1 parts"):
+        first_look.Timed(cells={0: 0.5}).find_first(1)
 
 
 @pytest.mark.slow
