@@ -19,6 +19,9 @@ from pages.ui.text import escape, format_cell
 from pages.ui.theme import current_theme
 
 POLL_S = 2.0
+CHART_S = 10.0
+"""Seconds between drawings of a running search: its chart takes the processors from it."""
+
 TIMES = (300, 900, 3_600, None)
 START_SHARE = 25
 
@@ -136,9 +139,15 @@ def _show_progress(request: SearchRequest) -> None:
         st.info(f"The search is running. {doing}.", icon=":material/progress_activity:")
         if st.button("Stop the search", key="search-stop", icon=":material/stop_circle:"):
             searches.stop(request.id)
-        _draw_tried(progress)
+
+    @st.fragment(run_every=CHART_S)
+    def draw() -> None:
+        progress = searches.find_progress(request.id)
+        if progress is not None:
+            _draw_tried(progress)
 
     watch()
+    draw()
 
 
 def _read(request: SearchRequest) -> SearchProgress:
