@@ -80,7 +80,7 @@ def test_ten_people_found_by_the_order_of_rows_are_no_chance(count, found):
 
 
 def test_one_withheld_link_among_pairs_added_by_noise_is_chance():
-    """Half of all pairs are released: one withheld link is among them by chance, all of eleven are not."""
+    """Half of all pairs are released: one of one is there by chance, eleven of eleven are not."""
     i, j = np.triu_indices(30, 1)
     original = Graph.from_pairs(np.stack([i[::20], j[::20]], 1), 30)
     withheld = [(str(a), str(b)) for a, b in original.edges[:11].tolist()]
