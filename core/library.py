@@ -27,7 +27,7 @@ from core.audit.store.states import State
 from core.cli.arguments import DEFAULT_SHARE
 from core.cli.audit import Show, compute_audit, judge_audit
 from core.cli.audit_spec import choose_policy, identify_command, needs_links
-from core.cli.publish import check_suffix, write_publishing
+from core.cli.publish import check_suffix, choose_pseudonyms, write_publishing
 from core.cli.team import open_service
 from core.cli.terminal import make_folder
 from core.errors import AuditError, InputError
@@ -280,7 +280,8 @@ def publish(
     *,
     private: str | None = None,
     attributes: Iterable[str] = (),
-    pseudonyms: bool | None = None,
+    pseudonyms: bool | str | None = None,
+    domain: str | None = None,
     **fields: Any,
 ) -> list[Path]:
     """Publish a graph: one release with fresh noise, entered in the ledger and written.
@@ -289,7 +290,8 @@ def publish(
     private     column that must stay private
     attributes  columns that leave
     pseudonyms  whether the ids are replaced; has to be said where an audit of the graph looks for
-                people behind pseudonyms
+                people behind pseudonyms. `keyed:FILE`: by those that the file's secret makes for
+                the recipient `domain`, the same in every release
     fields      further fields by name: `budget`, `lineage`, `publish_columns` …
                 (core.audit.asked.publish_spec)
 
@@ -314,7 +316,8 @@ def publish(
     own = {**fields, "private": private, "graph_hash": graph.content_hash}
     spec = PublishSpec.check_fields({**own, "defense": identify_command(choice)})
     make_folder(path.parent)
-    return write_publishing(graph, spec, path, tuple(attributes), pseudonyms)[2]
+    renaming = choose_pseudonyms(pseudonyms, domain)
+    return write_publishing(graph, spec, path, tuple(attributes), renaming)[2]
 
 
 def _list(given: Any) -> list[Any]:

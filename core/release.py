@@ -60,12 +60,18 @@ class Guarantee:
         return self.epsilon if self.epsilon_transcript is None else self.epsilon_transcript
 
     @property
+    def delta_received(self) -> float:
+        """δ for the recipient of the release: 2δ if both ends report a link (Dwork et al., 2006,
+        Theorem 1, for two reports)."""
+        return self.delta if self.epsilon_transcript is None else 2.0 * self.delta
+
+    @property
     def label(self) -> str:
         """Table entry: "edge-DP, ε = 6", "empirical only" or "not known"; ε is the recipient's."""
         if not self.is_private:
             return "empirical only" if self.is_known else "not known"
         names = {"edge": "edge-DP", "link": "link-local DP", "node": "node-DP"}
-        delta = f", δ = {self.delta:g}" if self.delta else ""
+        delta = f", δ = {self.delta_received:g}" if self.delta else ""
         return f"{names[self.unit]}, ε = {self.epsilon_received:g}{delta}"
 
 

@@ -21,6 +21,7 @@ from core.errors import AccessError, InputError
 if TYPE_CHECKING:
     from core.audit.asked.publish_spec import PublishSpec
     from core.audit.store.database import Store
+    from core.data.keyed_pseudonyms import KeyedPseudonyms
     from core.graph import Graph
     from core.release import Release
 
@@ -30,7 +31,7 @@ FIELDS = ("known", "publish_columns", "generalize")
 STATISTICS_FIELDS = ("epsilon", "max_degree", "mixing_column")
 """Options of statistics only."""
 
-GRAPH_FIELDS = (*FIELDS, "hide_links", "publisher_knows", "leave_out", "pseudonyms")
+GRAPH_FIELDS = (*FIELDS, "hide_links", "publisher_knows", "leave_out", "pseudonyms", "domain")
 """Options of graphs only."""
 
 
@@ -47,9 +48,23 @@ def add_publish(publish: argparse.ArgumentParser) -> None:
     add_leave_out(publish)
     publish.add_argument(
         "--pseudonyms",
-        action=argparse.BooleanOptionalAction,
-        help="replace the ids by numbers in random order; who is who is not kept. Has to be said "
-        "where an audit of the graph looks for people behind pseudonyms",
+        nargs="?",
+        const=True,
+        metavar="keyed:FILE",
+        help="replace the ids by numbers in random order; who is who is not kept. With the secret "
+        "of a file, which is made if it is not there, a person has the same pseudonym in all "
+        "releases for one recipient",
+    )
+    publish.add_argument(
+        "--no-pseudonyms",
+        dest="pseudonyms",
+        action="store_false",
+        default=None,
+        help="let the ids leave; one of both has to be said where an audit of the graph looks for "
+        "people behind pseudonyms",
+    )
+    publish.add_argument(
+        "--domain", metavar="NAME", help="recipient whose pseudonyms keyed:FILE makes"
     )
     publish.add_argument(
         "--out",
@@ -89,13 +104,43 @@ def _publish_graph(options: argparse.Namespace) -> int:
     shown = (options.utility,) if options.utility else ()
     leaving = list_released(spec, graph, choice.make_defense(), shown)
     told = describe_columns(leaving, spec.disclosure.generalize)
-    release, provenance, paths = write_publishing(
-        graph, spec, options.out, shown, options.pseudonyms, told
-    )
+    pseudonyms = choose_pseudonyms(options.pseudonyms, options.domain)
+    release, provenance, paths = write_publishing(graph, spec, options.out, shown, pseudonyms, told)
     files = ", ".join(path.name for path in paths)
     say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
     _show_totals(provenance)
     return 0
+
+
+def choose_pseudonyms(
+    given: bool | str | None, domain: str | None = None
+) -> bool | KeyedPseudonyms | None:
+    """The pseudonyms that are asked for; a secret that is not there is made, and it is said so.
+
+    given   whether ids are replaced, or `keyed:FILE`
+    domain  with a file: the recipient
+    """
+    from core.data.keyed_pseudonyms import KeyedPseudonyms, check_domain, find_secret, make_secret
+
+    if not isinstance(given, str):
+        if domain is not None:
+            remedy = "add --pseudonyms keyed:FILE, or leave it out"
+            raise InputError("--domain", "is for keyed pseudonyms only", domain, remedy)
+        return given
+    kind, _, name = given.partition(":")
+    if kind != "keyed" or not name:
+        remedy = "such as --pseudonyms keyed:clinic.secret --domain clinic"
+        raise InputError("--pseudonyms", "must have no value, or be keyed:FILE", given, remedy)
+    path = Path(name).expanduser()
+    recipient, secret = check_domain(domain), find_secret(path)
+    if secret is None:
+        secret = make_secret(path)
+        say(
+            f"A new secret of pseudonyms is in {path}. Whoever has it finds people behind their "
+            "pseudonyms, and without it the next release has other ones: keep it, and apart from "
+            "releases and backups."
+        )
+    return KeyedPseudonyms(secret, recipient)
 
 
 def check_suffix(path: Path) -> str:
@@ -112,14 +157,15 @@ def write_publishing(
     spec: PublishSpec,
     path: Path,
     attributes: Sequence[str] = (),
-    pseudonyms: bool | None = None,
+    pseudonyms: bool | KeyedPseudonyms | None = None,
     told: str = "",
 ) -> tuple[Release, dict[str, Any], list[Path]]:
     """Draw a release with fresh noise, enter it in the ledger and write it; returns it with its
     provenance and files.
 
     attributes  columns that leave where the spec names none
-    pseudonyms  whether ids are replaced; None, no, unless an audit counts them as left out
+    pseudonyms  whether ids are replaced, or by which; None, no, unless an audit counts them as
+                left out
     told        said before the ledger is charged
 
     Raises InputError then.
@@ -128,12 +174,18 @@ def write_publishing(
     from core.audit.store.accounts import LOCAL
     from core.audit.store.database import Store
     from core.audit.store.team import Team
+    from core.data.keyed_pseudonyms import KeyedPseudonyms
     from core.data.writers import write_release
     from core.seeding import Seed
 
+    defense = spec.defense.make_defense()
+    keyed = pseudonyms if isinstance(pseudonyms, KeyedPseudonyms) else None
+    if keyed is not None and not defense.keeps_nodes:
+        remedy = "write --pseudonyms without a file"
+        raise InputError("--pseudonyms keyed", "needs a defense that keeps the nodes", None, remedy)
     with closing(Store()) as store:
         _check_run(store, graph)
-        is_renamed = pseudonyms or spec.defense.make_defense().renames_nodes
+        is_renamed = bool(pseudonyms) or defense.renames_nodes
         if not is_renamed and pseudonyms is None:
             check_ids(store, spec.graph_hash)
         release = publish_release(graph, spec)
@@ -141,7 +193,8 @@ def write_publishing(
             say(told)
         run = secrets.token_hex(8)
         provenance = enter_publishing(store, graph, spec, release, run)
-        Team(store).record(LOCAL, "publish release", run)
+        domain = "" if keyed is None else f"domain: {keyed.domain}"
+        Team(store).record(LOCAL, "publish release", run, domain)
     with stage_outputs(path.parent) as folder:
         paths = write_release(
             release,
@@ -151,7 +204,7 @@ def write_publishing(
             (check_suffix(path),),
             attributes=attributes,
             columns=_list_columns(release, spec),
-            pseudonyms=Seed.from_entropy() if is_renamed else None,
+            pseudonyms=keyed or (Seed.from_entropy() if is_renamed else None),
         )
     return release, provenance, [path.parent / made.name for made in paths]
 

@@ -22,6 +22,7 @@ import pandas as pd
 from scipy import sparse
 
 from core.attribute import Attribute
+from core.data.keyed_pseudonyms import KeyedPseudonyms
 from core.data.link_events import list_events, pack_events
 from core.data.text_input import escape_cell
 from core.errors import InputError
@@ -47,7 +48,7 @@ def write_release(
     *,
     attributes: Sequence[str] = (),
     columns: Sequence[str] | None = None,
-    pseudonyms: Seed | None = None,
+    pseudonyms: Seed | KeyedPseudonyms | None = None,
 ) -> list[Path]:
     """Write the release and `<stem>.provenance.json`; returns the files' paths, that one last.
 
@@ -58,7 +59,8 @@ def write_release(
     columns      names of all published columns, attributes and features, and `attributes` is
                  ignored; None: those attributes alone, and no features
     pseudonyms   a seed: ids are replaced by n1 … nN in an order drawn from it (the order of the
-                 nodes changes too). Use `Seed.from_entropy()`; the mapping is not kept.
+                 nodes changes too). Use `Seed.from_entropy()`; the mapping is not kept. Or the
+                 keyed pseudonyms of a domain, which the provenance names
 
     CSV is <stem>.csv (source, target, weight, columns of links) and <stem>.nodes.csv (id,
     attributes); Parquet is the same two tables; "pt" are PyG's tensors in <stem>.pt, beside the
@@ -76,7 +78,10 @@ def write_release(
         named = {name: graph.attribute(name) for name in attributes}
         # What no file holds is not hashed either: a hash confirms guesses.
         graph = replace(graph, attributes=named, features=None, feature_names=())
-    graph = sort_nodes(graph) if pseudonyms is None else shuffle_nodes(graph, pseudonyms)
+    if isinstance(pseudonyms, Seed):
+        graph = shuffle_nodes(graph, pseudonyms)
+    else:
+        graph = sort_nodes(graph) if pseudonyms is None else pseudonyms.rename_nodes(graph)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     path = locate_provenance(folder, stem)
@@ -100,6 +105,8 @@ def write_release(
             "content_hash": graph.content_hash,
         },
     }
+    if isinstance(pseudonyms, KeyedPseudonyms):
+        record["release"]["pseudonym_domain"] = pseudonyms.domain
     if graph.link_table is not None:
         record["release"]["link_columns"] = list(graph.link_table.columns)
     text = format_record(record, hash_files(folder, paths), indent=2, sort_keys=True, default=str)

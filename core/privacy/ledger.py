@@ -39,7 +39,7 @@ class Entry:
     """One publishing run.
 
     run      its id: a run counts once, however often its file is downloaded
-    epsilon  as received; None without a guarantee
+    epsilon, delta  as received; ε is None without a guarantee
     """
 
     run: str
@@ -60,7 +60,7 @@ class Entry:
             guarantee.unit,
             guarantee.relation,
             guarantee.epsilon_received if guarantee.is_private else None,
-            guarantee.delta,
+            guarantee.delta_received,
         )
 
     def covers(self, unit: Protected) -> bool:

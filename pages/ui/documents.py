@@ -14,6 +14,7 @@ import streamlit as st
 
 from core.audit.results.export import describe_audit, make_file_name
 from core.audit.results.view import AuditView
+from core.data.keyed_pseudonyms import KeyedPseudonyms
 from core.data.writers import write_release
 from core.findings.channels import describe_channels
 from core.findings.uses import describe_uses
@@ -65,11 +66,14 @@ def make_archive(
     provenance: dict[str, Any],
     formats: Sequence[str],
     attributes: Sequence[str],
-    pseudonyms: bool,
+    pseudonyms: bool | KeyedPseudonyms,
     columns: Sequence[str] | None = None,
 ) -> bytes:
-    """Zip archive of the release's files and its provenance; `columns` as in `write_release`."""
-    buffer = io.BytesIO()
+    """Zip archive of the release's files and its provenance; `columns` as in `write_release`.
+
+    pseudonyms  whether ids are replaced, or by which
+    """
+    buffer, keyed = io.BytesIO(), pseudonyms if isinstance(pseudonyms, KeyedPseudonyms) else None
     with tempfile.TemporaryDirectory() as folder:
         paths = write_release(
             release,
@@ -79,7 +83,7 @@ def make_archive(
             tuple(formats),
             attributes=attributes,
             columns=columns,
-            pseudonyms=Seed.from_entropy() if pseudonyms else None,
+            pseudonyms=keyed or (Seed.from_entropy() if pseudonyms else None),
         )
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in paths:

@@ -10,6 +10,7 @@ from core.audit.asked.publish_spec import PublishSpec
 from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.results.view import AuditView, PublishProgress
 from core.audit.store.states import State
+from core.data.keyed_pseudonyms import MAX_DOMAIN, KeyedPseudonyms, check_domain, parse_secret
 from core.data.link_release import list_link_columns
 from core.errors import AuditError
 from core.findings.leaving import describe_columns, list_columns, list_released
@@ -202,6 +203,7 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
     def hand_out() -> bytes:
         run = authorised.hand_out(progress.id)
         assert run.release is not None
+        assert pseudonyms is not None
         return documents.make_archive(
             run.release,
             f"{view.spec.graph_name}-{run.release.defense}",
@@ -238,15 +240,10 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
                 named = [*columns, *list_link_columns(release.graph)]
                 rules = progress.spec.disclosure.generalize
                 st.caption(escape(describe_columns(named, rules), 400))
-        is_fixed = _leaves_ids_out(view, choice.id)
-        why = " The audit counts the ids as left out." if is_fixed else ""
-        pseudonyms = right.toggle(
-            "Replace ids",
-            True,
-            key=f"publish-pseudonyms-{is_fixed}",
-            help=f"Nodes get new numbers in random order. The mapping is not stored.{why}",
-            disabled=is_fixed,
-        )
+        with right:
+            pseudonyms = _choose_pseudonyms(
+                _leaves_ids_out(view, choice.id), choice.make_defense().keeps_nodes
+            )
         st.download_button(
             "Download the release",
             record_handout(view, choice.id, hand_out),
@@ -255,7 +252,7 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             key="publish-download",
             type="primary",
             on_click="ignore",
-            disabled=not formats,
+            disabled=not formats or pseudonyms is None,
             icon=":material/folder_zip:",
         )
         with st.expander("Provenance"):
@@ -267,6 +264,46 @@ def _leaves_ids_out(view: AuditView, release: str) -> bool:
     found = judge_view(view).find(release)
     channels = () if found is None else found.channels
     return any(c.kind == "ids" and c.treatment == "left out" for c in channels)
+
+
+def _choose_pseudonyms(is_fixed: bool, keeps_nodes: bool) -> bool | KeyedPseudonyms | None:
+    """Whether the ids are replaced, or by which pseudonyms; None while these are not complete.
+
+    is_fixed     whether the ids must not leave
+    keeps_nodes  whether the release's nodes are the graph's, so that a person can be named again
+    """
+    why = " The audit counts the ids as left out." if is_fixed else ""
+    is_renamed = st.toggle(
+        "Replace ids",
+        True,
+        key=f"publish-pseudonyms-{is_fixed}",
+        help=f"Nodes get new numbers in random order. The mapping is not stored.{why}",
+        disabled=is_fixed,
+    )
+    if not is_renamed or not keeps_nodes:
+        return bool(is_renamed)
+    with st.popover("Same pseudonyms each time", width="stretch"):
+        domain = st.text_input(
+            "Recipient",
+            max_chars=MAX_DOMAIN,
+            key="publish-domain",
+            help="A person has one pseudonym in all releases for this recipient, and another one "
+            "in those for every other recipient.",
+        )
+        file = st.file_uploader(
+            "Secret",
+            key="publish-secret",
+            help="A file of 64 hexadecimal digits, which the command `publish --pseudonyms "
+            "keyed:FILE` makes. It is not stored: keep it apart from releases and backups.",
+        )
+    if file is None and not domain.strip():
+        return True
+    try:
+        name, content = check_domain(domain), b"" if file is None else file.getvalue()
+        return KeyedPseudonyms(parse_secret(content, "secret of the pseudonyms"), name)
+    except AuditError as error:
+        page.show_error(error)
+        return None
 
 
 def _choose_attributes(view: AuditView, release: Release) -> list[str]:

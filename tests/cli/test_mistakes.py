@@ -51,6 +51,8 @@ WRONG = {
     f"{AUDIT} --private label --publisher-knows noen --out OUT": "must be one of.*mean 'none'",
     f"{PUBLISH} --defense edge_rand --out OUT.xls": "output file must end in .csv",
     f"{PUBLISH} --out OUT.csv": "publish needs either --defense or --statistics",
+    f"{PUBLISH} --defense edge_rand --pseudonyms kyed:s --out OUT.csv": "or be keyed:FILE",
+    f"{PUBLISH} --defense edge_rand --domain clinic --out OUT.csv": "is for keyed pseudonyms only",
     "doctor --restor": "argument --restore: expected one argument",
 }
 

@@ -10,7 +10,13 @@ from scipy import sparse
 
 from core.attribute import Attribute
 from core.data.catalogue import load_dataset
-from core.data.external_release import align_release, is_unchanged, lacks_columns
+from core.data.external_release import (
+    align_release,
+    check_withheld,
+    count_found_by_order,
+    is_unchanged,
+    lacks_columns,
+)
 from core.data.node_pairs import load_pseudonyms
 from core.errors import InputError
 from core.graph import Graph
@@ -58,7 +64,32 @@ def test_columns_of_the_original_leave_without_what_is_secret():
     assert found.edges.tolist() == [[0, 1], [0, 3]]
     bare = make_release(attributes={})
     secret = align_release(ORIGINAL, bare, ("z", "city"), takes_columns=True)
+    assert (list(found.attributes), list(secret.attributes)) == (["city"], [])
     assert secret.feature_names == ("x",)
+
+
+@pytest.mark.parametrize(("count", "found"), [(9, 0), (10, 10)])
+def test_ten_people_found_by_the_order_of_rows_are_no_chance(count, found):
+    """Of a random order one is expected."""
+    names = tuple(f"n{k:02}" for k in range(30))
+    pairs = np.stack([np.arange(29), np.arange(1, 30)], 1)
+    original = Graph.from_pairs(pairs, 30, node_ids=names)
+    order = np.array([*range(count), *range(count + 1, 30), count])
+    hidden = [f"x{k:02}" for k in np.random.default_rng(0).permutation(30)]
+    assert count_found_by_order(original, hidden, order) == found
+
+
+def test_one_withheld_link_among_pairs_added_by_noise_is_chance():
+    """Half of all pairs are released: one of one is there by chance, eleven of eleven are not."""
+    i, j = np.triu_indices(30, 1)
+    original = Graph.from_pairs(np.stack([i[::20], j[::20]], 1), 30)
+    withheld = [(str(a), str(b)) for a, b in original.edges[:11].tolist()]
+    added = np.stack([i[1::2], j[1::2]], 1)
+    one = original.with_edges(np.concatenate([added, original.edges[:1]]))
+    assert check_withheld(original, one, withheld[:1]) == 1
+    eleven = original.with_edges(np.concatenate([added, original.edges[:11]]))
+    with pytest.raises(InputError, match="must not have the withheld links; got 11 of 11"):
+        check_withheld(original, eleven, withheld)
 
 
 def test_a_published_secret_is_refused():

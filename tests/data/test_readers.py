@@ -461,3 +461,12 @@ def test_typed_parquet_columns(tmp_path):
     assert graph.attribute("member").codes.tolist() == [1, 0, 1, 1]
     assert graph.attribute("team").codes.tolist() == [0, 1, 0, -1]
     assert graph.attribute("born").codes.tolist() == [0, 0, 1, 1]
+
+
+def test_weights_follow_the_links_that_are_not_dropped(tmp_path):
+    (tmp_path / "l.csv").write_text("source,target,weight\na,x,5\na,b,7\nx,b,2\nb,c,3\n")
+    (tmp_path / "n.csv").write_text("id,age\na,30\nb,40\nc,50\n")
+    graph = load_graph(
+        tmp_path / "l.csv", nodes_path=tmp_path / "n.csv", missing_nodes="drop"
+    ).graph
+    assert (graph.edges.tolist(), graph.weights.tolist()) == ([[0, 1], [1, 2]], [7, 3])

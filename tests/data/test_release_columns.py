@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from core.attribute import Attribute
-from core.data.release_columns import OTHER, Rule, choose_columns, forget_values, leave_out_people
+from core.data.release_columns import (
+    NUMERIC,
+    OTHER,
+    Rule,
+    choose_columns,
+    forget_values,
+    leave_out_people,
+    show_columns,
+)
 from core.errors import InputError
 from core.graph import Graph
 
@@ -170,3 +178,35 @@ def test_rules_that_do_not_fit_are_one_line(publish, rules, said):
 def test_a_stranger_cannot_be_left_out():
     with pytest.raises(InputError, match="person left out must be in the graph"):
         leave_out_people(make_people(), ["nobody"])
+
+
+def show(classes, codes):
+    """Features that attackers see of one published column."""
+    codes = np.array(codes)
+    pairs = np.stack([np.arange(len(codes) - 1), np.arange(1, len(codes))], axis=1)
+    column = Attribute("age", codes, tuple(classes))
+    graph = Graph.from_pairs(pairs, len(codes), attributes={"age": column})
+    return show_columns(graph, ["age"])
+
+
+def test_many_numbers_are_one_feature_and_few_are_classes():
+    """Eleven numbers are one column, its unknown value their mean; ten are ten columns."""
+    eleven = show(map(str, range(11)), [*range(11), -1])
+    assert eleven.feature_names == ("age",)
+    assert eleven.features[:, 0].tolist() == [*range(11), 5]
+    ten = show(map(str, range(10)), [*range(10), -1])
+    assert ten.feature_names == tuple(f"age={k}" for k in range(10))
+    assert (ten.features == np.eye(11, 10)).all()
+    words = show([*map(str, range(10)), "x"], range(11))
+    assert len(words.feature_names) == 11
+
+
+def test_merged_numbers_are_in_the_order_of_numbers():
+    graph = show(["1", "9", "10", "11", "100"], [0, 1, 2, 3, 4])
+    coarse = choose_columns(graph.without_features(graph.feature_names), None, ["age:cap=50"])
+    assert coarse.attributes["age"].classes == ("1", "9", "10", "11", "50")
+
+
+def test_a_number_at_the_beginning_of_an_interval_is_in_it():
+    """0.3 / 0.1 is 2.9999999999999996."""
+    assert NUMERIC["bin"](np.array([0.3, 0.7, 0.29]), 0.1) == pytest.approx([0.3, 0.7, 0.2])

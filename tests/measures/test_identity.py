@@ -39,6 +39,14 @@ def test_sets_by_hand():
     assert risk.base == pytest.approx(1 / 16)
 
 
+def test_sets_that_lack_their_node_do_not_count_for_k():
+    threat = draw_identity_threat(isolated_node(), Seed(0), num_seeds=0)
+    sizes, contains = np.full(16, 7), np.ones(16, bool)
+    sizes[0], contains[0] = 2, False
+    found = by_name(measure_anonymity(AnonymitySets(sizes, contains), threat))
+    assert found["k_anonymity"].value == 7
+
+
 @given(data=st.data())
 @settings(max_examples=20)
 def test_expected_found_is_what_guessing_finds(data):
@@ -62,6 +70,7 @@ def test_matches_by_hand():
     candidates[first, 0], candidates[second, 1] = people[first], people[second]
     confidence = np.full(40, 0.2)
     confidence[wanted[6:12]] = 0.95  # three right, three wrong
+    confidence[wanted[6]] = 0.9  # one of them at the limit
     found = by_name(measure_matches(Matches(candidates, confidence), threat))
     assert found["hits_at_1"].value == pytest.approx(9 / 36)
     assert found["hits_at_10"].value == pytest.approx(27 / 36)

@@ -237,3 +237,49 @@ def test_attribute_roc_ends_and_chance(num_classes):
     np.testing.assert_allclose(roc.tpr, FPR_GRID)
     perfect = compute_attribute_roc(ClassProbabilities(np.eye(num_classes)[codes]), threat)
     np.testing.assert_allclose(perfect.tpr, 1.0)
+
+
+def test_of_equal_classes_the_second_is_positive():
+    codes = np.arange(400) % 2
+    scores = np.random.default_rng(1).normal(size=400) ** 2 * np.where(codes, 1.0, 0.3)
+    values = np.exp(np.stack([-scores, scores], axis=1))
+    values /= values.sum(axis=1, keepdims=True)
+    threat = attribute_threat(codes, 2)
+    found = by_metric(measure_class_probabilities(ClassProbabilities(values), threat))
+    expected = [
+        compute_roc(values[3:, c], codes[3:] == c).at(0.01)  # the first three are not hidden
+        for c in (0, 1)
+    ]
+    assert expected[0] != pytest.approx(expected[1], abs=0.02)
+    assert found["tpr_at_fpr_0.01"].value == pytest.approx(expected[1])
+
+
+def test_a_class_of_everybody_hidden_is_not_ranked():
+    codes = np.zeros(40, int)
+    p = softmax(np.random.default_rng(0).normal(size=(40, 3)))
+    found = by_metric(
+        measure_class_probabilities(ClassProbabilities(p), attribute_threat(codes, 3))
+    )
+    for metric in ("auc", "tpr_at_fpr_0.01"):
+        assert found[metric].value is None
+        assert found[metric].reason == "needs nodes of two classes"
+
+
+def test_one_class_that_the_sample_cannot_resolve_leaves_no_mean():
+    """A class of 300 has 87 hidden others, too few for 1 in 100."""
+    codes = np.repeat([0, 1, 2], [45, 45, 300])
+    p = softmax(np.random.default_rng(0).normal(size=(len(codes), 3)))
+    found = by_metric(
+        measure_class_probabilities(ClassProbabilities(p), attribute_threat(codes, 3))
+    )
+    assert found["tpr_at_fpr_0.01"].value is None
+    assert "87 of 100 negative cases" in found["tpr_at_fpr_0.01"].reason
+
+
+def test_a_perfect_ranking_of_classes_keeps_an_interval():
+    codes = np.arange(30) % 3
+    found = measure_class_probabilities(
+        ClassProbabilities(np.eye(3)[codes]), attribute_threat(codes, 3)
+    )
+    assert by_metric(found)["auc"].value == 1.0
+    assert by_metric(found)["auc"].variance > 0.001

@@ -21,6 +21,7 @@ from core.report import ReportOptions
 from core.report.disclosure import (
     FEW,
     SMALL,
+    find_bound,
     format_bound,
     format_count,
     round_count,
@@ -195,3 +196,12 @@ def test_rounding_changes_no_other_value():
     rounded = round_results(rows)
     pd.testing.assert_series_equal(rounded.value, rows.value)
     assert set(rounded.n) <= {40}
+
+
+def test_ten_people_are_told_of_and_nine_are_not():
+    assert (round_count(9), round_count(10), round_count(15)) == (0, 10, 20)
+    assert (format_count(9), format_count(10)) == (FEW, "about 10")
+    for people, bound in ((9, "below"), (10, None), (70, None), (71, "above")):
+        found = find_bound("expected_found", people / 80, 80)
+        assert (found and found[0]) == bound
+    assert find_bound("auc", 0.01, 100) is None

@@ -166,12 +166,13 @@ def test_judged_pairs_are_all_links_all_lies_and_others_with_their_weight(name):
     assert lies.sum() == (~graph.contains_pairs(released.edges)).sum()
 
 
-def test_measures_equal_a_loop_over_every_pair_of_the_graph():
-    """Weight 3 for a pair means three such pairs."""
+@pytest.mark.parametrize("digits", [1, 0])
+def test_measures_equal_a_loop_over_every_pair_of_the_graph(digits):
+    """Weight 3 for a pair means three such pairs; without digits most scores are tied."""
     rng = np.random.default_rng(0)
     truth = np.arange(60) < 20
     weights = np.where(truth, 1, rng.integers(1, 4, 60)).astype(float)
-    scores = np.round(rng.normal(size=60) + truth, 1)
+    scores = np.round(rng.normal(size=60) + truth, digits)
     released = rng.random(60) < 0.5
     pairs = np.stack([np.arange(60), np.arange(60) + 60], 1)
     threat = ReleasedThreat(pairs[:20], pairs[20:], 0.1, weights=weights, released=released)
@@ -207,3 +208,15 @@ def test_nothing_inside_is_said_so():
     empty = replace(threat, released=np.zeros(len(threat.released), bool))
     found = {m.metric: m for m in measure_released(PairScores(np.zeros(len(empty.pairs))), empty)}
     assert "no links" in found["released_precision"].reason
+
+
+@pytest.mark.parametrize("count", [0, 5])
+def test_cases_of_one_kind_alone_have_no_measure(count):
+    """A complete graph has no pair that is no link, an empty one none that is."""
+    pairs = np.stack([np.arange(5), np.arange(5) + 5], 1)
+    threat = ReleasedThreat(
+        pairs[:count], pairs[count:], 0.5, weights=np.ones(5), released=np.ones(5, bool)
+    )
+    found = measure_released(PairScores(np.arange(5.0)), threat)
+    assert len(found) == 6
+    assert {item.reason for item in found} == {"needs cases of both kinds"}
