@@ -88,7 +88,7 @@ def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
                 **({"started by": names.get(audit.person, "")} if names else {}),
                 "state": _describe_state(audit),
                 "started": datetime.fromisoformat(audit.created),
-                "took": show_seconds(audit.seconds),
+                "took": show_seconds(audit.seconds) if audit.seconds else "–",
                 "nodes": audit.num_nodes,
                 "secret": ", ".join(THREATS[threat] for threat in audit.threats),
             }

@@ -202,7 +202,7 @@ class AuditService:
         spec, cells = audit.spec, plan_audit(audit)
         audit_id = secrets.token_hex(5)
         provenance = {**describe_run(spec), **(marks or {})}
-        self._store.add_audit(audit_id, name or _name_audit(spec), spec, cells, provenance, person)
+        self._store.add_audit(audit_id, name or _format_name(spec), spec, cells, provenance, person)
         self._run(audit_id, (audit, cells))
         return audit_id
 
@@ -517,7 +517,7 @@ class AuditService:
                 cache.popitem(last=False)
 
 
-def _name_audit(spec: AuditSpec) -> str:
+def _format_name(spec: AuditSpec) -> str:
     """ "social, Partner under contract, 27 Nov 2026"."""
     now = datetime.now(UTC)
     policy = str((spec.policy or {}).get("title", ""))
