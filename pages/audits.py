@@ -17,6 +17,7 @@ from core.findings.strongest import answer_attack
 from core.findings.tables import list_threats
 from core.words import count_noun, format_percent
 from pages.ui import cache, login, page, service, session
+from pages.ui.policy import describe_end
 from pages.ui.text import escape, show_seconds
 
 THREATS = {"link": "links", "attribute": "attribute", "identity": "re-identification"}
@@ -42,15 +43,15 @@ def main() -> None:
         selection_mode="multi-row",
         height=min(38 + 35 * len(audits), 480),
         column_config={
-            "audit": st.column_config.TextColumn("Audit", width=125),
+            "audit": st.column_config.TextColumn("Audit", width=210),
             "started by": st.column_config.TextColumn("Started by"),
-            "state": st.column_config.TextColumn("State", width=110),
+            "state": st.column_config.TextColumn("State", width=100),
             "started": st.column_config.DatetimeColumn(
-                "Started", format="D MMM YYYY, HH:mm", width=125
+                "Started", format="D MMM YYYY, HH:mm", width=118
             ),
-            "took": st.column_config.TextColumn("Duration", width=68),
-            "nodes": st.column_config.NumberColumn("Nodes", format="localized", width=60),
-            "secret": st.column_config.TextColumn("Secrets", width=180),
+            "took": st.column_config.TextColumn("Duration", width=60),
+            "nodes": st.column_config.NumberColumn("Nodes", format="localized", width=55),
+            "secret": st.column_config.TextColumn("Secrets", width=125),
         },
     )
     chosen = [audits[row] for row in event.selection.rows if row < len(audits)]
@@ -87,7 +88,7 @@ def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
                 **({"started by": names.get(audit.person, "")} if names else {}),
                 "state": _describe_state(audit),
                 "started": datetime.fromisoformat(audit.created),
-                "took": show_seconds(audit.seconds),
+                "took": show_seconds(audit.seconds) if audit.seconds else "–",
                 "nodes": audit.num_nodes,
                 "secret": ", ".join(THREATS[threat] for threat in audit.threats),
             }
@@ -107,6 +108,8 @@ def _describe_state(audit: AuditSummary) -> str:
 def _show_audit(audit: AuditSummary) -> None:
     with st.container(border=True):
         st.header(f"{escape(audit.name)} · {audit.id}", anchor=False)
+        st.markdown(describe_end(audit))
+        st.caption(f"Policy: {escape(audit.policy or 'none was named', 120)}")
         st.caption("Attacks: " + ", ".join(a.title for a in audit.attacks))
         if audit.defenses:
             st.caption("Defenses: " + ", ".join(d.title for d in audit.defenses))

@@ -7,15 +7,13 @@ from pathlib import Path
 import streamlit as st
 
 from core.audit.results.view import AuditSummary
-from core.audit.store.states import State
 from core.errors import AuditError
 from core.findings.decisions import format_moment
-from core.findings.verdict_words import describe_decision
 from core.words import count_noun
-from pages.ui import cache, job, page, service, session
+from pages.ui import job, page, service, session
 from pages.ui.external_form import show_external_form
 from pages.ui.load_form import show_load_form
-from pages.ui.policy import judge_view
+from pages.ui.policy import describe_end
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
@@ -124,7 +122,7 @@ def _show_recent(audits: list[AuditSummary]) -> None:
             if st.button("Open", key=f"open-{audit.id}"):
                 page.open_audit(audit.id, "decision")
             st.markdown(
-                f"**{escape(audit.name)}**  \n{_describe_decision(audit)}  \n"
+                f"**{escape(audit.name)}**  \n{describe_end(audit)}  \n"
                 f":small[{count_noun(audit.num_nodes, 'node')}, {format_moment(audit.created)}]",
                 width="stretch",
             )
@@ -132,19 +130,6 @@ def _show_recent(audits: list[AuditSummary]) -> None:
         st.page_link(
             page.PAGES / "audits.py", label=f"All {len(audits)} audits", icon=":material/history:"
         )
-
-
-def _describe_decision(audit: AuditSummary) -> str:
-    """The decision of an audit as its Release decision page has it, or how it ended."""
-    if not audit.cells_done:
-        return f"{audit.state.capitalize()}, no results."
-    try:
-        verdict = judge_view(cache.load_view(audit.id))
-    except AuditError as error:
-        return escape(error, 120)
-    ending = "" if audit.state is State.DONE else f" The audit was {audit.state}."
-    sentence = escape(describe_decision(verdict), 400)
-    return f"{page.DECISION_ICONS[verdict.decision]} {sentence}{ending}"
 
 
 main()

@@ -43,9 +43,8 @@ def main() -> None:
     page.open_page("Report", "The PDF report, the results as files, and the release to hand over.")
     view = page.require_view("Run an audit to create its report.")
     summary = view.summary
-    day = format_day(summary.created)
     page.show_answer(
-        f"Audit **{_name(summary)}** of {escape(summary.graph_name)}, {day}: "
+        f"Audit {_introduce(summary)}: "
         f"{Tried.of(view).count} on "
         f"{count_noun(len(summary.defenses) + 1, 'release')}, "
         f"{describe_repeats(view)}."
@@ -64,9 +63,13 @@ def main() -> None:
         show_history(view)
 
 
-def _name(summary: AuditSummary) -> str:
-    """Name of the audit, or its id if it has the name of the graph."""
-    return summary.id if summary.name == summary.graph_name else escape(summary.name)
+def _introduce(summary: AuditSummary) -> str:
+    """Name of the audit, with its graph and day where a name was given to it."""
+    name, graph = escape(summary.name), escape(summary.graph_name)
+    if name.startswith(f"{graph}, "):
+        return f"**{name}**"
+    named = summary.id if name == graph else name
+    return f"**{named}** of {graph}, {format_day(summary.created)}"
 
 
 def _choose_options(view: AuditView) -> ReportOptions:

@@ -120,6 +120,7 @@ def summarize(row: Row[Any], counts: dict[str, int]) -> AuditSummary:
         search=row.provenance.get("search"),
         person=row.person,
         cells_skipped=counts.get(State.SKIPPED, 0),
+        policy=str((spec.policy or {}).get("title", "")),
     )
 
 

@@ -12,6 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -189,6 +190,7 @@ class AuditService:
     ) -> str:
         """Plan the audit and compute it in the background; returns its id at once.
 
+        name    in the history; None: its graph, the policy's title and the day
         marks   additional provenance, such as the study it belongs to
         person  owner of the audit
         Cells computed by earlier audits are reused. Raises InputError if the threats cannot be
@@ -200,7 +202,7 @@ class AuditService:
         spec, cells = audit.spec, plan_audit(audit)
         audit_id = secrets.token_hex(5)
         provenance = {**describe_run(spec), **(marks or {})}
-        self._store.add_audit(audit_id, name or spec.graph_name, spec, cells, provenance, person)
+        self._store.add_audit(audit_id, name or _format_name(spec), spec, cells, provenance, person)
         self._run(audit_id, (audit, cells))
         return audit_id
 
@@ -513,3 +515,10 @@ class AuditService:
             cache.move_to_end(key)
             while len(cache) > limit:
                 cache.popitem(last=False)
+
+
+def _format_name(spec: AuditSpec) -> str:
+    """ "social, Partner under contract, 27 Nov 2026"."""
+    now = datetime.now(UTC)
+    policy = str((spec.policy or {}).get("title", ""))
+    return ", ".join(filter(None, (spec.graph_name, policy, f"{now.day} {now:%b %Y}")))

@@ -138,9 +138,9 @@ def _build(data: ReportData) -> dict[str, Any]:
 
 
 def _format_audit(summary: AuditSummary) -> str:
-    """The audit's name and its graph."""
+    """The audit's name and, unless it begins with it, its graph."""
     graph, name = clean_text(summary.graph_name, 120), clean_text(summary.name, 120)
-    return graph if name in ("", graph) else f"{name} ({graph})"
+    return (name or graph) if name.startswith(graph) or not name else f"{name} ({graph})"
 
 
 def _describe_state(state: State) -> str:

@@ -6,11 +6,12 @@ import streamlit as st
 
 from core.audit.results.view import AuditSummary, AuditView
 from core.audit.store.states import State
+from core.errors import AuditError
 from core.findings.policy import Policy, check_policy, find_policy, list_policies
 from core.findings.verdict import Verdict, judge
-from core.findings.verdict_words import find_subject
+from core.findings.verdict_words import describe_decision, find_subject
 from core.release import ORIGINAL
-from pages.ui import cache, service
+from pages.ui import cache, page, service
 from pages.ui.text import escape
 
 DEFAULT = "public"
@@ -106,3 +107,16 @@ def show_obstacles(verdict: Verdict) -> list[str]:
         if release.obstacle:
             st.caption(f"{release.made.title} {escape(release.obstacle, 200)}.")
     return [r.release for r in verdict.releases if not r.obstacle and r.release != ORIGINAL]
+
+
+def describe_end(audit: AuditSummary) -> str:
+    """The decision of an audit as its Release decision page has it, or how it ended."""
+    if not audit.cells_done:
+        return f"{audit.state.capitalize()}, no results."
+    try:
+        verdict = judge_view(cache.load_view(audit.id))
+    except AuditError as error:
+        return escape(error, 120)
+    ending = "" if audit.state is State.DONE else f" The audit was {audit.state}."
+    sentence = escape(describe_decision(verdict), 400)
+    return f"{page.DECISION_ICONS[verdict.decision]} {sentence}{ending}"

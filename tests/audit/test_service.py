@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from core.audit import service as module
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.parts import PARTS
 from core.audit.asked.publish_spec import PublishSpec
@@ -26,6 +27,7 @@ from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.store.estimate import TimeRange
 from core.errors import InputError
+from core.findings.policy import find_policy
 from tests.inline import run_inline
 
 USUAL = [name for name, part in PARTS.items() if part.is_usual]
@@ -63,6 +65,24 @@ def list_loaded(names):
 def is_training(service, audit_id):
     running = service.get_progress(audit_id).running
     return any(cell.method.startswith("gae") and cell.fraction > 0 for cell in running)
+
+
+def test_an_audit_is_named_by_graph_recipient_and_day(tmp_path, graph, make_spec, monkeypatch):
+    monkeypatch.setattr(module.AuditRun, "start", lambda run: None)
+    started, service = datetime.now(UTC), AuditService(tmp_path)
+    service.save_graph(graph)
+    policy = find_policy("partner").model_dump(mode="json")
+    for fields in ({}, {"policy": policy}):
+        service.start_audit(make_spec(graph_name="staff", **fields))
+    service.start_audit(make_spec(), "own")
+    title, ended = policy["title"], datetime.now(UTC)
+    names = {audit.name: audit.policy for audit in service.list_audits()}
+    service.close()
+    possible = [
+        {f"staff, {day}": "", f"staff, {title}, {day}": title, "own": ""}
+        for day in (f"{moment.day} {moment:%b %Y}" for moment in (started, ended))
+    ]
+    assert names in possible
 
 
 @pytest.mark.own_cluster

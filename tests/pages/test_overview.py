@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import streamlit as st
 
 from core.audit.results.view import AuditProgress
 from core.audit.service import AuditService
@@ -27,6 +29,20 @@ def test_it_offers_every_way_to_start_and_the_audits_before(open_app: OpenApp, a
     icons = (":material/help:", ":material/block:")
     decided = next(line for line in texts(app).splitlines() if line.startswith(icons))
     assert decided in listed  # "No release may be published" was said of a review
+
+
+def test_the_history_has_decision_and_policy(
+    open_app: OpenApp, audited, audit_id, monkeypatch
+) -> None:
+    (stored,) = (audit for audit in audited[0].list_audits() if audit.id == audit_id)
+    event = SimpleNamespace(selection=SimpleNamespace(rows=[0]))
+    monkeypatch.setattr(st, "dataframe", lambda *_, **__: event)
+    for policy, words in (("Internal", "Policy: Internal"), ("", "Policy: none was named")):
+        found = [replace(stored, policy=policy)]
+        monkeypatch.setattr(audited[0], "list_audits", lambda found=found: found)
+        app = open_app("audits")
+        assert words in [caption.value for caption in app.caption]
+        assert ":material/block: Do not publish" in texts(app) or ":material/help:" in texts(app)
 
 
 def test_a_running_audit_is_shown_where_nothing_is_open(

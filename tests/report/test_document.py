@@ -105,7 +105,12 @@ def test_pages_and_metadata(pdf):
 
 @pytest.mark.parametrize(
     ("name", "subtitle"),
-    [("Spring release", "Spring release (two_communities)"), ("two_communities", None), ("", None)],
+    [
+        ("Spring release", "Spring release (two_communities)"),
+        ("two_communities, Internal, 1 May 2026", "two_communities, Internal, 1 May 2026"),
+        ("two_communities", None),
+        ("", None),
+    ],
 )
 def test_the_cover_has_the_name_that_the_analyst_gave(view, name: str, subtitle: str | None):
     named = replace(view, summary=replace(view.summary, name=name))

@@ -144,6 +144,7 @@ class AuditSummary:
     it is a trial of one (core.search).
 
     person         subject of the owner (core.audit.store.accounts)
+    policy         title of the policy that it was started with; "" without one
     cells_skipped  of `cells_done`, those that do not apply to this graph
     """
 
@@ -166,6 +167,7 @@ class AuditSummary:
     search: dict[str, Any] | None = None
     person: str = LOCAL.subject
     cells_skipped: int = 0
+    policy: str = ""
 
     @property
     def is_step(self) -> bool:
