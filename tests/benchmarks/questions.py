@@ -207,10 +207,11 @@ def date(written: Written, years: int = 0) -> str:
 
 
 def leaving(written: Written) -> list[str]:
-    """Names of the columns, links and ids that leave."""
+    """The first of the columns, links and ids that leave."""
     words = {"structure": "[Ll]inks", "ids": "ids", "order": "order", "names": "names"}
     found = [one for one in written.record["channels"] if one["release"] == written.release]
-    return [words.get(one["kind"], one["name"]) for one in found if one["leaves"]][:4]
+    names = [words.get(one["kind"], one["name"]) for one in found if one["leaves"]]
+    return [rf"What leaves .{{0,120}}?{name}" for name in names[:4]]
 
 
 def list_untested(written: Written) -> list[str]:
