@@ -74,14 +74,16 @@ def show_answer(sentence: str) -> None:
         st.markdown(sentence)
 
 
-def show_summary(summary: PageSummary) -> None:
-    """Headline cards, headline sentence and the folded exact figures."""
+def show_summary(summary: PageSummary, exact_below: bool = False) -> None:
+    """Headline cards, headline sentence and the folded exact figures, unless the page shows these
+    below its picture."""
     if summary.cards:
         show_cards(summary.cards)
     show_answer(escape(summary.sentence, 400))
     if summary.aside:
         st.markdown(escape(summary.aside, 400))
-    show_exact(summary.exact)
+    if not exact_below:
+        show_exact(summary.exact)
 
 
 def show_exact(lines: Sequence[str]) -> None:
@@ -358,8 +360,17 @@ def make_spec(fields: dict[str, Any]) -> AuditSpec:
 
 def start_audit(fields: dict[str, Any]) -> None:
     """Start an audit of the open graph and open it; errors are shown in place."""
+    _start(lambda: make_spec(fields))
+
+
+def start_again(spec: AuditSpec) -> None:
+    """Start an audit by a stored spec, some of whose fields were changed."""
+    _start(lambda: spec)
+
+
+def _start(make: Callable[[], AuditSpec]) -> None:
     try:
-        audit_id = service.open_service().start_audit(make_spec(fields))
+        audit_id = service.open_service().start_audit(make())
     except AuditError as error:
         show_error(error)
         return
