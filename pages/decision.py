@@ -34,6 +34,7 @@ from core.findings.verdict_words import (
 from core.release import ORIGINAL
 from core.words import begin_sentence
 from pages.ui import cache, page, session
+from pages.ui.cards import STATE_ICONS
 from pages.ui.chart import show_cached_chart
 from pages.ui.decision_record import show_history, show_record
 from pages.ui.estimate import estimate_audit, load_time_model
@@ -141,7 +142,7 @@ def _show_deciding(release: ReleaseVerdict, summary: PageSummary) -> None:
     scale = LimitScale.of(checks)
     for check, card in zip(checks, summary.cards, strict=True):
         left, right = st.columns([3, 2], vertical_alignment="center")
-        state = f"{page.STATE_ICONS[check.state]} **{STATE_TITLES[check.state].capitalize()}**"
+        state = f"{STATE_ICONS[check.state]} **{STATE_TITLES[check.state].capitalize()}**"
         is_empty = check.state == "not_tested" and not check.evidence.is_unresolved
         value = "" if is_empty else f"{card.value}, "
         left.markdown(f"{state}. {escape(card.title, 120)}: {value}{card.compared_with}")
@@ -184,14 +185,14 @@ def _show_matrix(view: AuditView, verdict: Verdict) -> None:
     limits = {c.limit.name: c.limit.title for r in verdict.releases for c in r.checks}
     columns = {}
     for release in verdict.releases:
-        states = {c.limit.name: page.STATE_ICONS[c.state] for c in release.checks}
+        states = {c.limit.name: STATE_ICONS[c.state] for c in release.checks}
         marks = [states.get(name, "") for name in limits]  # empty: the limit does not apply
         title = format_cell(names[release.release], 80)
         columns[title] = [DECISION_TITLES[release.decision], *marks]
     table = pd.DataFrame(columns, index=["**Decision**", *map(escape, limits.values())])
     with st.container(key="limits-matrix"):
         st.table(table, border="horizontal", alt="Releases and limits")
-    legend = [f"{mark} {STATE_TITLES[state]}" for state, mark in page.STATE_ICONS.items()]
+    legend = [f"{mark} {STATE_TITLES[state]}" for state, mark in STATE_ICONS.items()]
     st.caption("\u2003".join(legend))
     for name, why in verdict.not_made.items():
         st.caption(f"{view.get_release(name).title} could not be made: {escape(why, 300)}")

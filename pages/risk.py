@@ -22,6 +22,7 @@ from core.findings.margins import answer_margins, list_margin_attacks
 from core.findings.people import Secret
 from core.findings.risk import SCALE_TITLES, Scale, compute_heatmap, count_forms, tabulate_exposed
 from core.findings.strongest import answer_inverted
+from core.findings.tables import find_doubles
 from core.release import ORIGINAL
 from core.words import count_noun
 from pages.ui import cache, page, session
@@ -163,9 +164,10 @@ def _tabulate_heatmaps(
     view: AuditView, secret: Secret, releases: tuple[str, ...], scale: Scale, is_folded: bool
 ) -> dict[ReleaseInfo, pd.DataFrame]:
     order = rank_nodes(view, secret, releases[0]).number.to_numpy(int)
-    nodes = select_nodes(view, secret)
+    nodes, doubles = select_nodes(view, secret), find_doubles(view.results)
     return {
-        view.get_release(r): compute_heatmap(nodes, r, scale, order, is_folded) for r in releases
+        view.get_release(release): compute_heatmap(nodes, release, scale, order, is_folded, doubles)
+        for release in releases
     }
 
 

@@ -60,6 +60,7 @@ def compute_heatmap(
     by: Scale = "advantage",
     order: np.ndarray | None = None,
     is_folded: bool = True,
+    without: Collection[str] = (),
 ) -> pd.DataFrame:
     """rank, node, headline, attack (id of the headline attacker), sure, and a column of values for
     each Attack (NaN: none). Most surely exposed first by the headline attacker; nodes with baseline
@@ -71,10 +72,15 @@ def compute_heatmap(
     rows
     is_folded  of the forms of one attack (`Attack.family`) only the strongest on the release, by
     its mean advantage, which is a choice among attackers that can exist; no maximum per node
+    without    ids of attacks that are left out, such as `find_doubles`
     """
     own = {attack: part for (where, attack), part in nodes.parts.items() if where == release}
     forms = {attack: attack.find_form(nodes.made[release]) for _, attack in nodes.parts}
-    mine = {attack: own[form] for attack, form in forms.items() if form in own}
+    mine = {
+        attack: own[form]
+        for attack, form in forms.items()
+        if form in own and form.id not in without
+    }
     if not mine:
         return pd.DataFrame(columns=["rank", "node", "headline", "attack", "sure"])
     found, count = nodes.find_headline(release), len(nodes.names)

@@ -242,6 +242,11 @@ def test_forms_of_an_attack_are_one_row_in_the_strongest_until_unfolded():
     assert "strongest on each release" not in unfolded.note
 
 
+def test_an_attack_that_is_a_baseline_attacker_has_no_row(view):
+    table = compute_heatmap(view.nodes, "original", without={"common_neighbors"})
+    assert {attack.id for attack in table.columns[5:]} == {"degree_product", "class_prior"}
+
+
 def test_who_is_exposed_beyond_noise_stands_apart():
     gains = {"a": (0.6, 0.5, 5), "b": (0.5, 0.3, 5), "c": (0.4, 0.1, 5), "d": (0.9, np.nan, 1)}
     rows = [

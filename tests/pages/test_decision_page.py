@@ -22,7 +22,7 @@ from core.report.data import ReportData
 from core.report.decision_page import build_verdict
 from core.words import begin_sentence
 from pages.ui import documents, estimate
-from pages.ui.page import STATE_ICONS
+from pages.ui.cards import STATE_ICONS
 from pages.ui.publishing import _describe_leaving
 from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
