@@ -44,6 +44,20 @@ OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 
 ORIGINAL_GREY = "#8a8f98"
 
+STATE_COLORS: dict[Theme, dict[str, tuple[str, str]]] = {
+    "light": {
+        "met": ("#d3ebdf", "#6dbb97"),
+        "not_proven": ("#f6e2b3", "#f6e2b3"),
+        "exceeded": ("#f9d5d0", "#e2796f"),
+    },
+    "dark": {
+        "met": ("#1c4534", "#2f7d5c"),
+        "not_proven": ("#5f4712", "#5f4712"),
+        "exceeded": ("#5a2724", "#a8403a"),
+    },
+}
+"""State of a limit → its colour at the limit and far from it, always with the state's mark."""
+
 MAX_TINT = 0.5
 
 REMOVED_RED = "#d55e00"

@@ -44,8 +44,6 @@ iframe {border: 0;}
 .score-bar i {position: absolute; top: -3px; bottom: -3px; width: 3px; background: currentColor;}
 .score-bar b {position: absolute; top: 4px; width: 10px; height: 10px; margin-left: -5px;
   border-radius: 50%; border: 2px solid currentColor;}
-.st-key-limits-matrix th {text-align: left; overflow-wrap: break-word;}
-.st-key-limits-matrix th.col0 {padding-left: .45rem !important;}
 .st-key-releases-table td:first-child {overflow-wrap: break-word;}
 [data-testid="stMetricDelta"] {white-space: normal;}
 :is([data-testid="stFileUploaderDropzone"], [data-testid="stCheckbox"])
