@@ -118,7 +118,7 @@ def _may_be_equal(pair: Mapping[Hashable, Any]) -> bool:
     own, other = (pair.get(f"{REPEATS}{end}") for end in ("", "_other"))
     if own and other:
         return all(own[repeat] == other[repeat] for repeat in own.keys() & other.keys())
-    return pair["value"] == pair["value_other"] or pair["seeds"] != pair["seeds_other"]
+    return bool(pair["value"] == pair["value_other"] or pair["seeds"] != pair["seeds_other"])
 
 
 def attack_rows(results: pd.DataFrame, metric: str, threat: Threat | None = None) -> pd.DataFrame:
