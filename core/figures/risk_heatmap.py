@@ -105,9 +105,9 @@ def risk_heatmap(
         coloraxis=_style_scale(low, top, is_cut, by),
         margin={"t": figure.layout.margin.t + GROUP_PX},
     )
-    _name_panels(figure, list_short_titles(shown), theme)
-    _name_rows(figure, [row.title for row in rows], [row.attack for row in rows], theme)
-    _name_columns(figure, first, places, edges, theme)
+    _label_panels(figure, list_short_titles(shown), theme)
+    _label_rows(figure, [row.title for row in rows], [row.attack for row in rows], theme)
+    _label_columns(figure, first, places, edges, theme)
     _set_apart(figure, groups, [len(each) for each in starts], gap, theme)
 
     def join() -> pd.DataFrame:
@@ -244,7 +244,7 @@ def _make_click_targets(
     )
 
 
-def _name_rows(
+def _label_rows(
     figure: go.Figure, titles: Sequence[str], attacks: Sequence[Attack], theme: Theme
 ) -> None:
     """Names of the attacks beside a square in the colour of their family."""
@@ -262,7 +262,7 @@ def _name_rows(
     )
 
 
-def _name_columns(
+def _label_columns(
     figure: go.Figure, table: pd.DataFrame, places: np.ndarray, edges: np.ndarray, theme: Theme
 ) -> None:
     """Ids of the nodes where each has a column and they fit, else ranks; never slanted."""
@@ -279,7 +279,7 @@ def _name_columns(
     figure.update_xaxes(tickvals=places[at], ticktext=texts, row=rows, col=1, **last)
 
 
-def _name_panels(figure: go.Figure, names: Mapping[str, str], theme: Theme) -> None:
+def _label_panels(figure: go.Figure, names: Mapping[str, str], theme: Theme) -> None:
     """The release above the left end of its panel, the first one above the names of groups."""
     for number, name in enumerate(names.values(), start=1):
         figure.add_annotation(

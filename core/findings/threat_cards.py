@@ -16,7 +16,7 @@ from core.findings.verdict import Check
 from core.nouns import Noun
 
 
-def name_question(threat: Threat, noun: Noun) -> str:
+def format_question(threat: Threat, noun: Noun) -> str:
     """The question that a threat answers: linkability, inference, singling out."""
     if threat in ("link", "included"):
         return f"Are two {noun.many} linked?"
@@ -67,7 +67,7 @@ def build_threat_card(
     card = build_card(title, best, value, beside, check)
     return replace(
         card,
-        question=name_question(threat, view.spec.nodes),
+        question=format_question(threat, view.spec.nodes),
         bar=_build_bar(best, None if compared is None else compared.first, control),
     )
 

@@ -9,7 +9,7 @@ import pytest
 
 from core.audit.results.view import CONTROL_COLUMNS
 from core.findings.strongest import summarize_attacks
-from core.findings.threat_cards import name_question
+from core.findings.threat_cards import format_question
 from core.nouns import NOUNS
 from core.release import ORIGINAL
 from pages.ui.cards import draw_bar
@@ -69,4 +69,4 @@ def test_a_bar_places_each_mark_and_says_it():
     ],
 )
 def test_questions_name_the_nodes(threat, question):
-    assert name_question(threat, NOUNS["papers"]) == question
+    assert format_question(threat, NOUNS["papers"]) == question
