@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.audit.asked.attack import parse_attack
+from core.audit.asked.attack import Attack
 from core.audit.asked.scenarios import Threat
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import (
@@ -48,9 +50,10 @@ def attack_ranking(
     if table.empty:
         return make_empty_chart("No finished attack on this release yet.", theme, table)
     figure, ink = go.Figure(), INKS[theme]
+    known = {attack.id: attack for attack in results.attack if attack is not None}
     scale, chance = _find_scale(metric), chance_level(metric)
     rows = table.assign(**{c: table[c] * scale for c in ("value", "low", "high", "strength")})
-    _add_bars(figure, rows, scale * (chance or 0.0), theme)
+    _add_bars(figure, rows, known, scale * (chance or 0.0), theme)
     _add_inverted(figure, rows[rows.is_inverted], ink.muted)
     baselines = rows[rows.is_baseline]
     if not baselines.empty:
@@ -103,9 +106,11 @@ def _describe_best(results: pd.DataFrame, threat: Threat, metric: str) -> str:
     return f"{text}, the best baseline attacker {how(found.baseline.value)}{noise}"
 
 
-def _add_bars(figure: go.Figure, rows: pd.DataFrame, base: float, theme: Theme) -> None:
+def _add_bars(
+    figure: go.Figure, rows: pd.DataFrame, known: Mapping[str, Attack], base: float, theme: Theme
+) -> None:
     """A trace per family, strongest first, so that the legend names them; hollow baselines last."""
-    attacks = [parse_attack(method) for method in rows.method]
+    attacks = [known[method] for method in rows.method]
     families = [
         "baseline attackers" if attack.is_baseline or attack.method is None
         else attack.method.info.group
