@@ -41,16 +41,22 @@ def main() -> None:
 
 def _show_results(view: AuditView) -> None:
     threats, policy = tables.list_threats(view.results), current_policy(view)
-    page.show_summary(cache.remember(view, lambda: summarize_attacks(view, ORIGINAL, policy)))
+    summary = cache.remember(view, lambda: summarize_attacks(view, ORIGINAL, policy))
+    page.show_summary(summary, exact_below=True)
     threat = page.choose_one("Threat", threats, THREAT_TITLES, "attack-threat")
     metrics = tables.list_metrics(view.results, "attack", threat)
     measure = choose_measure(view.results, threat)
     first = "" if measure is None else measure.metric
-    _show_ranking(view, threat, first)
+    with st.container(key="wide-attack"):
+        left, right = st.columns(2, gap="medium")
+        with left:
+            _show_ranking(view, threat, first)
+        with right:
+            _show_curves(view, threat)
+    page.show_exact(summary.exact)
     more = {"AUC": lambda: _show_ranking(view, threat, "auc")}
     contents = {
         **(more if "auc" in metrics and first != "auc" else {}),
-        "ROC curve": lambda: _show_curves(view, threat),
         "Stronger attackers": lambda: _show_knowledge(view, threat),
         "Other conditions": lambda: show_studies(view),
     }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.presets import Asked, choose_attacks
 from core.audit.asked.release_info import list_short_titles
 from core.audit.results.view import AuditView
+from core.figures.limit_matrix import limit_matrix
 from core.figures.limit_panels import compare_releases
 from core.findings.channels import count_channels, tabulate_channels
 from core.findings.comparing import answer_changes, compute_comparison
@@ -34,7 +34,8 @@ from core.findings.verdict_words import (
 from core.release import ORIGINAL
 from core.words import begin_sentence
 from pages.ui import cache, page, session
-from pages.ui.chart import show_cached_chart
+from pages.ui.cards import STATE_ICONS
+from pages.ui.chart import show_cached_chart, show_chart
 from pages.ui.decision_record import show_history, show_record
 from pages.ui.estimate import estimate_audit, load_time_model
 from pages.ui.guide_form import show_guide
@@ -51,6 +52,7 @@ from pages.ui.policy import (
 )
 from pages.ui.search_panel import show_search
 from pages.ui.text import escape, format_cell
+from pages.ui.theme import current_theme
 
 
 def main() -> None:
@@ -85,13 +87,13 @@ def _show_decision(view: AuditView) -> None:
         st.warning(escape(verdict.policy_warning, 600))
     for text in cache.load_warnings(view.summary.id, view):
         st.warning(escape(text, 600))
+    _show_matrix(view, verdict)
     subject = find_subject(verdict)
     if subject is not None:
         _show_deciding(subject, summary)
     show_default_policy(view)
     if not verdict.may_leave:
         _show_search(view)
-    _show_matrix(view, verdict)
     _show_choice(view, verdict)
     _show_changes(view, verdict)
     if verdict.may_leave:
@@ -141,7 +143,7 @@ def _show_deciding(release: ReleaseVerdict, summary: PageSummary) -> None:
     scale = LimitScale.of(checks)
     for check, card in zip(checks, summary.cards, strict=True):
         left, right = st.columns([3, 2], vertical_alignment="center")
-        state = f"{page.STATE_ICONS[check.state]} **{STATE_TITLES[check.state].capitalize()}**"
+        state = f"{STATE_ICONS[check.state]} **{STATE_TITLES[check.state].capitalize()}**"
         is_empty = check.state == "not_tested" and not check.evidence.is_unresolved
         value = "" if is_empty else f"{card.value}, "
         left.markdown(f"{state}. {escape(card.title, 120)}: {value}{card.compared_with}")
@@ -178,21 +180,11 @@ def _draw_bar(check: Check, scale: LimitScale) -> str:
 
 
 def _show_matrix(view: AuditView, verdict: Verdict) -> None:
-    """Table of releases (columns) and limits (rows), with the decision in the first row."""
+    """Limits (rows) against releases (columns), by how far each figure is from its limit."""
     st.header("Every release against every limit", anchor=False)
-    names = list_short_titles(r.made for r in verdict.releases)
-    limits = {c.limit.name: c.limit.title for r in verdict.releases for c in r.checks}
-    columns = {}
-    for release in verdict.releases:
-        states = {c.limit.name: page.STATE_ICONS[c.state] for c in release.checks}
-        marks = [states.get(name, "") for name in limits]  # empty: the limit does not apply
-        title = format_cell(names[release.release], 80)
-        columns[title] = [DECISION_TITLES[release.decision], *marks]
-    table = pd.DataFrame(columns, index=["**Decision**", *map(escape, limits.values())])
-    with st.container(key="limits-matrix"):
-        st.table(table, border="horizontal", alt="Releases and limits")
-    legend = [f"{mark} {STATE_TITLES[state]}" for state, mark in page.STATE_ICONS.items()]
-    st.caption("\u2003".join(legend))
+    names = list_short_titles(release.made for release in verdict.releases)
+    chart = limit_matrix(verdict, names, current_theme())
+    show_chart(chart, "limits-matrix")
     for name, why in verdict.not_made.items():
         st.caption(f"{view.get_release(name).title} could not be made: {escape(why, 300)}")
 

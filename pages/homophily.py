@@ -39,12 +39,14 @@ def main() -> None:
 
 
 def _show_ratios(view: AuditView) -> None:
-    page.show_summary(cache.remember(view, lambda: summarize_homophily(view)))
+    summary = cache.remember(view, lambda: summarize_homophily(view))
+    page.show_summary(summary, exact_below=True)
     releases = list_releases(view.profile)
     chosen = tuple(_choose_releases(view, releases))
     show_cached_chart(
         view, lambda theme: ghratios.ghratio_distributions(view, list(chosen), theme), "ghratio"
     )
+    page.show_exact(summary.exact)
     contents = {"Neighbours against role peers": lambda: _show_scatter(view, releases)}
     if view.spec.threats.has_links:
         contents["Endpoints of withheld links"] = lambda: _show_pairs(view)

@@ -8,15 +8,23 @@ import streamlit as st
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.view import AuditView
 from core.figures.margin_boxes import margin_boxes
-from core.figures.risk_charts import risk_by_group, risk_distribution, risk_heatmap
-from core.findings.exposure import answer_bound, find_least_exposing, summarize_risk
+from core.figures.risk_charts import risk_by_group, risk_distribution
+from core.figures.risk_heatmap import risk_heatmap
+from core.findings.exposure import (
+    answer_bound,
+    find_least_exposing,
+    propose_repeats,
+    summarize_risk,
+)
 from core.findings.glossary import explain_term
 from core.findings.groups import answer_groups, load_groups, tabulate_groups
 from core.findings.margins import answer_margins, list_margin_attacks
 from core.findings.people import Secret
-from core.findings.risk import SCALE_TITLES, Scale, compute_heatmap, tabulate_exposed
+from core.findings.risk import SCALE_TITLES, Scale, compute_heatmap, count_forms, tabulate_exposed
 from core.findings.strongest import answer_inverted
+from core.findings.tables import find_doubles
 from core.release import ORIGINAL
+from core.words import count_noun
 from pages.ui import cache, page, session
 from pages.ui.chart import show_cached_chart, show_chart
 from pages.ui.node_panel import show_node
@@ -25,7 +33,6 @@ from pages.ui.policy import chosen_release, current_policy
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
-HEATMAP_HEIGHT = 520
 GROUPS = {"degree": "number of links", "class": "class", "community": "community"}
 
 
@@ -36,10 +43,13 @@ def main() -> None:
         st.info("No attack with results for single nodes has finished yet.")
         return
     policy, best = current_policy(view), chosen_release(view)
-    page.show_summary(cache.remember(view, lambda: summarize_risk(view, best, policy)))
+    summary = cache.remember(view, lambda: summarize_risk(view, best, policy))
+    page.show_summary(summary, exact_below=True)
+    _offer_repeats(view, best)
     secret = choose_secret(view)
     if secret is None:
         st.info("So far only baseline attackers have finished. They expose nobody.")
+        page.show_exact(summary.exact)
         return
     left, middle, right = st.columns([5, 3, 3], gap="medium", vertical_alignment="bottom")
     with left:
@@ -49,10 +59,23 @@ def main() -> None:
     with right:
         show_search("find-node", lambda: cache.load_audit_graph(view))
     _show_heatmap(view, secret, tuple(chosen), scale)
+    page.show_exact(summary.exact)
     if st.session_state.get("node") is not None:
         show_node(view, chosen[0])
     _show_details(view, secret, chosen, scale)
     page.show_next("map", "See the exposed nodes on the map")
+
+
+def _offer_repeats(view: AuditView, release: str | None) -> None:
+    """Button that runs the repeats which settle the nodes tested too little."""
+    proposed = cache.remember(view, lambda: propose_repeats(view, release))
+    if proposed is None or view.summary.state.is_active:
+        return
+    left, right = st.columns([2, 5], vertical_alignment="center")
+    label = f"Run {count_noun(proposed.added, 'more repeat')}"
+    if left.button(label, key="more-repeats", icon=":material/add:", width="stretch"):
+        page.start_again(proposed.spec)
+    right.caption(escape(proposed.reason, 300))
 
 
 def _show_details(view: AuditView, secret: Secret, chosen: list[str], scale: Scale) -> None:
@@ -106,9 +129,14 @@ def _choose_scale() -> Scale:
 
 def _show_heatmap(view: AuditView, secret: Secret, chosen: tuple[str, ...], scale: Scale) -> None:
     """Heatmap with one panel per release: same nodes, same order, one scale."""
-    tables = cache.remember(view, lambda: _tabulate_heatmaps(view, secret, chosen, scale))
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        is_folded = not _unfold_forms(view, secret, chosen)
+        ranks = _choose_ranks()
+    tables = cache.remember(
+        view, lambda: _tabulate_heatmaps(view, secret, chosen, scale, is_folded)
+    )
     # Not cached: a cached figure loses the first click.
-    chart = risk_heatmap(tables, scale, current_theme(), HEATMAP_HEIGHT, _choose_ranks())
+    chart = risk_heatmap(tables, scale, current_theme(), ranks)
     show_chart(chart, "heatmap", on_select=_open_clicked, selection_mode="points")
     is_meant = [attack is not None and attack.secret == secret for attack in view.results.attack]
     rows = view.results[is_meant]
@@ -116,19 +144,41 @@ def _show_heatmap(view: AuditView, secret: Secret, chosen: tuple[str, ...], scal
         st.warning(inverted, icon=":material/swap_horiz:")
 
 
+def _unfold_forms(view: AuditView, secret: Secret, chosen: tuple[str, ...]) -> bool:
+    """Ask whether each form of an attack has a row, where one has several."""
+    forms, attacks = cache.remember(
+        view, lambda: count_forms(select_nodes(view, secret).select(chosen))
+    )
+    if forms == attacks:
+        return False
+    return st.toggle(
+        f"Show all {forms} forms of these {count_noun(attacks, 'attack')}",
+        key="risk-forms",
+        persist_state="session",
+        help="Forms differ in what the attacker knows, such as which defense was used. Folded, "
+        "each attack is shown in its strongest form on each release.",
+    )
+
+
 def _tabulate_heatmaps(
-    view: AuditView, secret: Secret, releases: tuple[str, ...], scale: Scale
+    view: AuditView, secret: Secret, releases: tuple[str, ...], scale: Scale, is_folded: bool
 ) -> dict[ReleaseInfo, pd.DataFrame]:
     order = rank_nodes(view, secret, releases[0]).number.to_numpy(int)
-    nodes = select_nodes(view, secret)
-    return {view.get_release(r): compute_heatmap(nodes, r, scale, order) for r in releases}
+    nodes, doubles = select_nodes(view, secret), find_doubles(view.results)
+    return {
+        view.get_release(release): compute_heatmap(nodes, release, scale, order, is_folded, doubles)
+        for release in releases
+    }
 
 
 def _choose_ranks() -> tuple[int, int] | None:
-    """Ranks of the clicked row, to be shown one node per row; None for all nodes."""
+    """Ranks of the clicked column, to be shown one node each; None for all nodes."""
     ranks: tuple[int, int] | None = st.session_state.get("heatmap-ranks")
     if ranks is None:
-        st.caption("Click a cell to open its node. A row of several nodes expands first.")
+        st.caption(
+            "Click a cell to open its node. A column of several nodes expands first.",
+            width="stretch",
+        )
     elif st.button("Show all nodes", key="heatmap-all", icon=":material/zoom_out_map:"):
         del st.session_state["heatmap-ranks"]
         st.rerun()
@@ -136,7 +186,7 @@ def _choose_ranks() -> tuple[int, int] | None:
 
 
 def _open_clicked() -> None:
-    """Open the clicked node, or expand a row of several nodes.
+    """Open the clicked node, or expand a column of several nodes.
 
     A second click on a cell deselects it in Plotly. If the panel is closed, it reopens the node.
     """

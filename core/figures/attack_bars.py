@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.audit.asked.attack import Attack
 from core.audit.asked.scenarios import Threat
 from core.figures.chart import Chart, make_empty_chart
-from core.figures.theme import INKS, add_rule, error_bars, style_figure
+from core.figures.theme import (
+    HALF_LETTERS,
+    INKS,
+    add_rule,
+    error_bars,
+    make_legend_room,
+    shorten_names,
+    style_figure,
+)
 from core.findings.inverted_scores import describe_strength
 from core.findings.labels import THREAT_WORDS, axis_title, chance_level
 from core.findings.numbers import format_interval, format_number
-from core.findings.palette import ORIGINAL_GREY, Theme, escape_text
+from core.findings.palette import ORIGINAL_GREY, Theme, escape_text, family_color
 from core.findings.ranking import compute_ranking
 from core.findings.strongest import find_strongest
 from core.findings.tables import describe_sample
 from core.release import ORIGINAL
-from core.words import format_percent
+from core.words import begin_sentence, format_percent
+
+ROW_PX, MIN_PX, MAX_NAME = 28, 460, 30
+"""Height of a bar's row, least height, as of the curves beside it, and letters of a name."""
 
 PERCENTAGES = ("tpr_at_fpr", "expected_found", "hits_at", "recovered_at", "released_tpr_at_fpr")
 """Prefixes of metrics that are shares of the secrets."""
@@ -26,19 +40,20 @@ PERCENTAGES = ("tpr_at_fpr", "expected_found", "hits_at", "recovered_at", "relea
 def attack_ranking(
     results: pd.DataFrame, threat: Threat, metric: str, theme: Theme = "light"
 ) -> Chart:
-    """One bar per attack of `threat` on the original, best on top.
+    """One bar per attack of `threat` on the original, best on top, in the colour of its family.
 
     Bars start at chance if the metric has a chance level; whiskers are intervals; the dashed line
     is the best baseline attacker, the dotted one chance. Baseline attackers are hollow. Shares are
-    per cent.
+    per cent. The figure stands beside the ROC curve.
     """
     table = compute_ranking(results, threat, [metric])
     if table.empty:
         return make_empty_chart("No finished attack on this release yet.", theme, table)
     figure, ink = go.Figure(), INKS[theme]
+    known = {attack.id: attack for attack in results.attack if attack is not None}
     scale, chance = _find_scale(metric), chance_level(metric)
     rows = table.assign(**{c: table[c] * scale for c in ("value", "low", "high", "strength")})
-    _add_bars(figure, rows, scale * (chance or 0.0), ink.text)
+    _add_bars(figure, rows, known, scale * (chance or 0.0), theme)
     _add_inverted(figure, rows[rows.is_inverted], ink.muted)
     baselines = rows[rows.is_baseline]
     if not baselines.empty:
@@ -47,7 +62,9 @@ def attack_ranking(
         add_rule(figure, theme, "dot", x=scale * chance)
     order = [escape_text(t) for t in table.title]
     title = _describe_best(results, threat, metric)
-    style_figure(figure, theme, 110 + 34 * len(order), title, bargap=0.35)
+    height = max(140 + ROW_PX * len(order), MIN_PX)
+    style_figure(figure, theme, height, title, HALF_LETTERS, bargap=0.35, barmode="overlay")
+    make_legend_room(figure)
     figure.update_xaxes(
         title_text=axis_title(metric).replace("   ", "<br>"),
         nticks=5,
@@ -59,6 +76,9 @@ def attack_ranking(
         categoryarray=order[::-1],
         showgrid=False,
         tickfont={"color": ink.text},
+        ticktext=[escape_text(t) for t in shorten_names(table.title, MAX_NAME)],
+        tickvals=order,
+        ticks="",
     )
     sample = describe_sample(table, THREAT_WORDS[threat].unit)
     note = f"{sample} Dashed: best baseline attacker; dotted: chance."
@@ -86,22 +106,36 @@ def _describe_best(results: pd.DataFrame, threat: Threat, metric: str) -> str:
     return f"{text}, the best baseline attacker {how(found.baseline.value)}{noise}"
 
 
-def _add_bars(figure: go.Figure, rows: pd.DataFrame, base: float, ink: str) -> None:
-    labels = [format_interval(*row) for row in rows[["value", "low", "high"]].to_numpy()]
-    figure.add_bar(
-        x=(rows.value - base).to_numpy(),
-        y=[escape_text(title) for title in rows.title],
-        base=base,
-        orientation="h",
-        marker={
-            "color": np.where(rows.is_baseline, "rgba(0,0,0,0)", ORIGINAL_GREY),
-            "line": {"color": ORIGINAL_GREY, "width": 1.5},
-        },
-        error_x=error_bars(rows.value, rows.low, rows.high, 4, color=ink),
-        customdata=np.array([labels, rows.method.tolist()]).T,
-        hovertemplate="%{y}<br>%{customdata[0]}<extra></extra>",
-        showlegend=False,
-    )
+def _add_bars(
+    figure: go.Figure, rows: pd.DataFrame, known: Mapping[str, Attack], base: float, theme: Theme
+) -> None:
+    """A trace per family, strongest first, so that the legend names them; hollow baselines last."""
+    attacks = [known[method] for method in rows.method]
+    families = [
+        "baseline attackers" if attack.is_baseline or attack.method is None
+        else attack.method.info.group
+        for attack in attacks
+    ]  # fmt: skip
+    names = sorted(dict.fromkeys(families), key=lambda name: name == "baseline attackers")
+    for name in names:
+        own = rows[[family == name for family in families]]
+        color = family_color(attacks[families.index(name)], theme)
+        labels = [format_interval(*row) for row in own[["value", "low", "high"]].to_numpy()]
+        is_baseline = bool(own.is_baseline.all())
+        figure.add_bar(
+            x=(own.value - base).to_numpy(),
+            y=[escape_text(title) for title in own.title],
+            base=base,
+            orientation="h",
+            name=escape_text(begin_sentence(name)),
+            marker={
+                "color": "rgba(0,0,0,0)" if is_baseline else color,
+                "line": {"color": color, "width": 1.5},
+            },
+            error_x=error_bars(own.value, own.low, own.high, 4, color=INKS[theme].text),
+            customdata=np.array([labels, own.method.tolist()]).T,
+            hovertemplate="%{y}<br>%{customdata[0]}<extra>%{fullData.name}</extra>",
+        )
 
 
 def _add_inverted(figure: go.Figure, rows: pd.DataFrame, ink: str) -> None:

@@ -7,22 +7,24 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from core.audit.asked.release_info import list_short_titles
 from core.audit.results.view import AuditView
 from core.figures.chart import Chart, make_empty_chart
-from core.figures.theme import INKS, add_line, add_rule, make_panels, style_figure
+from core.figures.theme import INKS, add_line, add_rule, style_figure
 from core.findings.homophily import (
     MECHANISMS,
     NUM_BINS,
     compute_ghratio_histogram,
     compute_reference_share,
 )
-from core.findings.palette import OKABE_ITO, Theme, escape_text, release_color
+from core.findings.palette import OKABE_ITO, Theme, escape_text, fade, release_color
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
 
 MAX_POINTS = 20_000
+PANEL_PX = 120
 MAX_IN_A_ROW = 8
 """Number of classes up to which the legend is above the picture, else beside it."""
 
@@ -32,9 +34,11 @@ CLASS_SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "star")
 def ghratio_distributions(
     view: AuditView, releases: Sequence[str] | None = None, theme: Theme = "light"
 ) -> Chart:
-    """The three GHRatios side by side, original filled, releases as lines.
+    """The three GHRatios below each other on one axis, so that each is as wide as the page; the
+    original and releases over each other, filled.
 
-    The dashed line is the mean class share: the expected ratio without homophily.
+    The dashed line, named in the first panel, is the mean class share: the expected ratio without
+    homophily.
     """
     profile = view.profile
     table = compute_ghratio_histogram(profile, releases)
@@ -42,9 +46,9 @@ def ghratio_distributions(
         return make_empty_chart("No homophily ratios yet.", theme, table)
     made = [view.get_release(release) for release in list_releases(profile)]
     colors, titles = release_color(made), list_short_titles(made)
-    figure = make_panels(MECHANISMS.values())
+    figure = make_subplots(len(MECHANISMS), 1, shared_xaxes=True, vertical_spacing=0.06)
     share = compute_reference_share(profile)
-    for column, name in enumerate(MECHANISMS, start=1):
+    for row, name in enumerate(MECHANISMS, start=1):
         for release, rows in table[table.mechanism == name].groupby("release", sort=False):
             is_original = release == ORIGINAL
             add_line(
@@ -52,33 +56,44 @@ def ghratio_distributions(
                 rows.ratio,
                 100 * rows.share,
                 colors[str(release)],
-                1 if is_original else 2,
+                2,
                 name=titles[str(release)],
                 legendgroup=str(release),
-                showlegend=column == 1,
+                showlegend=row == 1,
                 line={"shape": "hvh"},
-                fill="tozeroy" if is_original else "none",
+                fill="tozeroy",
+                fillcolor=fade(colors[str(release)], 0.55 if is_original else 0.25),
                 hovertemplate="ratio about %{x:.2f}: %{y:.3~g} % of the nodes"
                 "<extra>%{fullData.name}</extra>",
-                row=1,
-                col=column,
+                row=row,
+                col=1,
             )
-        add_rule(figure, theme, "dash", x=share, row=1, col=column)
-    style_figure(
-        figure,
-        theme,
-        360,
-        _describe_ratios(profile),
-        legend={"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"},
-        margin={"l": 10, "r": 16, "t": 36, "b": 112},
-    )
-    figure.update_xaxes(range=[0, 1], title_text="Share of own class<br>safest at chance")
-    figure.update_yaxes(ticksuffix=" %", rangemode="tozero")
-    figure.update_yaxes(title_text="Nodes", row=1, col=1)
+        chance = {"text": f"chance {share:.2f}", "yanchor": "bottom"} if row == 1 else None
+        add_rule(figure, theme, "dash", x=share, row=row, col=1, annotation=chance)
+    style_figure(figure, theme, PANEL_PX * len(MECHANISMS) + 120, _describe_ratios(profile))
+    figure.update_layout(legend={"y": 1.08}, margin={"t": figure.layout.margin.t + 26})
+    for row, title in enumerate(MECHANISMS.values(), start=1):
+        top = figure.get_subplot(row, 1).yaxis.domain[1]
+        figure.add_annotation(
+            text=f"<b>{title}</b>",
+            x=0.01,
+            xref="paper",
+            xanchor="left",
+            y=top,
+            yref="paper",
+            yanchor="top",
+            showarrow=False,
+            font={"size": 14, "color": INKS[theme].text},
+        )
+    figure.update_xaxes(range=[0, 1])
+    axis = "Share of own class among them, safest at chance"
+    figure.update_xaxes(title_text=axis, row=len(MECHANISMS), col=1)
+    figure.update_yaxes(ticksuffix=" %", rangemode="tozero", nticks=4)
     known = profile.release[profile.ghratio_combined.notna()].value_counts()  # one row a node
     note = (
         f"Nodes whose value and peers are known ({int(known.max()) if len(known) else 0:,}), "
-        f"first repeat's releases, {NUM_BINS} bins. Dashed: mean class share {share:.2f}."
+        f"share in each of {NUM_BINS} bins, first repeat's releases. "
+        f"Dashed: mean class share {share:.2f}."
     )
     return Chart(figure, table, note)
 

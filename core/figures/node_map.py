@@ -177,8 +177,9 @@ def _make_sides(titles: Sequence[str], theme: Theme) -> go.Figure:
     if len(titles) > 1:
         figure.update_xaxes(matches="x")
         figure.update_yaxes(matches="y")
+    if len(titles) > 1:  # one alone takes the whole width
+        figure.update_layout(yaxis={"scaleanchor": "x", "constrain": "domain"})
     figure.update_layout(
-        yaxis={"scaleanchor": "x", "constrain": "domain"},
         modebar={
             "bgcolor": "rgba(0,0,0,0)",
             "color": INKS[theme].muted,

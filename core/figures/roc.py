@@ -11,22 +11,15 @@ import plotly.graph_objects as go
 from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import ReleaseInfo, list_short_titles
 from core.figures.chart import Chart, make_empty_chart
-from core.figures.theme import INKS, add_line, style_figure
-from core.findings.palette import OKABE_ITO, Theme, release_color
+from core.figures.theme import HALF_LETTERS, INKS, add_line, make_legend_room, style_figure
+from core.findings.palette import Theme, family_color, release_color
 from core.words import format_percent
 
 Curves = Mapping[tuple[ReleaseInfo, Attack], pd.DataFrame]
 
 FLOOR = 1e-4
 LOW_FPR = 0.01
-MAX_CURVES = 4
-"""Attacks drawn on one release, baseline attackers apart."""
-
-CURVE_COLORS: dict[Theme, tuple[str, ...]] = {
-    "light": (OKABE_ITO[0], OKABE_ITO[5], OKABE_ITO[2], OKABE_ITO[3]),
-    "dark": (OKABE_ITO[4], OKABE_ITO[1], OKABE_ITO[2], OKABE_ITO[3]),
-}
-"""Colours of the strongest attacks in order; weaker ones share one grey."""
+HEIGHT = 460
 
 
 def roc_by_attack(
@@ -36,8 +29,8 @@ def roc_by_attack(
     theme: Theme = "light",
     level: float = LOW_FPR,
 ) -> Chart:
-    """The strongest attacks on one release at a low FPR, the best emphasised, and the strongest
-    baseline attacker, dashed; the table has all.
+    """The strongest attack of each family on one release at a low FPR in the family's colour, the
+    best emphasised, and the strongest baseline attacker, dashed; the table has all.
 
     level  FPR of the title, one that the sample resolves
     """
@@ -49,16 +42,14 @@ def roc_by_attack(
     }
     if not curves:
         return make_empty_chart("No ROC curve yet.", theme)
-    ink = INKS[theme]
     real = [attack for attack in curves if not attack.is_baseline] or list(curves)
     best = max(real, key=lambda attack: np.trapezoid(curves[attack].tpr, curves[attack].fpr))
     ranked = sorted(curves, key=lambda a: (a.is_baseline, a != best, -_log_area(curves[a])))
-    baselines = [attack for attack in ranked if attack.is_baseline][:1]
-    drawn = [attack for attack in ranked if not attack.is_baseline][:MAX_CURVES] + baselines
+    drawn: dict[str, Attack] = {}
+    for attack in ranked:
+        drawn.setdefault(family_color(attack, theme), attack)
     figure = go.Figure()
-    colors = iter(CURVE_COLORS[theme])
-    for attack in drawn:
-        color = ink.muted if attack.is_baseline else next(colors, ink.muted)
+    for color, attack in drawn.items():
         width = 3.0 if attack == best else 1.8
         _add_curve(figure, curves[attack], attack.title, attack.is_baseline, color, width)
     found = {(release, attack): curve for attack, curve in curves.items()}
@@ -107,7 +98,8 @@ def _finish(
         "ticktext": ["0.01 %", "0.1 %", "1 %", "10 %", "100 %"],
         "range": [-4.02, 0.05],
     }
-    style_figure(figure, theme, 460, _describe_best(curves, level))
+    style_figure(figure, theme, HEIGHT, _describe_best(curves, level), HALF_LETTERS)
+    make_legend_room(figure)
     figure.update_xaxes(ticklabelstandoff=6, title_text="False positive rate", **ticks)
     figure.update_yaxes(title_text="True positive rate   ↓ safer", **ticks)
     parts = [
@@ -121,7 +113,7 @@ def _finish(
     )
     if num_left_out:
         weaker = "one weaker attack is" if num_left_out == 1 else f"{num_left_out} weaker ones are"
-        note += f" The strongest are drawn; {weaker} in the table."
+        note += f" The strongest of each family is drawn; {weaker} in the table."
     return Chart(figure, table, note)
 
 

@@ -35,22 +35,31 @@ INKS: dict[str, Ink] = {
 
 TITLE_LETTERS = 96
 """Characters per line of a title: what fits in 700 pixels at 15 px."""
+HALF_LETTERS = 58
+"""Of a figure that stands beside another."""
 
 _TITLE_PIXELS, _TOP_PIXELS = 21, 36
+LEGEND_PX = 34
 
 
 def style_figure(
-    figure: go.Figure, theme: Theme, height: int, title: str = "", **layout: Any
+    figure: go.Figure,
+    theme: Theme,
+    height: int,
+    title: str = "",
+    letters: int = TITLE_LETTERS,
+    **layout: Any,
 ) -> go.Figure:
     """Apply transparent background, one typeface and a quiet grid.
 
-    title  the finding, above everything else, which moves down for it.
-    height of the figure without its title, in pixels
+    title    the finding, above everything else, which moves down for it.
+    letters  of a line of it
+    height   of the figure without its title, in pixels
     """
     ink = INKS[theme]
     room = 0
     if title:
-        text = wrap_text(title, TITLE_LETTERS, 3)
+        text = wrap_text(title, letters, 3)
         lines = text.count("<br>") + 1
         room = _TITLE_PIXELS * lines + 10
         height += room
@@ -92,6 +101,11 @@ def style_figure(
     figure.update_layout(margin={"t": figure.layout.margin.t + room})
     figure.update_annotations(font={"family": FONT, "color": ink.text})
     return figure
+
+
+def make_legend_room(figure: go.Figure) -> None:
+    """Room for a second and third line of the legend below the title of a narrow figure."""
+    figure.update_layout(margin={"t": figure.layout.margin.t + LEGEND_PX})
 
 
 def error_bars(

@@ -106,7 +106,7 @@ def tradeoff(
         is_named = (table.is_pareto | table.release.isin([ORIGINAL, best])).to_numpy()
     _add_names(figure, table, best, is_named, admissible, ranges, drawn, ink)
     title = _describe_limit(table, admissible, max_risk)
-    more = {"showlegend": bool(curves), "clickmode": "event+select"}
+    more: dict[str, Any] = {"showlegend": bool(curves), "clickmode": "event+select"}
     style_figure(figure, theme, HEIGHT + 60 * bool(curves), title, **more)
     if curves:
         figure.update_layout(legend={"y": -0.16, "yanchor": "top"})

@@ -56,7 +56,7 @@ def transfer_matrix(
         top = 1.0
     marks = np.where(strengths > values, MARK, "")
     shares = np.nan_to_num((strengths - low) / (top - low))
-    colors = [[risk_color(share, theme) for share in row] for row in shares]
+    colors = [[risk_color(share) for share in row] for row in shares]
     text = [
         [
             "" if v != v else f'<span style="color:{ink_on(color)}">{v:.2f}{mark}</span>'
@@ -78,7 +78,7 @@ def transfer_matrix(
             y=[escape_text(t) for t in table.title],
             zmin=low,
             zmax=top,
-            colorscale=risk_colorscale(theme),
+            colorscale=risk_colorscale(),
             xgap=2,
             ygap=2,
             text=text,
@@ -94,7 +94,7 @@ def transfer_matrix(
     style_figure(figure, theme, 150 + 34 * len(table) + room // 2, title)
     figure.update_layout(margin={"t": figure.layout.margin.t + room})
     figure.update_traces(textfont={"size": 13})
-    figure.update_layout(plot_bgcolor=ink.empty)
+    figure.update_layout(plot_bgcolor=INKS["light"].empty)
     figure.update_xaxes(
         side="top", showgrid=False, tickangle=-SLANT if is_long else 0, tickfont={"color": ink.text}
     )

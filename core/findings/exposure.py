@@ -7,6 +7,7 @@ tested in one repeat have no interval and are a group of their own. Page, PDF an
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ import pandas as pd
 from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import ReleaseInfo, list_phrases
 from core.audit.asked.scenarios import THREAT_TITLES
+from core.audit.asked.spec import MAX_REPEATS, AuditSpec
 from core.audit.results.node_risks import NodeRisks
 from core.audit.results.view import AuditView
 from core.findings.labels import THREAT_WORDS
@@ -111,6 +113,12 @@ class Exposure:
         return f"{about} {count_noun(self.repeats, 'more repeat')}"
 
     @property
+    def num_settled(self) -> int:
+        """Of those tested in one repeat, about how many as many repeats more would test again, were
+        each as likely as it was to be in one."""
+        return round(self.exposed.few * (1 - (1 - 1 / self.repeats) ** self.repeats))
+
+    @property
     def advantage(self) -> str:
         """Mean advantage with its interval."""
         return format_mean(self.mean, self.sd, self.exposed.at_stake)
@@ -198,7 +206,8 @@ def summarize_risk(
         exact += filter(None, [describe_few(one, noun)])
     sentence = "No node's risk is known yet."
     if shown:
-        worst = max(shown, key=lambda one: one.shares)
+        worst = find_worst_exposure(shown)
+        assert worst is not None
         names = list_phrases([worst.made, *(summary.info for summary in view.releases)])
         aim = f"exposed to {THREAT_WORDS[worst.secret.threat].attack}"
         counts = describe_counts(worst.exposed, noun, aim)
@@ -210,6 +219,42 @@ def summarize_risk(
             cards = cards[: MAX_CARDS - 1]
             cards.append(Card(title, value, compared, None, describe_few(worst, noun)))
     return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact))
+
+
+def find_worst_exposure(exposures: Iterable[Exposure]) -> Exposure | None:
+    """The one with the largest share surely exposed, then likely."""
+    return max(exposures, key=lambda one: one.shares, default=None)
+
+
+@dataclass(frozen=True)
+class MoreRepeats:
+    """The same audit with the repeats that settle nodes tested in one of them: spec of the whole
+    audit, number of repeats added, and what they do in a sentence."""
+
+    spec: AuditSpec
+    added: int
+    reason: str
+
+
+def propose_repeats(view: AuditView, release: str | None = None) -> MoreRepeats | None:
+    """As many repeats again as the audit had, if the secret that exposes most on a release (by
+    default the original) leaves nodes tested in one. None where no repeat can be added: for a
+    release made elsewhere and the confirmation of a search."""
+    found = [one for one in list_exposures(view.nodes) if one.made.id == (release or ORIGINAL)]
+    worst, spec = find_worst_exposure(found), view.spec
+    is_fixed = spec.external_release is not None or spec.confirmation_error is not None
+    if worst is None or not worst.exposed.few or is_fixed:
+        return None
+    repeats = min(view.num_repeats + worst.repeats, MAX_REPEATS)
+    added = repeats - view.num_repeats
+    if not added:
+        return None
+    whole = spec.update(num_repeats=repeats, stop_early=False)
+    few, settled = worst.exposed.few, f"{worst.num_settled:,}"
+    verb = "tests" if added == 1 else "test"
+    of = "all" if worst.num_settled == few else f"some {settled} of the {few:,}"
+    text = f"{count_noun(added, 'more repeat')} {verb} {of} {spec.nodes.many} tested in one split"
+    return MoreRepeats(whole, added, f"{text} once more. Finished parts are kept.")
 
 
 def describe_counts(found: Exposed, noun: Noun, exposed: str = "exposed", base: str = "") -> str:

@@ -31,14 +31,30 @@ from core.words import count_noun
 
 
 @dataclass(frozen=True)
+class ScoreBar:
+    """A figure between what guessing reaches and all of it, as shares of a bar's length: the figure
+    with its interval, the best baseline attacker and the same attack on control nodes (None without
+    one)."""
+
+    value: float
+    low: float | None
+    high: float | None
+    baseline: float | None
+    control: float | None
+
+
+@dataclass(frozen=True)
 class Card:
-    """One headline number with its comparison, the state of its limit and the exact figure."""
+    """One headline number with its comparison, the state of its limit and the exact figure; with
+    the question that it answers and a bar where it has one."""
 
     title: str
     value: str
     compared_with: str
     state: LimitState | None
     detail: str
+    question: str = ""
+    bar: ScoreBar | None = None
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,27 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
+from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import ReleaseInfo
+from core.registry import list_methods
 
 Theme = Literal["light", "dark"]
 
 RISK_SCALE = ("#fdf1e4", "#f9cfa9", "#ee9a7a", "#d45d62", "#a82a57", "#6d0f42")
 """Low to high; lightness falls steadily, so it reads without colour vision and in print."""
 
+FAMILY_COLORS: dict[Theme, tuple[str, ...]] = {
+    "light": ("#3b4a9e", "#2a8c82", "#8a7a1f", "#8e4b9e", "#7a5230", "#5c6b7a"),
+    "dark": ("#8e9bef", "#4fc2b4", "#cdbb52", "#c98fd8", "#c29a74", "#9fb0c0"),
+}
+"""Of families of attacks, in the order in which their kind's methods are listed."""
+
 RISK_SCALES: dict[Theme, tuple[str, ...]] = {
     "light": RISK_SCALE,
     "dark": ("#3a1433", "#7d1f4d", "#b83e5b", "#e07a68", "#f5b58c", "#fdf1e4"),
 }
-"""For either background: the highest risk has the most contrast, lightness changes steadily."""
+"""Of points on either page: the highest risk has the most contrast, lightness changes steadily.
+Filled cells have the light one in either theme, on a pale ground: darkest is most exposed."""
 
 POINT_START = 0.3
 """Start of the scale for points: its low end would vanish beside large empty areas."""
@@ -34,6 +43,20 @@ AMOUNT_SCALE = ("#dce6f2", "#a9c4e2", "#6f9fd0", "#3d78b8", "#1f5596", "#0d3466"
 OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 
 ORIGINAL_GREY = "#8a8f98"
+
+STATE_COLORS: dict[Theme, dict[str, tuple[str, str]]] = {
+    "light": {
+        "met": ("#d3ebdf", "#6dbb97"),
+        "not_proven": ("#f6e2b3", "#f6e2b3"),
+        "exceeded": ("#f9d5d0", "#e2796f"),
+    },
+    "dark": {
+        "met": ("#1c4534", "#2f7d5c"),
+        "not_proven": ("#5f4712", "#5f4712"),
+        "exceeded": ("#5a2724", "#a8403a"),
+    },
+}
+"""State of a limit → its colour at the limit and far from it, always with the state's mark."""
 
 MAX_TINT = 0.5
 
@@ -49,6 +72,7 @@ FONT = '"Source Sans", "Source Sans 3", sans-serif'
 def risk_colorscale(theme: Theme = "light", for_points: bool = False) -> list[list[float | str]]:
     """Plotly colour scale of risk, lowest to highest.
 
+    theme       of the page, for points on it; cells take none
     for_points  without the low end, for small marks on an empty background
     """
     steps, start = len(RISK_SCALE) - 1, POINT_START if for_points else 0.0
@@ -97,6 +121,18 @@ def release_color(releases: Iterable[ReleaseInfo]) -> dict[str, str]:
         colors[release] = _mix(OKABE_ITO[index % len(OKABE_ITO)], "#ffffff", share)
         seen[index] += 1
     return colors
+
+
+def family_color(attack: Attack, theme: Theme = "light") -> str:
+    """Hex colour of an attack's family, the group of its method; grey for baseline attackers and
+    methods that this version does not know. Families of one kind of attack differ."""
+    if attack.method is None or attack.is_baseline:
+        return ORIGINAL_GREY
+    listed = list_methods(attack.method.kind)
+    families = dict.fromkeys(m.info.group for m in listed if not m.info.is_baseline)
+    colors = FAMILY_COLORS[theme]
+    place = [*families, attack.method.info.group].index(attack.method.info.group)
+    return colors[place % len(colors)]
 
 
 def release_symbol(releases: Iterable[ReleaseInfo]) -> dict[str, str]:

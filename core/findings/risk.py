@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -10,9 +11,11 @@ import numpy as np
 import pandas as pd
 
 from core.audit.asked.attack import Attack
+from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import THREAT_TITLES
-from core.audit.results.node_risks import NodeRisks
+from core.audit.results.node_risks import AttackRisk, NodeRisks
 from core.findings.tables import list_releases
+from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.words import format_percent
 
 MAX_GROUPS = 12
@@ -52,7 +55,12 @@ def tabulate_exposed(nodes: NodeRisks, releases: Collection[str]) -> pd.DataFram
 
 
 def compute_heatmap(
-    nodes: NodeRisks, release: str, by: Scale = "advantage", order: np.ndarray | None = None
+    nodes: NodeRisks,
+    release: str,
+    by: Scale = "advantage",
+    order: np.ndarray | None = None,
+    is_folded: bool = True,
+    without: Collection[str] = (),
 ) -> pd.DataFrame:
     """rank, node, headline, attack (id of the headline attacker), sure, and a column of values for
     each Attack (NaN: none). Most surely exposed first by the headline attacker; nodes with baseline
@@ -60,11 +68,19 @@ def compute_heatmap(
     values on the first. `attack` is a category; sure is the lower end of the headline advantage,
     NaN after one repeat.
 
-    order  exactly the nodes with these positions in this order, so that releases show the same rows
+    order      exactly the nodes with these positions in this order, so that releases show the same
+    rows
+    is_folded  of the forms of one attack (`Attack.family`) only the strongest on the release, by
+    its mean advantage, which is a choice among attackers that can exist; no maximum per node
+    without    ids of attacks that are left out, such as `find_doubles`
     """
     own = {attack: part for (where, attack), part in nodes.parts.items() if where == release}
     forms = {attack: attack.find_form(nodes.made[release]) for _, attack in nodes.parts}
-    mine = {attack: own[form] for attack, form in forms.items() if form in own}
+    mine = {
+        attack: own[form]
+        for attack, form in forms.items()
+        if form in own and form.id not in without
+    }
     if not mine:
         return pd.DataFrame(columns=["rank", "node", "headline", "attack", "sure"])
     found, count = nodes.find_headline(release), len(nodes.names)
@@ -91,12 +107,79 @@ def compute_heatmap(
         for (where, attack), part in nodes.parts.items():
             if where == first and attack not in means:
                 means[attack] = getattr(part, by).mean()
+    if is_folded:
+        mine = _choose_forms(mine)
     for attack in sorted(means, key=lambda attack: -means[attack]):
         if attack in mine:
             values = np.full(count, np.nan)
             values[mine[attack].nodes] = getattr(mine[attack], by)
             table[attack] = values[order]
     return pd.DataFrame(table)
+
+
+def count_forms(nodes: NodeRisks) -> tuple[int, int]:
+    """Number of attacks in all their forms, and of attacks."""
+    attacks = {attack for _, attack in nodes.parts}
+    return len(attacks), len({attack.family for attack in attacks})
+
+
+def _choose_forms(parts: Mapping[Attack, AttackRisk]) -> dict[Attack, AttackRisk]:
+    """Of each family the form with the largest mean advantage, the first of equal ones."""
+    best: dict[Any, Attack] = {}
+    for attack, part in parts.items():
+        other = best.get(attack.family)
+        if other is None or part.advantage.mean() > parts[other].advantage.mean():
+            best[attack.family] = attack
+    return {attack: parts[attack] for attack in best.values()}
+
+
+@dataclass(frozen=True)
+class HeatmapRow:
+    """An attack across releases: its title, one of its forms, and the form shown on each."""
+
+    title: str
+    attack: Attack
+    forms: Mapping[ReleaseInfo, Attack]
+
+
+def align_attacks(tables: Mapping[ReleaseInfo, pd.DataFrame]) -> list[HeatmapRow]:
+    """Attacks of tables of `compute_heatmap`, strongest first on the first of them: a row per
+    family where no table has two forms of one, else a row per form."""
+    listed = {made: [c for c in t.columns if isinstance(c, Attack)] for made, t in tables.items()}
+    each = [[attack.family for attack in attacks] for attacks in listed.values()]
+    is_folded = all(len(set(families)) == len(families) for families in each)
+    found: dict[object, dict[ReleaseInfo, Attack]] = {}
+    for made, attacks in listed.items():
+        for attack in attacks:
+            found.setdefault(attack.family if is_folded else attack, {})[made] = attack
+    rows = []
+    for forms in found.values():
+        attack = next(iter(forms.values()))
+        is_one = len(set(forms.values())) == 1
+        rows.append(HeatmapRow(attack.title if is_one else attack.plain_title, attack, forms))
+    return rows
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Neighbouring nodes of a heatmap that are alike in what is known of them."""
+
+    title: str
+    size: int
+
+
+def list_segments(table: pd.DataFrame) -> list[Segment]:
+    """Runs of nodes of `compute_heatmap`, in its order: exposed beyond noise, not beyond noise, and
+    without an interval."""
+    sure = table.sure.to_numpy(float)
+    kinds = np.where(np.isnan(sure), 2, np.where(sure > ADVANTAGE_LIMIT, 0, 1))
+    starts = np.flatnonzero(np.diff(kinds, prepend=-1))
+    sizes = np.diff(np.append(starts, len(kinds))).tolist()
+    words = ("surely exposed", "not surely", "in one split")
+    return [
+        Segment(f"{size:,} {words[kind]}", size)
+        for size, kind in zip(sizes, kinds[starts].tolist(), strict=True)
+    ]
 
 
 def compute_risk_shares(

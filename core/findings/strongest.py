@@ -28,17 +28,10 @@ from core.findings.inverted_scores import (
 from core.findings.labels import LOW_FPR, THREAT_WORDS, metric_title
 from core.findings.link_prior import describe_accused
 from core.findings.numbers import format_estimate, format_row
-from core.findings.page_summary import (
-    MAX_CARDS,
-    Card,
-    PageSummary,
-    build_card,
-    describe_figure,
-    find_check,
-    list_checks,
-)
+from core.findings.page_summary import MAX_CARDS, PageSummary, describe_figure, list_checks
 from core.findings.policy import Policy
 from core.findings.tables import attack_rows, main_metric
+from core.findings.threat_cards import build_threat_card
 from core.findings.verdict import Check
 from core.release import ORIGINAL
 
@@ -310,7 +303,11 @@ def summarize_attacks(
     ]
     worst = max(reached, key=lambda one: _rank(one, checks), default=None)
     sentence = UNTESTED if worst is None else describe_strongest(worst)
-    cards = [_build_card(one, checks) for one in reached]
+    cards = [
+        build_threat_card(view, one.threat, title, one.best, one.compared, checks)
+        for one in reached
+        for title in [find_measure(one.threat, one.metric).title]
+    ]
     odds = describe_false_alarms(view, release)
     return PageSummary(tuple(cards[:MAX_CARDS]), sentence, tuple(exact), odds)
 
@@ -322,21 +319,6 @@ def _rank(found: Strongest, checks: Iterable[Check]) -> tuple[bool, float, float
     is_told = compared is None or compared.outcome in ("higher", "not_tested") or found.gap < 0
     severity = max((c.severity for c in checks if c.limit.threat == found.threat), default=0.0)
     return is_told, severity, found.excess
-
-
-def _build_card(found: Strongest, checks: Iterable[Check]) -> Card:
-    """Card of the strongest attack beside the best baseline attacker."""
-    title = find_measure(found.threat, found.metric).title
-    best, compared = found.best, found.compared
-    check = find_check(checks, found.threat, found.metric)
-    if compared is None:
-        alone = found.is_by_baseline
-        beside = "by a baseline attacker" if alone else "no baseline attacker was run"
-        return build_card(title, best, best.format(), beside, check)
-    value, baseline = format_both(best, compared.first)
-    words = {"lower": "clearly above", "tie": "no difference", "within_noise": "within noise"}
-    more = "" if compared.outcome == "higher" else f", {words.get(compared.outcome, 'not shown')}"
-    return build_card(title, best, value, f"baseline {baseline}{more}", check)
 
 
 def answer_inverted(results: pd.DataFrame, releases: Sequence[str]) -> str:

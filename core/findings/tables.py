@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import Threat
+from core.audit.results.view import REPEATS
 from core.audit.store.states import State
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import (
@@ -92,7 +94,8 @@ def main_metric(results: pd.DataFrame, threat: Threat) -> str | None:
 
 def find_doubles(results: pd.DataFrame) -> set[str]:
     """Ids of the attacks that are a baseline attacker's formula on these links: those that equal it
-    there by `equal_unweighted`, and reach the same in every figure of it."""
+    there by `equal_unweighted`, and reach the same in every figure that can be compared. While an
+    audit runs one may be ahead of the other, so that its means are of other repeats."""
     attacks = results.drop_duplicates("method").attack
     known = {a.id: a for a in attacks if a is not None and a.method is not None}
     found = set()
@@ -100,11 +103,22 @@ def find_doubles(results: pd.DataFrame) -> set[str]:
         key = getattr(attack.method, "equal_unweighted", "")
         if key and (other := known.get(attack.id.replace(attack.method_id, key, 1))):
             own, same = (
-                select_results(results, method=a.id).set_index(["release", "metric"]).value
+                select_results(results, method=a.id).set_index(["release", "metric"])
                 for a in (attack, other)
             )
-            found |= {attack.id} if own.equals(same.reindex(own.index)) else set()
+            pairs = own.join(same.add_suffix("_other"), how="inner")
+            if len(same) and all(map(_may_be_equal, pairs.to_dict("records"))):
+                found.add(attack.id)
     return found
+
+
+def _may_be_equal(pair: Mapping[Hashable, Any]) -> bool:
+    """Whether no repeat that both rows have differs; without repeats, whether the means are equal
+    or of different numbers of them."""
+    own, other = (pair.get(f"{REPEATS}{end}") for end in ("", "_other"))
+    if own and other:
+        return all(own[repeat] == other[repeat] for repeat in own.keys() & other.keys())
+    return bool(pair["value"] == pair["value_other"] or pair["seeds"] != pair["seeds_other"])
 
 
 def attack_rows(results: pd.DataFrame, metric: str, threat: Threat | None = None) -> pd.DataFrame:

@@ -19,25 +19,17 @@ from core.data.loaded import LoadedGraph
 from core.data.profile import GraphProfile
 from core.errors import AuditError
 from core.findings import tables
-from core.findings.facts import STATE_TITLES, LimitState
 from core.findings.labels import metric_title
-from core.findings.page_summary import Card, PageSummary
+from core.findings.page_summary import PageSummary
 from core.findings.verdict import Decision, Verdict
 from core.methods import ATTACK_KINDS
 from core.registry import find_method
 from core.words import begin_sentence, count_noun
-from pages.ui import cache, service, session
+from pages.ui import cache, cards, service, session
 from pages.ui.spec_form import title_control
 from pages.ui.text import escape
 
 PAGES = Path(__file__).parents[1]
-STATE_ICONS: dict[LimitState, str] = {
-    "met": ":green[:material/check:]",
-    "not_proven": ":orange[:material/priority_high:]",
-    "exceeded": ":red[:material/close:]",
-    "not_tested": "–",
-}
-"""Markdown icon for the state of a limit; always shown with its title or a legend."""
 DECISION_ICONS: dict[Decision, str] = {
     "publish": ":material/check_circle:",
     "review": ":material/help:",
@@ -74,14 +66,16 @@ def show_answer(sentence: str) -> None:
         st.markdown(sentence)
 
 
-def show_summary(summary: PageSummary) -> None:
-    """Headline cards, headline sentence and the folded exact figures."""
+def show_summary(summary: PageSummary, exact_below: bool = False) -> None:
+    """Headline cards, headline sentence and the folded exact figures, unless the page shows these
+    below its picture."""
     if summary.cards:
-        show_cards(summary.cards)
+        cards.show_cards(summary.cards)
     show_answer(escape(summary.sentence, 400))
     if summary.aside:
         st.markdown(escape(summary.aside, 400))
-    show_exact(summary.exact)
+    if not exact_below:
+        show_exact(summary.exact)
 
 
 def show_exact(lines: Sequence[str]) -> None:
@@ -89,25 +83,6 @@ def show_exact(lines: Sequence[str]) -> None:
     if lines:
         with st.expander("Exact figures", icon=":material/straighten:"):
             st.markdown("\n".join(f"- {escape(line, 600)}" for line in lines))
-
-
-def show_cards(cards: Sequence[Card]) -> None:
-    """One card per headline figure, with its comparison and the state of its limit."""
-    with st.grid(max(len(cards), 3), min_column_width=220, key="cards"):
-        for card in cards:
-            icon = "" if card.state is None else f"{STATE_ICONS[card.state]} "
-            state = None if card.state is None else f"limit {STATE_TITLES[card.state]}"
-            st.metric(
-                f"{icon}{escape(card.title, 120)}",
-                card.value,
-                card.compared_with,
-                delta_color="off",
-                delta_arrow="off",
-                delta_description=state,
-                help=escape(card.detail, 600),
-                border=True,
-                height="stretch",
-            )
 
 
 def show_folded(
@@ -358,8 +333,17 @@ def make_spec(fields: dict[str, Any]) -> AuditSpec:
 
 def start_audit(fields: dict[str, Any]) -> None:
     """Start an audit of the open graph and open it; errors are shown in place."""
+    _start(lambda: make_spec(fields))
+
+
+def start_again(spec: AuditSpec) -> None:
+    """Start an audit by a stored spec, some of whose fields were changed."""
+    _start(lambda: spec)
+
+
+def _start(make: Callable[[], AuditSpec]) -> None:
     try:
-        audit_id = service.open_service().start_audit(make_spec(fields))
+        audit_id = service.open_service().start_audit(make())
     except AuditError as error:
         show_error(error)
         return

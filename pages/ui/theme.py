@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.findings.palette import Theme
+from core.findings.palette import RISK_SCALE, Theme
 
 _STYLE = """
 <style>
@@ -36,8 +36,14 @@ iframe {border: 0;}
 .limit-bar span.not_proven {background: #b98521;}
 .limit-bar i {position: absolute; top: 0; bottom: 0; width: 2px;
   background: currentColor;}
-.st-key-limits-matrix th {text-align: left; overflow-wrap: break-word;}
-.st-key-limits-matrix th.col0 {padding-left: .45rem !important;}
+.score-bar {position: relative; height: 18px; border-radius: 4px;
+  background: color-mix(in srgb, currentColor 12%, transparent);}
+.score-bar span {position: absolute; inset: 0 auto 0 0; border-radius: 4px 0 0 4px;
+  background: FILL;}
+.score-bar u {position: absolute; top: 8px; height: 2px; background: currentColor;}
+.score-bar i {position: absolute; top: -3px; bottom: -3px; width: 3px; background: currentColor;}
+.score-bar b {position: absolute; top: 4px; width: 10px; height: 10px; margin-left: -5px;
+  border-radius: 50%; border: 2px solid currentColor;}
 .st-key-releases-table td:first-child {overflow-wrap: break-word;}
 [data-testid="stMetricDelta"] {white-space: normal;}
 :is([data-testid="stFileUploaderDropzone"], [data-testid="stCheckbox"])
@@ -77,7 +83,7 @@ _INKS = {
 
 
 def apply_style() -> None:
-    st.html(_STYLE + _INKS[current_theme()])
+    st.html(_STYLE.replace("FILL", RISK_SCALE[3]) + _INKS[current_theme()])
 
 
 def current_theme() -> Theme:

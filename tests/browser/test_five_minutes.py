@@ -177,8 +177,9 @@ def _wait_for_verdict(page: Page) -> None:
 
 def _find_release(page: Page) -> str:
     """The first defended release that the decision does not refuse, as the matrix says."""
-    rows = page.locator(".st-key-limits-matrix tr")
-    names, decisions = (rows.nth(i).locator("th, td").all_inner_texts()[2:] for i in (0, 1))
+    heads = page.locator(".st-key-chart-limits-matrix .xtick text").all()
+    parts = [head.locator("tspan.line").all_text_contents() for head in heads[1:]]
+    names, decisions = [" ".join(rest) for _, *rest in parts], [first for first, *_ in parts]
     barred = re.findall(r"^(.+) cannot be published before", page.inner_text("body"), re.M)
     names = [name.replace("\u00a0", " ") for name in names]
     found = [

@@ -24,6 +24,19 @@ def test_reference_is_the_mean_class_share(view):
     chart = ghratio_distributions(view)
     dashed = [s for s in chart.figure.layout.shapes if s.line.dash == "dash"]
     assert [s.x0 for s in dashed] == [0.5] * len(MECHANISMS)
+    assert [a.text for a in chart.figure.layout.annotations if "chance" in a.text] == [
+        "chance 0.50"
+    ]
+
+
+def test_distributions_are_as_wide_as_the_page_and_over_each_other(view):
+    """Three panels of a third of the width, of twenty bins each."""
+    figure = ghratio_distributions(view).figure
+    axes = [figure.get_subplot(row, 1).xaxis for row in range(1, len(MECHANISMS) + 1)]
+    assert all(axis.domain == (0.0, 1.0) for axis in axes)
+    first = [trace for trace in figure.data if trace.yaxis == "y"]
+    assert {trace.fill for trace in first} == {"tozeroy"}
+    assert len({trace.fillcolor for trace in first}) == len(first) == 3
 
 
 def test_scatter_points_name_their_node(view):
@@ -54,8 +67,7 @@ def test_many_classes_are_named_beside_the_picture(view):
 def test_a_low_ratio_is_not_called_safer(view):
     """Far below the class share a value leaks too: a guess can be inverted."""
     for chart in (ghratio_distributions(view), mechanism_scatter(view)):
-        titles = str(chart.figure.layout.xaxis.title.text) + str(
-            chart.figure.layout.yaxis.title.text
-        )
+        axes = [*chart.figure.select_xaxes(), *chart.figure.select_yaxes()]
+        titles = " ".join(str(axis.title.text) for axis in axes)
         assert "safest at" in titles
         assert not {"←", "↓"} & set(titles)

@@ -9,7 +9,7 @@ from plotly.offline import get_plotlyjs
 
 from core.audit.asked.release_info import ReleaseInfo
 from core.figures.ego_page import render_ego_html
-from core.figures.risk_charts import risk_heatmap
+from core.figures.risk_heatmap import risk_heatmap
 from core.figures.theme import style_figure
 from core.figures.transfer import transfer_matrix
 from core.findings.risk import compute_heatmap
@@ -58,17 +58,17 @@ def test_a_click_near_the_edge_of_a_cell_finds_its_node(browser, view, tmp_path)
     page.wait_for_timeout(500)
     plot = page.locator("#heat .nsewdrag").first.bounding_box()
     attacks = [attack.id for attack in table.columns[5:]]
-    row, column = 7, 2
-    assert not np.isnan(chart.table[attacks[column]].iloc[row])
+    rank, row = 8, 2
+    assert not np.isnan(chart.table[attacks[row]].iloc[rank - 1])
+    places = sorted(set(chart.figure.data[1].x))
     page.mouse.click(
-        plot["x"] + plot["width"] * (column + 0.9) / len(attacks),
-        plot["y"] + plot["height"] * (row + 0.5) / len(chart.table),
+        plot["x"] + plot["width"] * (places[rank - 1] + 0.5) / (places[-1] + 1),
+        plot["y"] + plot["height"] * (row + 0.9) / len(attacks),
     )
     page.wait_for_function("window.clicked", timeout=10_000)
-    rank = row + 1
     assert page.evaluate("window.clicked")[0] == [
-        chart.table.node.iloc[row],
-        attacks[column],
+        chart.table.node.iloc[rank - 1],
+        attacks[row],
         rank,
         rank,
     ]

@@ -121,6 +121,14 @@ def test_the_largest_communities_bear_their_number():
     assert labels["<b>1</b>"] == pytest.approx(np.median(POSITIONS[own], axis=0))
 
 
+def test_one_picture_takes_the_whole_width_and_two_keep_their_shape():
+    one, two = (
+        people_map([make_side()] * count, POSITIONS).figure.layout.yaxis.scaleanchor
+        for count in (1, 2)
+    )
+    assert (one, two) == (None, "x")
+
+
 def test_two_sides_share_places_and_zoom():
     chart = people_map([make_side(), make_side(RELEASES[1])], POSITIONS, "links")
     first, second = list_markers(chart)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from core.audit.results.view import RESULT_COLUMNS
+from core.audit.asked.attack import parse_attack
+from core.audit.results.view import REPEATS, RESULT_COLUMNS
 from core.figures.attack_bars import attack_ranking
+from core.figures.roc import roc_by_attack
+from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, RISK_SCALES, family_color
 from core.findings.ranking import compute_ranking
 from core.findings.strongest import answer_attack, find_strongest
 from core.findings.tables import (
@@ -23,14 +27,15 @@ from tests.oracles.audits import make_audit
 
 def test_bars_carry_values_and_intervals(view):
     chart = attack_ranking(view.results, "link", "auc")
-    bars = chart.figure.data[0]
-    rows = chart.table
-    assert list(bars.y) == ["Common neighbours", "Degree product"] == rows.title.tolist()
-    np.testing.assert_allclose(np.asarray(bars.x) + bars.base, rows.value)
-    np.testing.assert_allclose(np.asarray(bars.x) + bars.base + bars.error_x.array, rows.high)
-    np.testing.assert_allclose(np.asarray(bars.x) + bars.base - bars.error_x.arrayminus, rows.low)
-    assert bars.base == 0.5  # chance
-    assert list(bars.marker.color)[1] == "rgba(0,0,0,0)"  # the baseline attacker is hollow
+    assert chart.table.title.tolist() == ["Common neighbours", "Degree product"]
+    for bars, (_, row) in zip(chart.figure.data, chart.table.iterrows(), strict=True):
+        assert list(bars.y) == [row.title]
+        (end,) = np.asarray(bars.x) + bars.base
+        assert end == pytest.approx(row.value)
+        assert end + bars.error_x.array[0] == pytest.approx(row.high)
+        assert end - bars.error_x.arrayminus[0] == pytest.approx(row.low)
+        assert bars.base == 0.5  # chance
+    assert chart.figure.data[1].marker.color == "rgba(0,0,0,0)"  # the baseline attacker is hollow
     assert "40 pairs" in chart.note
     assert "5 repeats" in chart.note
 
@@ -45,9 +50,9 @@ def test_best_null_is_the_dashed_line(view):
 def test_shares_of_the_secrets_are_per_cent(view):
     chart = attack_ranking(view.results, "link", "tpr_at_fpr_0.01")
     assert set(chart.table.metric) == {"tpr_at_fpr_0.01"}
-    bars = chart.figure.data[0]
-    np.testing.assert_allclose(np.asarray(bars.x) + bars.base, 100 * chart.table.value)  # per cent
-    np.testing.assert_allclose(bars.error_x.array, 100 * (chart.table.high - chart.table.value))
+    bars, row = chart.figure.data[0], chart.table.iloc[0]
+    np.testing.assert_allclose(np.asarray(bars.x) + bars.base, [100 * row.value])  # per cent
+    np.testing.assert_allclose(bars.error_x.array, [100 * (row.high - row.value)])
     assert chart.figure.layout.xaxis.ticksuffix == " %"
     (line,) = [s for s in chart.figure.layout.shapes if s.line.dash == "dash"]
     assert line.x0 == pytest.approx(100 * chart.table[chart.table.is_baseline].strength.max())
@@ -94,7 +99,51 @@ def test_tables_of_an_audit(view):
     assert list(results.columns) == [*RESULT_COLUMNS, "attack", "made"]
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_bars_have_the_colour_of_their_family_in_the_legend(theme):
+    """Every bar was grey."""
+    attacks = ("adamic_adar", "jaccard", "gae_cosine", "degree_product")
+    scores = {(ORIGINAL, attack, "auc"): 0.9 - i / 10 for i, attack in enumerate(attacks)}
+    results = make_audit(scores, attacks).results
+    figure = attack_ranking(results, "link", "auc", theme).figure
+    bars = {bar.name: bar for bar in figure.data}
+    assert list(bars) == ["Heuristics", "Embeddings", "Baseline attackers"]
+    assert list(bars["Heuristics"].y) == ["Adamic–Adar", "Jaccard"]
+    colors = [bar.marker.line.color for bar in bars.values()]
+    assert colors == [
+        *(family_color(parse_attack(attacks[i]), theme) for i in (0, 2)),
+        ORIGINAL_GREY,
+    ]
+    assert len(set(colors)) == 3
+    assert not set(colors[:2]) & {*OKABE_ITO, *RISK_SCALES[theme]}
+    curve = pd.DataFrame({"fpr": [1e-3, 1.0], "tpr": [0.1, 1.0]})
+    made = next(iter(results.made))
+    chart = roc_by_attack({(ORIGINAL, a): curve for a in attacks}, made, results.attack, theme)
+    drawn = {line.name: line.line.color for line in chart.figure.data}
+    assert drawn["Adamic–Adar"] == colors[0]
+    assert drawn["GAE + cosine"] == colors[1]
+    assert "Jaccard" not in drawn  # the strongest of its family is drawn
+    assert "one weaker attack is in the table" in chart.note
+
+
 DOUBLE = "preferential_attachment"
+
+
+def test_one_formula_is_one_row_while_one_is_ahead_of_the_other():
+    """Their means are of other repeats then; in those that both have they are equal."""
+    attacks = ("degree_product", DOUBLE)
+    results = make_audit({(ORIGINAL, a, "auc"): 0.3 for a in attacks}, attacks).results
+
+    def find(first: dict[int, float], second: dict[int, float]) -> set[str]:
+        repeats = [first, second]
+        means = [np.mean(list(values.values())) for values in repeats]
+        seeds = [len(values) for values in repeats]
+        running = results.assign(value=means, seeds=seeds, **{REPEATS: repeats})
+        return set(compute_ranking(running, "link", ("auc",)).method)
+
+    assert find({0: 0.3, 1: 0.4}, {0: 0.3}) == {"degree_product"}
+    assert find({0: 0.3, 1: 0.4}, {0: 0.3, 2: 0.6}) == {"degree_product"}
+    assert find({0: 0.3, 1: 0.4}, {0: 0.31}) == set(attacks)
 
 
 def test_one_formula_is_one_row():

@@ -9,15 +9,18 @@ import pytest
 from core.audit.asked.attack import parse_attack
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.node_risks import NODE_COLUMNS, NodeRisks
-from core.figures.risk_charts import risk_by_group, risk_distribution, risk_heatmap
-from core.figures.theme import INKS
+from core.figures.risk_charts import risk_by_group, risk_distribution
+from core.figures.risk_heatmap import risk_heatmap
 from core.findings.numbers import format_number
 from core.findings.risk import (
     compute_group_risk,
     compute_heatmap,
     compute_risk_shares,
+    count_forms,
+    list_segments,
     tabulate_exposed,
 )
+from core.measures.node_risk import ADVANTAGE_LIMIT
 from tests.oracles.node_risks import build_risks
 
 from .conftest import RELEASES
@@ -77,6 +80,11 @@ def draw(nodes: pd.DataFrame | NodeRisks, *releases: str, **options):
     return risk_heatmap(tables, **options)
 
 
+def read_names(figure, panel: int = 1) -> list[str]:
+    """Names of the rows of a panel, without the squares beside them."""
+    return [text.partition(" <span")[0] for text in figure.get_subplot(panel, 1).yaxis.ticktext]
+
+
 def test_names_of_attacks_are_shortened_but_never_alike():
     nodes = make_nodes(4, 3).replace(
         {
@@ -84,27 +92,32 @@ def test_names_of_attacks_are_shortened_but_never_alike():
             "attack2": "best_single:members=label_propagation+com_infer",
         }
     )
-    figure = draw(nodes, "original").figure
-    heads = figure.layout.xaxis.ticktext
+    table = compute_heatmap(build_risks(nodes), "original", is_folded=False)
+    figure = risk_heatmap({ReleaseInfo("original"): table}).figure
+    heads = read_names(figure)
     assert len(set(heads)) == 3
-    assert sorted(len(head) <= 30 for head in heads) == [True] * 3
+    assert sorted(len(head) <= 26 for head in heads) == [True] * 3
     assert any("attri_infer" in text for text in figure.data[1].text)  # whole when hovered
 
 
 def test_heatmap_cells_and_click_targets_name_their_node(view):
     table = compute_heatmap(view.nodes, "original", by="risk")
     heat, targets = risk_heatmap({ReleaseInfo("original"): table}, by="risk").figure.data
-    assert np.asarray(heat.z, float).shape == (40, 3)
     attacks = [attack.id for attack in table.columns[5:]]
+    cells = np.asarray(heat.z, float)
+    assert len(cells) == 3
     lookup = {
         (r.node, r.attack): r.risk
         for r in view.nodes.to_frame().itertuples()
         if r.release == "original"
     }
     assert len(targets.customdata) == len(lookup)
-    for row, (node, attack, first, last) in zip(targets.y, targets.customdata, strict=True):
-        assert first == last == row + 1
-        assert heat.z[row][attacks.index(attack)] == lookup[node, attack]
+    for x, y, (node, attack, first, last) in zip(
+        targets.x, targets.y, targets.customdata, strict=True
+    ):
+        assert first == last == 1 + table.node.tolist().index(node)
+        assert attacks[y] == attack
+        assert cells[y][x] == lookup[node, attack]
     assert table.headline.dropna().is_monotonic_decreasing
     assert table["rank"].tolist() == list(range(1, 41))
 
@@ -128,7 +141,7 @@ def test_one_outlier_does_not_pale_the_others():
     nodes.loc[nodes.advantage.idxmax(), "advantage"] = 0.95
     axis = draw(nodes, "original").figure.layout.coloraxis
     assert axis.cmax < 0.11
-    assert axis.colorbar.ticktext[-1].endswith("or more")
+    assert axis.colorbar.ticktext[-1].endswith("+")
 
 
 def test_releases_share_nodes_order_and_scale(view):
@@ -138,33 +151,28 @@ def test_releases_share_nodes_order_and_scale(view):
     for heat, release in zip(heats, RELEASES, strict=False):
         rows = chart.table[chart.table.release == release].reset_index(drop=True)
         assert rows.node.tolist() == chart.table.node[: len(rows)].tolist()
-        attacks = list(chart.table.columns[5:-1])
-        assert np.array_equal(np.asarray(heat.z, float), rows[attacks], equal_nan=True)
+        attacks, places = list(chart.table.columns[5:-1]), sorted(set(chart.figure.data[1].x))
+        cells = np.asarray(heat.z, float)[:, places]
+        assert np.array_equal(cells, rows[attacks].T, equal_nan=True)
     assert chart.title.count(" exposed on Original, ") == 1
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_highest_risk_stands_out_most_from_the_background(theme):
-    scale = draw(make_nodes(20), "original", theme=theme).figure.layout.coloraxis.colorscale
-    background = luminance(INKS[theme].surface)
-    contrasts = [
-        (max(c, background) + 0.05) / (min(c, background) + 0.05)
-        for c in (luminance(color) for _, color in scale)
-    ]
-    assert contrasts == sorted(contrasts)
-    assert contrasts[-1] > 7
+def test_the_darkest_is_most_exposed_on_a_pale_ground_in_either_theme(theme):
+    layout = draw(make_nodes(20), "original", theme=theme).figure.layout
+    ground = luminance(layout.plot_bgcolor)
+    levels = [luminance(color) for _, color in layout.coloraxis.colorscale]
+    assert levels == sorted(levels, reverse=True)
+    assert (ground + 0.05) / (levels[-1] + 0.05) > 7
 
 
-def test_a_range_of_ranks_has_a_row_a_person():
+def test_a_range_of_ranks_has_a_column_a_person():
     nodes = make_nodes(900)
     whole, part = draw(nodes, "original"), draw(nodes, "original", ranks=(101, 140))
-    assert "rows is the mean" in whole.note
+    assert "columns is the mean" in whole.note
     assert "mean of about" not in part.note
     table = compute_heatmap(build_risks(nodes), "original")
     inside = table[table["rank"].between(101, 140)]
-    names = [inside.node.iloc[row] for row in part.figure.layout.yaxis.tickvals]
-    assert list(part.figure.layout.yaxis.ticktext) == names
-    assert len(names) > 1
     assert {tuple(c[2:]) for c in part.figure.data[1].customdata} == {
         (rank, rank) for rank in inside["rank"]
     }
@@ -175,16 +183,106 @@ def test_heatmap_bins_above_the_limit():
     table = compute_heatmap(build_risks(nodes), "original")
     heat, targets = risk_heatmap({ReleaseInfo("original"): table}, max_cells=200).figure.data
     values = np.asarray(heat.z, float)
-    assert values.shape == (50, 4)
-    assert len(targets.x) <= 200
     attacks = list(table.columns[5:])
-    for row, (node, attack, first, last) in zip(targets.y, targets.customdata, strict=True):
+    assert len(values) == 4
+    assert 150 < len(targets.x) <= 200
+    for x, y, (node, attack, first, last) in zip(
+        targets.x, targets.y, targets.customdata, strict=True
+    ):
         inside = table[(table["rank"] >= first) & (table["rank"] <= last)]
         assert inside.node.iloc[0] == node
-        column = attacks.index(parse_attack(attack))
-        assert values[row, column] == pytest.approx(inside[attacks[column]].mean())
+        assert attacks[y] == parse_attack(attack)
+        assert values[y, x] == pytest.approx(inside[attacks[y]].mean())
+        proven = inside.sure > ADVANTAGE_LIMIT
+        assert proven.all() or not proven.any()  # no column joins both groups
     covered = {(first, last) for _, _, first, last in targets.customdata}
     assert sum(last - first + 1 for first, last in covered) == len(table)
+
+
+def make_forms() -> NodeRisks:
+    """GCN plain, adaptive and knowing other values on two releases, and label propagation."""
+    advantages = {
+        "original": {"gcn": 0.3, "gcn@auxiliary:0.1": 0.5, "label_propagation": 0.2},
+        "random_deletion:strength=0.5": {
+            "gcn": 0.1,
+            "gcn@adaptive": 0.4,
+            "gcn@auxiliary:0.1": 0.2,
+            "label_propagation": 0.3,
+        },
+    }
+    rows = [
+        (f"v{i}", release, attack, 0.4 + gain + i / 50, gain + i / 50, 0.4, 0.9, 3)
+        for release, attacks in advantages.items()
+        for attack, gain in attacks.items()
+        for i in range(4)
+    ]
+    return build_risks(pd.DataFrame(rows, columns=list(NODE_COLUMNS)))
+
+
+def test_forms_of_an_attack_are_one_row_in_the_strongest_until_unfolded():
+    """Fifteen columns of two attacks stood slanted beside each other."""
+    nodes = make_forms()
+    tables = {nodes.made[r]: compute_heatmap(nodes, r) for r in nodes.releases}
+    shown = [[c.id for c in table.columns[5:]] for table in tables.values()]
+    assert shown == [
+        ["gcn@auxiliary:0.1", "label_propagation"],
+        ["gcn@adaptive", "label_propagation"],
+    ]
+    chart = risk_heatmap(tables)
+    assert read_names(chart.figure) == read_names(chart.figure, 2) == ["GCN", "Label propagation"]
+    first, second = (np.asarray(heat.z, float)[0] for heat in chart.figure.data[::2])
+    assert np.nanmean(first) == pytest.approx(0.53)
+    assert np.nanmean(second) == pytest.approx(0.43)
+    assert any("adaptive" in text for text in chart.figure.data[3].text)
+    assert "strongest on each release" in chart.note
+    assert count_forms(nodes) == (4, 2)
+    whole = {m: compute_heatmap(nodes, m.id, is_folded=False) for m in tables}
+    unfolded = risk_heatmap(whole)
+    assert len(read_names(unfolded.figure)) == 4
+    assert "strongest on each release" not in unfolded.note
+
+
+def test_an_attack_that_is_a_baseline_attacker_has_no_row(view):
+    table = compute_heatmap(view.nodes, "original", without={"common_neighbors"})
+    assert {attack.id for attack in table.columns[5:]} == {"degree_product", "class_prior"}
+
+
+def test_who_is_exposed_beyond_noise_stands_apart():
+    gains = {"a": (0.6, 0.5, 5), "b": (0.5, 0.3, 5), "c": (0.4, 0.1, 5), "d": (0.9, np.nan, 1)}
+    rows = [
+        (
+            node,
+            "original",
+            "gcn",
+            0.05 + gain,
+            gain,
+            0.05 + low,
+            0.95 if splits > 1 else np.nan,
+            splits,
+        )
+        for node, (gain, low, splits) in gains.items()
+    ]
+    nodes = build_risks(pd.DataFrame(rows, columns=list(NODE_COLUMNS)))
+    table = compute_heatmap(nodes, "original")
+    segments = list_segments(table)
+    assert [one.size for one in segments] == [2, 1, 1]
+    figure = draw(nodes, "original").figure
+    words = [a.text for a in figure.layout.annotations]
+    assert words == ["<b>Original</b>", segments[0].title, segments[2].title]  # no room for one
+    assert segments[0].title == "2 surely exposed"
+    places = np.sort(figure.data[1].x)
+    assert np.diff(places).tolist() == [1, 2, 2]  # a gap between groups
+    assert len(figure.layout.shapes) == 2
+
+
+@pytest.mark.parametrize("attacks", [2, 8, 20])
+@pytest.mark.parametrize("num_nodes", [6, 60, 900])
+def test_no_name_is_turned_and_the_plot_is_as_high_as_its_rows(attacks, num_nodes):
+    figure = draw(make_nodes(num_nodes, attacks), "original").figure
+    assert figure.layout.xaxis.tickangle == 0
+    assert figure.layout.height < attacks * 44 + 150
+    letters = sum(len(text) + 2 for text in figure.layout.xaxis.ticktext)
+    assert letters <= 76
 
 
 @pytest.mark.parametrize("scale", ["risk", "advantage"])
@@ -249,30 +347,15 @@ def test_many_communities_are_summed_as_other(view):
 
 
 @pytest.mark.parametrize(
-    ("attacks", "is_aslant"),
+    ("change", "title", "last"),
     [
-        (("katz", "jaccard"), False),
-        (("label_propagation", "com_infer", "class_prior"), False),
-        (("katz", "jaccard", "adamic_adar", "common_neighbors", "gps"), True),
+        ({}, "3 of 6 exposed on Original", "3 not surely"),
+        ({1: (0.6, 5)}, "At least 2 of 6 exposed on Original", "4 not surely"),
+        ({1: (np.nan, 1)}, "At least 2 of 6 exposed on Original", "1 in one split"),
+        ({i: (np.nan, 1) for i in range(6)}, "Likely 3 of 6 exposed on Original", "6 in one split"),
     ],
 )
-def test_names_of_attacks_stand_aslant_where_they_would_meet(attacks, is_aslant):
-    nodes = make_nodes(20, len(attacks))
-    nodes["attack"] = np.tile(attacks, 20)
-    figure = draw(nodes, "original").figure
-    assert (figure.layout.xaxis.tickangle != 0) == is_aslant
-
-
-@pytest.mark.parametrize(
-    ("change", "title", "note"),
-    [
-        ({}, "3 of 6 exposed on Original", ""),
-        ({1: (0.6, 5)}, "At least 2 of 6 exposed on Original", ""),
-        ({1: (np.nan, 1)}, "At least 2 of 6 exposed on Original", "1 of them, tested in one split"),
-        ({i: (np.nan, 1) for i in range(6)}, "Likely 3 of 6 exposed on Original", ""),
-    ],
-)
-def test_the_title_counts_who_is_exposed_beyond_noise(change, title, note):
+def test_the_title_counts_who_is_exposed_beyond_noise(change, title, last):
     """change: node → lower end of its risk, and its splits."""
     gains = (0.45, 0.4, 0.35, 0.1, 0.0, 0.0)
     rows = [
@@ -282,5 +365,4 @@ def test_the_title_counts_who_is_exposed_beyond_noise(change, title, note):
     ]
     chart = draw(pd.DataFrame(rows, columns=list(NODE_COLUMNS)), "original")
     assert chart.title == title
-    assert note in chart.note
-    assert bool(note) == ("split" in chart.note)
+    assert chart.figure.layout.annotations[-1].text == last

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from core.audit.asked.spec import MAX_REPEATS
 from core.audit.results.node_risks import NODE_COLUMNS
 from core.findings.exposure import (
     answer_risk,
     count_exposed,
     describe_exposed,
     list_exposures,
+    propose_repeats,
     summarize_risk,
 )
 from core.findings.people import Secret, find_worst_secret
@@ -120,6 +124,32 @@ def test_the_remedy_is_the_wait_for_another_split():
     (one,) = list_exposures(build_risks(make_tested(*MIXED)))
     wait = np.random.default_rng(0).geometric(1 / 5, 20_000).mean()
     assert one.remedy == f"about {round(wait)} more repeats"
+
+
+def test_the_remedy_can_be_run_and_says_whom_it_settles():
+    """By drawing it: whom five splits more would test again, were each at stake in one of five."""
+    groups = ((3, 0.4, 0.1, 5), (200, 0.1, NAN, 1))
+    view = make_audit({}, ("common_neighbors",), nodes=make_tested(*groups))
+    proposed = propose_repeats(view)
+    before = view.spec
+    assert proposed is not None
+    assert proposed.added == 5
+    assert proposed.spec == before.update(num_repeats=view.num_repeats + 5, stop_early=False)
+    again = (np.random.default_rng(0).random((20_000, 5)) < 1 / 5).any(axis=1).mean()
+    (one,) = list_exposures(view.nodes)
+    assert one.num_settled == pytest.approx(200 * again, abs=2)
+    assert proposed.reason.startswith(f"5 more repeats test some {one.num_settled} of the 200 peop")
+
+
+def test_no_repeats_are_offered_where_nobody_needs_them_or_none_can_be_added():
+    groups = ((3, 0.4, 0.1, 5), (2, 0.1, NAN, 1))
+    view = make_audit({}, ("common_neighbors",), nodes=make_tested(*groups))
+    settled = make_audit({}, ("common_neighbors",), nodes=make_tested((3, 0.4, 0.1, 5)))
+    assert propose_repeats(settled) is None
+    for fields in ({"confirmation_error": 0.05}, {"num_repeats": MAX_REPEATS}):
+        full = replace(view, spec=view.spec.model_copy(update=fields))
+        assert propose_repeats(full) is None
+    assert propose_repeats(view, "edge_rand") is None
 
 
 def test_the_worst_secret_is_the_one_that_surely_exposes_most():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -10,19 +11,17 @@ import pytest
 from core.audit.asked.release_info import parse_release
 from core.audit.asked.spec import AuditSpec
 from core.audit.store.estimate import TimeRange
+from core.figures.limit_matrix import MARKS
 from core.findings.channels import list_channels
 from core.findings.guide import KNOWLEDGE
-from core.findings.limit_scale import LimitScale
 from core.findings.policy import find_policy
-from core.findings.recipient import RECIPIENTS
 from core.findings.verdict import judge
-from core.findings.verdict_words import DECISION_TITLES, find_subject, list_deciding, title_deciding
-from core.report import ReportOptions, format_dpia
+from core.findings.verdict_words import DECISION_TITLES, find_subject
+from core.report import ReportOptions
 from core.report.data import ReportData
 from core.report.leaving import build_leaving
 from core.words import begin_sentence
-from pages.ui import documents, estimate
-from pages.ui.page import STATE_ICONS
+from pages.ui import estimate
 from pages.ui.publishing import _describe_leaving
 from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
@@ -143,190 +142,12 @@ def test_the_verdict_of_an_audit_is_that_of_the_pure_function(
     app = open_app("decision", audit=audit_id)
     view = audited[0].get_view(audit_id)
     verdict = judge(view, find_policy("public"))
-    matrix = app.table[0].value
-    assert not any(" \\=" in name for name in matrix.columns)  # a head breaks before a setting
-    assert len(matrix.columns) == len(verdict.releases)
-    for column, release in zip(matrix.columns, verdict.releases, strict=True):
-        assert matrix[column].iloc[0] == DECISION_TITLES[release.decision]
-    assert verdict.recommended is None
-    assert find_choice(app).value is None
-
-
-def test_deciding_limits_have_bars_on_one_scale(open_app: OpenApp, audit_id: str, audited) -> None:
-    app = open_app("decision", audit=audit_id)
-    subject = find_subject(judge(audited[0].get_view(audit_id), find_policy("public")))
-    checks = list_deciding(subject)
-    heads = [item.value.replace("\\", "") for item in app.header]
-    assert title_deciding(subject) in heads
-    html = [item.proto.body for item in app.get("html")]
-    bars = [body for body in html if body.startswith('<div class="limit-bar"')]
-    assert len(bars) == len(checks) > 3
-    scale = LimitScale.of(checks)
-    for bar, check in zip(bars, checks, strict=True):
-        assert f'<i style="left:{scale.place(1.0):.1%}">' in bar
-        assert f'"{check.state}" style="width:{scale.place(check.severity):.1%}"' in bar
-    assert f"from {scale.describe()} on a logarithmic scale" in texts(app)
-
-
-def test_another_recipient_is_another_policy(open_app: OpenApp, audit_id: str) -> None:
-    app = open_app("decision", audit=audit_id)
-    app.segmented_control(key=f"policy-{audit_id}").set_value("internal").run()
-    assert not app.exception
-    assert "Policy: Internal, version" in texts(app)
-
-
-def test_a_policy_laxer_than_that_of_the_recipient_is_warned_of(
-    open_app: OpenApp, audited, audit_id: str, monkeypatch
-) -> None:
-    view = audited[0].get_view(audit_id)
-    policy = find_policy("partner").model_dump(mode="json")
-    purpose = {"recipient": RECIPIENTS["partner"]}
-    spec = view.spec.model_copy(update={"policy": policy, "purpose": purpose})
-    monkeypatch.setattr("pages.ui.cache.load_view", lambda _audit: replace(view, spec=spec))
-    monkeypatch.setattr("pages.ui.cache.remember", lambda view, make, *more: make())
-    app = open_app("decision", audit=audit_id)
-    assert "laxer than that of the recipient" not in texts(app)
-    app.segmented_control(key=f"policy-{audit_id}").set_value("internal").run()
-    assert "Recipient: A partner under contract" in texts(app)
-    assert any("laxer than that of the recipient" in item.value for item in app.warning)
-
-
-def choose(app, audit_id: str, policy: str):
-    app.segmented_control(key=f"policy-{audit_id}").set_value(policy).run()
-    find_choice(app).set_value(RELEASE).run()
-
-
-def test_a_choice_is_carried_to_publishing_which_refuses_or_asks(
-    open_app: OpenApp, audit_id: str, audited
-) -> None:
-    view = audited[0].get_view(audit_id)
-    app = open_app("decision", audit=audit_id)
-    choose(app, audit_id, "partner")
-    decision = judge(view, find_policy("partner")).find(RELEASE).decision
-    assert decision != "publish"
-    assert decision.replace("_", " ") in texts(app).lower()
-    app.switch_page("../report.py").run()
-    assert app.selectbox(key=f"publish-choice-{audit_id}").value.id == RELEASE
-    assert app.button(key="publish").disabled
-    shown = texts(app).replace("\\", "")
-    assert "No column is published with the links. Attributes are, if you include" in shown
-    refused = [item.value for item in app.error if "does not allow this release" in item.value]
-    assert bool(refused) == (decision == "do_not_publish")
-    if decision == "review":
-        app.checkbox(key=f"publish-against-{RELEASE}").check().run()
-        assert not app.button(key="publish").disabled
-
-
-def test_a_later_recommendation_is_proposed_and_a_choice_by_hand_stays(
-    open_app: OpenApp, audit_id: str, monkeypatch
-) -> None:
-    from pages.ui import policy
-
-    recommended = {"now": None}
-    monkeypatch.setattr(
-        policy,
-        "judge",
-        lambda v, p: judge(v, p).model_copy(update={"recommended": recommended["now"]}),
-    )
-    monkeypatch.setattr(policy.cache, "remember", lambda view, make, *more: make())
-    app = open_app("decision", audit=audit_id)
-    assert find_choice(app).value is None
-    recommended["now"] = RELEASE
-    assert find_choice(app.run()).value == RELEASE
-    find_choice(app).select_index(0).run()
-    recommended["now"] = None
-    assert find_choice(app.run()).value is None
-    recommended["now"] = RELEASE
-    assert find_choice(app.run()).value is None
-
-
-def test_report_never_preselects_what_was_not_chosen(open_app: OpenApp, audit_id: str) -> None:
-    app = open_app("report", audit=audit_id)
-    box = app.selectbox(key=f"publish-choice-{audit_id}")
-    assert box.value is None
-    assert app.button(key="publish").disabled
-    assert not any("original" in option.lower() for option in box.options)
-
-
-def test_the_assessment_is_handed_out(open_app: OpenApp, audit_id: str, audited) -> None:
-    app = open_app("report", audit=audit_id)
-    labels = {button.proto.label for button in app.get("download_button")}
-    assert {"Assessment (text)", "Assessment (JSON)"} <= labels
-    view = audited[0].get_view(audit_id)
-    for name, text in format_dpia(view, ReportOptions()).items():
-        assert documents.make_dpia(view, ReportOptions(), name) == text.encode()
-
-
-def test_a_decision_is_recorded_with_its_evidence(
-    open_app: OpenApp, audit_id: str, audited
-) -> None:
-    app = open_app("decision", audit=audit_id)
-    choose(app, audit_id, "partner")
-    record = next(b for b in app.button if b.label == "Record the decision")
-    record.click().run()
-    assert any("who decides" in item.value for item in app.error)  # nobody was named
-    app.text_input(key="decision-person").set_value("Ada *Lovelace*")
-    app.text_input(key="decision-reason").set_value("the board agreed")
-    next(b for b in app.button if b.label == "Record the decision").click().run()
-    assert not app.exception
-    view = audited[0].get_view(audit_id)
-    (decision,) = view.decisions
-    assert (decision.kind, decision.release, decision.reason) == (
-        "chosen", RELEASE, "the board agreed",
-    )  # fmt: skip
-    assert decision.evidence["policy"] == "partner"
-    expected = judge(view, find_policy("partner")).find(RELEASE)
-    assert decision.evidence["decision"] == expected.decision
-    assert "On record: Random deletion" in texts(app).replace("\\", "")
-    assert "*Lovelace*" in texts(app).replace("\\", "")
-    assert "Record the decision" not in [b.label for b in app.button]
-    find_choice(app).select_index(0).run()
-    app.text_input(key="decision-person").set_value("Ada *Lovelace*")
-    next(b for b in app.button if b.label == "Withdraw the decision").click().run()
-    kinds = [d.kind for d in audited[0].get_view(audit_id).decisions]
-    assert kinds == ["chosen", "withdrawn"]
-    app.switch_page("../report.py").run()
-    assert any("Decisions on this graph: 2" in e.label for e in app.expander)
-
-
-def test_what_is_handed_out_is_recorded_with_its_hash(audited, audit_id: str, monkeypatch) -> None:
-    from pages.ui import decision_record, service
-
-    monkeypatch.setattr(decision_record, "judge_view", lambda v: judge(v, find_policy("public")))
-    service.use_service(audited[0])
-    view = audited[0].get_view(audit_id)
-    make = decision_record.record_handout(view, RELEASE, lambda: b"a release")
-    count = len(view.decisions)
-    assert len(audited[0].get_view(audit_id).decisions) == count  # not before it is handed out
-    assert make() == b"a release"
-    last = audited[0].get_view(audit_id).decisions[-1]
-    service.use_service(None)
-    assert last.kind == "published"
-    # printf 'a release' | sha256sum
-    assert last.file_hash == "e9edfb8e46f891370bda2772760ae14bc1572a2ce9263368cd5282dac3241eb8"
-    assert last.evidence["policy"] == "public"
-
-
-def test_a_page_without_a_policy_says_by_what_it_judges(open_app: OpenApp, audit_id: str) -> None:
-    for page in ("decision", "tradeoff", "report"):
-        app = open_app(page, audit=audit_id)
-        assert "No recipient was chosen" in texts(app)
-        assert "starting point, not law" in texts(app)
-    app = open_app("decision", audit=audit_id)
-    app.segmented_control(key=f"policy-{audit_id}").set_value("internal").run()
-    assert "No recipient was chosen" not in texts(app)
-
-
-def test_every_release_has_a_mark_for_every_limit(open_app: OpenApp, audited, audit_id) -> None:
-    app = open_app("decision", audit=audit_id)
-    verdict = judge(audited[0].get_view(audit_id), find_policy("public"))
-    matrix = app.table[0].value
-    for column, release in zip(matrix.columns, verdict.releases, strict=True):
-        marks = [STATE_ICONS[check.state] for check in release.checks]
-        assert [mark for mark in matrix[column].iloc[1:] if mark != "–"] == [
-            mark for mark in marks if mark != "–"
-        ]
-    assert f"{STATE_ICONS['met']} met" in texts(app)
+    (heat,) = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
+    assert len(heat["x"]) == len(verdict.releases)
+    for column, release in enumerate(verdict.releases):
+        marks = [row[column][:1] for row in heat["text"] if row[column]]
+        assert marks == [MARKS[check.state] for check in release.checks]
+    assert "✓ met" in texts(app)
 
 
 def test_what_leaves_is_one_table_on_the_page_and_in_the_report(

@@ -14,7 +14,7 @@ from core.attribute import Attribute
 from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
 from pages.ui import service as pages_service
-from pages.ui.page import STATE_ICONS
+from pages.ui.cards import STATE_ICONS
 from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
 from tests.pages.conftest import PAGES

@@ -10,7 +10,9 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
+from core.audit.access.authorised import AuthorisedService
 from core.audit.asked.presets import Asked, list_attacks
+from core.audit.asked.spec import AuditSpec
 from core.audit.assemble import summarize
 from core.audit.store.states import State
 from core.findings.labels import MAIN_UTILITY_METRICS
@@ -297,31 +299,48 @@ def test_every_page_has_its_address(open_app: OpenApp, monkeypatch) -> None:
     assert listed[0] == ["", *list(PAGES)[1:]]
 
 
-def test_a_row_of_several_opens_into_a_row_each(open_app: OpenApp, audit_id, monkeypatch) -> None:
+def test_a_column_of_several_opens_into_one_each(open_app: OpenApp, audit_id, monkeypatch) -> None:
     """ "Click a cell to open the person" stood where a cell averaged 54."""
     drawn = []
 
     def click(figure, key="", on_select=None, **options):
         if key != "heatmap":
             return
-        drawn.append(len(set(figure.data[1].y)))
+        drawn.append(len(set(figure.data[1].x)))
         if len(drawn) == 1:
             point = {"customdata": list(figure.data[1].customdata[0])}
             chosen = SimpleNamespace(selection=SimpleNamespace(points=[point]))
             st.session_state["heatmap"] = chosen
             on_select()
 
-    monkeypatch.setattr("core.figures.risk_charts.MIN_ROW_PIXELS", 80.0)
+    monkeypatch.setattr("core.figures.risk_heatmap.MIN_COLUMN_PIXELS", 160.0)
     monkeypatch.setattr("pages.ui.chart.st.plotly_chart", click)
     app = open_app("risk", audit=audit_id)
-    assert drawn == [6]
-    assert "A row of several nodes expands first" in texts(app)
+    assert drawn == [5]
+    assert "A column of several nodes expands first" in texts(app)
     assert "node" not in app.session_state
     app.run()
-    assert app.session_state["heatmap-ranks"] == (1, 5)
+    assert app.session_state["heatmap-ranks"] == (1, 10)
     assert "mean of about" not in texts(app)
     app.button(key="heatmap-all").click().run()
     assert "heatmap-ranks" not in app.session_state
+
+
+def test_risk_runs_the_same_audit_with_the_repeats_it_lacks(
+    open_app: OpenApp, audited, audit_id, monkeypatch
+) -> None:
+    """The remedy stood in words only."""
+    started: list[AuditSpec] = []
+    monkeypatch.setattr(
+        AuthorisedService, "start_audit", lambda _, spec: started.append(spec) or audit_id
+    )
+    app = open_app("risk", audit=audit_id)
+    button = app.button(key="more-repeats")
+    assert button.label == "Run 2 more repeats"
+    assert "people tested in one split once more" in texts(app)
+    button.click().run()
+    (spec,) = started
+    assert spec == audited[0].get_view(audit_id).spec.update(num_repeats=4)
 
 
 def test_the_tradeoff_starts_with_what_counts_additions_and_the_policys_limit(

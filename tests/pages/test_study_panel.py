@@ -15,7 +15,7 @@ def test_a_click_runs_the_study_and_its_sentence_repeats_the_points(
     open_app: OpenApp, audited, audit_id: str
 ) -> None:
     service, view = audited[0], audited[0].get_view(audit_id)
-    app = open_tab(open_app("attack", audit=audit_id), "attack-tabs-4", "Other conditions")
+    app = open_tab(open_app("attack", audit=audit_id), "attack-tabs-3", "Other conditions")
     app.button(key="study-known").click().run()
     assert not app.exception
     end = time.monotonic() + TIMEOUT_S
@@ -33,6 +33,6 @@ def test_a_click_runs_the_study_and_its_sentence_repeats_the_points(
 
 @pytest.mark.parametrize("kind", ["features"])
 def test_a_study_that_cannot_be_made_says_why(open_app: OpenApp, audit_id: str, kind: str) -> None:
-    app = open_tab(open_app("attack", audit=audit_id), "attack-tabs-4", "Other conditions")
+    app = open_tab(open_app("attack", audit=audit_id), "attack-tabs-3", "Other conditions")
     assert "Not available: this graph has no features." in texts(app)
     assert app.button(key=f"study-{kind}").disabled

@@ -74,6 +74,12 @@ class Attack:
         """(threat, target); ("", "") if unknown."""
         return self.threat or "", self.target
 
+    @property
+    def family(self) -> tuple[str, str, str]:
+        """What its forms have in common, whatever their settings and knowledge: the method's key
+        and the secret."""
+        return self.key, *self.secret
+
     def find_form(self, made: ReleaseInfo) -> Attack:
         """The form with results on a release: the standard one where it cannot differ."""
         if self.scenario is None or (made.defense is None and not made.is_original):
@@ -112,11 +118,18 @@ class Attack:
         """Method with its settings, target and knowledge; the id if unknown."""
         if self.method is None or self.scenario is None:
             return self.id
-        words = ["on released links"] if self.threat == "included" else []
-        if self.target:
-            words.append(f"on {self.target}")
         known = describe_knowledge(self.knowledge)
-        return ", ".join([self.method.title, *words, *([known] if known else [])])
+        return ", ".join([self.method.title, *self._aims, *([known] if known else [])])
+
+    @property
+    def plain_title(self) -> str:
+        """Title of its family: without settings and knowledge."""
+        return ", ".join([self.name, *self._aims])
+
+    @property
+    def _aims(self) -> list[str]:
+        words = ["on released links"] if self.threat == "included" else []
+        return [*words, f"on {self.target}"] if self.target else words
 
 
 @lru_cache(maxsize=4096)

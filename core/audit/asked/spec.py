@@ -59,6 +59,9 @@ def find_field(path: str) -> tuple[str, FieldInfo] | None:
     return (names[-1], fields[names[-1]]) if names else None
 
 
+MAX_REPEATS = 100
+
+
 class PartedSpec(BaseModel):
     """Parts shared by audits and publishing runs."""
 
@@ -216,7 +219,7 @@ class AuditSpec(PartedSpec):
     num_repeats: int = Field(
         5,
         ge=1,
-        le=100,
+        le=MAX_REPEATS,
         title="Repeats",
         description="Repeats; each draws new splits and noise.",
         json_schema_extra=declare(affects=(), option="--repeats", form="run_form"),

@@ -1,0 +1,112 @@
+"""Releases against limits in one picture: how far each figure is from its limit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.figures.chart import Chart, make_empty_chart
+from core.figures.theme import INKS, style_figure, wrap_text
+from core.findings.facts import STATE_TITLES, LimitState
+from core.findings.numbers import format_limited
+from core.findings.palette import STATE_COLORS, Theme, escape_text
+from core.findings.verdict import Check, Verdict
+from core.findings.verdict_words import DECISION_TITLES
+
+MARKS: dict[LimitState, str] = {"met": "✓", "not_proven": "!", "exceeded": "✗", "not_tested": "–"}
+FARTHEST = 10.0
+"""Multiple of the limit, or its inverse, at which a colour is full."""
+ROW_PX, HEAD_PX, FOOT_PX = 34, 84, 16
+_WRAP, _LINE, _NAME = 22, 60, 48
+"""Letters of a release on one line, of all of them at 1024 pixels, and of a limit."""
+
+
+def limit_matrix(verdict: Verdict, names: dict[str, str], theme: Theme = "light") -> Chart:
+    """Limits (rows) × releases (columns), the state in each cell with its multiple of the limit;
+    the colour is the state's, fuller the farther the figure is from the limit.
+
+    names  release id → short name. A limit that does not apply to a release has an empty cell.
+    """
+    limits = {c.limit.name: c.limit.title for r in verdict.releases for c in r.checks}
+    if not limits:
+        return make_empty_chart("The policy sets no limit for this audit.", theme)
+    checks = [{c.limit.name: c for c in release.checks} for release in verdict.releases]
+    cells = [[own.get(name) for own in checks] for name in limits]
+    heads = [
+        f"<b>{DECISION_TITLES[release.decision]}</b><br>"
+        f"{wrap_text(names[release.release], min(_WRAP, _LINE // len(verdict.releases)), 4)}"
+        for release in verdict.releases
+    ]
+    places, titles = np.arange(len(heads)), [wrap_text(t, _NAME, 2) for t in limits.values()]
+    figure = go.Figure(
+        go.Heatmap(
+            z=[[np.nan if check is None else _place(check) for check in row] for row in cells],
+            x=places,
+            y=titles,
+            zmin=0,
+            zmax=1,
+            colorscale=_make_scale(theme),
+            showscale=False,
+            xgap=3,
+            ygap=3,
+            text=[["" if check is None else _write(check) for check in row] for row in cells],
+            texttemplate="%{text}",
+            textfont={"size": 14, "color": INKS[theme].text},
+            hovertemplate="%{y}<br>%{text}<extra></extra>",
+        )
+    )
+    style_figure(figure, theme, HEAD_PX + ROW_PX * len(limits) + FOOT_PX)
+    ink = INKS[theme].text
+    figure.update_layout(margin={"t": HEAD_PX})
+    figure.update_xaxes(
+        side="top", tickvals=places, ticktext=heads, tickangle=0, ticks="", showgrid=False,
+        tickfont={"color": ink},
+    )  # fmt: skip
+    figure.update_yaxes(autorange="reversed", ticks="", showgrid=False, tickfont={"color": ink})
+    rows = [
+        (limits[check.limit.name], names[release.release], STATE_TITLES[check.state],
+         check.evidence.value, check.limit.limit)
+        for release in verdict.releases
+        for check in release.checks
+    ]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["limit", "release", "state", "value", "most"])
+    legend = ", ".join(f"{mark} {STATE_TITLES[state]}" for state, mark in MARKS.items())
+    note = f"{escape_text(legend)}; × 2: twice the limit. Fuller colours are farther from it."
+    return Chart(figure, table, note)
+
+
+def _place(check: Check) -> float:
+    """Place on the scale of colours: a third of it a state, the ends full."""
+    if check.state == "not_tested":
+        return float("nan")
+    if check.state == "not_proven":
+        return 0.5
+    steps = abs(math.log(max(check.severity, 1 / FARTHEST))) / math.log(FARTHEST)
+    far = min(steps, 1.0) / 3.01
+    return 1 / 3.01 - far if check.state == "met" else 2.01 / 3.01 + far
+
+
+def _make_scale(theme: Theme) -> list[list[float | str]]:
+    met, open_, exceeded = (
+        STATE_COLORS[theme][state] for state in ("met", "not_proven", "exceeded")
+    )
+    return [
+        [0.0, met[1]],
+        [1 / 3, met[0]],
+        [1 / 3, open_[0]],
+        [2 / 3, open_[0]],
+        [2 / 3, exceeded[0]],
+        [1.0, exceeded[1]],
+    ]
+
+
+def _write(check: Check) -> str:
+    """ "✗ × 1.4", "–"."""
+    mark = MARKS[check.state]
+    if check.evidence.value is None:
+        return mark
+    multiple, _ = format_limited(check.severity, 1.0)
+    return f"{mark} × {multiple}"

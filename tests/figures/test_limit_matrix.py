@@ -1,0 +1,63 @@
+"""The matrix of releases and limits: each state in its colour, fuller the farther from a limit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from core.audit.asked.release_info import list_short_titles
+from core.figures.limit_matrix import MARKS, limit_matrix
+from core.figures.theme import INKS
+from core.findings.palette import STATE_COLORS
+from core.findings.policy import find_policy
+from core.findings.verdict import judge
+from core.findings.verdict_words import DECISION_TITLES
+
+from .test_theme import luminance
+
+
+@pytest.fixture(scope="module")
+def verdict(view):
+    return judge(view, find_policy("public"))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_cell_has_its_mark_its_distance_and_its_colour(verdict, theme):
+    names = list_short_titles(release.made for release in verdict.releases)
+    chart = limit_matrix(verdict, names, theme)
+    (heat,) = chart.figure.data
+    states = set()
+    for column, release in enumerate(verdict.releases):
+        head = chart.figure.layout.xaxis.ticktext[column]
+        assert head.startswith(f"<b>{DECISION_TITLES[release.decision]}</b><br>")
+        for row, check in enumerate(release.checks):
+            text, place = heat.text[row][column], heat.z[row][column]
+            assert text.startswith(MARKS[check.state])
+            states.add(check.state)
+            if check.state == "not_tested":
+                assert math.isnan(place)
+                continue
+            assert "×" in text
+            start, end = {"met": (0, 1), "not_proven": (1, 2), "exceeded": (2, 3)}[check.state]
+            assert start / 3 <= place <= end / 3
+    assert {"exceeded", "not_tested"} <= states
+    exceeded = [
+        (check.severity, heat.z[row][column])
+        for column, release in enumerate(verdict.releases)
+        for row, check in enumerate(release.checks)
+        if check.state == "exceeded"
+    ]
+    assert [place for _, place in sorted(exceeded)] == sorted(place for _, place in exceeded)
+    assert chart.figure.layout.xaxis.tickangle == 0
+    assert np.shape(heat.z) == (len(verdict.releases[0].checks), len(verdict.releases))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_marks_are_read_on_every_colour(theme):
+    ink = luminance(INKS[theme].text)
+    for ends in STATE_COLORS[theme].values():
+        for color in ends:
+            levels = sorted((ink, luminance(color)))
+            assert (levels[1] + 0.05) / (levels[0] + 0.05) >= 4.5
