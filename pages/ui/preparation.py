@@ -7,8 +7,10 @@ import os
 import sys
 import threading
 
+from streamlit import env_util
+
 from core.errors import AuditError
-from pages.ui import service
+from pages.ui import memory, service
 
 FIRST_PAGE = (
     "core.audit.access.authorised",
@@ -17,7 +19,6 @@ FIRST_PAGE = (
     "pages.ui.fair_semaphore",
     "pages.ui.load_form",
     "pages.ui.login",
-    "pages.ui.memory",
     "pages.ui.policy",
     "pages.ui.sidebar",
 )
@@ -47,6 +48,9 @@ def _prepare() -> None:
         service.start_service()
         for name in FIRST_PAGE:
             importlib.import_module(name)
+        # Streamlit asks this before it draws anything, and looks up the file of every module.
+        env_util.is_repl()
+        memory.exempt_modules()
     except AuditError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.stderr.flush()

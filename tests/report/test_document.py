@@ -215,7 +215,7 @@ def test_guarantee_card_states_unit_budget_and_gaps(view):
     )
     cards = [b for b in content["sections"][0]["blocks"] if b["kind"] == "card"]
     assert [card["badge"] for card in cards] == [
-        "link-local DP, ε = 12, δ = 1e-05",
+        "link-local DP, ε = 12, δ = 2e-05",
         "empirical only",
     ]
     rows = {row["name"]: row["value"] for row in cards[0]["rows"]}
