@@ -42,9 +42,9 @@ def roc_by_attack(
     }
     if not curves:
         return make_empty_chart("No ROC curve yet.", theme)
-    real = [attack for attack in curves if not attack.is_baseline] or list(curves)
-    best = max(real, key=lambda attack: np.trapezoid(curves[attack].tpr, curves[attack].fpr))
-    ranked = sorted(curves, key=lambda a: (a.is_baseline, a != best, -_log_area(curves[a])))
+    ranked = sorted(curves, key=lambda a: _compute_strength(curves[a], level), reverse=True)
+    ranked.sort(key=lambda attack: attack.is_baseline)
+    best = ranked[0]
     drawn: dict[str, Attack] = {}
     for attack in ranked:
         drawn.setdefault(family_color(attack, theme), attack)
@@ -119,15 +119,22 @@ def _finish(
 
 def _describe_best(curves: Curves, level: float) -> str:
     """TPR of the strongest curve at an FPR."""
-    best = max(curves, key=lambda key: _log_area(curves[key]))
-    fpr, tpr = (curves[best][name].to_numpy(float) for name in ("fpr", "tpr"))
-    if not fpr.min() <= level <= fpr.max():
+    best = max(curves, key=lambda key: _compute_strength(curves[key], level))
+    found, _ = _compute_strength(curves[best], level)
+    if found < 0:
         return ""
-    found = float(np.interp(level, fpr, tpr))
     return (
         f"At {format_percent(level)} FPR, {best[1].title} finds {format_percent(found)} on "
         f"{best[0].title}"
     )
+
+
+def _compute_strength(curve: pd.DataFrame, level: float) -> tuple[float, float]:
+    """By what curves are compared: TPR at an FPR, −1 where the curve does not reach it, then the
+    area under the drawn curve."""
+    fpr, tpr = (curve[name].to_numpy(float) for name in ("fpr", "tpr"))
+    is_reached = fpr.min() <= level <= fpr.max()
+    return float(np.interp(level, fpr, tpr)) if is_reached else -1.0, _log_area(curve)
 
 
 def _log_area(curve: pd.DataFrame) -> float:

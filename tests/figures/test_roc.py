@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
+from core.audit.asked.attack import parse_attack
 from core.figures.roc import roc_by_attack, roc_by_release
 from core.findings.palette import release_color
 
@@ -26,6 +28,24 @@ def test_by_attack_draws_each_curve_and_dashes_nulls(view):
     assert chart.figure.layout.xaxis.type == chart.figure.layout.yaxis.type == "log"
     assert set(chart.table.columns) == {"release", "attack", "fpr", "tpr"}
     assert len(chart.table) == 3 * len(curve)
+
+
+def test_the_best_curve_is_the_highest_at_the_titles_fpr(view):
+    """Bars beside it rank by the same rate; areas would name another attack."""
+    early, wide = "common_neighbors", "katz"
+    points = np.array([0.0, 0.01, 0.5, 1.0])
+    rocs = {
+        ("original", early): pd.DataFrame({"fpr": points, "tpr": [0.0, 0.30, 0.55, 1.0]}),
+        ("original", wide): pd.DataFrame({"fpr": points, "tpr": [0.0, 0.20, 0.95, 1.0]}),
+    }
+    original = view.get_release("original")
+    attacks = [parse_attack(early), parse_attack(wide)]
+    chart = roc_by_attack(rocs, original, attacks, level=0.01)
+    widths = {trace.name: trace.line.width for trace in chart.figure.data}
+    assert max(widths, key=widths.get) == "Common neighbours"
+    assert chart.title == "At 1 % FPR, Common neighbours finds 30 % on Original"
+    unresolved = {key: curve[1:] for key, curve in rocs.items()}
+    assert roc_by_attack(unresolved, original, attacks, level=0.001).title == ""
 
 
 def test_by_release_uses_the_releases_colours(view):
