@@ -3,67 +3,65 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, style_figure, wrap_text
 from core.findings.facts import STATE_TITLES, LimitState
 from core.findings.numbers import format_limited
 from core.findings.palette import STATE_COLORS, Theme, escape_text
-from core.findings.verdict import Check, Verdict
+from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import DECISION_TITLES
 
 MARKS: dict[LimitState, str] = {"met": "✓", "not_proven": "!", "exceeded": "✗", "not_tested": "–"}
 FARTHEST = 10.0
 """Multiple of the limit, or its inverse, at which a colour is full."""
-ROW_PX, HEAD_PX, FOOT_PX = 34, 84, 16
-_WRAP, _LINE, _NAME = 22, 60, 48
+COLUMNS = 5
+"""Releases beside each other, so that their names are legible at 1024 pixels."""
+ROW_PX, LINE_PX, GAP_PX, FOOT_PX = 34, 18, 12, 16
+_WRAP, _LINE, _NAME = 22, 52, 48
 """Letters of a release on one line, of all of them at 1024 pixels, and of a limit."""
 
 
 def limit_matrix(verdict: Verdict, names: dict[str, str], theme: Theme = "light") -> Chart:
     """Limits (rows) × releases (columns), the state in each cell with its multiple of the limit;
-    the colour is the state's, fuller the farther the figure is from the limit.
+    the colour is the state's, fuller the farther the figure is from the limit. More releases than
+    `COLUMNS` are drawn in several matrices below each other.
 
     names  release id → short name. A limit that does not apply to a release has an empty cell.
     """
     limits = {c.limit.name: c.limit.title for r in verdict.releases for c in r.checks}
     if not limits:
         return make_empty_chart("The policy sets no limit for this audit.", theme)
-    checks = [{c.limit.name: c for c in release.checks} for release in verdict.releases]
-    cells = [[own.get(name) for own in checks] for name in limits]
+    number = math.ceil(len(verdict.releases) / COLUMNS)
+    columns = math.ceil(len(verdict.releases) / number)
+    letters = min(_WRAP, _LINE // columns)
     heads = [
-        f"<b>{DECISION_TITLES[release.decision]}</b><br>"
-        f"{wrap_text(names[release.release], min(_WRAP, _LINE // len(verdict.releases)), 4)}"
+        f"<b>{wrap_text(DECISION_TITLES[release.decision], letters, 2)}</b><br>"
+        f"{wrap_text(names[release.release], letters, 4)}"
         for release in verdict.releases
     ]
-    places, titles = np.arange(len(heads)), [wrap_text(t, _NAME, 2) for t in limits.values()]
-    figure = go.Figure(
-        go.Heatmap(
-            z=[[np.nan if check is None else _place(check) for check in row] for row in cells],
-            x=places,
-            y=titles,
-            zmin=0,
-            zmax=1,
-            colorscale=_make_scale(theme),
-            showscale=False,
-            xgap=3,
-            ygap=3,
-            text=[["" if check is None else _write(check) for check in row] for row in cells],
-            texttemplate="%{text}",
-            textfont={"size": 14, "color": INKS[theme].text},
-            hovertemplate="%{y}<br>%{text}<extra></extra>",
-        )
-    )
-    style_figure(figure, theme, HEAD_PX + ROW_PX * len(limits) + FOOT_PX)
+    head = LINE_PX * (1 + max(text.count("<br>") for text in heads)) + GAP_PX
+    height = ROW_PX * len(limits) * number + head * (number - 1)
+    figure = make_subplots(rows=number, cols=1, vertical_spacing=head / height)
+    for row in range(number):
+        shown = slice(row * columns, (row + 1) * columns)
+        cells = _draw_cells(verdict.releases[shown], limits, theme)
+        figure.add_trace(cells, row + 1, 1)
+        figure.update_xaxes(
+            tickvals=cells.x, ticktext=heads[shown], range=[-0.5, columns - 0.5],
+            row=row + 1, col=1,
+        )  # fmt: skip
+    style_figure(figure, theme, head + height + FOOT_PX)
     ink = INKS[theme].text
-    figure.update_layout(margin={"t": HEAD_PX})
+    figure.update_layout(margin={"t": head})
     figure.update_xaxes(
-        side="top", tickvals=places, ticktext=heads, tickangle=0, ticks="", showgrid=False,
-        tickfont={"color": ink},
+        side="top", tickangle=0, ticks="", showgrid=False, tickfont={"color": ink},
     )  # fmt: skip
     figure.update_yaxes(autorange="reversed", ticks="", showgrid=False, tickfont={"color": ink})
     rows = [
@@ -76,6 +74,28 @@ def limit_matrix(verdict: Verdict, names: dict[str, str], theme: Theme = "light"
     legend = ", ".join(f"{mark} {STATE_TITLES[state]}" for state, mark in MARKS.items())
     note = f"{escape_text(legend)}; × 2: twice the limit. Fuller colours are farther from it."
     return Chart(figure, table, note)
+
+
+def _draw_cells(
+    releases: Sequence[ReleaseVerdict], limits: dict[str, str], theme: Theme
+) -> go.Heatmap:
+    checks = [{c.limit.name: c for c in release.checks} for release in releases]
+    cells = [[own.get(name) for own in checks] for name in limits]
+    return go.Heatmap(
+        z=[[np.nan if check is None else _place(check) for check in row] for row in cells],
+        x=np.arange(len(releases)),
+        y=[wrap_text(title, _NAME, 2) for title in limits.values()],
+        zmin=0,
+        zmax=1,
+        colorscale=_make_scale(theme),
+        showscale=False,
+        xgap=3,
+        ygap=3,
+        text=[["" if check is None else _write(check) for check in row] for row in cells],
+        texttemplate="%{text}",
+        textfont={"size": 14, "color": INKS[theme].text},
+        hovertemplate="%{y}<br>%{text}<extra></extra>",
+    )
 
 
 def _place(check: Check) -> float:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from core.audit.asked.release_info import list_short_titles
-from core.figures.limit_matrix import MARKS, limit_matrix
+from core.figures.limit_matrix import COLUMNS, MARKS, limit_matrix
 from core.figures.theme import INKS
 from core.findings.palette import STATE_COLORS
 from core.findings.policy import find_policy
@@ -61,3 +62,22 @@ def test_marks_are_read_on_every_colour(theme):
         for color in ends:
             levels = sorted((ink, luminance(color)))
             assert (levels[1] + 0.05) / (levels[0] + 0.05) >= 4.5
+
+
+def test_many_releases_are_drawn_below_each_other(verdict):
+    """Eleven beside each other had their names upon one another."""
+    many = verdict.model_copy(update={"releases": (verdict.releases * 7)[: 2 * COLUMNS + 1]})
+    names = {release.release: f"R{i}" for i, release in enumerate(verdict.releases)}
+    figure = limit_matrix(many, names).figure
+    assert len(figure.data) == 3
+    heads = [
+        head for axis in ("xaxis", "xaxis2", "xaxis3") for head in figure.layout[axis].ticktext
+    ]
+    assert [h.rpartition("<br>R")[2] for h in heads] == [
+        names[r.release][1:] for r in many.releases
+    ]
+    assert all(len(heat.x) <= COLUMNS for heat in figure.data)
+    one = limit_matrix(verdict, names).figure
+    assert figure.layout.height > 2 * one.layout.height
+    domains = [figure.layout[axis].domain for axis in ("yaxis", "yaxis2", "yaxis3")]
+    assert all(upper[0] > lower[1] for upper, lower in pairwise(domains))
