@@ -21,10 +21,12 @@ from core.findings.verdict_words import DECISION_TITLES
 MARKS: dict[LimitState, str] = {"met": "✓", "not_proven": "!", "exceeded": "✗", "not_tested": "–"}
 FARTHEST = 10.0
 """Multiple of the limit, or its inverse, at which a colour is full."""
-COLUMNS = 5
+COLUMNS = 4
 """Releases beside each other, so that their names are legible at 1024 pixels."""
+HEAD_SIZE = 12
+"""Pixels of the letters of their names."""
 ROW_PX, LINE_PX, GAP_PX, FOOT_PX = 34, 18, 12, 16
-_WRAP, _LINE, _NAME = 22, 52, 48
+_WRAP, _LINE, _NAME = 22, 60, 48
 """Letters of a release on one line, of all of them at 1024 pixels, and of a limit."""
 
 
@@ -61,7 +63,8 @@ def limit_matrix(verdict: Verdict, names: dict[str, str], theme: Theme = "light"
     ink = INKS[theme].text
     figure.update_layout(margin={"t": head})
     figure.update_xaxes(
-        side="top", tickangle=0, ticks="", showgrid=False, tickfont={"color": ink},
+        side="top", tickangle=0, ticks="", showgrid=False,
+        tickfont={"color": ink, "size": HEAD_SIZE},
     )  # fmt: skip
     figure.update_yaxes(autorange="reversed", ticks="", showgrid=False, tickfont={"color": ink})
     rows = [
