@@ -23,7 +23,7 @@ from core.figures.theme import (
 from core.findings.inverted_scores import describe_strength
 from core.findings.labels import THREAT_WORDS, axis_title, chance_level
 from core.findings.numbers import format_interval, format_number
-from core.findings.palette import ORIGINAL_GREY, Theme, escape_text, family_color
+from core.findings.palette import NO_FILL, ORIGINAL_GREY, Theme, escape_text, family_color
 from core.findings.ranking import compute_ranking
 from core.findings.strongest import find_strongest
 from core.findings.tables import describe_sample
@@ -129,7 +129,7 @@ def _add_bars(
             orientation="h",
             name=escape_text(begin_sentence(name)),
             marker={
-                "color": "rgba(0,0,0,0)" if is_baseline else color,
+                "color": NO_FILL if is_baseline else color,
                 "line": {"color": color, "width": 1.5},
             },
             error_x=error_bars(own.value, own.low, own.high, 4, color=INKS[theme].text),

@@ -9,7 +9,7 @@ from core.figures.chart import Chart
 from core.figures.theme import INKS, add_line, style_figure
 from core.findings.guarantees import compute_claim_region
 from core.findings.numbers import format_number
-from core.findings.palette import OKABE_ITO, Theme
+from core.findings.palette import OKABE_ITO, WITHIN_FILL, Theme
 from core.privacy.claim_check import ClaimCheck
 
 CLAIM_COLOR, GAME_COLOR = OKABE_ITO[2], OKABE_ITO[0]
@@ -22,7 +22,7 @@ def draw_claim(check: ClaimCheck, theme: Theme = "light") -> Chart:
     figure = go.Figure()
     false = 100 * region.false
     add_line(figure, false, 100 * region.low, CLAIM_COLOR, 0)
-    allowed, fill = f"allowed by ε = {check.claimed:g}", "rgba(0,158,115,0.16)"
+    allowed, fill = f"allowed by ε = {check.claimed:g}", WITHIN_FILL
     more = {"fill": "tonexty", "fillcolor": fill}
     add_line(figure, false, 100 * region.high, CLAIM_COLOR, 1.2, name=allowed, **more)
     add_line(figure, [0, 100], [0, 100], INKS[theme].muted, 1, "dot")

@@ -17,7 +17,14 @@ from core.findings.ego_network import (
     describe_fingerprint,
     find_among,
 )
-from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, REMOVED_RED, Theme, risk_color
+from core.findings.palette import (
+    OKABE_ITO,
+    ORIGINAL_GREY,
+    REMOVED_RED,
+    UNKNOWN_GREY,
+    Theme,
+    risk_color,
+)
 from core.graph import Graph
 from core.words import cut_text
 
@@ -129,7 +136,7 @@ def _style(
     code = MISSING if attribute is None else int(attribute.codes[node])
     border = ORIGINAL_GREY if code == MISSING else OKABE_ITO[code % len(OKABE_ITO)]
     risk = None if risks is None else risks.get(node)
-    fill = "#c9cdd4" if risk is None or risk != risk else risk_color(risk, theme)
+    fill = UNKNOWN_GREY if risk is None or risk != risk else risk_color(risk, theme)
     return {
         "shape": "dot" if code == MISSING else list(SHAPES)[code % len(SHAPES)],
         "size": 22 if is_center else 12,

@@ -20,8 +20,10 @@ from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, style_figure
 from core.findings.palette import (
     ADDED_BLUE,
+    NO_FILL,
     OKABE_ITO,
     REMOVED_RED,
+    UNKNOWN_GREY,
     Theme,
     amount_colorscale,
     escape_text,
@@ -38,7 +40,6 @@ MAX_LABELS = 8
 """Number of communities labelled on the map."""
 
 MAX_NAME = 40
-NOTHING = "#b6bcc6"
 _BAR_TITLES: dict[Color, str] = {
     "advantage": "Advantage   ← safer",
     "risk": "Risk   ← safer",
@@ -180,11 +181,7 @@ def _make_sides(titles: Sequence[str], theme: Theme) -> go.Figure:
     if len(titles) > 1:  # one alone takes the whole width
         figure.update_layout(yaxis={"scaleanchor": "x", "constrain": "domain"})
     figure.update_layout(
-        modebar={
-            "bgcolor": "rgba(0,0,0,0)",
-            "color": INKS[theme].muted,
-            "activecolor": INKS[theme].text,
-        },
+        modebar={"bgcolor": NO_FILL, "color": INKS[theme].muted, "activecolor": INKS[theme].text},
         margin={"l": 0, "r": 0, "t": 40 if len(titles) > 1 else 28, "b": 62},
         legend={"itemsizing": "constant", "x": 1, "xanchor": "right", "y": 0, "yanchor": "top"},
     )
@@ -286,7 +283,7 @@ def _list_points(
     the highest on top."""
     if by in GROUPED:
         shown = people[by].astype(str).where(people[by].astype(str).isin(names), "")
-        traces = [_points(people[shown == ""], positions, NOTHING, "other", is_first)]
+        traces = [_points(people[shown == ""], positions, UNKNOWN_GREY, "other", is_first)]
         for color, name in zip(OKABE_ITO, names, strict=False):
             title = f"community {name}" if by == "community" else name
             traces.append(_points(people[shown == name], positions, color, title, is_first))
@@ -295,9 +292,9 @@ def _list_points(
     known, is_unknown = people.loc[amounts.index], people[by].isna()
     is_risk = by in ("advantage", "risk")
     is_told = is_first and is_risk
-    traces = [_points(people[is_unknown], positions, NOTHING, "nothing at stake", is_told)]
+    traces = [_points(people[is_unknown], positions, UNKNOWN_GREY, "nothing at stake", is_told)]
     few = people[~is_unknown & ~people.index.isin(amounts.index)]
-    traces.append(_points(few, positions, NOTHING, "tested in one split", is_told))
+    traces.append(_points(few, positions, UNKNOWN_GREY, "tested in one split", is_told))
     traces[-1].marker.symbol = "circle-open"
     points = _points(known, positions, amounts.to_numpy(np.float32), "", False)
     points.marker.update(
@@ -341,11 +338,7 @@ def _ring(place: np.ndarray, theme: Theme) -> go.Scattergl:
         x=place[:1],
         y=place[1:],
         mode="markers",
-        marker={
-            "size": 22,
-            "color": "rgba(0,0,0,0)",
-            "line": {"color": INKS[theme].text, "width": 2.5},
-        },
+        marker={"size": 22, "color": NO_FILL, "line": {"color": INKS[theme].text, "width": 2.5}},
         hoverinfo="skip",
         showlegend=False,
     )

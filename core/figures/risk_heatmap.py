@@ -16,7 +16,7 @@ from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, shorten_names, style_figure
 from core.findings.exposure import count_exposed
 from core.findings.numbers import format_number
-from core.findings.palette import Theme, escape_text, family_color, risk_colorscale
+from core.findings.palette import NO_FILL, Theme, escape_text, family_color, risk_colorscale
 from core.findings.risk import SCALE_TITLES, Scale, Segment, align_attacks, list_segments
 from core.words import count_noun
 
@@ -233,11 +233,7 @@ def _make_click_targets(
         y=row,
         mode="markers",
         name="",
-        marker={
-            "size": float(np.clip(0.6 * row_px, 3, 14)),
-            "symbol": "square",
-            "color": "rgba(0,0,0,0)",
-        },
+        marker={"size": float(np.clip(0.6 * row_px, 3, 14)), "symbol": "square", "color": NO_FILL},
         customdata=customdata,
         text=np.array(texts, object),
         hovertemplate="%{text}<extra></extra>",

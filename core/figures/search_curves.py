@@ -7,12 +7,11 @@ import plotly.graph_objects as go
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_line, style_figure
 from core.findings.numbers import format_limited
-from core.findings.palette import OKABE_ITO, SYMBOLS, Theme, escape_text
+from core.findings.palette import OKABE_ITO, SYMBOLS, WITHIN_FILL, Theme, escape_text
 from core.search.outcome import tabulate_tried
 from core.search.run import SearchProgress
 from core.words import count_noun, format_percent
 
-WITHIN_FILL = "rgba(0,158,115,0.12)"
 SIZES = {"screening": 7, "race": 10, "confirmation": 13}
 MOST_RISK = 4.0
 """Largest multiple of a limit that is drawn at its place; higher ones stand at the edge."""

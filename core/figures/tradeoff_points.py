@@ -20,7 +20,15 @@ from core.findings.curves import Curve, list_curves
 from core.findings.inverted_scores import INVERTED, MARK
 from core.findings.labels import axis_title, chance_level, is_higher_useful, metric_title
 from core.findings.numbers import format_interval
-from core.findings.palette import Theme, escape_text, fade, release_color, release_symbol
+from core.findings.palette import (
+    NO_FILL,
+    WITHIN_FILL,
+    Theme,
+    escape_text,
+    fade,
+    release_color,
+    release_symbol,
+)
 from core.findings.tables import describe_sample, list_made, select_results
 from core.findings.tradeoff import (
     compute_admissible,
@@ -38,7 +46,6 @@ LABEL_ROOM, LABEL_HEIGHT = 0.15, 18
 """Width of a line's label, as a share of a narrow plot, and its height in pixels."""
 
 HEIGHT = 480
-WITHIN_FILL = "rgba(0,158,115,0.08)"
 
 PLOT_SIZES = ((600.0, 400.0), (1000.0, 400.0))
 """Width of the plot in pixels in a narrow and in a wide window."""
@@ -308,7 +315,7 @@ def _add_names(
             arrowwidth=1,
             standoff=7,
             borderpad=0,
-            arrowcolor=ink.muted if place.needs_leader else "rgba(0,0,0,0)",
+            arrowcolor=ink.muted if place.needs_leader else NO_FILL,
             font={"size": 12},
             opacity=1.0 if admissible[index] else 0.8,
         )

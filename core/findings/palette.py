@@ -44,6 +44,14 @@ OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 
 ORIGINAL_GREY = "#8a8f98"
 
+UNKNOWN_GREY = "#b6bcc6"
+"""Of a node that was not tested."""
+
+WITHIN_FILL = "rgba(0,158,115,0.12)"
+"""Of the region within a limit."""
+
+NO_FILL = "rgba(0,0,0,0)"
+
 STATE_COLORS: dict[Theme, dict[str, tuple[str, str]]] = {
     "light": {
         "met": ("#d3ebdf", "#6dbb97"),

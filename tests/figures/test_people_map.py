@@ -13,6 +13,7 @@ from PIL import Image
 from core.figures import node_map as module
 from core.figures.node_map import Side, community_map, people_map
 from core.figures.theme import INKS
+from core.findings.palette import UNKNOWN_GREY
 from core.findings.people_map import compute_communities, compute_people, find_changes
 from tests.figures.conftest import RELEASES, make_view
 from tests.figures.test_theme import luminance
@@ -59,7 +60,7 @@ def test_everybody_stands_once_where_the_layout_says(by, theme):
 
 def test_risk_has_its_scale_and_the_highest_is_on_top():
     grey, points = list_markers(people_map([make_side()], POSITIONS, "risk"))
-    assert grey.marker.color == module.NOTHING
+    assert grey.marker.color == UNKNOWN_GREY
     assert len(grey.x) == 3
     assert np.all(np.diff(points.marker.color) >= 0)
     largest = make_side().people.risk.max() - 0.1
