@@ -70,8 +70,10 @@ def test_what_is_audited_is_what_was_chosen(page: Page, files: tuple[Path, Path]
     page.wait_for_url(re.compile(r"audit=\w"), timeout=driver.RUN_MS)
     address = page.url
     cancel = page.get_by_role("button", name="Cancel the audit")
+    expect(cancel).to_be_visible(timeout=driver.RUN_MS)
+    driver.settle(page)  # a click on a page that is still being drawn may be lost
     cancel.click()
-    expect(cancel).to_have_count(0, timeout=driver.RUN_MS)
+    expect(cancel).to_have_count(0, timeout=60_000)
     page.goto("about:blank")  # the session ends: what is shown now is the audit's own
     page.goto(address)
     driver.settle(page, "Release decision")
