@@ -25,8 +25,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("fi
 
 MAX_CLICKS = 12
 MAX_S = 300
-"""On two cores that do nothing else. So many CPU seconds cannot take longer there; more may not,
-as both cores compute: then the clock must show it."""
+"""On two cores that do nothing else. Beside other tests the clock tells of them; then the walk may
+have used what it keeps busy of two cores for so long."""
+BUSY_CORES = 1.5
 NUM_PEOPLE = 3
 MAX_TABS, MAX_ROUNDS = 100, 10
 ASKED = "I decide to publish it"
@@ -108,7 +109,7 @@ def test_at_most_twelve_clicks(page: Page, files: Files, tmp_path: Path) -> None
     expect(_find_button(page, "Download the release")).to_be_visible(timeout=driver.RUN_MS)
     assert clicks <= MAX_CLICKS
     spent = (driver.count_cpu() - before, time.monotonic() - started)
-    assert min(spent) < MAX_S, spent
+    assert spent[1] < MAX_S or spent[0] < BUSY_CORES * MAX_S, spent
 
 
 @pytest.mark.nightly

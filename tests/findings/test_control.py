@@ -10,7 +10,7 @@ from core.audit.results.view import CONTROL_COLUMNS
 from core.findings.control import tabulate_control
 from core.report.data import ReportData
 from core.report.options import ReportOptions
-from core.report.results import build_attacks
+from core.report.results import build_attack_tables
 from tests.oracles.audits import make_audit, tabulate_results
 
 RELEASE = "edge_rand:epsilon=6.0"
@@ -65,9 +65,9 @@ def test_less_and_what_has_no_interval_are_told(low, high, told):
 
 def test_report_has_the_table_of_the_chosen_releases_and_none_where_nobody_was_left_out():
     view = make_view()
-    chosen = build_attacks(ReportData(view, ReportOptions(releases=())))
+    chosen = build_attack_tables(ReportData(view, ReportOptions(releases=())))
     (table,) = [b for b in chosen if b["kind"] == "table" and "being in a release" in b["caption"]]
     assert [row[1] for row in table["rows"]] == ["Original", "Original"]
     nobody = replace(view, control=view.control[:0])
     assert tabulate(nobody).empty
-    assert "Control nodes" not in str(build_attacks(ReportData(nobody, ReportOptions())))
+    assert "Control nodes" not in str(build_attack_tables(ReportData(nobody, ReportOptions())))

@@ -30,7 +30,7 @@ from core.report.data import ReportData
 from core.report.decision_page import build_decision
 from core.report.document import build_content
 from core.report.options import ReportOptions
-from core.report.results import build_risk
+from core.report.people import build_risk
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
 ATTACKS = list_attack_keys()
