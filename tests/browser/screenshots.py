@@ -26,7 +26,7 @@ from plotly.graph_objects import Figure
 from core.audit.results.view import AuditView
 from core.audit.service import AuditService
 from core.figures.releases import before_after
-from core.figures.risk_charts import risk_heatmap
+from core.figures.risk_heatmap import risk_heatmap
 from core.figures.tradeoff_points import tradeoff
 from core.findings.palette import Theme
 from core.findings.people import Secret, rank_people
@@ -115,8 +115,8 @@ def make_figures(view: AuditView, theme: Theme) -> dict[str, Figure]:
     risk, utility = choose_axes(view.results, "link")
     limit = find_policy(view.spec.policy["key"]).find_limit("link", risk)
     sample, ids = view.load_sample(best.id), view.load_graph().node_ids
-    heatmap = risk_heatmap(tables, theme=theme, height=SIZE["height"]).figure
-    heatmap.update_xaxes(showticklabels=False, title_text="Attacks")
+    heatmap = risk_heatmap(tables, theme=theme).figure
+    heatmap.update_yaxes(showticklabels=False, title_text="")
     heatmap.update_coloraxes(colorbar_title_text="")
     points = tradeoff(
         view.results, risk, utility, None, "link", limit, theme, tuple(list_refused(verdict))
