@@ -50,7 +50,8 @@ def limit_matrix(verdict: Verdict, names: dict[str, str], theme: Theme = "light"
     ]
     head = LINE_PX * (1 + max(text.count("<br>") for text in heads)) + GAP_PX
     height = ROW_PX * len(limits) * number + head * (number - 1)
-    figure = make_subplots(rows=number, cols=1, vertical_spacing=head / height)
+    spacing = head / height if number > 1 else 0.0
+    figure = make_subplots(rows=number, cols=1, vertical_spacing=spacing)
     for row in range(number):
         shown = slice(row * columns, (row + 1) * columns)
         cells = _draw_cells(verdict.releases[shown], limits, theme)

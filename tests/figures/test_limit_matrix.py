@@ -81,3 +81,12 @@ def test_many_releases_are_drawn_below_each_other(verdict):
     assert figure.layout.height > 2 * one.layout.height
     domains = [figure.layout[axis].domain for axis in ("yaxis", "yaxis2", "yaxis3")]
     assert all(upper[0] > lower[1] for upper, lower in pairwise(domains))
+
+
+def test_one_limit_has_its_row(verdict):
+    """Names above a single row are higher than it."""
+    released = [r.model_copy(update={"checks": r.checks[:1]}) for r in verdict.releases]
+    names = {release.release: "a long name " * 5 for release in released}
+    few = verdict.model_copy(update={"releases": tuple(released)})
+    (heat,) = limit_matrix(few, names).figure.data
+    assert np.shape(heat.z) == (1, len(released))
