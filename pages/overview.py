@@ -25,7 +25,8 @@ PICTURES = {
     "defend": ("Defend", "Published defenses change the graph, and you see what they change."),
     "tradeoff": ("Decide", "Limits for the recipient say which release may be published."),
 }
-"""Picture in `FOLDER`, which `python -m tests.browser.screenshots` takes → title and text."""
+"""Picture in `FOLDER`, drawn by `python -m tests.browser.screenshots --overview` → its title and
+text."""
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import compress
 
+from core.data.release_columns import Rule
 from core.findings.channels import count_channels, list_channels, tabulate_channels
 from core.findings.leaving import describe_columns
 from core.release import ORIGINAL
@@ -48,7 +49,7 @@ def describe_leaving(data: ReportData) -> str:
         named = " and ".join(filter(None, [", ".join(leaves[:-1]), leaves[-1]]))
         text = f"{named}."
     elif disclosure.publish_columns is None:
-        coarse = dict.fromkeys(text.rpartition(":")[0] for text in disclosure.generalize)
+        coarse = dict.fromkeys(Rule.parse(text).column for text in disclosure.generalize)
         named = describe_columns(list(coarse), disclosure.generalize).removesuffix(
             " No other column is."
         )
