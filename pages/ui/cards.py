@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 
 import streamlit as st
@@ -54,7 +55,7 @@ def _show_figure(card: Card, border: bool) -> None:
 
 def draw_bar(bar: ScoreBar, value: str, compared_with: str) -> str:
     """HTML of a figure on a bar from guessing to all, with its interval, the best baseline attacker
-    and control nodes; the texts hold numbers only."""
+    and control nodes."""
     parts = [f'<span style="width:{bar.value:.1%}"></span>']
     if bar.low is not None and bar.high is not None:
         wide = bar.high - bar.low
@@ -63,5 +64,5 @@ def draw_bar(bar: ScoreBar, value: str, compared_with: str) -> str:
         parts.append(f'<i style="left:{bar.baseline:.1%}"></i>')
     if bar.control is not None:
         parts.append(f'<b style="left:{bar.control:.1%}"></b>')
-    words = f"{value}, {compared_with}"
+    words = html.escape(f"{value}, {compared_with}")
     return f'<div class="score-bar" role="img" aria-label="{words}">{"".join(parts)}</div>'

@@ -58,6 +58,8 @@ def test_a_bar_places_each_mark_and_says_it():
     assert '<i style="left:0.0%"></i>' in html
     assert "<b " not in html
     assert f'aria-label="{card.value}, {card.compared_with}"' in html
+    hostile = draw_bar(card.bar, card.value, '"><script>')
+    assert "<script>" not in hostile
 
 
 @pytest.mark.parametrize(
