@@ -33,7 +33,6 @@ TYPED = "core/cli/"
 """Options are text that is typed, which becomes methods there."""
 
 NOT_IDS = {
-    "core/report/leaving.py": "rules of columns",
     "pages/ui/columns_form.py": "rules of columns",
     "pages/ui/own_address.py": "addresses",
     "pages/ui/threat_form.py": "places that the analyst chose",
