@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,8 +93,14 @@ def test_commands_are_understood(command: str) -> None:
     build_parser().parse_args(shlex.split(command))
 
 
+def mark(command: str) -> Any:
+    """A command's program runs on workers that this command started."""
+    own = "command:" in command
+    return pytest.param(command, marks=[pytest.mark.own_cluster] if own else [])
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("command", CORE_COMMANDS)
+@pytest.mark.parametrize("command", [mark(command) for command in CORE_COMMANDS])
 def test_commands_run(command: str, tmp_path, audit_home, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AUDIT_WORKERS", "1")
@@ -113,6 +120,9 @@ def test_commands_run(command: str, tmp_path, audit_home, monkeypatch) -> None:
             written = json.loads((out / "audit.json").read_text())
             assert written["results"]
             assert not any(row["status"] == "failed" for row in written["results"])
+            if "command:" in command:
+                rows = [row for row in written["results"] if row["release"] != "original"]
+                assert {"auc"} <= {row["metric"] for row in rows if row["status"] == "done"}
             assert (out / "nodes.parquet").is_file()
             assert (out / "report.pdf").is_file() == ("--report" in arguments)
             assert ("verdict" in written) == ("--policy" in arguments)
