@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import ClassVar
 
@@ -81,6 +81,13 @@ class Command(Defense):
     @property
     def label(self) -> str:
         return f"Command {self.line}"
+
+    @property
+    def phrase(self) -> str:
+        return self.label
+
+    def _write_title(self, shown: Collection[str]) -> str:
+        return self.label
 
     def identify(self) -> Command:
         """The same with the hash of the files named in the line, so that a changed program is

@@ -85,6 +85,11 @@ def test_text_of_a_choice_is_its_line():
     assert find_method("command", "defense") not in list_methods()
 
 
+def test_titles_tell_the_line_and_no_hash():
+    made = Command(line="./hide {in} {out}", program="ab12")
+    assert {made.title, made.short_title, made.phrase} == {"Command ./hide {in} {out}"}
+
+
 def test_program_that_was_changed_is_another_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     line = write_script(tmp_path, "pass")
