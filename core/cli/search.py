@@ -62,9 +62,8 @@ def run_search(options: argparse.Namespace) -> int:
 
     def watch(progress: SearchProgress) -> bool:
         seen = service.get_progress(str(progress.current))
-        tried = len(progress.search.trials)
-        doing = f"{progress.search.stage}, {seen.cells_done} of {seen.cells_total} parts"
-        meter(f"{tried} trials", doing)
+        parts = f"{seen.cells_done} of {seen.cells_total} parts of the next"
+        meter(f"{progress.doing};", parts)
         return True
 
     with open_service(computes=True) as service:

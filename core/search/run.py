@@ -25,6 +25,7 @@ from core.search.ladders import build_ladders
 from core.search.measured import USEFUL, Measured, measure_releases
 from core.search.strategy import CONFIRMATIONS, Found, Search, Trial
 from core.seeding import Seed
+from core.words import count_noun
 
 ERROR = 0.05
 """Probability of a wrong "publish" over all searches made on a graph."""
@@ -177,6 +178,12 @@ class SearchProgress:
     def is_over(self) -> bool:
         """Whether nothing is left to try."""
         return self.search.is_over
+
+    @property
+    def doing(self) -> str:
+        """ "Screening, 3 trials done"."""
+        tried = count_noun(len(self.search.trials), "trial")
+        return f"{self.search.stage.capitalize()}, {tried} done"
 
 
 def run_search(

@@ -12,7 +12,7 @@ from core.search.background import BackgroundSearches
 from core.search.measured import USEFUL
 from core.search.outcome import STATES, describe_headline, find_recommended, list_facts, list_rows
 from core.search.run import SearchProgress, SearchRequest, list_requests, read_search
-from core.words import begin_sentence, count_noun
+from core.words import begin_sentence
 from pages.ui import cache, page, service
 from pages.ui.chart import show_chart
 from pages.ui.text import escape, format_cell
@@ -131,8 +131,7 @@ def _show_progress(request: SearchRequest) -> None:
         if progress is None:
             st.info("The search is starting.", icon=":material/progress_activity:")
             return
-        tried = count_noun(len(progress.search.trials), "trial")
-        doing = f"{progress.search.stage.capitalize()}, {tried} done"
+        doing = progress.doing
         if progress.current is not None:
             seen = service.open_service().get_progress(progress.current)
             doing += f"; {seen.cells_done} of {seen.cells_total} parts of the next"

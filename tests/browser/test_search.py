@@ -60,6 +60,7 @@ def test_a_release_that_may_leave_is_found(page: Page, files: tuple[tuple[Path, 
     driver.settle(page)
     outcome = search.inner_text()
     spent = (driver.count_cpu() - before, time.monotonic() - started)
+    print(f"{clicks} clicks, {spent[1]:.0f} s, {spent[0]:.0f} CPU s. {outcome}")
     if "A release may leave" in outcome:
         click(search.get_by_role("button", name="Open the confirming audit"))
         driver.settle(page, "Release decision")
