@@ -23,6 +23,7 @@ from matplotlib.ticker import NullLocator
 
 from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import list_short_titles
+from core.findings.curves import list_curves
 from core.findings.homophily import MECHANISMS
 from core.findings.inverted_scores import MARK
 from core.findings.labels import axis_title, chance_level, is_higher_useful, metric_title
@@ -296,13 +297,26 @@ def draw_tradeoff(
     utility: str,
     limit: float | None = None,
 ) -> str:
-    """A `compute_tradeoff` table with whiskers both ways, the clear Pareto front and the limit."""
+    """A `compute_tradeoff` table with whiskers both ways, the limit, and lines through the
+    strengths of a defense; without several strengths the clear Pareto front."""
     names = list_short_titles(table.made)
+    curves = list_curves(table)
+    on_curve = {release for curve in curves for release in curve.table.release}
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
-        front = find_clear_front(table)
-        axes.plot(front.risk, front.utility, color=MUTED, linewidth=0.9, zorder=1)
+        if not curves:  # with curves the front would be one line too many
+            front = find_clear_front(table)
+            axes.plot(front.risk, front.utility, color=MUTED, linewidth=0.9, zorder=1)
+        for curve in curves:
+            rows, is_muted = curve.table, curve.is_data_independent
+            color = MUTED if is_muted else colors[rows.release.iloc[0]]
+            style = ":" if is_muted else "-"
+            axes.plot(rows.risk, rows.utility, style, color=color, zorder=1, label=curve.title)
+            for end in (0, -1):
+                place, text = (rows.risk.iloc[end], rows.utility.iloc[end]), rows.strength.iloc[end]
+                shift: Any = {"textcoords": "offset points", "xytext": (4, 4)}
+                axes.annotate(f"{text:g}", place, color=color, fontsize=7, **shift)
         for row in table.itertuples():
             color = colors[row.release]
             axes.errorbar(
@@ -315,7 +329,7 @@ def draw_tradeoff(
                 markersize=6,
                 elinewidth=0.8,
                 capsize=2,
-                label=names[row.release],
+                label="" if row.release in on_curve else names[row.release],
                 zorder=2,
             )
         for level, look in ((chance_level(risk), CHANCE), (limit, DASHED)):
@@ -327,7 +341,7 @@ def draw_tradeoff(
         _quiet(axes, "both")
         figure.legend(loc="outside lower left", frameon=False)
 
-    return draw(2.4 + 0.16 * len(table), paint, 3.2)
+    return draw(2.4 + 0.16 * (len(table) - len(on_curve) + len(curves)), paint, 3.2)
 
 
 def draw_transfer(

@@ -11,6 +11,7 @@ from core.audit.asked.release_info import list_short_titles
 from core.audit.asked.scenarios import Threat
 from core.findings.change import answer_defense
 from core.findings.control import NOTE, tabulate_control
+from core.findings.curves import answer_curves, list_curves
 from core.findings.inverted_scores import MARK
 from core.findings.knowing_more import answer_odds
 from core.findings.labels import LOW_FPR, THREAT_WORDS, metric_title
@@ -230,8 +231,11 @@ def _build_tradeoff_chart(data: ReportData, threat: Threat) -> list[Block]:
         f"tradeoff_{threat}",
         lambda: charts.draw_tradeoff(table, data.colors, data.symbols, metric, utility, limit),
     )
-    front = ""
-    if find_clear_front(table).risk.notna().any():
+    curves, front, answer = list_curves(table), "", ""
+    if curves:
+        front = "; lines join the strengths of one defense"
+        answer = "" if limit is None else answer_curves(curves, limit, metric, utility)
+    elif find_clear_front(table).risk.notna().any():
         front = "; the line joins releases that no other one dominates, where beyond noise"
     line = "" if limit is None else f" Dashed: the policy's limit, {format_number(limit)}."
     alt = f"{metric_title(metric)} (worst case) and {metric_title(utility)} of each release: " + (
@@ -243,7 +247,7 @@ def _build_tradeoff_chart(data: ReportData, threat: Threat) -> list[Block]:
     sample = describe_sample(select_results(data.results, utility), "")
     inverted = INVERTED_NOTE if table.is_inverted.any() else ""
     title = THREAT_WORDS[threat].title
-    caption = f"{title}: risk against usefulness{front}.{line} {sample}{inverted}"
+    caption = f"{title}: risk against usefulness{front}.{line} {sample}{inverted} {answer}".rstrip()
     return [blocks.figure(image, alt, caption)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from pathlib import Path
@@ -15,6 +16,9 @@ from tests.browser import driver
 from tests.conftest import find_data_root
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.nightly]
+
+LOG = logging.getLogger(__name__)
+"""Figures, with --log-cli-level=info."""
 
 MAX_CLICKS = 15
 MAX_S = 600
@@ -60,7 +64,7 @@ def test_a_release_that_may_leave_is_found(page: Page, files: tuple[tuple[Path, 
     driver.settle(page)
     outcome = search.inner_text()
     spent = (driver.count_cpu() - before, time.monotonic() - started)
-    print(f"{clicks} clicks, {spent[1]:.0f} s, {spent[0]:.0f} CPU s. {outcome}")
+    LOG.info("%d clicks, %.0f s, %.0f CPU s. %s", clicks, spent[1], spent[0], outcome)
     if "A release may leave" in outcome:
         click(search.get_by_role("button", name="Open the confirming audit"))
         driver.settle(page, "Release decision")

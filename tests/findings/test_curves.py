@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,6 +17,10 @@ from core.findings.tradeoff import compute_tradeoff
 from core.methods import Strength
 from core.registry import list_methods
 from core.release import ORIGINAL
+from core.report.data import ReportData
+from core.report.options import ReportOptions
+from core.report.results import build_tradeoff
+from tests.findings.test_stopping import make_policy
 from tests.oracles.audits import make_audit
 
 STRENGTHS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -154,3 +160,13 @@ def test_a_sweep_keeps_other_settings_and_refuses_other_names():
         MethodChoice.expand("dpr:epsilon=sweep", "defense")
     with pytest.raises(InputError, match="alpha=sweep"):
         MethodChoice.expand("ppgsl:alpha=sweep,steps=sweep", "defense")
+
+
+def test_the_report_draws_a_line_a_defense_and_gives_the_page_s_answer():
+    table, view = make_table([0.9, 0.8, 0.7, 0.6, 0.5])
+    data = ReportData(view, ReportOptions(policy=make_policy(link=0.65)))
+    (figure,) = build_tradeoff(data)
+    assert answer_curves(list_curves(table), 0.65, "auc", USE) in figure["caption"]
+    drawn = re.findall(r">([^<>]+)</text>", data.images[figure["name"]])
+    assert {"Random deletion", "0.1", "0.9"} <= set(drawn)
+    assert not [text for text in drawn if "strength" in text], "no entry a release on a line"
