@@ -16,7 +16,7 @@ from core.findings.verdict_words import explain_check
 from core.release import ORIGINAL
 from core.search.measured import USEFUL, Measured
 from core.search.run import MAX_REPEATS, SearchProgress, share_error
-from core.search.strategy import Candidate, Stage
+from core.search.strategy import Candidate, Search, Stage
 from core.words import begin_sentence, count_noun, format_error, format_percent
 
 SCHEMA = 1
@@ -51,7 +51,7 @@ def describe_outcome(progress: SearchProgress) -> dict[str, Any]:
         "useful": progress.request.useful,
         "search": progress.request.id,
         "number": progress.number,
-        "error": share_error(progress.number),
+        "error": sum(map(share_error, progress.confirmations)),
         "audits": progress.audits,
         "cpu_seconds": round(progress.cpu_seconds, 1),
         "stopped": progress.stopped,
@@ -120,10 +120,10 @@ def describe_headline(progress: SearchProgress) -> str:
         return f"No release passes: nothing could be measured on {tried}."
     made, check = binding
     nearest = f"None of {tried} passes; {made.title} comes nearest. {explain_check(check)}."
-    titles = sorted({(each.base or each).title for each in search.list_left_out()})
-    if not titles:
+    left_out = _title_left_out(search)
+    if not left_out:
         return nearest
-    return f"Not decided: {', '.join(titles)} would take longer than the time to spend. {nearest}"
+    return f"Not decided: {left_out} would take longer than the time to spend. {nearest}"
 
 
 def list_facts(progress: SearchProgress) -> list[str]:
@@ -155,16 +155,27 @@ def list_facts(progress: SearchProgress) -> list[str]:
         facts.append(
             "What remains is a table of statistics with node-level privacy: publish --statistics."
         )
-    if progress.number > 1:
+    last = max(progress.confirmations, default=0)
+    if last > 1:
         facts.append(
-            f"It is search {progress.number} on this graph and draws splits of its own; its share "
-            f"of the error is {format_error(share_error(progress.number))}."
+            f"Its confirmation is number {last} on this graph and draws splits of its own; its "
+            f"share of the error is {format_error(share_error(last))}."
         )
     if best is not None:
         facts.append(
             "The strength was chosen by looking at the data: no guarantee covers this choice."
         )
+        if left_out := _title_left_out(search):
+            facts.append(
+                f"Not tried, since it would take longer than the time to spend: {left_out}. With "
+                "more time the search goes on with it, and may find a release that keeps more."
+            )
     return facts
+
+
+def _title_left_out(search: Search) -> str:
+    """Defenses that take longer than the time to spend; "" without any."""
+    return ", ".join(sorted({(each.base or each).title for each in search.list_left_out()}))
 
 
 def _explain_unproven(progress: SearchProgress) -> str:
@@ -226,7 +237,7 @@ def _title_passed(one: Candidate) -> str:
     return one.ladder.rungs[one.passed].make_defense().title
 
 
-def _list_last(search: Any) -> list[tuple[Stage, Measured]]:
+def _list_last(search: Search) -> list[tuple[Stage, Measured]]:
     """The latest figures of each release but the original, by stage."""
     latest: dict[str, tuple[Stage, Measured]] = {}
     for stage in ORDER:

@@ -23,12 +23,12 @@ from core.findings.policy import Policy, check_policy
 from core.graph import Graph
 from core.search.ladders import build_ladders
 from core.search.measured import USEFUL, Measured, measure_releases
-from core.search.strategy import CONFIRMATIONS, Found, Search, Trial
+from core.search.strategy import Found, Search, Trial
 from core.seeding import Seed
 from core.words import count_noun
 
 ERROR = 0.05
-"""Probability of a wrong "publish" over all searches made on a graph."""
+"""Probability of a wrong "publish" over all confirmations on a graph."""
 
 MAX_REPEATS = 30
 """Splits of a confirmation at most; it ends before where every limit is decided."""
@@ -119,16 +119,18 @@ class SearchRequest:
         """The request of `describe`."""
         return SearchRequest(AuditSpec.check_fields(fields["spec"]), fields["useful"])
 
-    def make_spec(self, trial: Trial, number: int) -> AuditSpec:
-        """The audit of a trial of the `number`-th search on the graph, from 1.
+    def make_spec(self, trial: Trial, confirmation: int) -> AuditSpec:
+        """The audit of a trial.
 
         Screening and race each keep one split over their trials, so that releases are compared on
         the same secrets; every confirmation draws its own.
+
+        confirmation  number of the trial among the confirmations on the graph, from 1, if it is one
         """
         policy, is_cheap = self.policy, trial.stage == "screening"
         preset = PRESETS[0] if is_cheap else find_required(policy)
-        names = [trial.stage] if trial.stage != "confirmation" else [number, trial.number]
-        seed = Seed(self.spec.root_seed).child("search", trial.stage, *names).to_int() % 2**31
+        name = trial.stage if trial.stage != "confirmation" else confirmation
+        seed = Seed(self.spec.root_seed).child("search", trial.stage, name).to_int() % 2**31
         is_model = {"column", "link_prediction"} & set(self.useful)
         fields: dict[str, Any] = {
             "attacks": choose_attacks(Asked.of_spec(self.spec), [preset.key]),
@@ -142,13 +144,16 @@ class SearchRequest:
             fields |= {
                 "num_repeats": max(MAX_REPEATS, policy.repeats),
                 "stop_early": True,
-                "confirmation_error": share_error(number) / CONFIRMATIONS,
+                "confirmation_error": share_error(confirmation),
             }
         return AuditSpec.check_spec(self.spec.update(**fields).model_dump())
 
 
 def share_error(number: int) -> float:
-    """Error of the `number`-th search on a graph, from 1; of all of them together `ERROR`."""
+    """Error of the `number`-th confirmation on a graph, from 1; of all of them together `ERROR`.
+
+    Not of a search: one that goes on with more time may confirm others than before.
+    """
     return ERROR / (number * (number + 1))
 
 
@@ -164,12 +169,14 @@ class SearchProgress:
     number   of the search among those on its graph, from 1
     current  audit of the trial that has not ended, or None
     audits   those of its trials, in order
+    confirmations  numbers of its confirmations among those on the graph, from 1
     """
 
     request: SearchRequest
     search: Search
     number: int
     audits: list[str] = field(default_factory=list)
+    confirmations: list[int] = field(default_factory=list)
     current: str | None = None
     cpu_seconds: float = 0.0
     stopped: str = ""
@@ -202,11 +209,12 @@ def run_search(
     def is_late() -> bool:
         return within is not None and time.monotonic() - started > within
 
-    def finish(progress: SearchProgress, spec: AuditSpec, mark: dict[str, Any]) -> str | None:
+    def finish(
+        progress: SearchProgress, spec: AuditSpec, mark: dict[str, Any], audit_id: str | None
+    ) -> str | None:
         if is_late():
             progress.stopped = LATE
             return None
-        audit_id = _find_trial(service, mark, spec)
         if audit_id is None:
             audit_id = service.start_audit(spec, _title_trial(spec, mark), {"search": mark})
         else:
@@ -254,8 +262,9 @@ def stop_search(service: Audits, request: SearchRequest) -> None:
 def read_search(service: Audits, request: SearchRequest) -> SearchProgress:
     """The search as far as its trials have been audited; computes nothing."""
 
-    def find(progress: SearchProgress, spec: AuditSpec, mark: dict[str, Any]) -> str | None:
-        audit_id = _find_trial(service, mark, spec)
+    def find(
+        progress: SearchProgress, _spec: AuditSpec, _mark: dict[str, Any], audit_id: str | None
+    ) -> str | None:
         if audit_id is None:
             return None
         progress.current = audit_id
@@ -275,10 +284,11 @@ def list_requests(service: Audits, graph_hash: str) -> list[SearchRequest]:
 def _walk(
     service: Audits,
     request: SearchRequest,
-    find: Callable[[SearchProgress, AuditSpec, dict[str, Any]], str | None],
+    find: Callable[[SearchProgress, AuditSpec, dict[str, Any], str | None], str | None],
     within: float | None,
 ) -> SearchProgress:
-    """Take the steps of a search as long as `find` gives the audit of the next trial."""
+    """Take the steps of a search as long as `find` gives the audit of the next trial; it is told
+    the one that there is."""
     graph, policy = service.load_graph(request.spec.graph_hash), request.policy
     ladders = build_ladders(request.spec, graph, policy)
     search = Search(ladders, request.useful, within)
@@ -291,10 +301,15 @@ def _walk(
         except StopIteration:
             progress.current = None
             return progress
-        spec = request.make_spec(trial, progress.number)
+        known, confirmation = _find_trial(service, request.id, trial), 0
+        if trial.stage == "confirmation":
+            confirmation = _number_confirmation(service, request, known)
+            progress.confirmations.append(confirmation)
+        spec = request.make_spec(trial, confirmation)
         mark = {
             "id": request.id,
             "number": progress.number,
+            "confirmation": confirmation,
             "stage": trial.stage,
             "trial": trial.number,
             "graph_hash": request.spec.graph_hash,
@@ -302,7 +317,7 @@ def _walk(
             "within": within,
         }
         search.stage = trial.stage
-        audit_id = find(progress, spec, mark)
+        audit_id = find(progress, spec, mark, None if known is None else known.id)
         if audit_id is None:
             return progress
         view = service.get_view(audit_id)
@@ -339,6 +354,29 @@ def _count_searches(service: Audits, request: SearchRequest) -> int:
     return int(own[0]) if own else 1 + max((mark["number"] for mark in marks), default=0)
 
 
+def _find_trial(service: Audits, search_id: str, trial: Trial) -> AuditSummary | None:
+    """Audit of this trial of the search, of the same releases, if there is one."""
+    wanted = search_id, trial.stage, trial.number
+    for audit in service.list_audits():
+        mark = audit.search
+        if mark is None or (mark["id"], mark["stage"], mark["trial"]) != wanted:
+            continue
+        if [made.id for made in audit.defenses] == [choice.id for choice in trial.choices]:
+            return audit
+    return None
+
+
+def _number_confirmation(
+    service: Audits, request: SearchRequest, known: AuditSummary | None
+) -> int:
+    """Number of a confirmation among those on its graph: its own if it began before, else the
+    next."""
+    if known is not None and known.search is not None:
+        return int(known.search["confirmation"])
+    marks = _list_marks(service, request.spec.graph_hash)
+    return 1 + max((mark["confirmation"] for mark in marks), default=0)
+
+
 def _list_times(service: Audits, request: SearchRequest) -> list[float | None]:
     """Seconds that the trials so far were given; None: as many as it takes."""
     marks = _list_marks(service, request.spec.graph_hash)
@@ -348,18 +386,6 @@ def _list_times(service: Audits, request: SearchRequest) -> list[float | None]:
 def _take_longest(times: list[float | None]) -> float | None:
     limited = [seconds for seconds in times if seconds is not None]
     return max(limited) if limited and len(limited) == len(times) else None
-
-
-def _find_trial(service: Audits, mark: dict[str, Any], spec: AuditSpec) -> str | None:
-    """Audit of a trial of the search that audits these releases, if there is one."""
-    wanted = [choice.id for choice in spec.defenses]
-    for audit in service.list_audits():
-        other = audit.search
-        if other is None or any(other[name] != mark[name] for name in ("id", "stage", "trial")):
-            continue
-        if [made.id for made in audit.defenses] == wanted:
-            return audit.id
-    return None
 
 
 def _title_trial(spec: AuditSpec, mark: dict[str, Any]) -> str:

@@ -34,7 +34,7 @@ FINALISTS = 2
 """Ladders that releases to confirm are taken from; the race ends when none can beat so many."""
 
 CONFIRMATIONS = 2
-"""Confirmations of one search, which share the error; the second tries stronger settings."""
+"""Confirmations of one search; the second tries stronger settings."""
 
 NOT_MADE = "cannot be made"
 TAKES_LONG = "takes longer than the time to spend"

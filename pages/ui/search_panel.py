@@ -185,7 +185,7 @@ def _draw(request: SearchRequest, progress: SearchProgress) -> None:
                 "Open the confirming audit", key="search-open", icon=":material/arrow_forward:"
             ):
                 page.open_audit(progress.audits[-1], "decision")
-            if best is None and search.list_left_out():
+            if search.list_left_out():
                 _offer_to_continue(request, "Search on, however long it takes")
     _draw_tried(progress)
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from core.figures.search_curves import draw_search
+from core.search import ladders
 from core.search.background import BackgroundSearches
 from core.search.outcome import describe_headline, list_facts
 from core.search.run import read_search, run_search
@@ -42,6 +43,18 @@ def test_page_and_command_tell_the_same(show, risk):
     assert describe_headline(progress) in shown
     assert all(text in shown for text in list_facts(progress))
     assert ("search-open" in {b.key for b in app.button}) == (progress.search.state == "confirmed")
+
+
+def test_a_search_that_left_a_defense_out_for_time_can_go_on(show, monkeypatch):
+    graph = bare_graph()
+    monkeypatch.setattr(
+        ladders.TimeModel, "predict", lambda _model, task: 40.0 if "deletion" in str(task) else 0.0
+    )
+    audits, request = FakeAudits(graph), make_request(graph)
+    run_search(audits, request, within=900.0)
+    app, progress = show(audits, request)
+    assert progress.search.state == "confirmed"
+    assert {"search-open", "search-continue"} <= {button.key for button in app.button}
 
 
 def test_a_search_that_is_not_over_can_be_continued(show, monkeypatch):

@@ -147,7 +147,8 @@ def test_a_search_confirms_on_splits_of_its_own(graph):
     assert specs["race"].num_repeats == POLICY.repeats
     last = specs["confirmation"]
     assert last.stop_early
-    assert last.confirmation_error == share_error(1) / 2
+    assert last.confirmation_error == share_error(1)
+    assert describe_outcome(progress)["error"] == share_error(1)
     assert "may leave: confirmed on new splits" in describe_headline(progress)
 
 
@@ -201,6 +202,30 @@ def test_a_search_that_leaves_a_defense_out_for_time_can_go_on(graph, monkeypatc
     assert not again.search.list_left_out(), "it had more time before"
 
 
+def test_a_search_that_goes_on_confirms_others_on_splits_and_an_error_of_their_own(
+    graph, monkeypatch
+):
+    """It chose among more ladders, and had the splits and the share of the first one."""
+    monkeypatch.setattr(
+        ladders.TimeModel, "predict", lambda _model, task: 40.0 if "deletion" in str(task) else 0.0
+    )
+    request, audits = make_request(graph), FakeAudits(graph)
+    short = run_search(audits, request, within=900.0)
+    assert short.search.state == "confirmed"
+    (told,) = [text for text in list_facts(short) if text.startswith("Not tried, since it would")]
+    assert "longer than the time to spend: Random deletion. With more time" in told
+    long = run_search(audits, request)
+    confirmed = [
+        (spec.root_seed, spec.confirmation_error)
+        for spec, mark, _ in audits.audits.values()
+        if mark["stage"] == "confirmation"
+    ]
+    assert [error for _, error in confirmed] == [share_error(1), share_error(2)]
+    assert len({seed for seed, _ in confirmed}) == 2
+    assert long.confirmations == read_search(audits, request).confirmations == [2]
+    assert not any(text.startswith("Not tried") for text in list_facts(long))
+
+
 def test_nothing_is_started_once_the_time_is_over(graph):
     audits = FakeAudits(graph)
     progress = run_search(audits, make_request(graph), within=0.0)
@@ -230,7 +255,7 @@ def test_a_repeated_search_draws_new_splits_and_takes_a_smaller_share(graph):
         if mark["stage"] == "confirmation"
     }
     assert len(set(seeds.values())) == 2
-    assert any("search 2 on this graph" in text for text in list_facts(progress))
+    assert any("confirmation is number 2 on this graph" in text for text in list_facts(progress))
     assert [one.id for one in list_requests(audits, graph.content_hash)] == [second.id, first.id]
     assert read_search(audits, first).number == 1
 
