@@ -9,7 +9,7 @@ from scipy import sparse
 
 from core.algorithms.row_dots import compute_row_dots
 from core.context import Context
-from core.methods import NEEDS_FEATURES, LinkAttack, MethodInfo
+from core.methods import LinkAttack, MethodInfo
 from core.release import Release
 from core.results import PairScores
 from core.threats import LinkThreat
@@ -26,9 +26,7 @@ class FeatureCosine(LinkAttack):
         group="baseline attackers",
         is_baseline=True,
     )
-
-    def supports(self, release: Release, threat: LinkThreat) -> str | None:
-        return NEEDS_FEATURES if release.graph.features is None else None
+    needs_features: ClassVar[bool] = True
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         features = sparse.csr_array(release.graph.features, dtype=np.float64)
