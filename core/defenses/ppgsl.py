@@ -186,9 +186,10 @@ class Ppgsl(FindsStrength):
         free = graph.num_pairs - graph.num_edges
         count = free if self.full else min(round(self.k * graph.num_edges), free)
         candidates = sample_candidates(graph, threats, count, context.rng("candidates"))
-        links = np.ones(graph.num_edges) if graph.weights is None else graph.weights / top
         pairs = np.concatenate([graph.edges, candidates])
-        weights = np.concatenate([links, np.zeros(len(candidates))]).astype(np.float32)
+        weights = np.concatenate([graph.link_weights / top, np.zeros(len(candidates))]).astype(
+            np.float32
+        )
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
         return pairs[order], weights[order]
 

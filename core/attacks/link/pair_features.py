@@ -11,7 +11,7 @@ from core.algorithms.fingerprints import count_links_and_triangles
 from core.algorithms.normalize import normalize_adjacency
 from core.algorithms.path_sums import sum_paths
 from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines
-from core.attacks.link.heuristics import compute_strengths, share_neighbor_sums
+from core.attacks.link.heuristics import share_neighbor_sums
 from core.attacks.link.katz import compute_largest_eigenvalue
 from core.attacks.link.node2vec_cosine import compute_cosines
 from core.attacks.link.pair_likeness import (
@@ -92,7 +92,7 @@ def describe_pairs(
 def _describe(graph: Graph, pairs: np.ndarray, context: Context, has_embedding: bool) -> np.ndarray:
     if not len(pairs):
         return np.zeros((0, len(list_columns(graph, has_embedding))))
-    strengths = compute_strengths(graph)
+    strengths = graph.strengths
     ends = np.sort(strengths[pairs], axis=1)
     sums = share_neighbor_sums(graph, pairs, context)
     union = ends.sum(axis=1) - sums.overlap
@@ -186,7 +186,7 @@ def describe_ends(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarr
 def _describe_nodes(graph: Graph) -> np.ndarray:
     degrees, triangles = count_links_and_triangles(graph)
     wedges = np.maximum(degrees * (degrees - 1) / 2, 1)
-    strengths = compute_strengths(graph)
+    strengths = graph.strengths
     total = graph.adjacency.astype(np.float64) @ strengths
     mean_degrees = np.divide(total, strengths, out=np.zeros(graph.num_nodes), where=strengths > 0)
     return np.stack([triangles / wedges, np.log1p(triangles), np.log1p(mean_degrees)], axis=1)
@@ -202,7 +202,7 @@ def compute_path_scores(
     Network-based prediction of protein interactions, Nature Communications 2019).
     """
     adjacency = sparse.csr_array(graph.adjacency, dtype=np.float64)
-    strengths = compute_strengths(graph)
+    strengths = graph.strengths
     scale = np.divide(1.0, np.sqrt(strengths), out=np.zeros_like(strengths), where=strengths > 0)
     two, three, three_paths = sum_paths(adjacency, scale, pairs, context).T
     beta = DECAY / max(compute_largest_eigenvalue(adjacency, context), 1e-12)

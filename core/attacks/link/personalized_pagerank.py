@@ -10,7 +10,6 @@ import numpy as np
 from pydantic import Field
 
 from core.arrays import decode_pairs, pair_codes
-from core.attacks.link.heuristics import compute_strengths
 from core.context import Context
 from core.graph import Graph
 from core.methods import LinkAttack, MethodInfo
@@ -59,7 +58,7 @@ def compute_pagerank_scores(
     with fewer links. A walk from an isolated node stays there.
     """
 
-    strengths = compute_strengths(graph)
+    strengths = graph.strengths
     codes, places = np.unique(pair_codes(pairs, graph.num_nodes), return_inverse=True)
     ends = decode_pairs(codes, graph.num_nodes)
     is_swapped = strengths[ends[:, 0]] > strengths[ends[:, 1]]
