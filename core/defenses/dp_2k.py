@@ -10,12 +10,12 @@ from pydantic import Field
 from core.algorithms.pairs import draw_by_degrees
 from core.arrays import decode_pairs, pair_codes, sort_distinct
 from core.context import Context
-from core.defenses.budgeted import EdgePrivateDefense
+from core.defenses.budgeted import DataFree, EdgePrivateDefense
 from core.defenses.dp_1k import estimate_degrees
 from core.graph import Graph
 from core.methods import MethodInfo, OpenUnitInterval
 from core.privacy.budget import Account
-from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
+from core.privacy.guarantees import EDGE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import check_release_fits
 from core.privacy.tables import add_noise_to_counts
 from core.release import Release
@@ -56,7 +56,7 @@ class Dp2k(EdgePrivateDefense):
         title="Share of ε for the degrees",
         description="The rest of the budget protects the links between classes.",
     )
-    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
+    data_free: DataFree = False
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         n, cap = graph.num_nodes, self.degree_cap
