@@ -57,6 +57,15 @@ def sort_distinct(codes: np.ndarray) -> np.ndarray:
     return np.asarray(ordered[is_first])
 
 
+def join_columns(left: Any, right: Any) -> Any:
+    """Both tables (n, c) side by side, CSR if the left one is; None is a table without columns."""
+    if left is None or right is None:
+        return left if right is None else right
+    if sparse.issparse(left):
+        return sparse.hstack([left, sparse.csr_array(right)], format="csr")
+    return np.concatenate([np.asarray(left), right], axis=1)
+
+
 def freeze(array: np.ndarray) -> np.ndarray:
     """A read-only C-ordered array; copied if the caller could still write to it."""
     array = np.ascontiguousarray(array)
