@@ -22,6 +22,7 @@ from core.release import Release
 from core.threats import Threats
 
 MAX_GROUPS = 2000
+"""Most initial groups: noise is drawn for each pair of them, two million at most."""
 ROUNDS = 12
 """Rounds of redrawing duplicate links."""
 
