@@ -57,6 +57,12 @@ def sort_distinct(codes: np.ndarray) -> np.ndarray:
     return np.asarray(ordered[is_first])
 
 
+def divide_or_zero(dividend: np.ndarray | float, divisor: np.ndarray) -> np.ndarray:
+    """Quotients (k,); 0 where the divisor is not positive."""
+    is_positive = divisor > 0
+    return np.where(is_positive, dividend / np.where(is_positive, divisor, 1), 0)
+
+
 def join_columns(left: Any, right: Any) -> Any:
     """Both tables (n, c) side by side, CSR if the left one is; None is a table without columns."""
     if left is None or right is None:

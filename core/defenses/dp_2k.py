@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from core.algorithms.pairs import draw_by_degrees
-from core.arrays import decode_pairs, pair_codes, sort_distinct
+from core.arrays import decode_pairs, divide_or_zero, pair_codes, sort_distinct
 from core.context import Context
 from core.defenses.budgeted import DataFree, EdgePrivateDefense
 from core.defenses.dp_1k import estimate_degrees
@@ -96,7 +96,7 @@ def fit_table(table: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     table = table + 1e-3 * np.outer(ends, ends) / total
     for _ in range(ROUNDS):
         rows = table.sum(axis=1)
-        scale = np.sqrt(np.divide(ends, rows, out=np.zeros(cap), where=rows > 0))
+        scale = np.sqrt(divide_or_zero(ends, rows))
         table = table * scale[:, None] * scale
     return table
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from core.algorithms.row_dots import compute_row_dots
+from core.arrays import divide_or_zero
 from core.context import Context
 from core.methods import LinkAttack, MethodInfo
 from core.release import Release
@@ -31,7 +32,7 @@ class FeatureCosine(LinkAttack):
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         features = sparse.csr_array(release.graph.features, dtype=np.float64)
         lengths = np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel())
-        scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        scale = divide_or_zero(1.0, lengths)
         i, j = threat.pairs.T
         dots = compute_row_dots(features, features, threat.pairs, context, "feature similarity")
         return PairScores(dots * scale[i] * scale[j])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
+from core.arrays import divide_or_zero
 from core.attacks.link.heuristics import share_neighbor_sums
 from core.context import Context
 from core.methods import LinkAttack, MethodInfo
@@ -33,4 +32,4 @@ class Jaccard(LinkAttack):
         sums = share_neighbor_sums(release.graph, threat.pairs, context)
         ends = release.graph.strengths[threat.pairs]
         union = ends.sum(axis=1) - sums.overlap
-        return PairScores(np.divide(sums.overlap, union, out=np.zeros(len(union)), where=union > 0))
+        return PairScores(divide_or_zero(sums.overlap, union))

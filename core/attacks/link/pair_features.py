@@ -10,6 +10,7 @@ from scipy import sparse
 from core.algorithms.fingerprints import count_links_and_triangles
 from core.algorithms.normalize import normalize_adjacency
 from core.algorithms.path_sums import sum_paths
+from core.arrays import divide_or_zero
 from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines
 from core.attacks.link.heuristics import share_neighbor_sums
 from core.attacks.link.katz import compute_largest_eigenvalue
@@ -96,7 +97,7 @@ def _describe(graph: Graph, pairs: np.ndarray, context: Context, has_embedding: 
     ends = np.sort(strengths[pairs], axis=1)
     sums = share_neighbor_sums(graph, pairs, context)
     union = ends.sum(axis=1) - sums.overlap
-    jaccard = np.divide(sums.overlap, union, out=np.zeros(len(pairs)), where=union > 0)
+    jaccard = divide_or_zero(sums.overlap, union)
     katz, three_paths = compute_path_scores(graph, pairs, context)
     pagerank = compute_pagerank_scores(graph, pairs, RESTART, TOLERANCE, context)
     columns = [
@@ -188,7 +189,7 @@ def _describe_nodes(graph: Graph) -> np.ndarray:
     wedges = np.maximum(degrees * (degrees - 1) / 2, 1)
     strengths = graph.strengths
     total = graph.adjacency.astype(np.float64) @ strengths
-    mean_degrees = np.divide(total, strengths, out=np.zeros(graph.num_nodes), where=strengths > 0)
+    mean_degrees = divide_or_zero(total, strengths)
     return np.stack([triangles / wedges, np.log1p(triangles), np.log1p(mean_degrees)], axis=1)
 
 
@@ -203,7 +204,7 @@ def compute_path_scores(
     """
     adjacency = sparse.csr_array(graph.adjacency, dtype=np.float64)
     strengths = graph.strengths
-    scale = np.divide(1.0, np.sqrt(strengths), out=np.zeros_like(strengths), where=strengths > 0)
+    scale = divide_or_zero(1.0, np.sqrt(strengths))
     two, three, three_paths = sum_paths(adjacency, scale, pairs, context).T
     beta = DECAY / max(compute_largest_eigenvalue(adjacency, context), 1e-12)
     one = np.asarray(adjacency[pairs[:, 0], pairs[:, 1]]).ravel()

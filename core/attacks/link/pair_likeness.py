@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from core.algorithms.normalize import normalize_adjacency
+from core.arrays import divide_or_zero
 from core.attacks.link.feature_neighbourhood import weigh_features
 from core.attacks.link.node2vec_cosine import compute_cosines
 from core.context import Context
@@ -64,7 +65,7 @@ def _compare_neighbours(graph: Graph, context: Context) -> np.ndarray:
     columns = []
     for values in (weights * cosines, weights * (cosines < UNLIKE)):
         sums = graph.sum_at_ends(values)
-        means = np.divide(sums, total, out=np.zeros(len(total)), where=total > 0)
+        means = divide_or_zero(sums, total)
         columns += [sums, means]
     return np.stack(columns, axis=1)
 
