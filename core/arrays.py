@@ -1,7 +1,8 @@
-"""Integer codes of node pairs, sorted sets of them, and read-only arrays."""
+"""Integer codes of node pairs, sorted sets of them, and helpers for arrays."""
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,11 @@ def join_columns(left: Any, right: Any) -> Any:
     if sparse.issparse(left):
         return sparse.hstack([left, sparse.csr_array(right)], format="csr")
     return np.concatenate([np.asarray(left), right], axis=1)
+
+
+def hash_array(array: np.ndarray) -> str:
+    """SHA-256 of the values, to name them in a key of shared work."""
+    return hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()
 
 
 def freeze(array: np.ndarray) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from core.algorithms.kernels import sum_common_neighbors
 from core.algorithms.pairs import split_by_work
+from core.arrays import hash_array
 from core.context import Context
 from core.graph import Graph
 from core.methods import LinkAttack
@@ -42,9 +42,8 @@ class NeighborSums:
 
 def share_neighbor_sums(graph: Graph, pairs: np.ndarray, context: Context) -> NeighborSums:
     """The sums, computed once for all attacks on the same release and pairs."""
-    digest = hashlib.sha256(np.ascontiguousarray(pairs).data).hexdigest()
     return context.share(
-        ("neighbor_sums", graph.content_hash, digest),
+        ("neighbor_sums", graph.content_hash, hash_array(pairs)),
         lambda shared: compute_neighbor_sums(graph, pairs, shared),
     )
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 from scipy import sparse
 
 from core.algorithms.fingerprints import count_links_and_triangles
 from core.algorithms.normalize import normalize_adjacency
 from core.algorithms.path_sums import sum_paths
-from core.arrays import divide_or_zero
+from core.arrays import divide_or_zero, hash_array
 from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines
 from core.attacks.link.heuristics import share_neighbor_sums
 from core.attacks.link.katz import compute_largest_eigenvalue
@@ -83,9 +81,8 @@ def describe_pairs(
     and of their neighbourhoods.
     Computed once for all attacks on the same graph and pairs.
     """
-    digest = hashlib.sha256(np.ascontiguousarray(pairs).data).hexdigest()
     return context.share(
-        ("pair_features", graph.content_hash, digest, has_embedding),
+        ("pair_features", graph.content_hash, hash_array(pairs), has_embedding),
         lambda shared: _describe(graph, pairs, shared, has_embedding),
     )
 
