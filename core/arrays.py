@@ -1,7 +1,8 @@
-"""Integer codes of node pairs, sorted sets of them, and read-only arrays."""
+"""Integer codes of node pairs, sorted sets of them, and helpers for arrays."""
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,26 @@ def sort_distinct(codes: np.ndarray) -> np.ndarray:
     ordered: np.ndarray = np.sort(codes)
     is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
     return np.asarray(ordered[is_first])
+
+
+def divide_or_zero(dividend: np.ndarray | float, divisor: np.ndarray) -> np.ndarray:
+    """Quotients (k,); 0 where the divisor is not positive."""
+    is_positive = divisor > 0
+    return np.where(is_positive, dividend / np.where(is_positive, divisor, 1), 0)
+
+
+def join_columns(left: Any, right: Any) -> Any:
+    """Both tables (n, c) side by side, CSR if the left one is; None is a table without columns."""
+    if left is None or right is None:
+        return left if right is None else right
+    if sparse.issparse(left):
+        return sparse.hstack([left, sparse.csr_array(right)], format="csr")
+    return np.concatenate([np.asarray(left), right], axis=1)
+
+
+def hash_array(array: np.ndarray) -> str:
+    """SHA-256 of the values, to name them in a key of shared work."""
+    return hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()
 
 
 def freeze(array: np.ndarray) -> np.ndarray:

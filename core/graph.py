@@ -286,10 +286,27 @@ class Graph:
         """(k, 2) links of positive weight."""
         return self.edges if self.weights is None else self.edges[self.weights > 0]
 
+    @property
+    def link_weights(self) -> np.ndarray:
+        """(m,) float64 weights; 1 each where the graph has none."""
+        return np.ones(self.num_edges) if self.weights is None else self.weights
+
     @cached_property
     def degrees(self) -> np.ndarray:
         """(n,) int64 degrees."""
         return freeze(np.bincount(self.edges.ravel(), minlength=self.num_nodes))
+
+    @cached_property
+    def strengths(self) -> np.ndarray:
+        """(n,) float64 weighted degrees; the degrees where links have no weights."""
+        if self.weights is None:
+            return freeze(self.degrees.astype(np.float64))
+        return freeze(self.sum_at_ends(self.weights))
+
+    def sum_at_ends(self, values: np.ndarray) -> np.ndarray:
+        """(n,) float64 sums of values (m,) over each node's links."""
+        sums = np.bincount(self.edges.ravel(), np.repeat(values, 2), self.num_nodes)
+        return sums.astype(np.float64)  # counts, int64, where there are no links
 
     @cached_property
     def adjacency(self) -> sparse.csr_array:

@@ -224,7 +224,8 @@ class LinkAttack(Method):
     threats: "link", links withheld from the release, or "included", which links of the release are
     real and which real links were released. reads_several: combines several releases of one graph.
     is_local: pairs without a common neighbour rank last and equally. is_slow: time per pair
-    matters. describes_score: the first column of `describe` is the score.
+    matters. describes_score: the first column of `describe` is the score. needs_features: a release
+    without features gives it nothing to compare.
     """
 
     kind: ClassVar[Kind] = "link_attack"
@@ -233,10 +234,11 @@ class LinkAttack(Method):
     is_local: ClassVar[bool] = False
     is_slow: ClassVar[bool] = False
     describes_score: ClassVar[bool] = True
+    needs_features: ClassVar[bool] = False
 
     def supports(self, release: Release, threat: LinkThreat) -> str | None:
         """None if the attack applies, else the reason, shown to the user."""
-        return None
+        return NEEDS_FEATURES if self.needs_features and release.graph.features is None else None
 
     @abstractmethod
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
@@ -255,6 +257,7 @@ class AttributeAttack(Method):
 
     reads_links: whether it uses links, not published columns alone. selects: rank among the attacks
     that select others on known values, the first one preferred; None for all others.
+    needs_features: a release without features gives it nothing to learn from.
     reads_all_evidence: combines links and columns on known values without other attacks.
     """
 
@@ -262,6 +265,7 @@ class AttributeAttack(Method):
     reads_links: ClassVar[bool] = True
     selects: ClassVar[int | None] = None
     reads_all_evidence: ClassVar[bool] = False
+    needs_features: ClassVar[bool] = False
     holds_out: ClassVar[bool] = False
     """Whether its default settings return `held_out` with the probabilities."""
     transfers: ClassVar[bool] = False
@@ -271,7 +275,7 @@ class AttributeAttack(Method):
 
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
         """None if the attack applies; otherwise the reason, shown to the user."""
-        return None
+        return NEEDS_FEATURES if self.needs_features and release.graph.features is None else None
 
     def list_members(self) -> tuple[AttributeAttack, ...]:
         """Base models of this attack; an audit computes them first."""
@@ -293,12 +297,14 @@ class AttributeAttack(Method):
 class IdentityAttack(Method):
     """Re-identifies nodes of a pseudonymous release from background knowledge.
 
-    links_networks: whether it finds the nodes of one network in another. finds_by: the part of a
-    release by which it finds people: links, columns of the nodes, or values of the links.
+    links_networks: whether it finds the nodes of one network in another. needs_seeds: whether it
+    starts from nodes already identified. finds_by: the part of a release by which it finds people:
+    links, columns of the nodes, or values of the links.
     """
 
     kind: ClassVar[Kind] = "identity_attack"
     links_networks: ClassVar[bool] = False
+    needs_seeds: ClassVar[bool] = False
     finds_by: ClassVar[Literal["links", "columns", "values"]] = "links"
 
     def reads_column(self, name: str) -> bool:
@@ -307,7 +313,7 @@ class IdentityAttack(Method):
 
     def supports(self, release: Release, threat: IdentityThreat) -> str | None:
         """None if the attack applies; otherwise the reason, shown to the user."""
-        return None
+        return NEEDS_SEEDS if self.needs_seeds and not len(threat.seeds) else None
 
     @abstractmethod
     def find(

@@ -32,6 +32,11 @@ def format_record(content: Mapping[str, Any], files: Mapping[str, str], **option
     return _set_own(text + "\n", _hash_text(text + "\n"))
 
 
+def write_record(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a record that lists no other file."""
+    path.write_text(format_record(content, {}, indent=1), encoding="utf-8")
+
+
 def hash_files(folder: Path, files: Iterable[Path]) -> dict[str, str]:
     """Path from the folder → SHA-256 of each file."""
     return {path.relative_to(folder).as_posix(): hash_file(path) for path in sorted(files)}

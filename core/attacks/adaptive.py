@@ -26,6 +26,7 @@ from core.errors import UnsupportedError
 from core.measures.ranking import compute_auc
 from core.methods import AttributeAttack, Defense, LinkAttack
 from core.models.pooling import combine
+from core.models.tuning import is_gain
 from core.release import Release
 from core.results import ClassProbabilities, PairScores
 from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
@@ -323,7 +324,7 @@ def _is_form_better(
         sharpened = sharpen(logits[inside], prior, power)
         gains[inside] = np.log(np.maximum(predict(~inside, inside)[right], FLOOR))
         gains[inside] -= np.log(np.maximum(sharpened[right], FLOOR))
-    return bool(gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)))
+    return is_gain(gains)
 
 
 def _share_prediction(

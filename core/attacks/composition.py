@@ -76,15 +76,9 @@ def merge_releases(releases: list[Release], counts: np.ndarray | None = None) ->
     graphs = [release.graph for release in releases]
     n = first.graph.num_nodes
     codes = np.concatenate([pair_codes(graph.edges, n) for graph in graphs])
-    weight_arrays = [
-        np.ones(graph.num_edges) if graph.weights is None else graph.weights.astype(float)
-        for graph in graphs
-    ]
+    weights = np.concatenate([graph.link_weights for graph in graphs])
     if counts is not None:
-        weight_arrays = [
-            weight * count for weight, count in zip(weight_arrays, counts, strict=True)
-        ]
-    weights = np.concatenate(weight_arrays)
+        weights *= np.repeat(counts, [graph.num_edges for graph in graphs])
     unique, places = np.unique(codes, return_inverse=True)
     total = 1 if counts is not None else len(releases)
     shares = np.bincount(places, weights, minlength=len(unique)) / total

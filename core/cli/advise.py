@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from core.cli.arguments import add_graph, add_options, load_input, read_options, title_options
-from core.cli.outputs import add_overwrite, check_outputs
-from core.cli.terminal import MeterProgress, make_folder, say
+from core.cli.outputs import add_out, prepare_output
+from core.cli.terminal import MeterProgress, say
 
 
 def add_advise(advise: argparse.ArgumentParser) -> None:
@@ -29,8 +28,7 @@ def add_advise(advise: argparse.ArgumentParser) -> None:
     advise.add_argument(
         "--repeats", dest="num_repeats", type=int, default=5, metavar="N", help="repeats (5)"
     )
-    advise.add_argument("--out", type=Path, metavar="FILE", help="the advice as JSON")
-    add_overwrite(advise)
+    add_out(advise, "FILE", "the advice as JSON", required=False)
     advise.set_defaults(run=run_advise)
 
 
@@ -43,15 +41,13 @@ def run_advise(options: argparse.Namespace) -> int:
     from core.context import Context
     from core.errors import InputError, validate
     from core.findings.advice import describe_advice, describe_advice_cost
-    from core.records import format_record
+    from core.records import write_record
     from core.seeding import Seed
 
     if not options.private:
         raise InputError("advice", "needs a private column", remedy="use --private COLUMN")
     attack = MethodChoice.parse(options.attack, "attribute_attack")
-    if options.out is not None:
-        check_outputs(options, {options.out: ()})
-        make_folder(options.out.parent)
+    prepare_output(options)
     fields = {"node": options.node, "attack": attack}
     fields |= {"max_links": options.links, "num_repeats": options.num_repeats}
     names = {"max_links": "--links", "num_repeats": "--repeats"}
@@ -75,8 +71,7 @@ def run_advise(options: argparse.Namespace) -> int:
     lines += [describe_advice_cost(advice)] if advice.links else []
     sys.stdout.write("\n".join(lines) + "\n")
     if options.out is not None:
-        text = format_record(advice.model_dump(mode="json"), {}, indent=1)
-        options.out.write_text(text, encoding="utf-8")
+        write_record(options.out, advice.model_dump(mode="json"))
     return 0
 
 
@@ -87,8 +82,7 @@ def add_check_claim(check: argparse.ArgumentParser) -> None:
         "--trials", type=int, metavar="N", help="runs of the defense (by default from ε)"
     )
     check.add_argument("--root-seed", type=int, default=0, metavar="N")
-    check.add_argument("--out", type=Path, metavar="FILE", help="where the outcome goes, as JSON")
-    add_overwrite(check)
+    add_out(check, "FILE", "where the outcome goes, as JSON", required=False)
     check.set_defaults(run=run_check_claim)
 
 
@@ -96,14 +90,11 @@ def run_check_claim(options: argparse.Namespace) -> int:
     """Try to refute a release's guarantee by experiment."""
     from core.audit.asked.method_choice import MethodChoice
     from core.audit.jobs.claims import run_claim_check
-    from core.records import format_record
+    from core.records import write_record
 
     choice = MethodChoice.parse(options.defense, "defense")
-    if options.out is not None:
-        check_outputs(options, {options.out: ()})
-        make_folder(options.out.parent)
+    prepare_output(options)
     check = run_claim_check(choice, options.trials, options.root_seed, MeterProgress())
     if options.out is not None:
-        text = format_record(check.describe(), {}, indent=1)
-        options.out.write_text(text, encoding="utf-8")
+        write_record(options.out, check.describe())
     return say(check.verdict, code=1 if check.is_refuted else 0)

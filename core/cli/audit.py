@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.cli.arguments import add_field, add_graph, split_values
 from core.cli.audit_spec import add_spec, build_spec, read_fields
-from core.cli.outputs import add_overwrite, check_outputs, list_files, stage_outputs
+from core.cli.outputs import add_out, check_outputs, list_files, stage_outputs
 from core.cli.team import open_service
 from core.cli.terminal import make_folder, make_meter, say
 from core.errors import InputError, RunCancelled
@@ -70,8 +69,7 @@ def add_results(parser: argparse.ArgumentParser) -> None:
         metavar="sarif|junit|json|markdown|html[,…]",
         help="write the policy's verdict for a pipeline: verdict.sarif, .xml, .json, .md or .html",
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
-    add_overwrite(parser)
+    add_out(parser, "DIR", "where results go")
 
 
 def start_results(options: argparse.Namespace, fields: Mapping[str, Any]) -> None:

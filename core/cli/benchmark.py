@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from core.cli.arguments import find_graph, split_values
 from core.cli.audit import compute_audit, explain_stop
 from core.cli.audit_spec import load_fields
-from core.cli.outputs import add_overwrite, check_outputs, stage_outputs
+from core.cli.outputs import add_out, check_outputs, stage_outputs
 from core.cli.team import open_service
 from core.cli.terminal import make_folder, say
 from core.errors import InputError
@@ -56,10 +56,7 @@ def add_benchmark(parser: argparse.ArgumentParser) -> None:
         help="one repeat, the cheapest settings, at most 200 nodes of each graph, and two graphs "
         "unless --graphs names some",
     )
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="where results and the page go"
-    )
-    add_overwrite(parser)
+    add_out(parser, "DIR", "where results and the page go")
     parser.set_defaults(run=run_benchmark)
 
 

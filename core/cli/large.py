@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from core.cli.arguments import DEFAULT_SHARE
-from core.cli.outputs import add_overwrite, check_outputs
+from core.cli.outputs import add_out, check_outputs
 from core.cli.terminal import make_folder, say
 from core.errors import InputError
 from core.words import format_percent
@@ -60,8 +60,7 @@ def add_large(large: argparse.ArgumentParser) -> None:
         help="withheld links that attacks are judged on, beside as many non-links (100000)",
     )
     large.add_argument("--root-seed", type=int, default=0, metavar="N")
-    large.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
-    add_overwrite(large)
+    add_out(large, "DIR", "where results go")
     large.set_defaults(run=run_large)
 
 
@@ -73,7 +72,7 @@ def _add_share(parser: argparse.ArgumentParser, name: str, usual: float, about: 
 def run_large(options: argparse.Namespace) -> int:
     """Store the links in partitions, attack the original and each release, write audit.json."""
     from core.audit.asked.method_choice import MethodChoice
-    from core.records import format_record
+    from core.records import write_record
 
     for name, share in (("--known", options.known), ("--hide-links", options.hide_links)):
         if not 0 < share < 1:
@@ -92,7 +91,7 @@ def run_large(options: argparse.Namespace) -> int:
     scratch = TemporaryDirectory(prefix="partitions-", dir=options.out)
     with scratch as folder, _open_executor() as executor:
         found = _audit(executor, Path(folder).absolute(), choices, options)
-    path.write_text(format_record(found, {}, indent=1), encoding="utf-8")
+    write_record(path, found)
     return say(f"results in {path}")
 
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from core.cli.terminal import make_folder
 from core.errors import InputError
 
 OUTPUTS = ("out", "backup")
@@ -30,6 +31,14 @@ def add_overwrite(parser: argparse.ArgumentParser) -> None:
         help="replace existing files even if this program did not write them, or they were edited "
         "since; files that the command reads are never replaced",
     )
+
+
+def add_out(
+    parser: argparse.ArgumentParser, metavar: str, about: str, required: bool = True
+) -> None:
+    """Add the option that names what is written, and the one that lets it replace other files."""
+    parser.add_argument("--out", type=Path, required=required, metavar=metavar, help=about)
+    add_overwrite(parser)
 
 
 def check_outputs(options: argparse.Namespace, outputs: Outputs) -> None:
@@ -61,6 +70,13 @@ def check_outputs(options: argparse.Namespace, outputs: Outputs) -> None:
             if path not in recorded or recorded[path] != hash_file(path):
                 rule = "exists, and not as this program wrote it"
                 raise InputError(what, rule, str(path), f"add --overwrite, or {other}")
+
+
+def prepare_output(options: argparse.Namespace) -> None:
+    """Check --out, a single file or not given, and create its folder."""
+    if options.out is not None:
+        check_outputs(options, {options.out: ()})
+        make_folder(options.out.parent)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.cli.arguments import add_graph, add_options, load_input, read_options, read_secrets
 from core.cli.audit_spec import add_leave_out, identify_command, read_leave_out
-from core.cli.outputs import add_overwrite, check_outputs, stage_outputs
+from core.cli.outputs import add_out, check_outputs, stage_outputs
 from core.cli.team import open_person
 from core.cli.terminal import make_folder, say
 from core.errors import AccessError, InputError
@@ -66,14 +66,8 @@ def add_publish(publish: argparse.ArgumentParser) -> None:
     publish.add_argument(
         "--domain", metavar="NAME", help="recipient whose pseudonyms keyed:FILE makes"
     )
-    publish.add_argument(
-        "--out",
-        type=Path,
-        required=True,
-        metavar="FILE",
-        help="edge list (.csv, .parquet), .graphml, .gexf, .npz or .pt (PyG); for statistics .csv",
-    )
-    add_overwrite(publish)
+    written = "edge list (.csv, .parquet), .graphml, .gexf, .npz or .pt (PyG); for statistics .csv"
+    add_out(publish, "FILE", written)
     publish.set_defaults(run=run_publish)
 
 

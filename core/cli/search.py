@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.cli.arguments import add_field, add_graph
 from core.cli.audit import NOTHING_MAY_LEAVE
 from core.cli.audit_spec import add_spec, build_spec, read_fields
-from core.cli.outputs import add_overwrite, check_outputs
+from core.cli.outputs import add_out, check_outputs
 from core.cli.team import open_service
 from core.cli.terminal import make_folder, make_meter, say
 from core.errors import InputError, RunCancelled
@@ -39,8 +38,7 @@ def add_search(search: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="stop after this time; the same command goes on from there",
     )
-    search.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
-    add_overwrite(search)
+    add_out(search, "DIR", "where results go")
     search.set_defaults(
         run=run_search, attack=["quick"], no_data_independent=True, without_columns=False
     )
@@ -48,7 +46,7 @@ def add_search(search: argparse.ArgumentParser) -> None:
 
 def run_search(options: argparse.Namespace) -> int:
     """Search, resuming an earlier search of the same request, and write search.json."""
-    from core.records import format_record
+    from core.records import write_record
     from core.search import run
     from core.search.outcome import describe_headline, describe_outcome, list_facts
 
@@ -57,7 +55,8 @@ def run_search(options: argparse.Namespace) -> int:
         raise InputError("search", "needs a policy", remedy="use --policy public, partner, …")
     if options.within is not None and not options.within > 0:
         raise InputError("--within", "must be more than 0 seconds", options.within)
-    check_outputs(options, {options.out / RECORD: ()})
+    record = options.out / RECORD
+    check_outputs(options, {record: ()})
     meter = make_meter()
 
     def watch(progress: SearchProgress) -> bool:
@@ -79,10 +78,9 @@ def run_search(options: argparse.Namespace) -> int:
     say(describe_headline(progress))
     for text in list_facts(progress):
         say(text)
-    text = format_record(describe_outcome(progress), {}, indent=1)
-    (options.out / RECORD).write_text(text, encoding="utf-8")
+    write_record(record, describe_outcome(progress))
     audits = len(progress.audits)
-    say(f"{audits} audits, {progress.cpu_seconds:.0f} CPU s; results in {options.out / RECORD}")
+    say(f"{audits} audits, {progress.cpu_seconds:.0f} CPU s; results in {record}")
     return 0 if progress.search.state == "confirmed" else NOTHING_MAY_LEAVE
 
 

@@ -9,9 +9,8 @@ from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
-from core.arrays import pair_codes
+from core.arrays import join_columns, pair_codes
 from core.attribute import MISSING, Attribute
 from core.data.columns import (
     BLANKS,
@@ -20,6 +19,7 @@ from core.data.columns import (
     check_roles,
     guess_node_roles,
     is_numeric,
+    list_known,
     why_ignore,
 )
 from core.data.id_checks import find_id_warnings
@@ -221,7 +221,7 @@ def assemble_graph(
             raw.table, known_roles, unknown, report, raw.mode_column
         )
         attributes |= table_attributes
-        features = _join_features(features, table_features)
+        features = join_columns(features, table_features)
         feature_names += tuple(table_names)
     unused = [c for c in ignore if c in feature_names or c in attributes]
     report.columns += _list_arrays(raw, known_roles, unused)
@@ -331,8 +331,7 @@ def take_ids(raw: RawGraph, column: str, file: str) -> RawGraph:
     what = f"file '{file}': column '{column}' of ids"
     names = [] if raw.table is None else list(map(str, raw.table.columns))
     if raw.table is None or column not in names:
-        known = f"columns are: {', '.join(names[:20]) or 'none'}"
-        raise InputError(what, "must be in the graph file", remedy=known)
+        raise InputError(what, "must be in the graph file", remedy=list_known(names))
     ids = as_text(raw.table[column]).map(lambda node: normalize("NFC", node))
     if (ids == "").any() or ids.duplicated().any():
         remedy = "correct it, or take the ids of the nodes: leave out --graph-id"
@@ -399,14 +398,6 @@ def _feature_values(cells: pd.Series, report: LoadReport) -> np.ndarray:
         report.num_filled[column] = int(missing.sum())
         numbers = numbers.fillna(numbers.median())
     return np.asarray(numbers.to_numpy(np.float32))
-
-
-def _join_features(left: Any, right: np.ndarray | None) -> Any:
-    if left is None or right is None:
-        return left if right is None else right
-    if sparse.issparse(left):
-        return sparse.hstack([left, sparse.csr_array(right)], format="csr")
-    return np.concatenate([np.asarray(left), right], axis=1)
 
 
 def _check_text(texts: Sequence[str], what: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from core.data.assembly import MissingNodes, RawGraph
-from core.data.columns import is_weight_name
+from core.data.columns import is_weight_name, list_known
 from core.data.link_columns import NO_WEIGHT, USES
 from core.data.link_values import ReadColumn, choose_column, parse_columns
 from core.data.loaded import LEFT_OUT, ColumnUse
@@ -29,6 +29,7 @@ _MAX_VALUES = 1000
 class AttributedNodes:
     """Nodes and links in the order of the file; links may precede the nodes they join.
 
+    file    what messages call it
     weight  column of the links that is their weight; "none": no weights; None: by the format
     given   column of the links → time, kind or ignore, as the caller states
     """
@@ -36,8 +37,8 @@ class AttributedNodes:
     def __init__(
         self, file: str, weight: str | None = None, given: Mapping[str, str] | None = None
     ) -> None:
-        self._file = file
-        self._weight = weight
+        self.file = file
+        self.weight = weight
         self._given = given or {}
         self._values: dict[str, dict[int, str]] = {}
         self._directed: list[bool | None] = []
@@ -84,22 +85,22 @@ class AttributedNodes:
     def set_default(self, column: str, value: str) -> None:
         """Value for nodes without the column."""
         self._columns[column] = value
-        check_num_columns(self._file, len(self._columns))
+        check_num_columns(self.file, len(self._columns))
 
     def add_node(self, node: str | None, values: Mapping[str, str]) -> None:
         """Add a node with its values by column; raises for an empty or repeated id."""
         if node is None or not node.strip():
-            raise FormatError(self._file, "must give every node an id")
+            raise FormatError(self.file, "must give every node an id")
         node = normalize("NFC", node.strip())
         if node in self._nodes:
             raise FormatError(
-                self._file, "must have distinct node ids", node, "remove the duplicate"
+                self.file, "must have distinct node ids", node, "remove the duplicate"
             )
         self._nodes[node] = values
         for column in values:
             self._columns.setdefault(column, "")
         if not len(self._nodes) % 1000:
-            check_cells(self._file, len(self._nodes), len(self._columns))
+            check_cells(self.file, len(self._nodes), len(self._columns))
 
     def add_link(
         self,
@@ -115,16 +116,16 @@ class AttributedNodes:
         is_directed  whether it has a direction; None: as `set_direction` says, else not
         """
         if source is None or target is None:
-            raise FormatError(self._file, "must give every link two ends", (source, target))
+            raise FormatError(self.file, "must give every link two ends", (source, target))
         self._ends.append((normalize("NFC", source.strip()), normalize("NFC", target.strip())))
         filled = {column: value for column, value in values.items() if value is not None}
-        name = self._weight or next((column for column in usual if column in filled), "")
+        name = self.weight or next((column for column in usual if column in filled), "")
         self._weights.append(filled.pop(name, None))
         if self._weights[-1] is not None:
             self._weight_names[name] += 1
         for column, value in filled.items():
             self._values.setdefault(column, {})[len(self._ends) - 1] = value
-        check_num_columns(self._file, len(self._values))
+        check_num_columns(self.file, len(self._values))
         self._directed.append(is_directed)
 
     def _read_link_columns(self) -> tuple[dict[str, LinkColumn], list[ColumnUse]]:
@@ -138,7 +139,7 @@ class AttributedNodes:
         rest: list[ColumnUse] = []
         for name, values in self._values.items():
             stated = self._given
-            if self._weight == NO_WEIGHT and is_weight_name(name):
+            if self.weight == NO_WEIGHT and is_weight_name(name):
                 stated = {**stated, name: "ignore"}
             found = choose_column(name, list(islice(values.values(), _MAX_VALUES)), stated)
             found = replace(found, why=f"{found.why} ({count_noun(len(values), 'value')})")
@@ -148,7 +149,7 @@ class AttributedNodes:
                 rest.append(found)
         rows = range(len(self._ends))
         cells = {c.name: [self._values[c.name].get(row, "") for row in rows] for c in chosen}
-        columns, uses = parse_columns(chosen, cells, self._file)
+        columns, uses = parse_columns(chosen, cells, self.file)
         if any(self._directed) and DIRECTION not in self._values:
             codes = [FORWARD if is_directed else BOTH for is_directed in self._directed]
             columns[DIRECTION] = LinkColumn("direction", np.array(codes))
@@ -177,13 +178,13 @@ class AttributedNodes:
 
         Links to undeclared nodes are refused, dropped, or declare them.
         """
-        if self._weight not in (None, NO_WEIGHT) and not self._weight_names:
-            known = f"columns are: {', '.join(list(self._values)[:20]) or 'none'}"
-            raise InputError(f"{self._file}: weight", "must be a column", self._weight, known)
+        if self.weight not in (None, NO_WEIGHT) and not self._weight_names:
+            known = list_known(self._values)
+            raise InputError(f"{self.file}: weight", "must be a column", self.weight, known)
         for name, role in self._given.items():
             if role in ("time", "kind") and name not in self._values:
-                known = f"columns are: {', '.join(list(self._values)[:20]) or 'none'}"
-                raise InputError(f"{self._file}: {role}", "must be a column", name, known)
+                known = list_known(self._values)
+                raise InputError(f"{self.file}: {role}", "must be a column", name, known)
         index = {node: position for position, node in enumerate(self._nodes)}
         missing = dict.fromkeys(end for pair in self._ends for end in pair if end not in index)
         ends, weights = self._ends, self._weights
@@ -200,7 +201,7 @@ class AttributedNodes:
         notes += told
         if missing and missing_nodes == "error":
             raise InputError(
-                self._file,
+                self.file,
                 "must declare every linked node",
                 f"{len(missing)} are missing, such as '{min(missing)}'",
                 "declare them, add the undeclared nodes, or drop their links",
@@ -216,7 +217,7 @@ class AttributedNodes:
             notes.append(f"{skipped} links to {len(missing)} ids without a row were dropped")
             ends, weights = [ends[row] for row in kept], [weights[row] for row in kept]
             columns = {name: column.take(np.array(kept)) for name, column in columns.items()}
-        check_cells(self._file, len(self._nodes), len(self._columns))
+        check_cells(self.file, len(self._nodes), len(self._columns))
         pairs = np.array([(index[a], index[b]) for a, b in ends], np.int64).reshape(-1, 2)
         table = pd.DataFrame(
             {
@@ -248,7 +249,7 @@ class AttributedNodes:
                     values[row] = float(weight)
                 except ValueError:
                     raise FormatError(
-                        f"{self._file}: link weights",
+                        f"{self.file}: link weights",
                         "must be numbers",
                         weight,
                         "correct it or leave the weights out: --weight none",

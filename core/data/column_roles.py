@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from core.arrays import join_columns
 from core.attribute import Attribute
 from core.data.link_columns import USES
+from core.data.link_values import KINDS
 from core.data.loaded import LEFT_OUT, ColumnUse, LoadReport, list_features
 from core.errors import InputError
 from core.graph import Graph
@@ -37,11 +37,7 @@ def assign_roles(graph: Graph, attributes: Sequence[str], features: Sequence[str
     changed = changed.without_features([n for n in changed.feature_names if n not in features])
     if not new:
         return changed
-    block: Any = np.stack(numbers, axis=1).astype(np.float32)
-    if sparse.issparse(changed.features):
-        block = sparse.csr_array(sparse.hstack([changed.features, block], format="csr"))
-    elif changed.features is not None:
-        block = np.concatenate([np.asarray(changed.features), block], axis=1)
+    block = join_columns(changed.features, np.stack(numbers, axis=1).astype(np.float32))
     return replace(changed, features=block, feature_names=(*changed.feature_names, *new))
 
 
@@ -85,8 +81,7 @@ def list_columns(graph: Graph) -> list[ColumnUse]:
     found += [] if graph.weights is None else [ColumnUse("links", "weight", "weight", "number")]
     table = {} if graph.link_table is None else graph.link_table.columns
     for name, column in table.items():
-        kind = {"category": "class", "direction": "class"}.get(column.kind, column.kind)
-        found.append(ColumnUse("links", name, USES[column.kind], kind))
+        found.append(ColumnUse("links", name, USES[column.kind], KINDS[column.kind]))
     for name, attribute in graph.attributes.items():
         kind = "class" if attribute.values is None else "number"
         found.append(ColumnUse("nodes", name, "attribute", kind))

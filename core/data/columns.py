@@ -59,6 +59,11 @@ _NUMBERS_FOR_UNKNOWN = ("-1", "-9", "-99", "-999", "-9999", "999", "9999")
 _WORDS_FOR_UNKNOWN = frozenset({"unknown", "missing", "n/a"}) | {word.lower() for word in BLANKS}
 
 
+def list_known(columns: Iterable[str]) -> str:
+    """Remedy for a column that a table does not have: the first 20 that it has."""
+    return f"columns are: {', '.join(list(columns)[:20]) or 'none'}"
+
+
 def guess_roles(table: pd.DataFrame, link_ids: Collection[str] = ()) -> dict[str, str]:
     """Proposed role of each column of a node table.
 
@@ -154,12 +159,7 @@ def check_roles(roles: Mapping[str, str], columns: list[str]) -> None:
                 "known: " + ", ".join(ROLES),
             )
         if column not in columns and role != "ignore":
-            raise InputError(
-                "column",
-                "must be in the node data",
-                column,
-                "columns are: " + (", ".join(columns[:20]) or "none"),
-            )
+            raise InputError("column", "must be in the node data", column, list_known(columns))
 
 
 def check_distinct_names(names: Sequence[str], file: str) -> None:

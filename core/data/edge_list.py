@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from core.data.assembly import RawGraph, normalize_ids
+from core.data.columns import list_known
 from core.data.id_checks import NULL_WORDS
 from core.data.link_columns import guess_link_roles
 from core.data.link_text import (
@@ -191,7 +192,7 @@ def _choose_columns(
     names = [str(column) for column in sample.columns]
     missing = next((c for c, role in given.items() if role != "ignore" and c not in names), None)
     if missing is not None:
-        known = f"columns are: {', '.join(names[:20])}"
+        known = list_known(names)
         raise InputError(f"{file}: {given[missing]}", "must be a column", missing, known)
     chosen = guess_link_roles(sample, given, node_ids)
     by_role = {role: column for column, role in chosen.roles.items()}

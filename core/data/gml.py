@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from core.data.assembly import MissingNodes, RawGraph
 from core.data.attributed_nodes import AttributedNodes, with_article
 from core.data.graph_documents import OF_LINK
 from core.data.text_input import load_text
@@ -21,25 +20,16 @@ _MAX_DEPTH = 100
 Entry = tuple[str, Any]
 
 
-def load_gml(
-    path: str | Path,
-    missing_nodes: MissingNodes = "error",
-    weight: str | None = None,
-    given: Mapping[str, str] | None = None,
-) -> RawGraph:
+def read_gml(path: str | Path, nodes: AttributedNodes) -> None:
     """Nodes and links of the first graph; `weight` or `value` of an edge is its weight.
 
-    A node's id is its label if all labels are distinct, else its number.
-    weight, given  see `AttributedNodes`
-    """
-    file = f"file '{Path(path).name}'"
+    A node's id is its label if all labels are distinct, else its number."""
     text = _COMMENT.sub("", load_text(path))
-    content = _parse(text, file)
+    content = _parse(text, nodes.file)
     graphs = [v for k, v in content if k == "graph" and isinstance(v, list)]
     if not graphs:
-        raise FormatError(file, "must hold a graph [ … ]", remedy="check that it is GML")
+        raise FormatError(nodes.file, "must hold a graph [ … ]", remedy="check that it is GML")
     graph = graphs[0]
-    nodes = AttributedNodes(file, weight, given)
     entries = [v for k, v in graph if k == "node" and isinstance(v, list)]
     rows = [_read_scalars(v, "nodes", nodes) for v in entries]
     labels = [row.get("label", "") for row in rows]
@@ -54,7 +44,7 @@ def load_gml(
     for row, label in zip(rows, labels, strict=True):
         number = row.pop("id", "")
         if not number or number in names:
-            raise FormatError(file, "must give every node an id of its own", number or None)
+            raise FormatError(nodes.file, "must give every node an id of its own", number or None)
         names[number] = label if use_labels else number
         if use_labels:
             row.pop("label")
@@ -71,7 +61,6 @@ def load_gml(
     nodes.set_direction(("directed", "1") in graph)
     for key, outer in _list_nested(graph):
         nodes.leave_out(key, f"within {outer}")
-    return nodes.to_raw("GML", missing_nodes)
 
 
 def _list_nested(graph: list[Entry]) -> Iterator[tuple[str, str]]:

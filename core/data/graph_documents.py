@@ -11,26 +11,15 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
 
-from core.data.assembly import MissingNodes, RawGraph
 from core.data.attributed_nodes import AttributedNodes, with_article
-from core.data.text_input import check_num_columns, load_bytes
+from core.data.text_input import check_num_columns, load_bytes, strip_namespace
 from core.errors import FormatError
 
 OF_LINK = "a name or number of the link"
 
 
-def load_graphml(
-    path: str | Path,
-    missing_nodes: MissingNodes = "error",
-    weight: str | None = None,
-    given: Mapping[str, str] | None = None,
-) -> RawGraph:
-    """Nodes, their data by attribute name, links; an edge datum called weight is the weight.
-
-    weight, given  see `AttributedNodes`
-    """
-    file = f"file '{Path(path).name}'"
-    nodes = AttributedNodes(file, weight, given)
+def read_graphml(path: str | Path, nodes: AttributedNodes) -> None:
+    """Nodes, their data by attribute name, links; an edge datum called weight is the weight."""
     names: dict[str, str] = {}
     kinds: dict[str, str] = {}
     usual_weight: str | None = None
@@ -42,7 +31,7 @@ def load_graphml(
             name = get("attr.name", "")
             names[get("id", "")] = name
             kinds[get("id", "")] = get("attr.type", "")
-            check_num_columns(file, len(names))
+            check_num_columns(nodes.file, len(names))
             default = next((child.text or "" for child in element if _is(child, "default")), None)
             for owner in {"node": ("nodes",), "edge": ("links",)}.get(get("for", ""), ()):
                 if name:
@@ -56,7 +45,7 @@ def load_graphml(
             num_graphs += 1
             nodes.set_direction(get("edgedefault") == "directed")
         elif tag == "hyperedge":
-            raise FormatError(file, "must link two nodes at a time", "a hyperedge")
+            raise FormatError(nodes.file, "must link two nodes at a time", "a hyperedge")
         else:
             values = {}
             for child in element:
@@ -78,21 +67,10 @@ def load_graphml(
                     nodes.leave_out_value("links", "id", OF_LINK)
                 nodes.add_link(get("source"), get("target"), values, is_directed=own)
     nodes.count_graphs(num_graphs)
-    return nodes.to_raw("GraphML", missing_nodes)
 
 
-def load_gexf(
-    path: str | Path,
-    missing_nodes: MissingNodes = "error",
-    weight: str | None = None,
-    given: Mapping[str, str] | None = None,
-) -> RawGraph:
-    """Nodes, their attvalues by title, links and weights; display labels are `node_label`.
-
-    weight, given  see `AttributedNodes`
-    """
-    file = f"file '{Path(path).name}'"
-    nodes = AttributedNodes(file, weight, given)
+def read_gexf(path: str | Path, nodes: AttributedNodes) -> None:
+    """Nodes, their attvalues by title, links and weights; display labels are `node_label`."""
     titles: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
     places = {"node": "nodes", "edge": "edges"}
     num_graphs = 0
@@ -103,7 +81,7 @@ def load_gexf(
             for attribute in element:
                 key = attribute.attrib.get("id", "")
                 titles[kind][key] = attribute.attrib.get("title", key)
-                check_num_columns(file, len(titles[kind]))
+                check_num_columns(nodes.file, len(titles[kind]))
                 nodes.declare("links" if kind == "edge" else "nodes", titles[kind][key])
                 for child in attribute:
                     if kind == "node" and _is(child, "default"):
@@ -131,7 +109,6 @@ def load_gexf(
             num_graphs += 1
             nodes.set_direction(get("defaultedgetype") == "directed")
     nodes.count_graphs(num_graphs)
-    return nodes.to_raw("GEXF", missing_nodes)
 
 
 def _read_number(text: str, kind: str) -> str:
@@ -169,8 +146,8 @@ def _read_attvalues(
                         f"value of {owners}", f"in '{title}' before the last, which stays,"
                     )
                 values[title] = value.attrib.get("value", "")
-        elif _local(group) not in ("nodes", "edges"):  # of a hierarchy, which are read
-            nodes.leave_out_value(table, _local(group), "says how it is drawn or grouped")
+        elif strip_namespace(group) not in ("nodes", "edges"):  # of a hierarchy, which are read
+            nodes.leave_out_value(table, strip_namespace(group), "says how it is drawn or grouped")
     return values
 
 
@@ -184,7 +161,6 @@ def _iterate(
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import iterparse
 
-    file = f"file '{Path(path).name}'"
     opened: list[Any] = []
     try:
         events = iterparse(
@@ -198,12 +174,12 @@ def _iterate(
             if event == "start":
                 opened.append(element)
                 if len(opened) > 100:
-                    raise FormatError(file, "must nest at most 100 elements")
+                    raise FormatError(nodes.file, "must nest at most 100 elements")
                 continue
             opened.pop()
-            tag = _local(element)
+            tag = strip_namespace(element)
             if tag in wanted or tag in places:
-                outer = _local(opened[-1]) if opened else ""
+                outer = strip_namespace(opened[-1]) if opened else ""
                 if places.get(tag, outer) == outer:
                     yield tag, element
                 else:
@@ -213,18 +189,14 @@ def _iterate(
                     del opened[-1][-1]
     except DefusedXmlException:
         raise FormatError(
-            file,
+            nodes.file,
             "must not declare a document type or entities",
             "a DTD",
             "remove the <!DOCTYPE …> block",
         ) from None
     except (ParseError, ValueError, LookupError) as error:
-        raise FormatError(file, "must be well-formed XML", str(error)) from None
+        raise FormatError(nodes.file, "must be well-formed XML", str(error)) from None
 
 
 def _is(element: Any, tag: str) -> bool:
-    return _local(element) == tag
-
-
-def _local(element: Any) -> str:
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+    return strip_namespace(element) == tag

@@ -9,7 +9,6 @@ MUSAE      features {node: [word ids]}, and a CSV of targets
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from core.data.assembly import MissingNodes, RawGraph, join_node_table
+from core.data.assembly import RawGraph, join_node_table
 from core.data.attributed_nodes import AttributedNodes
-from core.data.columns import guess_id_column
+from core.data.columns import guess_id_column, list_known
 from core.data.graph_documents import OF_LINK
 from core.data.loaded import ColumnUse
 from core.data.node_table import load_node_table
@@ -36,17 +35,9 @@ _ENDS = (("source", "from"), ("target", "to"))
 _OF_LINKS = {"key", "id", "undirected"}
 
 
-def load_node_link(
-    path: str | Path,
-    missing_nodes: MissingNodes = "error",
-    weight: str | None = None,
-    given: Mapping[str, str] | None = None,
-) -> RawGraph:
-    """Nodes by `id` or `key` with their values; links with `weight` or `value` as weight.
-
-    weight, given  see `AttributedNodes`
-    """
-    file = f"file '{Path(path).name}'"
+def read_node_link(path: str | Path, nodes: AttributedNodes) -> None:
+    """Nodes by `id` or `key` with their values; links with `weight` or `value` as weight."""
+    file = nodes.file
     content = load_json(path, f"{_REMEDY}; from Neo4j, {NEO4J}")
     is_directed = isinstance(content, dict) and content.get("directed") is True
     if isinstance(content, dict) and "elements" in content:
@@ -56,7 +47,6 @@ def load_node_link(
         is_neo4j = isinstance(first, dict) and first.keys() & _NEO4J
         remedy = NEO4J if is_neo4j else _REMEDY
         raise FormatError(file, "must be an object with nodes and links", remedy=remedy)
-    nodes = AttributedNodes(file, weight, given)
     rows = _list_rows(content, ("nodes",), file)
     links = _list_rows(content, ("links", "edges"), file)
     sides = [tuple(_find_side(row, names) for names in _ENDS) for row in links]
@@ -80,13 +70,12 @@ def load_node_link(
                 nodes.leave_out_value("links", name, OF_LINK)
         for name, value in values.items():
             is_simple = isinstance(value, int | float | str)
-            if not is_simple and name in (weight or "weight", "value"):
+            if not is_simple and name in (nodes.weight or "weight", "value"):
                 raise FormatError(f"{file}: link weights", "must be numbers", type(value).__name__)
             values[name] = str(value) if is_simple else json.dumps(value)
         own = None if "undirected" not in row else row["undirected"] is not True
         nodes.add_link(source, target, values, ("weight", "value"), own)
     nodes.set_direction(is_directed)
-    return nodes.to_raw("node-link JSON", missing_nodes)
 
 
 def _find_side(row: dict[str, Any], names: tuple[str, ...]) -> str:
@@ -195,7 +184,7 @@ def join_musae(
                 f"file '{file}'",
                 "must have an id column with distinct values",
                 column,
-                "columns are: " + ", ".join(table.columns[:20]),
+                list_known(table.columns),
             )
         raw = join_node_table(raw, table, column, file)
         use = ColumnUse("nodes", column, "id", "id", "chosen" if id_column else "by its values")

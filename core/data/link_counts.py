@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from core.arrays import divide_or_zero
 from core.graph import Graph
 
 MANY_LINKS = 1_000_000
@@ -60,7 +61,7 @@ def _count(graph: Graph) -> LinkCounts:
     degrees = graph.degrees
     triangles = compute_triangles(graph.edges, graph.num_nodes)
     possible = degrees * (degrees - 1) / 2
-    clustering = np.divide(triangles, possible, out=np.zeros(len(degrees)), where=possible > 0)
+    clustering = divide_or_zero(triangles, possible)
     # Links are sorted by their lower end: a matrix of one direction without another sort.
     lower, upper = graph.edges.T
     starts = np.append(0, np.cumsum(np.bincount(lower, minlength=graph.num_nodes)))

@@ -6,7 +6,6 @@ messages, to the row-wise reader of `edge_list`.
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +31,7 @@ from core.data.sniff import (
     find_decimals,
     take_lines,
 )
-from core.data.text_input import MAX_CELLS, check_cells, load_utf8, unescape_cell
+from core.data.text_input import MAX_CELLS, check_cells, load_utf8, split_row, unescape_cell
 from core.errors import FormatError
 from core.words import count_noun
 
@@ -108,7 +107,7 @@ def load_link_text(path: str | Path, given: Mapping[str, str] | None = None) -> 
     separator = search.find("separator", lambda: detect_separator(sample))
     end = data.find(b"\n", start)
     first_line = data[start : end if end >= 0 else None].decode()
-    width = len(_split(first_line, separator))
+    width = len(split_row(first_line, separator))
     check_cells(file, data.count(b"\n"), width, most=MAX_CELLS)
     _check_comments(b"\n".join(comments), separator, width, file)
     if data.count(b"\n") <= width + MAX_BLANK_LINES or _has_corner(first_line, separator):
@@ -198,10 +197,6 @@ def _parse(file: str, data: bytes, separator: str, max_rows: int | None) -> pd.D
     return table.fillna("")
 
 
-def _split(line: str, separator: str) -> list[str]:
-    return line.split() if separator == " " else next(csv.reader([line], delimiter=separator))
-
-
 def _check_comments(comments: bytes, separator: str, width: int, file: str) -> None:
     """Raise FormatError for a comment that could be a link between nodes named #…."""
     if width < 2:
@@ -211,7 +206,7 @@ def _check_comments(comments: bytes, separator: str, width: int, file: str) -> N
     line = b"^[ \\t]*[#%]" + cell + b"(?:" + gap + cell + b"){%d}[ \\t]*\\r?$" % (width - 1)
     for number, match in enumerate(re.finditer(line, comments, re.MULTILINE)):
         text = match[0].strip().decode("utf-8", "replace")
-        cells = _split(text.lstrip("#%"), separator)
+        cells = split_row(text.lstrip("#%"), separator)
         if number > _MAX_HEADERS or not all(is_link_name(name) for name in cells if name):
             raise FormatError(
                 file,

@@ -22,7 +22,7 @@ from core.link_table import NO_TIME, LinkColumn, LinkTable
 
 _EXACT = 1 << 53
 """Integers below this are exact as float64."""
-_KINDS = {"category": "class", "direction": "class", "time": "time", "number": "number"}
+KINDS = {"category": "class", "direction": "class", "time": "time", "number": "number"}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def parse_columns(
         column.name: parse_values(cells[column.name], column, file, decimal) for column in chosen
     }
     uses = [
-        ColumnUse("links", c.name, USES[columns[c.name].kind], _KINDS[columns[c.name].kind], c.why)
+        ColumnUse("links", c.name, USES[columns[c.name].kind], KINDS[columns[c.name].kind], c.why)
         for c in chosen
     ]
     return columns, uses

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from core.data.assembly import RawGraph
 from core.data.columns import is_link_name
 from core.data.loaded import ColumnUse
 from core.data.sniff import find_decimals
-from core.data.text_input import MAX_TEXT_CELLS
+from core.data.text_input import MAX_TEXT_CELLS, split_row
 from core.errors import FormatError
 
 _FEWEST = 3
@@ -78,12 +77,12 @@ def find_matrix(text: str, separator: str) -> MatrixText | None:
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) < _FEWEST or len(lines) * lines[-1].count(separator) > MAX_TEXT_CELLS:
         return None
-    last = _split(lines[-1], separator)
-    first = _split(lines[0], separator)
+    last = split_row(lines[-1], separator)
+    first = split_row(lines[0], separator)
     is_marked = not first[0] or len(first) == len(last) - 1  # a corner, or none as R writes it
     if abs(len(lines) - len(last)) > 1 and not is_marked:
         return None
-    table = [[cell.strip() for cell in _split(line, separator)] for line in lines]
+    table = [[cell.strip() for cell in split_row(line, separator)] for line in lines]
     if len(table[0]) == len(last) - 1:
         table[0].insert(0, "")
     if any(len(row) != len(last) for row in table):
@@ -122,7 +121,3 @@ def _are_distinct(names: Sequence[str] | np.ndarray) -> bool:
 
 def _are_numbers(body: np.ndarray) -> bool:
     return bool(find_decimals(set(body.ravel())))
-
-
-def _split(line: str, separator: str) -> list[str]:
-    return line.split() if separator == " " else next(csv.reader([line], delimiter=separator))

@@ -88,10 +88,7 @@ def compute_profile(
 
 
 def _compute_strength(graph: Graph) -> float | None:
-    if graph.weights is None:
-        return None
-    sums = np.bincount(graph.edges.ravel(), np.repeat(graph.weights, 2), graph.num_nodes)
-    return float(np.median(sums))
+    return None if graph.weights is None else float(np.median(graph.strengths))
 
 
 def _find_spans(graph: Graph) -> Iterator[tuple[str, tuple[str, str]]]:

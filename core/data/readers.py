@@ -7,7 +7,7 @@ limits apply before memory is allocated.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,12 +22,19 @@ from core.data.assembly import (
     join_node_table,
     take_ids,
 )
-from core.data.columns import as_text, guess_id_column, guess_roles, guess_unknown_markers
+from core.data.attributed_nodes import AttributedNodes
+from core.data.columns import (
+    as_text,
+    guess_id_column,
+    guess_roles,
+    guess_unknown_markers,
+    list_known,
+)
 from core.data.dataset_folders import find_dataset, load_ogb
 from core.data.edge_list import load_edge_list, load_edge_table
-from core.data.gml import load_gml
-from core.data.graph_documents import load_gexf, load_graphml
-from core.data.json_graphs import join_musae, load_node_link
+from core.data.gml import read_gml
+from core.data.graph_documents import read_gexf, read_graphml
+from core.data.json_graphs import join_musae, read_node_link
 from core.data.link_columns import (
     LINK_ROLES,
     MATCH,
@@ -88,8 +95,13 @@ _REMEDIES = {".cypher": NEO4J, ".xls": "save it as .xlsx or CSV", ".ods": "save 
 _LOOKED_AT = 200
 """Rows by which a table of several is told from the others."""
 
-ATTRIBUTED = {"graphml": load_graphml, "gexf": load_gexf, "gml": load_gml, "json": load_node_link}
-"""Format whose nodes have columns of their own → its reader."""
+ATTRIBUTED: dict[str, tuple[str, Callable[[str | Path, AttributedNodes], None]]] = {
+    "graphml": ("GraphML", read_graphml),
+    "gexf": ("GEXF", read_gexf),
+    "gml": ("GML", read_gml),
+    "json": ("node-link JSON", read_node_link),
+}
+"""Format whose nodes have columns of their own → its name and reader."""
 
 SUFFIXES = (*(suffix[1:] for known in _FORMATS.values() for suffix in known if suffix), "gz")
 """All supported suffixes, without the dot."""
@@ -311,7 +323,10 @@ def _load_raw(
             raise InputError(f"--{role}", rule, column)
     if kind in ATTRIBUTED:
         chosen = next((c for c, role in given.items() if role == "weight"), weight)
-        return ATTRIBUTED[kind](path, missing_nodes, chosen, given)
+        name, read = ATTRIBUTED[kind]
+        nodes = AttributedNodes(f"file '{Path(path).name}'", chosen, given)
+        read(path, nodes)
+        return nodes.to_raw(name, missing_nodes)
     if "weight" in given.values():
         rule = "must be none, or left out, for a format with one weight a link"
         raise InputError("--weight", rule, weight)
@@ -370,7 +385,7 @@ def _join_nodes(
             f"file '{file}': id column",
             "must be a column of the node table",
             column,
-            "columns are: " + ", ".join(table.columns[:20]),
+            list_known(table.columns),
         )
     joined = join_node_table(raw, table, column, file, missing_nodes)
     uses = [ColumnUse("nodes", column, "id", "id", "chosen" if id_column else "matches the links")]

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from core.arrays import join_columns
 from core.attribute import MISSING, Attribute, format_value
 from core.errors import InputError
 from core.graph import Graph
@@ -199,13 +200,9 @@ def show_columns(graph: Graph, names: Sequence[str]) -> Graph:
             titles += [f"{name}={title}" for title in attribute.classes]
     if not titles:
         return graph
-    shown: Any = np.concatenate(blocks, axis=1).astype(np.float32)
-    features: Any = graph.features
-    if sparse.issparse(features):
-        shown = sparse.hstack([features, sparse.csr_array(shown)], format="csr")
-    elif features is not None:
-        shown = np.concatenate([features, shown], axis=1)
-    return replace(graph, features=shown, feature_names=(*graph.feature_names, *titles))
+    shown = np.concatenate(blocks, axis=1).astype(np.float32)
+    features = join_columns(graph.features, shown)
+    return replace(graph, features=features, feature_names=(*graph.feature_names, *titles))
 
 
 def _generalize(graph: Graph, rule: Rule) -> Graph:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from xml.etree.ElementTree import ParseError
 
-from core.data.text_input import MAX_COLUMNS, MAX_TEXT_CELLS, check_cells
+from core.data.text_input import MAX_COLUMNS, MAX_TEXT_CELLS, check_cells, strip_namespace
 from core.errors import FormatError
 
 _DATE_FORMATS = frozenset((*range(14, 23), 27, 30, 36, *range(45, 48), 50, 57))
@@ -41,13 +41,13 @@ def load_sheets(archive: zipfile.ZipFile, file: str) -> dict[str, list[list[str]
     is_1904 = any(
         element.attrib.get("date1904") in ("1", "true")
         for element in book.iter()
-        if _local(element) == "workbookPr"
+        if strip_namespace(element) == "workbookPr"
     )
     shared = _load_shared(archive, file)
     is_date = _load_date_styles(archive, file)
     sheets: dict[str, list[list[str]]] = {}
     for element in book.iter():
-        if _local(element) != "sheet":
+        if strip_namespace(element) != "sheet":
             continue
         key = next((v for k, v in element.attrib.items() if k.endswith("}id")), "")
         rows = _load_rows(archive, targets.get(key, "a sheet"), shared, is_date, is_1904, file)
@@ -60,7 +60,7 @@ def _load_shared(archive: zipfile.ZipFile, file: str) -> list[str]:
     if "xl/sharedStrings.xml" not in archive.namelist():
         return []
     found = _parse(archive, "xl/sharedStrings.xml", file)
-    return [_read_text(item) for item in found if _local(item) == "si"]
+    return [_read_text(item) for item in found if strip_namespace(item) == "si"]
 
 
 def _load_date_styles(archive: zipfile.ZipFile, file: str) -> list[bool]:
@@ -71,12 +71,12 @@ def _load_date_styles(archive: zipfile.ZipFile, file: str) -> list[bool]:
     own = {
         element.attrib.get("numFmtId"): element.attrib.get("formatCode", "")
         for element in styles.iter()
-        if _local(element) == "numFmt"
+        if strip_namespace(element) == "numFmt"
     }
     dated = {str(number) for number in _DATE_FORMATS}
     dated = {number for number in dated if number not in own}
     dated |= {str(n) for n, code in own.items() if _DATE_CODE.search(_NOT_CODE.sub("", code))}
-    cells = next((part for part in styles if _local(part) == "cellXfs"), ())
+    cells = next((part for part in styles if strip_namespace(part) == "cellXfs"), ())
     return [style.attrib.get("numFmtId") in dated for style in cells]
 
 
@@ -112,7 +112,7 @@ def _load_rows(
 
 def _read_cell(cell: Any, shared: list[str], is_date: list[bool], is_1904: bool, file: str) -> str:
     kind, place = cell.attrib.get("t", "n"), cell.attrib.get("r", "a cell")
-    parts = {_local(part): part for part in cell}
+    parts = {strip_namespace(part): part for part in cell}
     if kind == "inlineStr":
         return _read_text(parts["is"]) if "is" in parts else ""
     text = (parts["v"].text or "") if "v" in parts else ""
@@ -161,9 +161,9 @@ def _read_column(letters: str) -> int:
 
 def _read_text(element: Any) -> str:
     """Text of a cell or shared text, its runs joined, without the reading of characters."""
-    if _local(element) == "rPh":
+    if strip_namespace(element) == "rPh":
         return ""
-    own = (element.text or "") if _local(element) == "t" else ""
+    own = (element.text or "") if strip_namespace(element) == "t" else ""
     return own + "".join(map(_read_text, element))
 
 
@@ -179,8 +179,8 @@ def _iterate_rows(archive: zipfile.ZipFile, path: str, file: str) -> Iterator[An
                 stream, events=("start", "end"), forbid_dtd=True, forbid_external=True
             ):
                 if event == "start":
-                    parent = element if _local(element) == "sheetData" else parent
-                elif _local(element) == "row" and parent is not None:
+                    parent = element if strip_namespace(element) == "sheetData" else parent
+                elif strip_namespace(element) == "row" and parent is not None:
                     yield element
                     parent.clear()
     except (DefusedXmlException, ParseError, KeyError, LookupError) as error:
@@ -201,7 +201,3 @@ def _parse(archive: zipfile.ZipFile, path: str, file: str) -> Any:
 def _broken(file: str, path: str, error: Exception) -> FormatError:
     shown = f"{path}: {str(error)[:60] or type(error).__name__}"
     return FormatError(file, "must be a complete Excel workbook", shown, "save it again, or as CSV")
-
-
-def _local(element: Any) -> str:
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""

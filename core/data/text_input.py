@@ -7,6 +7,7 @@ for graphs of a million nodes and ten million links.
 from __future__ import annotations
 
 import codecs
+import csv
 import gzip
 import json
 import re
@@ -56,6 +57,16 @@ def check_ids(what: str, ids: Sequence[str]) -> None:
             f"{longest:,}",
             "check which column holds the ids",
         )
+
+
+def split_row(line: str, separator: str) -> list[str]:
+    """Cells of a line; a blank as separator stands for any white space."""
+    return line.split() if separator == " " else next(csv.reader([line], delimiter=separator))
+
+
+def strip_namespace(element: Any) -> str:
+    """Tag of an XML element without its namespace; "" for a comment."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def check_num_features(what: str, num_features: int) -> None:

@@ -18,6 +18,7 @@ import pandas as pd
 from scipy import sparse
 from scipy.special import chdtri, xlogy
 
+from core.arrays import divide_or_zero
 from core.attribute import Attribute
 from core.data.columns import find_unknown_markers
 from core.data.loaded import LoadReport
@@ -244,9 +245,7 @@ def _compute_strengths(tables: np.ndarray) -> np.ndarray:
     outside = _xlogx(size) + _xlogx(total - size) - _xlogx(total)
     bias = ((rows[:, :, 0] > 0).sum(axis=1)[:, None] - 1) / 2
     removed = inside - outside - bias  # total · mutual information, in nats
-    strengths: np.ndarray = np.divide(
-        removed, -outside, out=np.zeros_like(removed), where=outside < 0
-    )
+    strengths: np.ndarray = divide_or_zero(removed, -outside)
     return strengths.clip(0, 1)
 
 

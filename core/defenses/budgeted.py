@@ -12,6 +12,14 @@ Epsilon = Annotated[float, Field(gt=0, le=100, title="Privacy budget ε")]
 Delta = Annotated[float, Field(gt=0, lt=0.1, title="Failure probability δ")]
 CountShare = Annotated[OpenUnitInterval, Field(title="Share of ε for the number of links")]
 NumLinks = Annotated[int | None, Field(ge=0, title="Number of links")]
+DataFree = Annotated[
+    bool,
+    Field(
+        title="Data-independent baseline",
+        description="Run the same method without the links, on none or on as many random ones: its "
+        "result depends on the data only through their number.",
+    ),
+]
 
 
 class EdgePrivateDefense(Defense):

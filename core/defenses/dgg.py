@@ -10,11 +10,11 @@ from pydantic import Field
 from core.algorithms.pairs import draw_by_degrees, place_left_ends
 from core.arrays import pair_codes, sort_distinct
 from core.context import Context
-from core.defenses.budgeted import EdgePrivateDefense
+from core.defenses.budgeted import DataFree, EdgePrivateDefense
 from core.graph import Graph
 from core.methods import MethodInfo, UnitInterval
 from core.privacy.budget import Account
-from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
+from core.privacy.guarantees import EDGE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import check_release_fits
 from core.privacy.tables import subtract_to_sum
 from core.release import Release
@@ -53,7 +53,7 @@ class Dgg(EdgePrivateDefense):
         title="Decay of the density (η)",
         description="How much less dense the blocks of the highest degree are.",
     )
-    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
+    data_free: DataFree = False
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         data = draw_uniform_graph(graph, context) if self.data_free else graph

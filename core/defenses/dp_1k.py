@@ -6,15 +6,14 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from core.algorithms.pairs import draw_by_degrees, place_left_ends
 from core.context import Context
-from core.defenses.budgeted import EdgePrivateDefense
+from core.defenses.budgeted import DataFree, EdgePrivateDefense
 from core.graph import Graph
 from core.methods import MethodInfo
 from core.privacy.budget import Account, Share
-from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
+from core.privacy.guarantees import EDGE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import add_discrete_laplace, check_release_fits
 from core.release import Release
 from core.threats import Threats
@@ -46,7 +45,7 @@ class Dp1k(EdgePrivateDefense):
         version=3,
     )
     keeps_nodes: ClassVar[bool] = False
-    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
+    data_free: DataFree = False
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         data = draw_uniform_graph(graph, context) if self.data_free else graph

@@ -8,14 +8,14 @@ import numpy as np
 from pydantic import Field
 
 from core.algorithms.pairs import draw_by_degrees
-from core.arrays import decode_pairs, pair_codes, sort_distinct
+from core.arrays import decode_pairs, divide_or_zero, pair_codes, sort_distinct
 from core.context import Context
-from core.defenses.budgeted import EdgePrivateDefense
+from core.defenses.budgeted import DataFree, EdgePrivateDefense
 from core.defenses.dp_1k import estimate_degrees
 from core.graph import Graph
 from core.methods import MethodInfo, OpenUnitInterval
 from core.privacy.budget import Account
-from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
+from core.privacy.guarantees import EDGE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import check_release_fits
 from core.privacy.tables import add_noise_to_counts
 from core.release import Release
@@ -56,7 +56,7 @@ class Dp2k(EdgePrivateDefense):
         title="Share of ε for the degrees",
         description="The rest of the budget protects the links between classes.",
     )
-    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
+    data_free: DataFree = False
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         n, cap = graph.num_nodes, self.degree_cap
@@ -96,7 +96,7 @@ def fit_table(table: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     table = table + 1e-3 * np.outer(ends, ends) / total
     for _ in range(ROUNDS):
         rows = table.sum(axis=1)
-        scale = np.sqrt(np.divide(ends, rows, out=np.zeros(cap), where=rows > 0))
+        scale = np.sqrt(divide_or_zero(ends, rows))
         table = table * scale[:, None] * scale
     return table
 

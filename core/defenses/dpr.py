@@ -9,11 +9,10 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
-from core.defenses.budgeted import NumLinks
+from core.defenses.budgeted import DataFree, NumLinks
 from core.graph import Graph
 from core.methods import Defense, MethodInfo, OpenUnitInterval
 from core.privacy.budget import Account
-from core.privacy.guarantees import DESCRIPTION
 from core.privacy.mechanisms import check_release_fits
 from core.release import EMPIRICAL, Guarantee, Release
 from core.threats import Threats
@@ -39,7 +38,7 @@ class Dpr(Defense):
         uses_gpu=True,
         version=2,
     )
-    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
+    data_free: DataFree = False
     num_links: NumLinks = Field(
         None, description="Links to publish, if that number is public; empty: taken from the graph."
     )

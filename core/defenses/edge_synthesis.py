@@ -9,11 +9,11 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
-from core.defenses.budgeted import CountShare, Delta, Epsilon, NumLinks
+from core.defenses.budgeted import CountShare, DataFree, Delta, Epsilon, NumLinks
 from core.graph import Graph
 from core.methods import Defense, Strength
 from core.privacy.budget import NUMBER_OF_LINKS, Account
-from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use
+from core.privacy.guarantees import EDGE, describe_data_use
 from core.privacy.mechanisms import check_release_fits
 from core.release import Release
 from core.threats import Threats
@@ -28,7 +28,7 @@ class EdgeSynthesis(Defense):
     acts_by: ClassVar[Strength | None] = Strength("epsilon", 10.0, 0.5, is_log=True)
     epsilon: Epsilon = Field(3.2, description="Smaller is more private; one link is protected.")
     delta: Delta = Field(1e-5, description="Should be far below 1 / number of links.")
-    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
+    data_free: DataFree = False
     num_links: NumLinks = Field(
         None, description="Links to publish, if that number is public; empty: estimated with noise."
     )

@@ -9,11 +9,11 @@ from pydantic import Field
 from scipy import sparse
 
 from core.context import Context
-from core.defenses.budgeted import LinkLocalDefense
+from core.defenses.budgeted import DataFree, LinkLocalDefense
 from core.graph import Graph
 from core.methods import MethodInfo
 from core.privacy.budget import Account
-from core.privacy.guarantees import DESCRIPTION, LINK_TWICE, describe_data_use, draw_uniform_graph
+from core.privacy.guarantees import LINK_TWICE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import check_release_fits
 from core.release import Release
 from core.threats import Threats
@@ -39,7 +39,7 @@ class LdpGen(LinkLocalDefense):
     groups: int = Field(
         10, ge=1, le=100, title="Groups", description="Number of groups that nodes report to."
     )
-    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
+    data_free: DataFree = False
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         from sklearn.cluster import KMeans

@@ -7,12 +7,12 @@ from typing import ClassVar
 from pydantic import Field, model_validator
 
 from core.context import Context
-from core.defenses.budgeted import Delta, EdgePrivateDefense, Epsilon
+from core.defenses.budgeted import DataFree, Delta, EdgePrivateDefense, Epsilon
 from core.graph import Graph
 from core.methods import Defense, MethodInfo, Strength
 from core.privacy.budget import Account
 from core.privacy.degree_clipping import choose_clipping, clip_degrees
-from core.privacy.guarantees import DESCRIPTION, NODE, describe_data_use, draw_uniform_graph
+from core.privacy.guarantees import NODE, describe_data_use, draw_uniform_graph
 from core.release import Release
 from core.threats import Threats
 
@@ -64,7 +64,7 @@ class NodePrivate(Defense):
         title="Share of ε for the test",
         description="Spent on testing that clipping there moves few links.",
     )
-    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
+    data_free: DataFree = False
 
     @model_validator(mode="after")
     def check_mechanism(self) -> NodePrivate:

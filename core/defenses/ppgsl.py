@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from core.arrays import pair_codes
 from core.attacks.link.feature_neighbourhood import weigh_features
 from core.context import Context
 from core.defenses.found_strength import FindsStrength, Target
@@ -174,7 +173,7 @@ class Ppgsl(FindsStrength):
         else:
             keep = weights > MIN_WEIGHT
             release = graph.with_edges(pairs[keep], weights[keep] * top)
-        is_link = np.isin(pair_codes(pairs, graph.num_nodes), graph.edge_codes)
+        is_link = graph.contains_pairs(pairs)
         facts = {"distortion": 2.0 * float(((weights - start) ** 2).sum())}
         scores = weights[is_link].astype(np.float64)
         return self.build_release(release, curves=trace.curves, facts=facts, link_scores=scores)
@@ -186,9 +185,10 @@ class Ppgsl(FindsStrength):
         free = graph.num_pairs - graph.num_edges
         count = free if self.full else min(round(self.k * graph.num_edges), free)
         candidates = sample_candidates(graph, threats, count, context.rng("candidates"))
-        links = np.ones(graph.num_edges) if graph.weights is None else graph.weights / top
         pairs = np.concatenate([graph.edges, candidates])
-        weights = np.concatenate([links, np.zeros(len(candidates))]).astype(np.float32)
+        weights = np.concatenate([graph.link_weights / top, np.zeros(len(candidates))]).astype(
+            np.float32
+        )
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
         return pairs[order], weights[order]
 

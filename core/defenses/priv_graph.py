@@ -11,17 +11,18 @@ from pydantic import Field
 
 from core.arrays import decode_pairs, pair_codes
 from core.context import Context
-from core.defenses.budgeted import EdgePrivateDefense
+from core.defenses.budgeted import DataFree, EdgePrivateDefense
 from core.graph import Graph
 from core.methods import MethodInfo, Suggestion
 from core.privacy.budget import Account
-from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
+from core.privacy.guarantees import EDGE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import add_laplace, check_release_fits
 from core.privacy.tables import add_noise_to_counts, draw_choices, subtract_to_sum
 from core.release import Release
 from core.threats import Threats
 
 MAX_GROUPS = 2000
+"""Most initial groups: noise is drawn for each pair of them, two million at most."""
 ROUNDS = 12
 """Rounds of redrawing duplicate links."""
 
@@ -68,7 +69,7 @@ class PrivGraph(EdgePrivateDefense):
         json_schema_extra={"unit": "nodes"},
         description="Size of the random groups from which communities are first guessed.",
     )
-    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
+    data_free: DataFree = False
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         data = draw_uniform_graph(graph, context) if self.data_free else graph

@@ -9,12 +9,12 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
-from core.defenses.budgeted import EdgePrivateDefense
+from core.defenses.budgeted import DataFree, EdgePrivateDefense
 from core.graph import Graph
 from core.methods import MethodInfo, OpenUnitInterval
 from core.privacy.budget import Account
 from core.privacy.dendrogram import draw_dendrogram
-from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
+from core.privacy.guarantees import EDGE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import check_release_fits
 from core.privacy.tables import subtract_within
 from core.release import Release
@@ -64,7 +64,7 @@ class PrivHrg(EdgePrivateDefense):
         title="Share of ε for the dendrogram",
         description="The rest of the budget protects the numbers of links.",
     )
-    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
+    data_free: DataFree = False
 
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         return None if graph.num_nodes >= 3 else "needs a graph of at least three nodes"

@@ -12,12 +12,12 @@ from pydantic import Field
 from core.algorithms.triangles import compute_triangles
 from core.arrays import decode_pairs, pair_codes
 from core.context import Context
-from core.defenses.budgeted import Delta, EdgePrivateDefense
+from core.defenses.budgeted import DataFree, Delta, EdgePrivateDefense
 from core.defenses.dp_1k import estimate_degrees
 from core.graph import Graph
 from core.methods import MethodInfo
 from core.privacy.budget import Account
-from core.privacy.guarantees import DESCRIPTION, EDGE, describe_data_use, draw_uniform_graph
+from core.privacy.guarantees import EDGE, describe_data_use, draw_uniform_graph
 from core.privacy.mechanisms import check_release_fits
 from core.release import Release
 from core.threats import Threats
@@ -51,7 +51,7 @@ class PrivSkg(EdgePrivateDefense):
     delta: Delta = Field(
         1e-6, description="Of the count of triangles; should be far below 1 / number of links."
     )
-    data_free: bool = Field(False, title="Data-independent baseline", description=DESCRIPTION)
+    data_free: DataFree = False
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         n = graph.num_nodes

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from core.algorithms.fingerprints import compute_class_sizes, compute_fingerprints
 from core.algorithms.pairs import count_shared_neighbors
+from core.arrays import pair_codes
 from core.context import Context
 from core.defenses.link_changes import change_links, sample_candidates
 from core.graph import Graph
@@ -101,9 +102,8 @@ def _choose_additions(
         pairs = pairs[pairs[:, 0] < pairs[:, 1]]
         blocked = graph.contains_pairs(pairs)
         if threats.link is not None:
-            codes = pairs[:, 0] * graph.num_nodes + pairs[:, 1]
-            hidden = np.sort(threats.link.hidden, axis=1)
-            blocked |= np.isin(codes, hidden[:, 0] * graph.num_nodes + hidden[:, 1])
+            n = graph.num_nodes
+            blocked |= np.isin(pair_codes(pairs, n), pair_codes(threats.link.hidden, n))
         drawn = np.unique(np.concatenate([pairs[~blocked], drawn]), axis=0)
     order = np.lexsort((rng.random(len(drawn)), -is_unique[drawn].sum(axis=1)))
     return np.asarray(drawn[order[:count]])

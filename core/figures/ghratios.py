@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from core.audit.asked.release_info import list_short_titles
 from core.audit.results.view import AuditView
 from core.figures.chart import Chart, make_empty_chart
-from core.figures.theme import INKS, add_line, add_rule, style_figure
+from core.figures.theme import INKS, add_line, add_rule, style_figure, title_panel
 from core.findings.homophily import (
     MECHANISMS,
     NUM_BINS,
@@ -73,18 +73,7 @@ def ghratio_distributions(
     style_figure(figure, theme, PANEL_PX * len(MECHANISMS) + 120, _describe_ratios(profile))
     figure.update_layout(legend={"y": 1.08}, margin={"t": figure.layout.margin.t + 26})
     for row, title in enumerate(MECHANISMS.values(), start=1):
-        top = figure.get_subplot(row, 1).yaxis.domain[1]
-        figure.add_annotation(
-            text=f"<b>{title}</b>",
-            x=0.01,
-            xref="paper",
-            xanchor="left",
-            y=top,
-            yref="paper",
-            yanchor="top",
-            showarrow=False,
-            font={"size": 14, "color": INKS[theme].text},
-        )
+        title_panel(figure, row, title, theme, 0.01, "top")
     figure.update_xaxes(range=[0, 1])
     axis = "Share of own class among them, safest at chance"
     figure.update_xaxes(title_text=axis, row=len(MECHANISMS), col=1)

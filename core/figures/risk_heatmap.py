@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import ReleaseInfo, list_names, list_short_titles
 from core.figures.chart import Chart, make_empty_chart
-from core.figures.theme import INKS, shorten_names, style_figure
+from core.figures.theme import INKS, shorten_names, style_figure, title_panel
 from core.findings.exposure import count_exposed
 from core.findings.numbers import format_number
 from core.findings.palette import NO_FILL, Theme, escape_text, family_color, risk_colorscale
@@ -278,18 +278,8 @@ def _label_columns(
 def _label_panels(figure: go.Figure, names: Mapping[str, str], theme: Theme) -> None:
     """The release above the left end of its panel, the first one above the names of groups."""
     for number, name in enumerate(names.values(), start=1):
-        figure.add_annotation(
-            text=f"<b>{escape_text(name)}</b>",
-            x=0,
-            xref="paper",
-            xanchor="left",
-            y=figure.get_subplot(number, 1).yaxis.domain[1],
-            yref="paper",
-            yanchor="bottom",
-            yshift=GROUP_PX if number == 1 else 3,
-            showarrow=False,
-            font={"size": 14, "color": INKS[theme].text},
-        )
+        lift = GROUP_PX if number == 1 else 3
+        title_panel(figure, number, name, theme, 0, "bottom", yshift=lift)
 
 
 def _set_apart(

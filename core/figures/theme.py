@@ -210,6 +210,24 @@ def add_rule(
         figure.add_hline(y=y, line=line, **at)
 
 
+def title_panel(
+    figure: go.Figure, row: int, text: str, theme: Theme, x: float, yanchor: str, **at: Any
+) -> None:
+    """A title in bold at the top left of one of the panels below each other."""
+    figure.add_annotation(
+        text=f"<b>{escape_text(text)}</b>",
+        x=x,
+        xref="paper",
+        xanchor="left",
+        y=figure.get_subplot(row, 1).yaxis.domain[1],
+        yref="paper",
+        yanchor=yanchor,
+        showarrow=False,
+        font={"size": 14, "color": INKS[theme].text},
+        **at,
+    )
+
+
 def make_panels(titles: Iterable[str], **layout: Any) -> go.Figure:
     """Panels beside each other on one vertical axis, each below its title."""
     heads = [escape_text(title) for title in titles]

@@ -14,6 +14,7 @@ import pandas as pd
 
 from core.audit.asked.attack import Attack
 from core.audit.asked.knowledge import Joint
+from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import THREAT_TITLES, Threat
 from core.audit.results.view import AuditView
 from core.findings.differences import estimate_difference, is_clear
@@ -140,6 +141,12 @@ class Strongest:
     @property
     def metric(self) -> str:
         return self.best.metric
+
+    @property
+    def made(self) -> ReleaseInfo:
+        """The release attacked."""
+        assert self.best.made is not None
+        return self.best.made
 
     @property
     def attack(self) -> Attack:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from core.algorithms.kernels import find_pair_distances
+from core.arrays import divide_or_zero
 from core.context import Context
 from core.graph import Graph
 from core.measures.intervals import measure_mean, measure_share
@@ -105,5 +106,5 @@ def _measure_cosine(
 
     norms = np.sqrt(dot(left, left) * dot(right, right))
     # an end without any feature resembles nobody
-    cosines = np.divide(dot(left, right), norms, out=np.zeros(len(pairs)), where=norms > 0)
+    cosines = divide_or_zero(dot(left, right), norms)
     return measure_mean(metric, cosines, "no such pairs")

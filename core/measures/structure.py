@@ -15,7 +15,7 @@ from scipy.sparse import csgraph
 from core.algorithms.ghratio import GHRatios
 from core.algorithms.kernels import search_breadth_first
 from core.algorithms.triangles import compute_triangles
-from core.arrays import is_among
+from core.arrays import divide_or_zero, is_among
 from core.context import Context
 from core.graph import Graph
 from core.measures.intervals import measure_mean
@@ -110,7 +110,7 @@ def compute_statistics(graph: Graph, context: Context) -> Shape:
     adjacency = graph.adjacency
     triangles = compute_triangles(graph.edges, graph.num_nodes, context.progress)
     wedges = degrees * (degrees - 1) / 2
-    clustering = np.divide(triangles, wedges, out=np.zeros(len(degrees)), where=wedges > 0)
+    clustering = divide_or_zero(triangles, wedges)
     exact = {
         "triangle_count": triangles.sum() / 3,
         "wedge_count": wedges.sum(),

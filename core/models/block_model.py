@@ -24,7 +24,8 @@ TILE = 100_000
 """Links weighed at once."""
 
 UNDERFLOW = 1e-200
-"""Threshold below which products are rescaled."""
+"""Threshold below which products are rescaled: far above the smallest number, 2e-308, since one
+more factor may take as much again."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from core.algorithms.class_propagation import normalize_class_mass, propagate_labels
 from core.algorithms.normalize import normalize_adjacency
+from core.arrays import divide_or_zero
 from core.attribute import MISSING
 from core.graph import Graph
 from core.models.gps.ego import compute_role_features
@@ -150,7 +151,7 @@ def normalize_walk(graph: Graph) -> tuple[sparse.csr_array, np.ndarray]:
     """D⁻¹A, and the weighted degrees (n,)."""
     adjacency = graph.adjacency.astype(np.float64)
     degrees = np.asarray(adjacency.sum(axis=1)).ravel()
-    scale = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
+    scale = divide_or_zero(1.0, degrees)
     return sparse.csr_array(sparse.diags_array(scale) @ adjacency), degrees
 
 

@@ -138,5 +138,5 @@ def _draw_links(graph: Graph, rng: np.random.Generator) -> tuple[np.ndarray, np.
     if graph.num_edges > BATCH:
         chosen = rng.integers(0, graph.num_edges, BATCH)
     links = graph.edges[chosen]
-    weights = np.ones(len(links)) if graph.weights is None else graph.weights[chosen]
+    weights = graph.link_weights[chosen]
     return links, (weights / max(weights.sum(), 1e-12)).astype(np.float32)

@@ -116,8 +116,7 @@ class Committee:
         """Columns (k, c) for each attacker: features alone, if there are any, and all."""
         matrix = self._matrix
         left, right = (torch.from_numpy(e.copy()).to(weights.device) for e in pairs.T)
-        degrees = torch.zeros(matrix.num_nodes, device=weights.device)
-        degrees = degrees.index_add(0, matrix.left, weights).index_add(0, matrix.right, weights)
+        degrees = matrix.sum_at_ends(weights)
         ends = torch.stack([degrees.index_select(0, left), degrees.index_select(0, right)])
         low, high = torch.log1p(ends.amin(0)), torch.log1p(ends.amax(0))
         counts = torch.log1p(triangles.sum(weights, degrees))

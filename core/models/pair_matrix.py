@@ -42,6 +42,11 @@ class PairMatrix:
         self.right = torch.from_numpy(np.ascontiguousarray(pairs[:, 1])).to(device)
         self._codes = self.left * n + self.right
 
+    def sum_at_ends(self, weights: torch.Tensor) -> torch.Tensor:
+        """(n,) weighted degrees for pair weights (E,); differentiable."""
+        sums = weights.new_zeros(self.num_nodes).index_add(0, self.left, weights)
+        return sums.index_add(0, self.right, weights)
+
     def normalize(self, weights: torch.Tensor) -> torch.Tensor:
         """Values (E + n,) of D^-½ (A + I) D^-½, the GCN's, for pair weights (E,)."""
         degrees = torch.ones(self.num_nodes, device=weights.device, dtype=weights.dtype)

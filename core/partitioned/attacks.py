@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from core.algorithms.kernels import sum_common_neighbors
+from core.arrays import divide_or_zero
 from core.partitioned.links import PartitionedLinks, run_on_partitions
 
 
@@ -65,7 +66,7 @@ def score_pairs(
         "common_neighbors": common,
         "adamic_adar": log,
         "resource_allocation": inverse,
-        "jaccard": np.divide(common, union, out=np.zeros(len(pairs)), where=union > 0),
+        "jaccard": divide_or_zero(common, union),
         "preferential_attachment": ends.prod(axis=1),
     }
 

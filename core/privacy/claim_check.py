@@ -43,6 +43,7 @@ CHOICE_ALPHAS = (0.001, 0.02, 0.2, 0.9)
 since the best of many rules is biased; larger ones for few trials."""
 
 MAX_THRESHOLDS = 60
+"""Thresholds compared per statistic: the best of many rules is biased."""
 
 Statistic = Callable[[Release], Sequence[float]]
 Describe = Callable[[Release], Mapping[str, Any]]

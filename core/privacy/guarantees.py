@@ -96,12 +96,6 @@ def describe_data_use(data_free: bool, is_count_public: bool, own_note: str = ""
     return f"{text} {public}".strip()
 
 
-DESCRIPTION = (
-    "Run the same method without the links, on none or on as many random ones: its result depends "
-    "on the data only through their number."
-)
-
-
 def draw_uniform_graph(graph: Graph, context: Context) -> Graph:
     """Uniform random graph with as many nodes and links as `graph` (Erdős and Rényi, 1959)."""
     empty = graph.with_edges(np.empty((0, 2), np.int64))

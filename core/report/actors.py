@@ -16,7 +16,6 @@ import pandas as pd
 
 from core.audit.asked.attack import Attack, describe_knowledge
 from core.audit.asked.knowledge import Auxiliary, Composition, Joint, Shadow
-from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import Threat
 from core.audit.store.states import State
 from core.findings.labels import LOW_FPR, metric_title
@@ -37,63 +36,38 @@ LOW_METRICS = ("tpr_at_fpr_0.001", LOW_FPR)
 """Measures of a success before the headline metric, lowest FPR first."""
 
 
-@dataclass(frozen=True)
-class Measured:
-    """The best attack on a threat beside the best baseline attacker, on one release.
+def describe_best(found: Strongest) -> dict[str, Any]:
+    """The figures of a comparison as JSON for dpia.json."""
+    best, baseline = found.best, found.baseline
+    return {
+        "release": found.made.id,
+        "threat": found.threat,
+        "attack": found.attack.id,
+        "metric": best.metric,
+        "value": best.value,
+        "low": best.low,
+        "high": best.high,
+        "n": best.n,
+        "repeats": best.seeds,
+        "baseline": None if baseline is None else baseline.value,
+        "beats": found.beats,
+    }
 
-    beats: whether the difference exceeds the noise of both.
-    """
 
-    made: ReleaseInfo
-    threat: Threat
-    attack: Attack
-    metric: str
-    value: float
-    low: float | None
-    high: float | None
-    n: int
-    repeats: int
-    baseline: float | None
-    beats: bool
-
-    @classmethod
-    def of(cls, found: Strongest) -> Measured:
-        """The figures of a comparison."""
-        best, baseline = found.best, found.baseline
-        assert best.made is not None
-        return cls(
-            best.made,
-            found.threat,
-            found.attack,
-            best.metric,
-            best.value,
-            best.low,
-            best.high,
-            best.n,
-            best.seeds,
-            None if baseline is None else baseline.value,
-            found.beats,
-        )
-
-    def describe(self) -> dict[str, Any]:
-        """As JSON for dpia.json."""
-        fields = {name: value for name, value in vars(self).items() if name != "made"}
-        return {"release": self.made.id, **fields, "attack": self.attack.id}
-
-    @property
-    def text(self) -> str:
-        """ "Attack AUC 0.84 [0.80, 0.88] by Katz, baseline 0.61, n = 40, repeats = 5"."""
-        beside = "no baseline" if self.baseline is None else format_number(self.baseline)
-        noise = "" if self.beats else ", within noise of it"
-        return (
-            f"{metric_title(self.metric)} {format_row(self)} by {self.attack.title}, "
-            f"baseline {beside}, n = {self.n:,}, repeats = {self.repeats}{noise}"
-        )
+def format_best(found: Strongest) -> str:
+    """ "Attack AUC 0.84 [0.80, 0.88] by Katz, baseline 0.61, n = 40, repeats = 5"."""
+    best, baseline = found.best, found.baseline
+    beside = "no baseline" if baseline is None else format_number(baseline.value)
+    noise = "" if found.beats else ", within noise of it"
+    return (
+        f"{metric_title(best.metric)} {format_row(best)} by {found.attack.title}, "
+        f"baseline {beside}, n = {best.n:,}, repeats = {best.seeds}{noise}"
+    )
 
 
 def measure_best(
     results: pd.DataFrame, threat: Threat, release: str, attacks: Collection[Attack]
-) -> Measured | None:
+) -> Strongest | None:
     """The best of these attacks on a threat, by the metric with the clearest lead; None if none
     has a result."""
     own = {a for a in results.attack.unique() if a is not None and a.threat == threat}
@@ -105,10 +79,10 @@ def measure_best(
     metrics = dict.fromkeys((*LOW_METRICS, main_metric(results, threat)))
     found = [find_strongest(rows, threat, release, metric) for metric in metrics if metric]
     known = [one for one in found if one is not None and not one.is_by_baseline]
-    return Measured.of(next((o for o in known if o.beats), known[-1])) if known else None
+    return next((o for o in known if o.beats), known[-1]) if known else None
 
 
-def measure_actor(data: ReportData, actor: Actor, releases: list[str]) -> list[Measured]:
+def measure_actor(data: ReportData, actor: Actor, releases: list[str]) -> list[Strongest]:
     """The best attack representing an actor, per threat and release; empty if nothing ran."""
     own = [
         attack
@@ -128,7 +102,7 @@ class Cost:
     """Cost of a successful attack: cpu_seconds and seconds (elapsed), means over repeats;
     records of auxiliary data beside the release, None if unknown."""
 
-    measured: Measured
+    measured: Strongest
     cpu_seconds: float | None
     seconds: float | None
     device: str
@@ -139,7 +113,7 @@ class Cost:
     def describe(self) -> dict[str, Any]:
         """As JSON for dpia.json."""
         own = {name: value for name, value in vars(self).items() if name != "measured"}
-        return {**self.measured.describe(), **own}
+        return {**describe_best(self.measured), **own}
 
 
 def list_costs(data: ReportData, releases: list[str]) -> list[Cost]:

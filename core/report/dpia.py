@@ -19,7 +19,14 @@ from core.findings.labels import THREAT_WORDS
 from core.findings.numbers import format_number
 from core.findings.verdict_words import describe_decision
 from core.report import blocks
-from core.report.actors import Cost, list_costs, list_subjects, measure_actor
+from core.report.actors import (
+    Cost,
+    describe_best,
+    format_best,
+    list_costs,
+    list_subjects,
+    measure_actor,
+)
 from core.report.blocks import Block
 from core.report.data import ReportData
 from core.report.decision_page import TO_FILL, find_review_date
@@ -106,7 +113,7 @@ def _build_actor(data: ReportData, actor: Actor, subjects: list[str]) -> dict[st
         "capacity": actor.capacity,
         "threats": list(actor.threats),
         "knowledge": list(actor.knowledge),
-        "measured": [{**m.describe(), "text": clean_text(m.text)} for m in measured],
+        "measured": [{**describe_best(m), "text": clean_text(format_best(m))} for m in measured],
         "gaps": gaps,
     }
 

@@ -29,7 +29,7 @@ from core.findings.tried import count_attacks
 from core.findings.usefulness import describe_usefulness, find_usefulness
 from core.findings.verdict_words import describe_decision
 from core.release import ORIGINAL, Guarantee
-from core.report.actors import Measured, list_costs, list_subjects
+from core.report.actors import format_best, list_costs, list_subjects
 from core.report.data import ReportData
 from core.report.decision_page import PURPOSES, find_review_date
 from core.report.leaving import describe_leaving
@@ -113,7 +113,7 @@ def _describe_sample(data: ReportData) -> str:
     release = list_subjects(data)[-1]
     found = [find_strongest(data.results, threat, release) for threat in data.threats]
     texts = [
-        f"{THREAT_WORDS[one.threat].title}: {Measured.of(one).text}"
+        f"{THREAT_WORDS[one.threat].title}: {format_best(one)}"
         for one in found
         if one is not None and not one.is_by_baseline
     ]

@@ -11,7 +11,7 @@ from core.findings.strongest import find_strongest
 from core.findings.tables import main_metric, select_results
 from core.findings.usefulness import describe_usefulness, find_usefulness
 from core.release import ORIGINAL
-from core.report.actors import Measured
+from core.report.actors import format_best
 from core.report.blocks import Block
 from core.report.data import ReportData
 from core.report.text import split_strong
@@ -37,7 +37,7 @@ def list_figures(data: ReportData) -> list[tuple[str, str]]:
         metric = main_metric(data.results, threat)
         found = find_strongest(data.results, threat, release, metric)
         if found is not None and not found.is_by_baseline:
-            rows.append((THREAT_WORDS[threat].title, Measured.of(found).text))
+            rows.append((THREAT_WORDS[threat].title, format_best(found)))
     if data.tried.forms:
         rows.append(("Tried", data.tried.describe()))
     leaving = [c for c in list_channels(data.view, release) if c.treatment != "left out"]

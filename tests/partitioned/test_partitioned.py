@@ -14,7 +14,7 @@ from core.algorithms.fingerprints import compute_class_sizes, compute_fingerprin
 from core.algorithms.triangles import compute_triangles
 from core.attacks.link.adamic_adar import AdamicAdar
 from core.attacks.link.common_neighbors import CommonNeighbors
-from core.attacks.link.heuristics import compute_neighbor_sums, compute_strengths
+from core.attacks.link.heuristics import compute_neighbor_sums
 from core.attacks.link.jaccard import Jaccard
 from core.attacks.link.preferential_attachment import PreferentialAttachment
 from core.attacks.link.resource_allocation import ResourceAllocation
@@ -131,7 +131,7 @@ def test_heuristics_equal_those_of_one_process(links, graph, executor):
     pairs = np.stack(np.triu_indices(graph.num_nodes, 1), axis=1)
     pairs = np.random.default_rng(3).permuted(pairs, axis=1)
     sums = compute_neighbor_sums(graph, pairs, Context(SEED))
-    ends = compute_strengths(graph)[pairs]
+    ends = graph.strengths[pairs]
     union = ends.sum(axis=1) - sums.overlap
     wanted = {
         CommonNeighbors: sums.count,

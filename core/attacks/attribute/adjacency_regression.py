@@ -9,6 +9,7 @@ from pydantic import Field
 from scipy import sparse
 
 from core.algorithms.normalize import normalize_adjacency, normalize_rows
+from core.arrays import divide_or_zero
 from core.context import Context
 from core.graph import Graph
 from core.methods import AttributeAttack, MethodInfo
@@ -99,7 +100,7 @@ def project_rows(graph: Graph, known: np.ndarray, width: int, context: Context) 
     looped, own = read_rows(graph)
     rows = sparse.csr_array(looped @ own)
     lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-    scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    scale = divide_or_zero(1.0, lengths)
     nodes = np.flatnonzero(known)
     if len(nodes) > MAX_SAMPLED:
         nodes = np.sort(context.rng("directions").choice(nodes, MAX_SAMPLED, replace=False))

@@ -13,7 +13,7 @@ from core.attribute import MISSING
 from core.context import Context
 from core.graph import Graph
 from core.methods import AttributeAttack, MethodInfo
-from core.models.tuning import draw_folds, hold_out
+from core.models.tuning import draw_folds, hold_out, is_gain
 from core.progress import Progress
 from core.release import Release
 from core.results import ClassProbabilities
@@ -91,9 +91,7 @@ def choose_coupling(losses: np.ndarray) -> int:
     best, pull = int(np.argmin(means)), int(np.argmin(means[: len(PULLS)]))
     if best < len(PULLS):
         return best
-    gain = losses[pull] - losses[best]
-    error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else np.inf
-    return best if gain.mean() > error else pull
+    return best if is_gain(losses[pull] - losses[best]) else pull
 
 
 def make_log_prior(observed: np.ndarray, num_classes: int) -> np.ndarray:

@@ -6,13 +6,13 @@ is run with the seeds that its cell would have, so that results are the same.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from pydantic import Field, field_validator
 
+from core.arrays import hash_array
 from core.attacks.attribute.singles import BASELINE_ATTACKS, SINGLE_ATTACKS
 from core.attacks.base_predictions import recall_base_prediction
 from core.attribute import MISSING
@@ -111,7 +111,6 @@ class Committee(AttributeAttack):
     ) -> np.ndarray:
         """(n, C) out-of-fold predictions of a base model, shared within this release."""
         observed = threat.observed
-        digest = hashlib.sha256(observed.tobytes()).hexdigest()
 
         def run(shared: Context) -> np.ndarray:
             predicted = np.full((len(observed), threat.num_classes), np.nan)
@@ -123,8 +122,8 @@ class Committee(AttributeAttack):
                 predicted[fold] = member.infer(release, part, inner).probabilities[fold]
             return predicted
 
-        key = (member.info.key, member.info.version, release.graph.content_hash, digest)
-        return context.share(("held_out", *key, self.folds), run)
+        key = (member.info.key, member.info.version, release.graph.content_hash)
+        return context.share(("held_out", *key, hash_array(observed), self.folds), run)
 
 
 def select_held_out(

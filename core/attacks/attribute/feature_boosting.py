@@ -10,7 +10,7 @@ from pydantic import Field
 
 from core.attribute import MISSING
 from core.context import Context
-from core.methods import NEEDS_FEATURES, AttributeAttack, MethodInfo
+from core.methods import AttributeAttack, MethodInfo
 from core.models.tuning import compute_log_loss, draw_folds, hold_out, smooth_absent
 from core.release import Release
 from core.results import ClassProbabilities
@@ -38,17 +38,16 @@ class FeatureBoosting(AttributeAttack):
         is_baseline=True,
     )
     reads_links: ClassVar[bool] = False
+    needs_features: ClassVar[bool] = True
     trees: int = Field(100, ge=1, le=10_000, description="Trees a class at most.")
     rate: float = Field(0.1, gt=0, le=1, description="Learning rate.")
     depth: int = Field(3, ge=1, le=20, description="Largest depth of a tree.")
 
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
         features = release.graph.features
-        if features is None:
-            return NEEDS_FEATURES
-        if features.shape[0] * features.shape[1] > MAX_ENTRIES:
+        if features is not None and features.shape[0] * features.shape[1] > MAX_ENTRIES:
             return "the feature table is too large for trees"
-        return None
+        return super().supports(release, threat)
 
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context

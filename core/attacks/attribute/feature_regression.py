@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.context import Context
-from core.methods import NEEDS_FEATURES, AttributeAttack, MethodInfo
+from core.methods import AttributeAttack, MethodInfo
 from core.models.tuning import fit_logistic, scale_features
 from core.release import Release
 from core.results import ClassProbabilities
@@ -24,11 +24,8 @@ class FeatureRegression(AttributeAttack):
         is_baseline=True,
     )
     reads_links: ClassVar[bool] = False
-
+    needs_features: ClassVar[bool] = True
     holds_out = True
-
-    def supports(self, release: Release, threat: AttributeThreat) -> str | None:
-        return NEEDS_FEATURES if release.graph.features is None else None
 
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context

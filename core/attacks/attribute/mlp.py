@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.attacks.attribute.neural import EncoderAttack
-from core.methods import NEEDS_FEATURES, MethodInfo
-from core.release import Release
-from core.threats import AttributeThreat
+from core.methods import MethodInfo
 
 
 class Mlp(EncoderAttack):
@@ -24,7 +22,5 @@ class Mlp(EncoderAttack):
         version=3,
     )
     reads_links: ClassVar[bool] = False
+    needs_features: ClassVar[bool] = True
     BACKBONE = "mlp"
-
-    def supports(self, release: Release, threat: AttributeThreat) -> str | None:
-        return NEEDS_FEATURES if release.graph.features is None else None

@@ -23,6 +23,7 @@ from core.errors import UnsupportedError
 from core.graph import Graph
 from core.measures.identity import compute_chances
 from core.methods import Defense, IdentityAttack
+from core.models.tuning import is_gain
 from core.release import Release
 from core.results import AnonymitySets, Matches
 from core.threats import IdentityThreat, Threats
@@ -95,7 +96,7 @@ def _find_sets(
     for fold in (half, ~half):
         model = NeighbourhoodModel(asked[~fold], published[~fold])
         gains[fold] += compute_chances(model.find_sets(asked, published, context))[fold]
-    if not _is_gain(gains[before.degrees > 0]):
+    if not is_gain(gains[before.degrees > 0]):
         return attack.find(release, threat, context), PLAIN
     model = NeighbourhoodModel(asked, published)
     known_counts = attack.describe_known(threat.original, context)
@@ -162,13 +163,6 @@ def _score(first: np.ndarray, second: np.ndarray) -> Iterator[np.ndarray]:
         yield -0.5 * (FREEDOM + width) * np.log1p(squares.clip(min=0.0) / FREEDOM)
 
 
-def _is_gain(gains: np.ndarray) -> bool:
-    """Whether people (k,) are found more often, by more than a standard error."""
-    if len(gains) < 2:
-        return False
-    return bool(gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)))
-
-
 def _find_matches(
     attack: IdentityAttack,
     defense: Defense,
@@ -200,7 +194,7 @@ def _find_matches(
     ]
     at_stake = known.degrees > 0
     at_stake[seeds] = False
-    if not _is_gain((hits[1].astype(float) - hits[0])[at_stake]):
+    if not is_gain((hits[1].astype(float) - hits[0])[at_stake]):
         return _match(attack, release, threat, context), PLAIN
     moved = best(release, threat, defense, threats, context.child("form"))
     assert moved is not None

@@ -11,7 +11,7 @@ from core.algorithms.fingerprints import list_neighbors
 from core.algorithms.matching import extend_by_eccentricity
 from core.attacks.identity.percolation import compute_matches, invert, place_seeds, start_from_seeds
 from core.context import Context
-from core.methods import NEEDS_SEEDS, IdentityAttack, MethodInfo
+from core.methods import IdentityAttack, MethodInfo
 from core.release import Release
 from core.results import Matches
 from core.threats import IdentityThreat
@@ -31,6 +31,7 @@ class NarayananShmatikov(IdentityAttack):
         cost="seconds",
     )
     links_networks: ClassVar[bool] = True
+    needs_seeds: ClassVar[bool] = True
 
     eccentricity: float = Field(
         0.5,
@@ -38,9 +39,6 @@ class NarayananShmatikov(IdentityAttack):
         le=10,
         description="How far the best must stand above the next, in standard deviations.",
     )
-
-    def supports(self, release: Release, threat: IdentityThreat) -> str | None:
-        return None if len(threat.seeds) else NEEDS_SEEDS
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
         known, published = threat.known, release.graph

@@ -11,7 +11,7 @@ from core.attacks.identity.percolation import (
     start_from_seeds,
 )
 from core.context import Context
-from core.methods import NEEDS_SEEDS, IdentityAttack, MethodInfo
+from core.methods import IdentityAttack, MethodInfo
 from core.release import Release
 from core.results import Matches
 from core.threats import IdentityThreat
@@ -30,9 +30,7 @@ class SeededPercolation(IdentityAttack):
         cost="seconds",
     )
     links_networks: ClassVar[bool] = True
-
-    def supports(self, release: Release, threat: IdentityThreat) -> str | None:
-        return None if len(threat.seeds) else NEEDS_SEEDS
+    needs_seeds: ClassVar[bool] = True
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
         known, published = threat.known, release.graph

@@ -206,9 +206,8 @@ def estimate_link_probabilities(release: Release) -> tuple[float, np.ndarray, np
     above ½.
     """
     graph = release.graph
-    is_link = np.ones(graph.num_edges, bool) if graph.weights is None else graph.weights > 0
-    links = graph.edges[is_link]
-    weights = np.ones(len(links)) if graph.weights is None else graph.weights[is_link].astype(float)
+    links, weights = graph.present_edges, graph.link_weights
+    weights = weights[weights > 0]
     budget = _compute_budget(release)
     flip, pairs = compute_flip_probability(budget), max(graph.num_pairs, 1)
     keeps_degrees = release.defense in KEEPS_DEGREES

@@ -8,8 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from core.algorithms.row_dots import compute_row_dots
+from core.arrays import divide_or_zero
 from core.context import Context
-from core.methods import NEEDS_FEATURES, LinkAttack, MethodInfo
+from core.methods import LinkAttack, MethodInfo
 from core.release import Release
 from core.results import PairScores
 from core.threats import LinkThreat
@@ -26,14 +27,12 @@ class FeatureCosine(LinkAttack):
         group="baseline attackers",
         is_baseline=True,
     )
-
-    def supports(self, release: Release, threat: LinkThreat) -> str | None:
-        return NEEDS_FEATURES if release.graph.features is None else None
+    needs_features: ClassVar[bool] = True
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         features = sparse.csr_array(release.graph.features, dtype=np.float64)
         lengths = np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel())
-        scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        scale = divide_or_zero(1.0, lengths)
         i, j = threat.pairs.T
         dots = compute_row_dots(features, features, threat.pairs, context, "feature similarity")
         return PairScores(dots * scale[i] * scale[j])

@@ -9,10 +9,11 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
+from core.algorithms.normalize import normalize_rows
 from core.algorithms.row_dots import compute_row_dots
 from core.context import Context
 from core.graph import Graph
-from core.methods import NEEDS_FEATURES, LinkAttack, MethodInfo
+from core.methods import LinkAttack, MethodInfo
 from core.progress import PartProgress
 from core.release import Release
 from core.results import PairScores
@@ -37,9 +38,7 @@ class FeatureNeighbourhood(LinkAttack):
         "learning on large graphs, NeurIPS 2017, untrained; Spärck Jones, 1972 (weights of marks)",
         group="features",
     )
-
-    def supports(self, release: Release, threat: LinkThreat) -> str | None:
-        return NEEDS_FEATURES if release.graph.features is None else None
+    needs_features: ClassVar[bool] = True
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         cosines = compute_neighbourhood_cosines(release.graph, threat.pairs, context)
@@ -104,9 +103,7 @@ def weigh_features(graph: Graph) -> sparse.csr_array:
     else:
         counts = np.bincount(features.indices[features.data != 0], minlength=d)
         rows = sparse.csr_array(features @ sparse.diags_array(np.log(n / np.maximum(counts, 1))))
-    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-    scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return sparse.csr_array(sparse.diags_array(scale) @ rows)
+    return normalize_rows(rows)
 
 
 def _divide(dots: np.ndarray, squares: np.ndarray) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from core.algorithms.kernels import sum_common_neighbors
 from core.algorithms.pairs import split_by_work
+from core.arrays import hash_array
 from core.context import Context
 from core.graph import Graph
 from core.methods import LinkAttack
@@ -42,9 +42,8 @@ class NeighborSums:
 
 def share_neighbor_sums(graph: Graph, pairs: np.ndarray, context: Context) -> NeighborSums:
     """The sums, computed once for all attacks on the same release and pairs."""
-    digest = hashlib.sha256(np.ascontiguousarray(pairs).data).hexdigest()
     return context.share(
-        ("neighbor_sums", graph.content_hash, digest),
+        ("neighbor_sums", graph.content_hash, hash_array(pairs)),
         lambda shared: compute_neighbor_sums(graph, pairs, shared),
     )
 
@@ -52,8 +51,7 @@ def share_neighbor_sums(graph: Graph, pairs: np.ndarray, context: Context) -> Ne
 def compute_neighbor_sums(graph: Graph, pairs: np.ndarray, context: Context) -> NeighborSums:
     """The sums of (k, 2) `pairs`, tile by tile; O(Σ min(d_i, d_j) log d) time, no n×n array."""
     matrix = graph.adjacency
-    strengths = compute_strengths(graph)
-    expected = np.maximum(strengths, 2.0)
+    expected = np.maximum(graph.strengths, 2.0)
     factors = np.stack([np.ones_like(expected), 1 / np.log(expected), 1 / expected], axis=1)
     sums = np.zeros((len(pairs), 4))
     tiles = split_by_work(graph.degrees[pairs].min(axis=1) + 1, TILE)
@@ -64,15 +62,6 @@ def compute_neighbor_sums(graph: Graph, pairs: np.ndarray, context: Context) -> 
         )
         context.progress.update(number + 1, len(tiles), "common neighbours")
     return NeighborSums(*sums.T)
-
-
-def compute_strengths(graph: Graph) -> np.ndarray:
-    """(n,) float64 weighted degrees; the degrees where links have no weights."""
-    if graph.weights is None:
-        return graph.degrees.astype(np.float64)
-    weights = np.repeat(graph.weights.astype(np.float64), 2)
-    strengths = np.bincount(graph.edges.ravel(), weights, minlength=graph.num_nodes)
-    return strengths.astype(np.float64)  # counts, int64, where there are no links
 
 
 class NeighborSumAttack(LinkAttack):

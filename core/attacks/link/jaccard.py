@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
-from core.attacks.link.heuristics import compute_strengths, share_neighbor_sums
+from core.arrays import divide_or_zero
+from core.attacks.link.heuristics import share_neighbor_sums
 from core.context import Context
 from core.methods import LinkAttack, MethodInfo
 from core.release import Release
@@ -31,6 +30,6 @@ class Jaccard(LinkAttack):
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         sums = share_neighbor_sums(release.graph, threat.pairs, context)
-        ends = compute_strengths(release.graph)[threat.pairs]
+        ends = release.graph.strengths[threat.pairs]
         union = ends.sum(axis=1) - sums.overlap
-        return PairScores(np.divide(sums.overlap, union, out=np.zeros(len(union)), where=union > 0))
+        return PairScores(divide_or_zero(sums.overlap, union))

@@ -99,9 +99,8 @@ def _compute_group_factors(release: Release, degrees: np.ndarray, labels: np.nda
     graph, flip = release.graph, _compute_flip(release)
     count = int(labels.max(initial=0)) + 1
     i, j = graph.edges.T
-    weights = np.ones(graph.num_edges) if graph.weights is None else graph.weights
     observed = np.zeros((count, count))
-    np.add.at(observed, (labels[i], labels[j]), weights)
+    np.add.at(observed, (labels[i], labels[j]), graph.link_weights)
     observed = observed + observed.T  # both directions
     sizes = np.bincount(labels, minlength=count).astype(float)
     pairs = np.outer(sizes, sizes) - np.diag(sizes)

@@ -214,8 +214,6 @@ def find_strong_links(graph: Graph) -> np.ndarray:
 
     All links of an unweighted graph; for link probabilities about those above ½.
     """
-    if graph.weights is None:
-        return np.ones(graph.num_edges, bool)
-    weights = graph.weights.astype(np.float64)
+    weights = graph.link_weights
     typical = (weights**2).sum() / max(weights.sum(), 1e-300)
     return np.asarray((weights > 0) & (weights >= 0.5 * typical))

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from core.arrays import divide_or_zero
 from core.attacks.link.similarity import Node2vecAttack
 from core.context import Context
 from core.methods import MethodInfo
@@ -17,7 +18,7 @@ from core.threats import LinkThreat
 def compute_cosines(vectors: np.ndarray, pairs: np.ndarray, tile: int = 65_536) -> np.ndarray:
     """(k,) float64 cosine of each pair's vectors; 0 where one is zero."""
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
-    scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    scale = divide_or_zero(1.0, lengths)
     scores = np.empty(len(pairs))
     for start in range(0, len(pairs), tile):
         i, j = pairs[start : start + tile].T

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 from scipy import sparse
 
 from core.algorithms.fingerprints import count_links_and_triangles
 from core.algorithms.normalize import normalize_adjacency
 from core.algorithms.path_sums import sum_paths
+from core.arrays import divide_or_zero, hash_array
 from core.attacks.link.feature_neighbourhood import compute_neighbourhood_cosines
-from core.attacks.link.heuristics import compute_strengths, share_neighbor_sums
+from core.attacks.link.heuristics import share_neighbor_sums
 from core.attacks.link.katz import compute_largest_eigenvalue
 from core.attacks.link.node2vec_cosine import compute_cosines
 from core.attacks.link.pair_likeness import (
@@ -82,9 +81,8 @@ def describe_pairs(
     and of their neighbourhoods.
     Computed once for all attacks on the same graph and pairs.
     """
-    digest = hashlib.sha256(np.ascontiguousarray(pairs).data).hexdigest()
     return context.share(
-        ("pair_features", graph.content_hash, digest, has_embedding),
+        ("pair_features", graph.content_hash, hash_array(pairs), has_embedding),
         lambda shared: _describe(graph, pairs, shared, has_embedding),
     )
 
@@ -92,11 +90,11 @@ def describe_pairs(
 def _describe(graph: Graph, pairs: np.ndarray, context: Context, has_embedding: bool) -> np.ndarray:
     if not len(pairs):
         return np.zeros((0, len(list_columns(graph, has_embedding))))
-    strengths = compute_strengths(graph)
+    strengths = graph.strengths
     ends = np.sort(strengths[pairs], axis=1)
     sums = share_neighbor_sums(graph, pairs, context)
     union = ends.sum(axis=1) - sums.overlap
-    jaccard = np.divide(sums.overlap, union, out=np.zeros(len(pairs)), where=union > 0)
+    jaccard = divide_or_zero(sums.overlap, union)
     katz, three_paths = compute_path_scores(graph, pairs, context)
     pagerank = compute_pagerank_scores(graph, pairs, RESTART, TOLERANCE, context)
     columns = [
@@ -186,9 +184,9 @@ def describe_ends(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarr
 def _describe_nodes(graph: Graph) -> np.ndarray:
     degrees, triangles = count_links_and_triangles(graph)
     wedges = np.maximum(degrees * (degrees - 1) / 2, 1)
-    strengths = compute_strengths(graph)
+    strengths = graph.strengths
     total = graph.adjacency.astype(np.float64) @ strengths
-    mean_degrees = np.divide(total, strengths, out=np.zeros(graph.num_nodes), where=strengths > 0)
+    mean_degrees = divide_or_zero(total, strengths)
     return np.stack([triangles / wedges, np.log1p(triangles), np.log1p(mean_degrees)], axis=1)
 
 
@@ -202,8 +200,8 @@ def compute_path_scores(
     Network-based prediction of protein interactions, Nature Communications 2019).
     """
     adjacency = sparse.csr_array(graph.adjacency, dtype=np.float64)
-    strengths = compute_strengths(graph)
-    scale = np.divide(1.0, np.sqrt(strengths), out=np.zeros_like(strengths), where=strengths > 0)
+    strengths = graph.strengths
+    scale = divide_or_zero(1.0, np.sqrt(strengths))
     two, three, three_paths = sum_paths(adjacency, scale, pairs, context).T
     beta = DECAY / max(compute_largest_eigenvalue(adjacency, context), 1e-12)
     one = np.asarray(adjacency[pairs[:, 0], pairs[:, 1]]).ravel()

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from core.algorithms.normalize import normalize_adjacency
+from core.arrays import divide_or_zero
 from core.attacks.link.feature_neighbourhood import weigh_features
 from core.attacks.link.node2vec_cosine import compute_cosines
 from core.context import Context
@@ -59,21 +60,14 @@ def describe_likeness(graph: Graph, pairs: np.ndarray, context: Context) -> np.n
 def _compare_neighbours(graph: Graph, context: Context) -> np.ndarray:
     """(n, 4) sum and mean cosine with the neighbours, number and share of unlike ones, by the
     principal directions of the features."""
-    weights = np.ones(graph.num_edges) if graph.weights is None else graph.weights.astype(float)
+    weights, total = graph.link_weights, graph.strengths
     cosines = compute_cosines(share_latent(graph, context)[0], graph.edges)
-    total = _sum_at_ends(graph, weights)
     columns = []
     for values in (weights * cosines, weights * (cosines < UNLIKE)):
-        sums = _sum_at_ends(graph, values)
-        means = np.divide(sums, total, out=np.zeros(len(total)), where=total > 0)
+        sums = graph.sum_at_ends(values)
+        means = divide_or_zero(sums, total)
         columns += [sums, means]
     return np.stack(columns, axis=1)
-
-
-def _sum_at_ends(graph: Graph, values: np.ndarray) -> np.ndarray:
-    """(n,) sum of values (m,) over each node's links."""
-    sums = np.bincount(graph.edges.ravel(), np.repeat(values, 2), minlength=graph.num_nodes)
-    return sums.astype(np.float64)  # counts, int64, where there are no links
 
 
 def describe_clusters(graph: Graph, pairs: np.ndarray, context: Context) -> np.ndarray:

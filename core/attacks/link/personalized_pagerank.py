@@ -9,8 +9,7 @@ import numba
 import numpy as np
 from pydantic import Field
 
-from core.arrays import decode_pairs, pair_codes
-from core.attacks.link.heuristics import compute_strengths
+from core.arrays import decode_pairs, divide_or_zero, pair_codes
 from core.context import Context
 from core.graph import Graph
 from core.methods import LinkAttack, MethodInfo
@@ -59,7 +58,7 @@ def compute_pagerank_scores(
     with fewer links. A walk from an isolated node stays there.
     """
 
-    strengths = compute_strengths(graph)
+    strengths = graph.strengths
     codes, places = np.unique(pair_codes(pairs, graph.num_nodes), return_inverse=True)
     ends = decode_pairs(codes, graph.num_nodes)
     is_swapped = strengths[ends[:, 0]] > strengths[ends[:, 1]]
@@ -88,10 +87,7 @@ def compute_pagerank_scores(
         num_done = min(num_done + batch, len(nodes))
         batch = 2 * batch if perf_counter() - started < REPORT_INTERVAL_S else max(batch // 2, 1)
         context.progress.update(num_done, len(nodes), "PageRank")
-    has_links = strengths[target] > 0
-    reverse = np.divide(
-        strengths[source], strengths[target], out=np.zeros(len(source)), where=has_links
-    )
+    reverse = divide_or_zero(strengths[source], strengths[target])
     scores = np.empty(len(source))
     scores[order] = visits * (1.0 + reverse)
     return scores[places]

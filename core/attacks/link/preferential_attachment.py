@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.attacks.link.heuristics import compute_strengths
 from core.context import Context
 from core.methods import LinkAttack, MethodInfo
 from core.release import Release
@@ -26,5 +25,4 @@ class PreferentialAttachment(LinkAttack):
     """Key of the baseline attacker that it equals where links have no weights."""
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
-        strengths = compute_strengths(release.graph)
-        return PairScores(strengths[threat.pairs].prod(axis=1))
+        return PairScores(release.graph.strengths[threat.pairs].prod(axis=1))

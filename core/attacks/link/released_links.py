@@ -12,6 +12,7 @@ CERTAIN = math.log(999.0)
 """Evidence of a link in a release without a guarantee: error rate 1 in 1,000."""
 
 MAX_EVIDENCE = 100.0
+"""Largest evidence: the exponential of an ε above 709 would overflow."""
 
 
 def compute_evidence(release: Release, pairs: np.ndarray) -> np.ndarray:

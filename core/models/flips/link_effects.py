@@ -47,8 +47,7 @@ class LinkEffects:
         self._graph, self._num_classes, self._context = graph, num_classes, context
         self._inputs = make_inputs(graph, device, "standard")
         self._matrix = PairMatrix(graph.num_nodes, graph.edges, device)
-        weights = np.ones(graph.num_edges) if graph.weights is None else graph.weights
-        self.weights = torch.from_numpy(np.asarray(weights, np.float32).copy()).to(device)
+        self.weights = torch.from_numpy(graph.link_weights.astype(np.float32)).to(device)
         self._encoders: list[Encoder] = []
         self._block = Block.of_graph(graph, "gcn", device)
 

@@ -7,8 +7,10 @@ from scipy import sparse
 from scipy.sparse.linalg import cg
 
 TOLERANCE = 1e-6
+"""Of the residual of a solve, relative to the right-hand side."""
 
 DEGREE_MIN = 2
+"""Smallest degree of the power laws compared, as in Nettack."""
 MAX_RATIO = 0.004
 """Nettack's threshold of the likelihood ratio: 95 % of a χ² with one degree of freedom below."""
 

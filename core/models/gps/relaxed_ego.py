@@ -56,9 +56,7 @@ class RelaxedBlock(Block):
             total = matrix.matmul(values, x if rows is None else x[rows])
             if norm != "row":
                 return total
-            degrees = weights.new_zeros(count).index_add(0, matrix.left, weights)
-            degrees = degrees.index_add(0, matrix.right, weights)
-            return total / degrees.clamp_min(floor)[:, None]
+            return total / matrix.sum_at_ends(weights).clamp_min(floor)[:, None]
 
         self.aggregate = aggregate
 
@@ -117,11 +115,10 @@ class RelaxedEgos:
 
 def link_strengths(graph: Graph, device: str) -> tuple[torch.Tensor, float]:
     """(m,) float32 weights of the links, 1 if it has none, and the smallest positive one."""
-    if graph.weights is None:
-        return torch.ones(graph.num_edges, device=device), 1.0
-    present = graph.weights[graph.weights > 0]
-    weights = torch.from_numpy(graph.weights.astype(np.float32)).to(device)
-    return weights, float(present.min()) if len(present) else 1.0
+    weights = graph.link_weights
+    present = weights[weights > 0]
+    least = float(present.min()) if len(present) else 1.0
+    return torch.from_numpy(weights.astype(np.float32)).to(device), least
 
 
 def _find_slots(graph: Graph, left: np.ndarray, right: np.ndarray, device: str) -> torch.Tensor:

@@ -193,9 +193,7 @@ class RelaxedAttacker:
     def _compute_role_features(self, kept: torch.Tensor) -> torch.Tensor:
         """(n, 2) standardised degree and overlap. The degree follows the shares; the overlap is
         that of the links kept by more than half, without a gradient."""
-        matrix, n = self._matrix, self._graph.num_nodes
-        degrees = kept.new_zeros(n).index_add(0, matrix.left, kept)
-        degrees = degrees.index_add(0, matrix.right, kept)
+        n, degrees = self._graph.num_nodes, self._matrix.sum_at_ends(kept)
         is_kept = (kept.detach() > 0.5).cpu().numpy()
         drawn = self._graph if is_kept.all() else self._graph.with_edges(self._graph.edges[is_kept])
         overlap = torch.from_numpy(compute_role_features(drawn)[:, 1]).to(kept)

@@ -12,7 +12,6 @@ from core.attacks.link.denoising import (
     estimate_link_probabilities,
     share_denoised,
 )
-from core.attacks.link.heuristics import compute_strengths
 from core.attacks.shadow_release import make_shadow_release
 from core.context import Context, SharedWork
 from core.data.splits import draw_released_threat, draw_threats
@@ -141,4 +140,4 @@ def test_an_empty_weighted_release_is_scored(key):
     attack = make_method(key, {}, "link_attack")
     found = attack.score(release, threats.link, Context(Seed(0)))
     assert np.isfinite(found.scores).all()
-    assert compute_strengths(empty).dtype == np.float64
+    assert empty.strengths.dtype == np.float64
