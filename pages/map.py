@@ -119,7 +119,8 @@ def _show_map(graph: Graph, view: AuditView | None) -> None:
     else:
         _show_communities(view, by)
     page.show_exact(summary.exact)
-    left, right = st.columns([3, 2], gap="large")
+    # Beside an opened node its card; else the table has room for all its columns.
+    left, right = st.columns([3, 2 if st.session_state.get("node") else 1], gap="large")
     with left:
         show_table(view, people, by, shown)
     with right:
