@@ -16,6 +16,7 @@ from core.figures.theme import INKS, add_line, add_rule, error_bars, style_figur
 from core.findings.homophily import (
     MECHANISMS,
     NUM_BINS,
+    STEP,
     WHO,
     compute_ghratio_histogram,
     compute_reference_share,
@@ -105,15 +106,15 @@ def ghratio_distributions(
 
 
 def gps_gains(gains: pd.DataFrame, theme: Theme = "light") -> Chart:
-    """Mean advantage of GPS by the ratios of the nodes (`compute_gps_gains`), a line for each
-    mechanism that it routes by."""
+    """Mean advantage of GPS by the nodes' homophily beyond chance (`compute_gps_gains`), a line for
+    each mechanism that it routes by."""
     if gains.empty:
         return make_empty_chart("GPS was not run on the original.", theme, gains)
     figure = go.Figure()
     for (key, who), color, symbol in zip(WHO.items(), OKABE_ITO, CLASS_SYMBOLS, strict=False):
         rows = gains[gains.mechanism == key]
         figure.add_scatter(
-            x=rows.ratio,
+            x=rows.excess,
             y=rows.value,
             error_y=error_bars(rows.value, rows.low, rows.high, color=color),
             mode="lines+markers",
@@ -121,14 +122,15 @@ def gps_gains(gains: pd.DataFrame, theme: Theme = "light") -> Chart:
             line={"color": color, "width": 2},
             marker={"size": 9, "symbol": symbol},
             customdata=rows.n,
-            hovertemplate="ratio about %{x:.1f}: advantage %{y:.2f}, %{customdata:,} nodes"
+            hovertemplate="excess about %{x:.1f}: advantage %{y:.2f}, %{customdata:,} nodes"
             "<extra>%{fullData.name}</extra>",
         )
     style_figure(figure, theme, 360, describe_gps(gains))
     add_rule(figure, theme, "dot", y=0.0, annotation={"text": "base rate", "yanchor": "bottom"})
-    figure.update_xaxes(title_text="Share of own class among them", range=[0, 1])
+    add_rule(figure, theme, "dash", x=0.0, annotation={"text": "chance", "yanchor": "bottom"})
+    figure.update_xaxes(title_text="Share of own class among them, less the class share")
     figure.update_yaxes(title_text="Mean advantage   ↓ safer", nticks=6)
-    note = "Original, nodes at stake in fifths of the ratio; bars: 95 % intervals over nodes."
+    note = f"Original, nodes at stake in steps of {STEP:g}; bars: 95 % intervals over nodes."
     return Chart(figure, gains, note)
 
 

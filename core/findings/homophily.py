@@ -34,31 +34,33 @@ NUM_BINS = 20
 GPS = "gps"
 """Key of the attack that routes each node by its ratios."""
 
-NUM_FIFTHS = 5
+STEP = 0.2
+"""Width of a group of nodes, in excess of the ratio over chance."""
 
 
 def compute_gps_gains(view: AuditView) -> pd.DataFrame:
-    """mechanism, ratio (middle of a fifth of the scale), value, low, high, n: mean advantage of GPS
-    on the original over nodes with such a ratio, with its 95 % interval over nodes.
+    """mechanism, excess (middle of a step), value, low, high, n: mean advantage of GPS on the
+    original over nodes whose ratio exceeds their class share by so much, with its 95 % interval
+    over nodes. The excess, because ratio and base rate both follow the class share.
 
     The first form of the attack on the main private column; none where it did not run. Groups
     smaller than `MIN_GROUP` are left out.
     """
-    parts = ((release, attack) for release, attack in view.nodes.parts if release == ORIGINAL)
-    found = [pair for pair in parts if (pair[1].key, *pair[1].secret) == (GPS, "attribute", "")]
-    columns, rows = ["mechanism", "ratio", "value", "low", "high", "n"], []
-    if found:
-        part = view.nodes.parts[found[0]]
+    parts = (pair for pair in view.nodes.parts if pair[0] == ORIGINAL)
+    found = next((p for p in parts if (p[1].key, *p[1].secret) == (GPS, "attribute", "")), None)
+    columns, rows = ["mechanism", "excess", "value", "low", "high", "n"], []
+    if found is not None:
+        part = view.nodes.parts[found]
         gains = pd.Series(part.advantage, view.nodes.names.take(part.nodes))
         profile = view.profile[view.profile.release == ORIGINAL].set_index("node")
         for key in WHO:
-            ratios = profile[f"ghratio_{key}"].reindex(gains.index).dropna()
-            places = np.minimum((ratios * NUM_FIFTHS).astype(int), NUM_FIFTHS - 1)
-            for place, own in gains[ratios.index].groupby(places):
+            excess = profile[f"ghratio_{key}"] - profile.class_share.astype(float)
+            excess = excess.reindex(gains.index).dropna()
+            for place, own in gains[excess.index].groupby(np.floor(excess / STEP)):
                 if len(own) >= MIN_GROUP:
                     half = 1.96 * own.std() / math.sqrt(len(own))
                     ends = own.mean(), own.mean() - half, own.mean() + half
-                    rows.append((key, (place + 0.5) / NUM_FIFTHS, *ends, len(own)))
+                    rows.append((key, (place + 0.5) * STEP, *ends, len(own)))
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -74,10 +76,9 @@ def describe_gps(gains: pd.DataFrame) -> str:
     if not ends:
         return ""
     difference, noise, who, first, last = max(ends, key=lambda end: abs(end[0]))
-    told = f"{format_row(last)} where most {who} share the value, {format_row(first)} where few do"
-    if abs(difference) > noise:
-        return f"Advantage of GPS: {told}."
-    return f"Advantage of GPS: {told}, which is within noise."
+    told = f"{format_row(last)} where the most {who} share the value beyond chance"
+    told += f", {format_row(first)} where the fewest do"
+    return f"Advantage of GPS: {told}{'' if abs(difference) > noise else ', within noise'}"
 
 
 def compute_ghratio_histogram(

@@ -99,9 +99,8 @@ def test_gains_of_gps_are_means_over_nodes_of_like_ratio(view):
     rows = view.profile[view.profile.release == "original"].set_index("node")
     assert set(table.mechanism) == {"proximity", "role"}
     for row in table.itertuples():
-        ratios = rows[f"ghratio_{row.mechanism}"].reindex(view.nodes.names).to_numpy(float)
-        low, high = row.ratio - 0.1, row.ratio + 0.1
-        own = gains[[low - 1e-9 <= r < high - 1e-9 or (r == 1 and high > 0.99) for r in ratios]]
+        ratios = (rows[f"ghratio_{row.mechanism}"] - rows.class_share).reindex(view.nodes.names)
+        own = gains[[row.excess - 0.1 <= r < row.excess + 0.1 for r in ratios]]
         assert row.n == len(own) >= 10
         assert row.value == pytest.approx(own.mean())
         assert row.high - row.value == pytest.approx(1.96 * own.std(ddof=1) / len(own) ** 0.5)
@@ -119,11 +118,11 @@ def test_what_gps_gains_by_homophily_is_told_only_beyond_noise(view):
     assert len(parts) == 2
     text = describe_gps(table)
     assert f"{parts.value.iloc[-1]:.2f} [" in text
-    assert "where most neighbours share the value" in text
+    assert "where the most neighbours share the value beyond" in text
     assert "noise" not in text
     assert gps_gains(table).title == text
     flat = compute_gps_gains(attack_by_gps(view, noise))
-    assert describe_gps(flat).endswith("which is within noise.")
+    assert describe_gps(flat).endswith(", within noise")
 
 
 def test_a_ratio_that_no_node_has_takes_no_panel(view):
