@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import hypergeom
 
 from core.audit.results.node_risks import NODE_COLUMNS
+from core.findings.people import Secret
 from core.findings.people_map import (
     NodeFilter,
     compute_communities,
@@ -248,3 +249,22 @@ def test_degrees_to_choose_between_are_few_and_cover_all():
     ]
     assert list_degrees(people.assign(links=[5, 5, 7, 8, 5, 50])) == [5, 10, 20, 50]
     assert list_degrees(people.assign(links=4)) == [4]
+
+
+def test_the_map_of_one_secret_shows_its_attacker_alone():
+    """Where re-identification finds everybody, all others were hidden behind it."""
+    graph = two_communities()
+    view, side = make_view(graph), graph.attribute("private").codes
+    (link,) = {attack.secret for _, attack in view.nodes.parts if attack.threat == "link"}
+    secret = Secret(*link)
+    table = compute_people(graph, side, view.nodes, secret=secret)
+    found = view.nodes.find_headline("original", secret)
+    np.testing.assert_array_equal(table.advantage, found.place("advantage", SIZE))
+    assert {attack.threat for attack in table.attack.dropna()} == {"link"}
+    first = summarize_map(table, secret=secret).cards[0]
+    assert first.title == "People exposed to link inference"
+    assert first.detail.startswith("advantage above 0.2 under link inference")
+    table.loc[:, ["advantage", "sure"]] = 0.0
+    assert summarize_map(table, secret=secret).sentence == (
+        "No person is exposed to link inference."
+    )

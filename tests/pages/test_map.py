@@ -7,7 +7,7 @@ import json
 import pytest
 
 from core.audit.jobs.job import run_job
-from core.audit.jobs.layout import LayoutJobs, LayoutRequest
+from core.audit.jobs.layout import LayoutJobs, LayoutRequest, lay_out
 from core.audit.results.view import JobProgress
 from core.audit.store.states import State
 from core.errors import InputError
@@ -16,7 +16,7 @@ from tests.pages.conftest import OpenApp
 from tests.pages.test_pages import texts
 
 
-def lay_out(service, graph_hash: str) -> str:
+def run_layout(service, graph_hash: str) -> str:
     """Compute the places in this process, as a worker would."""
     jobs, request = service.layouts, LayoutRequest(graph_hash=graph_hash)
     key = jobs.find_key(request, None)
@@ -29,7 +29,7 @@ def lay_out(service, graph_hash: str) -> str:
 def placed(audited) -> str:
     service, audit_id = audited
     graph_hash = service.get_view(audit_id).spec.graph_hash
-    lay_out(service, graph_hash)
+    run_layout(service, graph_hash)
     return graph_hash
 
 
@@ -41,12 +41,14 @@ def test_places_are_kept_by_the_graphs_hash(audited, placed: str) -> None:
     key = jobs.start(placed)  # done and kept: nothing is submitted
     assert jobs.get(key).state is State.DONE
     assert (layout.positions == audited[0].layouts.load(placed).positions).all()
+    again = lay_out(audited[0].load_graph(placed))  # stored by distance, shown apart
+    assert (layout.positions == again.positions).all()
 
 
 def test_places_of_a_deleted_graph_go(audited) -> None:
     service = audited[0]
     graph_hash = service.get_view(audited[1]).spec.graph_hash
-    lay_out(service, graph_hash)
+    run_layout(service, graph_hash)
     service.layouts.forget_graph(graph_hash)
     assert service.layouts.find(graph_hash) is None
     with pytest.raises(InputError, match="draw it again"):

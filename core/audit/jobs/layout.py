@@ -23,10 +23,10 @@ from core.seeding import Seed
 
 def lay_out(graph: Graph) -> Layout:
     """Positions and communities, seeded by the graph's content hash alone."""
-    return _separate(_compute_arrays(graph))
+    return _separate(compute_arrays(graph))
 
 
-def _compute_arrays(graph: Graph, progress: Progress | None = None) -> dict[str, np.ndarray]:
+def compute_arrays(graph: Graph, progress: Progress | None = None) -> dict[str, np.ndarray]:
     """What is stored: positions by distance alone, and communities."""
     from core.algorithms.communities import find_communities  # compiled loops: when asked for
     from core.algorithms.layout import compute_layout
@@ -111,7 +111,7 @@ class LayoutJobs(Jobs[LayoutRequest, JobProgress]):
 
     @classmethod
     def compute(cls, request: LayoutRequest, job: JobContext) -> dict[str, Any]:
-        arrays = _compute_arrays(job.store.load_graph(request.graph_hash), job.progress)
+        arrays = compute_arrays(job.store.load_graph(request.graph_hash), job.progress)
         job.save_arrays(arrays)
         return {"num_communities": int(arrays["communities"].max()) + 1}
 
