@@ -8,7 +8,7 @@ from core.audit.results.view import AuditView
 from core.figures import ghratios
 from core.figures.proximity import pair_profile
 from core.findings.glossary import explain_term
-from core.findings.homophily import explain_missing_ratios, summarize_homophily
+from core.findings.homophily import compute_gps_gains, explain_missing_ratios, summarize_homophily
 from core.findings.pair_profile import answer_pair_profile
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
@@ -48,6 +48,11 @@ def _show_ratios(view: AuditView) -> None:
     )
     page.show_exact(summary.exact)
     contents = {"Neighbours against role peers": lambda: _show_scatter(view, releases)}
+    gains = cache.remember(view, lambda: compute_gps_gains(view))
+    if not gains.empty:
+        contents["What GPS makes of it"] = lambda: show_cached_chart(
+            view, lambda theme: ghratios.gps_gains(compute_gps_gains(view), theme), "gps-gains"
+        )
     if view.spec.threats.has_links:
         contents["Endpoints of withheld links"] = lambda: _show_pairs(view)
     page.show_tabs("homophily-tabs", contents)

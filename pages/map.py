@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from core.audit.results.view import AuditView
 from core.audit.store.states import State
 from core.errors import AuditError
 from core.figures.node_map import community_map, people_map
-from core.findings.people_map import COLOR_TITLES, MAX_PEOPLE, Color, list_colors
+from core.findings.exposure import AT_LEAST
+from core.findings.people_map import (
+    COLOR_TITLES,
+    MAX_PEOPLE,
+    Color,
+    NodeFilter,
+    list_colors,
+    list_degrees,
+)
 from core.findings.tables import list_made
 from core.graph import Graph
 from core.release import ORIGINAL
@@ -18,10 +28,11 @@ from core.words import begin_sentence, count_noun
 from pages.ui import cache, job, page, service, session
 from pages.ui.chart import show_chart
 from pages.ui.map_data import (
+    list_map_secrets,
     load_communities,
     load_community_links,
     load_everybody,
-    load_gathering,
+    load_labels,
     load_layout,
     load_people,
     load_side,
@@ -36,6 +47,7 @@ AUTOMATIC = 20_000
 """Number of nodes up to which the layout starts without being asked for."""
 
 NO_RELEASE = "none"
+ANY = "Any secret"
 HOW_TO = (
     "Drag to move, scroll to zoom, click a point to open it. Box and lasso (above the map) select "
     "several, which are listed below."
@@ -44,10 +56,8 @@ CONFIG = {
     "displaylogo": False,
     "displayModeBar": True,
     "scrollZoom": True,
-    "modeBarButtons": [
-        ["pan2d", "select2d", "lasso2d"],
-        ["zoomIn2d", "zoomOut2d", "resetScale2d", "toImage"],
-    ],
+    # A list of all buttons would leave out the one for full screen, which Streamlit adds.
+    "modeBarButtonsToRemove": ["zoom2d", "autoScale2d"],
 }
 
 
@@ -98,17 +108,21 @@ def _show_map(graph: Graph, view: AuditView | None) -> None:
         page.show_error(error)
         st.button("Draw the map again", key="map-start")
         return
-    people = load_people(view, ORIGINAL)
-    page.show_summary(load_summary(view))
+    people, summary = load_people(view, ORIGINAL), load_summary(view)
+    page.show_summary(summary, exact_below=True)
     is_small = graph.num_nodes <= MAX_PEOPLE
     by, beside, only_changes = _choose(view, list_colors(people), is_small)
+    shown = None
     if is_small:
-        _show_people(graph, view, by, beside, only_changes)
+        shown = _choose_nodes(view, people)
+        _show_people(graph, view, by, beside, only_changes, shown)
     else:
         _show_communities(view, by)
-    left, right = st.columns([3, 2], gap="large")
+    page.show_exact(summary.exact)
+    # Beside an opened node its card; else the table has room for all its columns.
+    left, right = st.columns([3, 2 if st.session_state.get("node") else 1], gap="large")
     with left:
-        show_table(view, people, by)
+        show_table(view, people, by, shown)
     with right:
         show_search("map-find", lambda: graph, _open)
         node = st.session_state.get("node")
@@ -149,18 +163,66 @@ def _choose(
     return by, None if beside == NO_RELEASE else beside, by == "change"
 
 
+def _choose_nodes(view: AuditView | None, people: pd.DataFrame) -> np.ndarray | None:
+    """Ask for the secret and which nodes to show; (n,) bool, or None for all."""
+    graph_key, degrees = st.session_state["graph"][:12], list_degrees(people)
+    keep: dict[str, Any] = {"persist_state": "session"}
+    with st.container(horizontal=True, vertical_alignment="center", key="map-filters"):
+        secrets = list_map_secrets(view)
+        if view is not None and secrets:
+            column = view.spec.threats.private
+            st.selectbox(
+                "Secret",
+                [ANY, *secrets],
+                format_func=lambda key: secrets[key].name(column) if key in secrets else key,
+                key="map-secret",
+                label_visibility="collapsed",
+                width=260,
+                **keep,
+            )
+        is_exposed = bool(people.advantage.notna().any()) and st.toggle(
+            "Exposed only", key="map-exposed", help=AT_LEAST, **keep
+        )
+        with st.popover("Filter", icon=":material/filter_list:"):
+            names = [name for name in sorted(people["class"].unique()) if name]
+            classes = names and st.multiselect(
+                "Class", names, key=f"map-classes-{graph_key}", **keep
+            )
+            communities = st.multiselect(
+                "Community",
+                list(people.community.value_counts().index),
+                key=f"map-groups-{graph_key}",
+                **keep,
+            )
+            links = len(degrees) > 1 and st.select_slider(
+                "Links of a node",
+                degrees,
+                (degrees[0], degrees[-1]),
+                key=f"map-links-{graph_key}",
+                **keep,
+            )
+    chosen = NodeFilter(tuple(classes), tuple(communities), links or None, is_exposed)
+    shown = chosen.find(people)
+    return None if shown.all() else shown
+
+
 def _show_people(
-    graph: Graph, view: AuditView | None, by: Color, beside: str | None, only_changes: bool
+    graph: Graph,
+    view: AuditView | None,
+    by: Color,
+    beside: str | None,
+    only_changes: bool,
+    shown: np.ndarray | None,
 ) -> None:
     layout = load_layout(st.session_state["graph"])
     sides = [load_side(view, ORIGINAL)]
     if beside is not None:
         sides.append(load_side(view, beside, only_changes))
     numbers = cache.load_graph(st.session_state["graph"]).index
-    searched = st.session_state.get("map-find")
-    focus = numbers.get(st.session_state.get("map-focus", "")) if searched else None
-    marked = load_gathering(view)
-    chart = people_map(sides, layout.positions, by, current_theme(), focus, marked)
+    node = st.session_state.get("node")
+    is_near = node is not None and node == st.session_state.get("map-focus")
+    opened = numbers.get(node or "")
+    chart = people_map(sides, layout.positions, by, current_theme(), shown, opened, is_near)
     show_chart(
         chart,
         "people-map",
@@ -168,13 +230,13 @@ def _show_people(
         on_select=lambda: _take_people(graph),
         selection_mode=("points", "box", "lasso"),
     )
-    st.caption(HOW_TO)
+    st.caption(f"{HOW_TO} Full screen: the last button above the map.")
 
 
 def _show_communities(view: AuditView | None, by: Color) -> None:
     table, places = load_communities(view)
     links = load_community_links(st.session_state["graph"])
-    chart = community_map(table, places, links, by, current_theme(), load_gathering(view))
+    chart = community_map(table, places, links, by, current_theme(), load_labels(view))
     show_chart(
         chart,
         "community-map",

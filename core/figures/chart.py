@@ -48,4 +48,4 @@ def make_empty_chart(message: str, theme: Theme, table: pd.DataFrame | None = No
     style_figure(figure, theme, 240)
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
-    return Chart(figure, pd.DataFrame() if table is None else table, "")
+    return Chart(figure, pd.DataFrame() if table is None else table, message)

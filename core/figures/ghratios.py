@@ -12,12 +12,15 @@ from plotly.subplots import make_subplots
 from core.audit.asked.release_info import list_short_titles
 from core.audit.results.view import AuditView
 from core.figures.chart import Chart, make_empty_chart
-from core.figures.theme import INKS, add_line, add_rule, style_figure, title_panel
+from core.figures.theme import INKS, add_line, add_rule, error_bars, style_figure, title_panel
 from core.findings.homophily import (
     MECHANISMS,
     NUM_BINS,
+    STEP,
+    WHO,
     compute_ghratio_histogram,
     compute_reference_share,
+    describe_gps,
 )
 from core.findings.palette import OKABE_ITO, Theme, escape_text, fade, release_color
 from core.findings.tables import list_releases
@@ -46,10 +49,14 @@ def ghratio_distributions(
         return make_empty_chart("No homophily ratios yet.", theme, table)
     made = [view.get_release(release) for release in list_releases(profile)]
     colors, titles = release_color(made), list_short_titles(made)
-    figure = make_subplots(len(MECHANISMS), 1, shared_xaxes=True, vertical_spacing=0.06)
+    shown = [name for name in MECHANISMS if name in set(table.mechanism)]
+    figure = make_subplots(len(shown), 1, shared_xaxes=True, vertical_spacing=0.13)
     share = compute_reference_share(profile)
-    for row, name in enumerate(MECHANISMS, start=1):
+    for row, name in enumerate(shown, start=1):
         for release, rows in table[table.mechanism == name].groupby("release", sort=False):
+            # Half a bin at either end, so that the first and the last are drawn as wide as others.
+            rows = rows.iloc[[0, *range(len(rows)), -1]].reset_index(drop=True)
+            rows.loc[[0, len(rows) - 1], "ratio"] = 0.0, 1.0
             is_original = release == ORIGINAL
             add_line(
                 figure,
@@ -70,13 +77,13 @@ def ghratio_distributions(
             )
         chance = {"text": f"chance {share:.2f}", "yanchor": "bottom"} if row == 1 else None
         add_rule(figure, theme, "dash", x=share, row=row, col=1, annotation=chance)
-    style_figure(figure, theme, PANEL_PX * len(MECHANISMS) + 120, _describe_ratios(profile))
+    style_figure(figure, theme, PANEL_PX * len(shown) + 120, _describe_ratios(profile))
     figure.update_layout(legend={"y": 1.08}, margin={"t": figure.layout.margin.t + 26})
-    for row, title in enumerate(MECHANISMS.values(), start=1):
-        title_panel(figure, row, title, theme, 0.01, "top")
+    for row, name in enumerate(shown, start=1):
+        title_panel(figure, row, MECHANISMS[name], theme, 0, "bottom")
     figure.update_xaxes(range=[0, 1])
     axis = "Share of own class among them, safest at chance"
-    figure.update_xaxes(title_text=axis, row=len(MECHANISMS), col=1)
+    figure.update_xaxes(title_text=axis, row=len(shown), col=1)
     figure.update_yaxes(ticksuffix=" %", rangemode="tozero", nticks=4)
     known = profile.release[profile.ghratio_combined.notna()].value_counts()  # one row a node
     note = (
@@ -85,6 +92,35 @@ def ghratio_distributions(
         f"Dashed: mean class share {share:.2f}."
     )
     return Chart(figure, table, note)
+
+
+def gps_gains(gains: pd.DataFrame, theme: Theme = "light") -> Chart:
+    """Mean advantage of GPS by the nodes' homophily beyond chance (`compute_gps_gains`), a line for
+    each mechanism that it routes by."""
+    if gains.empty:
+        return make_empty_chart("GPS was not run on the original.", theme, gains)
+    figure = go.Figure()
+    for (key, who), color, symbol in zip(WHO.items(), OKABE_ITO, CLASS_SYMBOLS, strict=False):
+        rows = gains[gains.mechanism == key]
+        figure.add_scatter(
+            x=rows.excess,
+            y=rows.value,
+            error_y=error_bars(rows.value, rows.low, rows.high, color=color),
+            mode="lines+markers",
+            name=who,
+            line={"color": color, "width": 2},
+            marker={"size": 9, "symbol": symbol},
+            customdata=rows.n,
+            hovertemplate="excess about %{x:.1f}: advantage %{y:.2f}, %{customdata:,} nodes"
+            "<extra>%{fullData.name}</extra>",
+        )
+    style_figure(figure, theme, 360, describe_gps(gains))
+    add_rule(figure, theme, "dot", y=0.0, annotation={"text": "base rate", "yanchor": "bottom"})
+    add_rule(figure, theme, "dash", x=0.0, annotation={"text": "chance", "yanchor": "bottom"})
+    figure.update_xaxes(title_text="Share of own class among them, less the class share")
+    figure.update_yaxes(title_text="Mean advantage   ↓ safer", nticks=6)
+    note = f"Original, nodes at stake in steps of {STEP:g}; bars: 95 % intervals over nodes."
+    return Chart(figure, gains, note)
 
 
 def _describe_ratios(profile: pd.DataFrame) -> str:
@@ -149,10 +185,11 @@ def mechanism_scatter(view: AuditView, release: str = ORIGINAL, theme: Theme = "
     style_figure(figure, theme, 460, title, clickmode="event+select", dragmode="select")
     if len(classes) > MAX_IN_A_ROW:
         figure.update_layout(legend={"orientation": "v", "x": 1.02, "y": 1, "yanchor": "top"})
-    shares = table[["class", "class_share"]].drop_duplicates("class")
+    shares = table[["class", "class_share"]].drop_duplicates("class").dropna()
     if len(shares) <= 4:
-        for share in shares.class_share.dropna().unique():
-            add_rule(figure, theme, "dash", x=share, y=share)
+        for name, share in shares.itertuples(index=False):
+            color = OKABE_ITO[classes.index(str(name)) % len(OKABE_ITO)]
+            add_rule(figure, theme, "dash", x=share, y=share, line_color=color)
     figure.update_xaxes(
         title_text="Neighbours of own class, safest at the class share", range=[-0.03, 1.03]
     )
@@ -161,4 +198,4 @@ def mechanism_scatter(view: AuditView, release: str = ORIGINAL, theme: Theme = "
     )
     note = f"{len(table):,} nodes with both ratios"
     note += f", one in {step} drawn" if step > 1 else ""
-    return Chart(figure, table, note + "; dashed: class shares.")
+    return Chart(figure, table, note + "; dashed: class shares, in the colour of the class.")

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from core.attribute import Attribute
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import shorten_names, style_figure
-from core.findings.palette import ORIGINAL_GREY, Theme, escape_text
+from core.findings.palette import AMOUNT_SCALE, Theme, escape_text
 from core.findings.profile import compute_degree_counts, list_log_ticks
 from core.graph import Graph
 from core.words import count_noun, format_percent
@@ -30,7 +30,7 @@ def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
             x=shown.degree.to_numpy(),
             y=100 * shown.share_at_least.to_numpy(),
             mode="lines+markers",
-            line={"shape": "vh", "color": ORIGINAL_GREY, "width": 1.5},
+            line={"shape": "vh", "color": AMOUNT_SCALE[3], "width": 1.5},
             marker={"size": 5},
             customdata=shown.nodes.to_numpy(),
             hovertemplate="%{y:.3~g} % of the nodes have at least %{x} links"
@@ -89,7 +89,7 @@ def class_bars(attribute: Attribute, theme: Theme = "light") -> Chart:
             x=shown.nodes.to_numpy(),
             y=[escape_text(text) for text in shorten_names(shown["class"], 28)],
             orientation="h",
-            marker={"color": ORIGINAL_GREY},
+            marker={"color": AMOUNT_SCALE[3]},
             text=[format_percent(share) for share in shown.share],
             textposition="outside",
             cliponaxis=False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,38 +38,52 @@ class Place:
     def needs_leader(self) -> bool:
         return max(abs(self.dx), abs(self.dy)) > NEAR
 
-    def box(self, point: np.ndarray, width: float) -> np.ndarray:
-        """left, top, right, bottom of the label of a point."""
+    @property
+    def anchor(self) -> dict[str, Any]:
+        """What places a Plotly annotation so: its arrow is the leader."""
+        side = {1: "left", 0: "center", -1: "right"}[self.side]
+        place = {"ax": self.dx, "ay": self.dy, "xanchor": side, "yanchor": "middle"}
+        return {**place, "showarrow": True, "arrowhead": 0, "arrowwidth": 1}
+
+    def box(self, point: np.ndarray, text: str) -> np.ndarray:
+        """left, top, right, bottom of the label of a point, in lines of the text."""
+        lines = text.split("\n")
+        width, height = CHAR_WIDTH * max(map(len, lines)), LINE_HEIGHT * len(lines)
         x, y = point[0] + self.dx, point[1] + self.dy
         left = {1: x, -1: x - width, 0: x - width / 2}[self.side]
-        return np.array([left, y - LINE_HEIGHT / 2, left + width, y + LINE_HEIGHT / 2])
+        return np.array([left, y - height / 2, left + width, y + height / 2])
 
 
 PLACES = tuple(
     Place(direction[0] * distance, direction[1] * distance, direction[0])
-    for distance in DISTANCES
-    for direction in DIRECTIONS
+    for distance in (0.0, *DISTANCES)
+    for direction in (DIRECTIONS if distance else ((0, 0),))
 )
+"""The first, on the point, is free where points have no marker."""
 
 
 def place_labels(
     points: Sequence[np.ndarray],
     texts: Sequence[str],
     sizes: Sequence[tuple[float, float]],
-    whiskers: Sequence[np.ndarray],
-    lines: Sequence[np.ndarray],
+    whiskers: Sequence[np.ndarray] = (),
+    lines: Sequence[np.ndarray] = (),
+    marker: float = MARKER,
 ) -> list[Place | None]:
     """A place for the label of each point, None if there is none; earlier points choose first.
 
     A chart's width changes with its window, so several sizes may be given: a place is free in all.
     points    per size: (k, 2) pixels from the upper left
-    texts     labels (k), "" for a point without
+    texts     labels (k) in lines, "" for a point without
     sizes     per size: width and height of the plot
     whiskers  per size: (k, 4) left, top, right, bottom of each point's whiskers
     lines     per size: (l,) x of the vertical lines through the plot
+    marker    half the side of a marker's square; 0: a label may cover points
     """
+    whiskers = whiskers or [np.full((len(chart), 4), np.nan) for chart in points]
+    lines = lines or [np.empty(0)] * len(points)
     taken: list[list[np.ndarray]] = [
-        [np.array([x - MARKER, y - MARKER, x + MARKER, y + MARKER]) for x, y in chart]
+        [np.array([x - marker, y - marker, x + marker, y + marker]) for x, y in chart if marker]
         for chart in points
     ]
     found: list[Place | None] = []
@@ -76,7 +91,7 @@ def place_labels(
         best: Place | None = None
         least = np.inf
         for place in PLACES if text else ():
-            boxes = [place.box(chart[index], CHAR_WIDTH * len(text)) for chart in points]
+            boxes = [place.box(chart[index], text) for chart in points]
             charts = zip(boxes, taken, sizes, strict=True)
             if not all(_is_free(box, boxed, size) for box, boxed, size in charts):
                 continue
@@ -90,13 +105,13 @@ def place_labels(
         found.append(best)
         if best is not None:
             for chart, boxed in zip(points, taken, strict=True):
-                boxed.append(best.box(chart[index], CHAR_WIDTH * len(text)))
+                boxed.append(best.box(chart[index], text))
     return found
 
 
 def _is_free(box: np.ndarray, taken: list[np.ndarray], size: tuple[float, float]) -> bool:
     inside = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] and box[3] <= size[1]
-    return bool(inside) and not _overlap(box, np.array(taken)).any()
+    return bool(inside) and not _overlap(box, np.reshape(taken, (-1, 4))).any()
 
 
 def _count_crossed(box: np.ndarray, points: np.ndarray, crosses: np.ndarray) -> int:

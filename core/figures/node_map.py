@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from hashlib import blake2b
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from PIL import Image
 from plotly.subplots import make_subplots
 
-from core.algorithms.line_density import count_crossings, shade_density
 from core.figures.chart import Chart, make_empty_chart
+from core.figures.label_places import place_labels
+from core.figures.link_image import SPAN, Drawing, encode_links
 from core.figures.theme import INKS, style_figure
 from core.findings.palette import (
     ADDED_BLUE,
@@ -29,16 +25,17 @@ from core.findings.palette import (
     escape_text,
     risk_colorscale,
 )
-from core.findings.people_map import GROUPED, MAX_COMMUNITIES, Color, find_amounts, has_intervals
+from core.findings.people_map import (
+    GROUPED,
+    MAX_COMMUNITIES,
+    Color,
+    Label,
+    find_amounts,
+    has_intervals,
+)
 from core.words import cut_text
 
 HEIGHT = 600
-PIXELS = 1600
-"""Side length of the density image: sharp on a large screen and after zooming in twice."""
-
-MAX_LABELS = 8
-"""Number of communities labelled on the map."""
-
 MAX_NAME = 40
 _BAR_TITLES: dict[Color, str] = {
     "advantage": "Advantage   ← safer",
@@ -46,23 +43,28 @@ _BAR_TITLES: dict[Color, str] = {
     "links": "Links of a node",
     "change": "Links changed, of those before",
 }
-LEAST_SPAN = 0.02
+LEASTSPAN = 0.02
 """Smallest upper end of the colour scale."""
 
-_SPAN = 1.08
 _CLOSE = 0.12
 """Half the side of the area shown around a node that was searched for."""
 
 
+PLOT_SIZES = {1: ((640.0, 510.0), (1040.0, 510.0)), 2: ((330.0, 330.0), (498.0, 498.0))}
+"""Number of pictures → size of each in pixels, at 1024 and 1440, at which no labels overlap."""
+
+
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One picture: its title, its nodes in a release, and links to draw."""
+    """One picture: its title, its nodes in a release, links to draw, and communities to name
+    (`label_communities`)."""
 
     title: str
     people: pd.DataFrame
     edges: np.ndarray
     lost: np.ndarray | None = None
     gained: np.ndarray | None = None
+    labels: Sequence[Label] = ()
 
 
 def people_map(
@@ -70,39 +72,43 @@ def people_map(
     positions: np.ndarray,
     by: Color = "advantage",
     theme: Theme = "light",
-    focus: int | None = None,
-    marked: int | None = None,
+    shown: np.ndarray | None = None,
+    opened: int | None = None,
+    is_near: bool = False,
 ) -> Chart:
     """Points at `positions` (n, 2), one picture per side, zoomed together.
 
     people of a side: `compute_people`, in the order of the positions. The `customdata` of a point
     is its number. All links are in the image below the points; a side with lost and gained links
-    shows those instead. focus: a node to ring and zoom to, with its links as lines. marked: a
-    community that is named on the picture in any colouring.
+    shows those instead. shown: (n,) bool, nodes to draw, by default all. opened: a node to ring,
+    with its links as lines and its neighbours before all others; is_near: zoom to it.
     """
     if not sides or sides[0].people.empty:
         return make_empty_chart("Nobody to draw.", theme)
     figure = _make_sides([side.title for side in sides], theme)
     names = _list_groups(sides[0].people, by) if by in GROUPED else []
     top = _find_top(sides, by)
+    is_shown = np.ones(len(positions), bool) if shown is None else shown
     for column, side in enumerate(sides, 1):
         at = {"row": 1, "col": column}
         _add_links(figure, side, positions, theme, column)
-        if focus is not None:
-            own = side.edges[(side.edges == focus).any(axis=1)]
+        own = side.edges[(side.edges == opened).any(axis=1)]
+        if opened is not None:
             figure.add_trace(_lines(own, positions, INKS[theme].text, 0.7), **at)
-        for trace in _list_points(side.people, positions, by, names, top, theme, column == 1):
+        people = side.people[is_shown | side.people.number.isin(own.ravel()).to_numpy()]
+        for trace in _list_points(people, positions, by, names, top, theme, column == 1):
+            if opened is not None:
+                near = np.isin(trace.customdata, [*own.ravel(), opened])
+                trace.selectedpoints = np.flatnonzero(near)
             figure.add_trace(trace, **at)
-        if focus is not None:
-            figure.add_trace(_ring(positions[focus], theme), **at)
-        labels = {name: name for name in names[:MAX_LABELS]} if by == "community" else {}
-        labels |= {} if marked is None else {str(marked): f"community {marked}"}
-        for name, text in labels.items():
-            own = side.people.number[side.people.community == int(name)]
-            _label(figure, np.median(positions[own.to_numpy()], axis=0), text, theme, column)
-    _set_range(figure, None if focus is None else positions[focus])
-    table = pd.concat([side.people.assign(release=side.title) for side in sides])
-    return Chart(figure, table.drop(columns="number"), _describe(sides))
+        if opened is not None:
+            figure.add_trace(_ring(positions[opened], theme), **at)
+        members = [side.people.number[side.people.community == c] for c, *_ in side.labels]
+        middles = [np.median(positions[each], axis=0) for each in members]
+        _add_labels(figure, side.labels, middles, len(sides), theme, column)
+    _set_range(figure, positions[opened] if is_near and opened is not None else None)
+    table = pd.concat([side.people[is_shown].assign(release=side.title) for side in sides])
+    return Chart(figure, table.drop(columns="number"), _describe(sides, int(is_shown.sum())))
 
 
 def community_map(
@@ -111,12 +117,12 @@ def community_map(
     links: np.ndarray,
     by: Color = "advantage",
     theme: Theme = "light",
-    marked: int | None = None,
+    labels: Sequence[Label] = (),
 ) -> Chart:
     """One bubble per community (`compute_communities`), its area proportional to its size.
 
     places  (c, 2), one row per community in the table's order; links (k, 2) row numbers of strongly
-    connected ones. The `customdata` of a bubble is its community. marked: one that is named.
+    connected ones. The `customdata` of a bubble is its community. labels: those to name.
     """
     table = communities.head(MAX_COMMUNITIES)
     if table.empty:
@@ -131,7 +137,7 @@ def community_map(
         "color": values.fillna(0).to_numpy(float),
         "colorscale": _choose_scale(is_risk, theme),
         "cmin": 0,
-        "cmax": max(float(values.max()), LEAST_SPAN) if values.notna().any() else 1,
+        "cmax": max(float(values.max()), LEASTSPAN) if values.notna().any() else 1,
         "colorbar": _bar("Mean advantage" if is_risk else "Links a node"),
         "line": {"width": 1, "color": INKS[theme].muted},
         "opacity": 0.9,
@@ -155,8 +161,9 @@ def community_map(
         row=1,
         col=1,
     )
-    for place in places[: len(table)][(table.community == marked).to_numpy()]:
-        _label(figure, place, f"community {marked}", theme, 1)
+    row = dict(zip(table.community, places, strict=False))
+    named = [label for label in labels if label[0] in row]
+    _add_labels(figure, named, [row[label[0]] for label in named], 1, theme, 1)
     _set_range(figure, None)
     note = f"{communities.people.sum():,} nodes as {len(table):,} communities"
     if len(table) < len(communities):
@@ -190,7 +197,7 @@ def _make_sides(titles: Sequence[str], theme: Theme) -> go.Figure:
 
 def _set_range(figure: go.Figure, focus: np.ndarray | None) -> None:
     middle = (0.0, 0.0) if focus is None else (float(focus[0]), float(focus[1]))
-    half = _SPAN if focus is None else _CLOSE
+    half = SPAN if focus is None else _CLOSE
     figure.update_xaxes(range=[middle[0] - half, middle[0] + half])
     figure.update_yaxes(range=[middle[1] - half, middle[1] + half])
 
@@ -204,11 +211,11 @@ def _add_links(
         layers = [(side.lost, REMOVED_RED), (side.gained, ADDED_BLUE)]
     for edges, color in layers:
         figure.add_layout_image(
-            source=_encode_links(_Drawing(positions, edges, color)),
-            x=-_SPAN,
-            y=_SPAN,
-            sizex=2 * _SPAN,
-            sizey=2 * _SPAN,
+            source=encode_links(Drawing(positions, edges, color)),
+            x=-SPAN,
+            y=SPAN,
+            sizex=2 * SPAN,
+            sizey=2 * SPAN,
             sizing="stretch",
             layer="below",
             row=1,
@@ -216,42 +223,36 @@ def _add_links(
         )
 
 
-class _Drawing:
-    """Lines between places in one colour; equal if their content is."""
-
-    def __init__(self, positions: np.ndarray, edges: np.ndarray, color: str) -> None:
-        self.positions, self.edges, self.color = positions, edges, color
-        content = blake2b(color.encode(), digest_size=16)
-        for array in (positions, edges):
-            content.update(np.ascontiguousarray(array).data)
-        self._key = content.digest()
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Drawing) and self._key == other._key
-
-
-@lru_cache(maxsize=8)
-def _encode_links(drawing: _Drawing) -> str:
-    """The links' image as a data URI, cached because encoding dominates the page's time."""
-    counts = count_crossings(drawing.positions, drawing.edges, PIXELS, _SPAN)
-    red, green, blue = (int(drawing.color[i : i + 2], 16) for i in (1, 3, 5))
-    file = io.BytesIO()
-    opacity = Image.fromarray(shade_density(counts, (red, green, blue))[..., 3])
-    opacity.putpalette([red, green, blue] * 256)  # one colour: a byte a pixel instead of four
-    opacity.save(file, "PNG", transparency=bytes(range(256)))
-    return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
-
-
-def _label(figure: go.Figure, place: np.ndarray, text: str, theme: Theme, column: int) -> None:
-    """A community's name at its centre."""
+def _add_labels(
+    figure: go.Figure,
+    labels: Sequence[Label],
+    middles: Sequence[np.ndarray],
+    count: int,
+    theme: Theme,
+    column: int,
+) -> None:
+    """Names of communities with their share exposed, in the middle of their nodes or beside."""
+    places = np.reshape(middles, (-1, 2))
+    charts = [(places * (1, -1) + SPAN) / (2 * SPAN) * size for size in PLOT_SIZES[count]]
+    texts = ["\n".join(filter(None, words)) for _, *words in labels]
+    found = place_labels(charts, texts, PLOT_SIZES[count], marker=0)
     ink = INKS[theme]
-    style = {"bgcolor": ink.surface, "opacity": 0.85, "borderpad": 2, "showarrow": False}
-    at = {"x": float(place[0]), "y": float(place[1]), "row": 1, "col": column}
-    font = {"size": 13, "color": ink.text}
-    figure.add_annotation(text=f"<b>{escape_text(text)}</b>", font=font, **style, **at)
+    for middle, text, place in zip(places, texts, found, strict=True):
+        if place is not None:
+            name, *share = map(escape_text, text.split("\n"))
+            figure.add_annotation(
+                **place.anchor,
+                x=float(middle[0]),
+                y=float(middle[1]),
+                text="<br>".join([f"<b>{name}</b>", *share]),
+                font={"size": 12, "color": ink.text},
+                arrowcolor=ink.muted if place.needs_leader else NO_FILL,
+                bgcolor=ink.surface,
+                opacity=0.85,
+                borderpad=1,
+                row=1,
+                col=column,
+            )
 
 
 def _lines(edges: np.ndarray, positions: np.ndarray, color: str, opacity: float) -> go.Scattergl:
@@ -357,7 +358,7 @@ def _find_top(sides: Sequence[Side], by: Color) -> float:
         return 1.0
     values = np.concatenate([find_amounts(side.people, by).to_numpy(float) for side in sides])
     values = values[np.isfinite(values)]
-    return max(float(np.quantile(values, 0.99)), LEAST_SPAN) if len(values) else 1.0
+    return max(float(np.quantile(values, 0.99)), LEASTSPAN) if len(values) else 1.0
 
 
 def _list_groups(people: pd.DataFrame, by: Color) -> list[str]:
@@ -381,10 +382,14 @@ def _bar(title: str) -> dict[str, object]:
     }
 
 
-def _describe(sides: Sequence[Side]) -> str:
+def _describe(sides: Sequence[Side], num_shown: int) -> str:
     first = sides[0]
-    note = f"{len(first.people):,} nodes, all {len(first.edges):,} links"
-    note += "; distance on the map follows distance in the graph."
+    total = len(first.people)
+    some = "" if num_shown == total else f"{num_shown:,} of "
+    note = f"{some}{total:,} nodes, all {len(first.edges):,} links"
+    note += "; communities are drawn apart, within them near is near in the graph."
+    if any(text for _, _, text in first.labels):
+        note += " Exposed: share of those at stake."
     if any(side.lost is not None for side in sides):
         note += " Red: removed links; blue: added links."
     if len(sides) > 1:

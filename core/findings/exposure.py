@@ -63,6 +63,14 @@ class Exposed:
         """ "at least 590, likely 1,860"; "15" if settled."""
         return self.least if self.is_settled else f"{self.least}, likely {self.likely:,}"
 
+    @property
+    def share(self) -> str:
+        """ "at least 14 % exposed"; "14 % likely exposed" if nobody surely is."""
+        if not (self.sure or self.is_settled):
+            return f"{format_percent(self.likely / self.at_stake)} likely exposed"
+        least = "" if self.is_settled else "at least "
+        return f"{least}{format_percent(self.sure / self.at_stake)} exposed"
+
     def format(self) -> str:
         """ "at least 590, likely 1,860 of 3,950"."""
         return f"{self.counts} of {self.at_stake:,}"

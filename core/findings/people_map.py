@@ -5,6 +5,7 @@ Pure functions; `core.figures.node_map` draws them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -13,15 +14,19 @@ from scipy.special import gammaln
 
 from core.attribute import MISSING, Attribute
 from core.audit.results.node_risks import NodeRisks
-from core.findings.exposure import AT_LEAST, RULE, count_exposed, describe_counts
+from core.findings.exposure import AT_LEAST, RULE, Exposed, count_exposed, describe_counts
 from core.findings.facts import Count, format_frequencies
 from core.findings.labels import THREAT_WORDS
 from core.findings.page_summary import Card, PageSummary
+from core.findings.people import Secret
 from core.graph import Graph
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.nouns import PEOPLE, Noun
 from core.release import ORIGINAL
 from core.words import begin_sentence, count_noun, format_percent
+
+Label = tuple[int, str, str]
+"""A community, its name and what is said of it."""
 
 Color = Literal["advantage", "risk", "class", "community", "links", "change"]
 
@@ -40,6 +45,9 @@ MAX_PEOPLE = 100_000
 """Number of nodes above which communities are drawn instead."""
 
 MAX_COMMUNITIES = 2_000
+MAX_LABELS, LEAST_LABELLED = 8, 0.02
+"""Number of communities labelled on the map, and the least share of the nodes for a label."""
+
 MAX_JOINED = 3_000
 SIGNIFICANCE = 0.01
 GROUPS = "Nodes with more links among each other than to others; greedy modularity"
@@ -53,6 +61,7 @@ def compute_people(
     attribute: Attribute | None = None,
     released: Graph | None = None,
     release: str = ORIGINAL,
+    secret: Secret | None = None,
 ) -> pd.DataFrame:
     """One row per node in the graph's order: number, node, links, community, class, advantage,
     sure, risk, attack, lost, gained, change.
@@ -60,6 +69,7 @@ def compute_people(
     nodes     risks of the audit; those of the headline attacker on `release` are shown: advantage
     and risk NaN, and attack None, for nodes not at stake; sure, the lower end of the interval of
     the advantage, also for nodes tested in one repeat
+    secret    whose attacker that is; None: the worst of each node
     released  the published graph: links are its own, lost and gained count differences, change is
     both over the links before (NaN without any); None: the original, no change
     """
@@ -73,7 +83,7 @@ def compute_people(
             "class": _format_classes(attribute, n),
         }
     )
-    found = None if nodes is None else nodes.find_headline(release)
+    found = None if nodes is None else nodes.find_headline(release, secret)
     attack, values = np.full(n, None, object), np.full((3, n), np.nan)
     if nodes is not None and found is not None:
         places = graph.find_nodes(nodes.names.take(found.nodes))
@@ -111,19 +121,21 @@ def count_ends(edges: np.ndarray, num_nodes: int) -> np.ndarray:
 
 
 def compute_communities(people: pd.DataFrame) -> pd.DataFrame:
-    """community, people, exposed, at_stake, mean, class (most frequent), share (of it); one row per
+    """community, people, exposed, surely, at_stake, mean, class (most frequent); one row per
     community, largest first.
 
-    exposed: nodes with an advantage above `ADVANTAGE_LIMIT`; mean: of the advantage, NaN if no node
-    is at stake.
+    exposed: nodes with an advantage above `ADVANTAGE_LIMIT`, surely: with the lower end of its
+    interval; mean: of the advantage, NaN if no node is at stake.
     """
-    stake = people.advantage.notna()
     groups = people.assign(
-        exposed=people.advantage > ADVANTAGE_LIMIT, at_stake=stake, is_known=people["class"] != ""
+        exposed=people.advantage > ADVANTAGE_LIMIT,
+        surely=people.sure > ADVANTAGE_LIMIT,
+        at_stake=people.advantage.notna(),
     ).groupby("community")
     table = groups.agg(
         people=("node", "size"),
         exposed=("exposed", "sum"),
+        surely=("surely", "sum"),
         at_stake=("at_stake", "sum"),
         mean=("advantage", "mean"),
         links=("links", "mean"),
@@ -159,6 +171,25 @@ def number_gathering(people: pd.DataFrame) -> int | None:
     return None if found is None else int(found.community)
 
 
+def label_communities(communities: pd.DataFrame, also: int | None = None) -> list[Label]:
+    """Communities to be named on the map, with their name and their share exposed beyond noise, of
+    those at stake: (2, "community 2", "14 % exposed"); "" where nobody is at stake.
+
+    The `MAX_LABELS` largest with a share of `LEAST_LABELLED` of the nodes, and `also`.
+    """
+    least = LEAST_LABELLED * communities.people.sum()
+    large = communities[communities.people >= least].head(MAX_LABELS).community
+    rows = communities[communities.community.isin({*large, also})]
+    return [
+        (
+            int(row.community),
+            f"community {row.community}",
+            Exposed(row.surely, row.exposed, row.at_stake, 0).share if row.at_stake else "",
+        )
+        for row in rows.itertuples()
+    ]
+
+
 def compute_tail(hits: np.ndarray, total: int, exposed: int, sizes: np.ndarray) -> np.ndarray:
     """(k,) probabilities of at least so many exposed nodes in groups of these sizes.
 
@@ -178,8 +209,13 @@ def _log_choose(n: np.ndarray | int, k: np.ndarray | int) -> np.ndarray:
     )
 
 
-def summarize_map(people: pd.DataFrame, noun: Noun = PEOPLE) -> PageSummary:
-    """Number of nodes exposed of those at stake, and whether they are concentrated."""
+def summarize_map(
+    people: pd.DataFrame, noun: Noun = PEOPLE, secret: Secret | None = None
+) -> PageSummary:
+    """Number of nodes exposed of those at stake, and whether they are concentrated.
+
+    secret  the one of `compute_people`
+    """
     communities = compute_communities(people)
     largest, count = communities.iloc[0], len(communities)
     found = count_exposed(people.advantage, people.sure)
@@ -189,17 +225,19 @@ def summarize_map(people: pd.DataFrame, noun: Noun = PEOPLE) -> PageSummary:
     if not found.at_stake:
         sentence = f"The graph falls into {count_noun(count, 'community', 'communities')}."
         return PageSummary((parts,), sentence, ())
-    rule = f"{RULE} under the worst attack on any secret"
+    aim = "any attack" if secret is None else secret.attack
+    rule = f"{RULE} under {'the worst attack on any secret' if secret is None else aim}"
     rule += "" if found.is_settled else f"; {AT_LEAST}"
     share = format_percent(found.sure / found.at_stake)
     compared = share if found.is_settled else f"likely {found.likely:,},"
-    title = f"{begin_sentence(noun.many)} exposed to at least one attack"
+    by = "at least one attack" if secret is None else aim
+    title = f"{begin_sentence(noun.many)} exposed to {by}"
     value = f"{found.least} of {found.at_stake:,}"
     cards = [Card(title, value, f"{compared} of those at stake", None, rule), parts]
     exact = [f"{title}: {found.format()} at stake; {rule}{_format_threats(people)}."]
     gathering = find_gathering(communities)
     if not found.likely:
-        sentence = f"No {noun.one} is exposed to any attack."
+        sentence = f"No {noun.one} is exposed to {aim}."
     elif gathering is None:
         counts = begin_sentence(describe_counts(found, noun, base=" at stake"))
         sentence = f"{counts}, in no community more than by chance."
@@ -229,6 +267,40 @@ def _format_threats(people: pd.DataFrame) -> str:
         f"; {threats[t]:,} of them most on {THREAT_WORDS[t].exposed_on}" for t in threats.index if t
     ]
     return "".join(names)
+
+
+@dataclass(frozen=True)
+class NodeFilter:
+    """Which nodes the map shows; an empty field lets all pass.
+
+    links       fewest and most of a node
+    is_exposed  only those exposed beyond noise; those likely exposed, where no node has an interval
+    """
+
+    classes: tuple[str, ...] = ()
+    communities: tuple[int, ...] = ()
+    links: tuple[int, int] | None = None
+    is_exposed: bool = False
+
+    def find(self, people: pd.DataFrame) -> np.ndarray:
+        """(n,) bool of the rows of `compute_people`: which of them pass."""
+        passed = np.ones(len(people), bool)
+        if self.classes:
+            passed &= people["class"].isin(self.classes).to_numpy()
+        if self.communities:
+            passed &= people.community.isin(self.communities).to_numpy()
+        if self.links is not None:
+            passed &= people.links.between(*self.links).to_numpy()
+        if self.is_exposed:
+            passed &= (find_amounts(people, "advantage") > ADVANTAGE_LIMIT).to_numpy()
+        return passed
+
+
+def list_degrees(people: pd.DataFrame) -> list[int]:
+    """Numbers of links to choose between: 1, 2, 5, 10, …, from the fewest of a node to the most."""
+    low, high = int(people.links.min()), int(people.links.max())
+    steps = (step * 10**power for power in range(10) for step in (1, 2, 5))
+    return [low, *(step for step in steps if low < step < high), *([high] if high > low else [])]
 
 
 def has_intervals(people: pd.DataFrame) -> bool:

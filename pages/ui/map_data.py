@@ -10,14 +10,17 @@ from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.view import AuditView, Layout
 from core.figures.node_map import Side
 from core.findings.page_summary import PageSummary
+from core.findings.people import Secret, list_secrets
 from core.findings.people_map import (
     MAX_COMMUNITIES,
     Color,
+    Label,
     compute_communities,
     compute_people,
     compute_places,
     find_changes,
     join_communities,
+    label_communities,
     list_people,
     match_people,
     number_gathering,
@@ -44,9 +47,20 @@ def _find_private(view: AuditView | None) -> str | None:
     return (session.current_threats() if view is None else view.spec).threats.private
 
 
+def list_map_secrets(view: AuditView | None) -> dict[str, Secret]:
+    """Key → secret, where an audit has several to choose from."""
+    secrets = [] if view is None else cache.remember(view, lambda: list_secrets(view.nodes))
+    return {secret.key: secret for secret in secrets} if len(secrets) > 1 else {}
+
+
+def find_secret(view: AuditView | None) -> Secret | None:
+    """The secret that is shown; None: the worst of each node."""
+    return list_map_secrets(view).get(st.session_state.get("map-secret", ""))
+
+
 def load_people(view: AuditView | None, release: str) -> pd.DataFrame:
     """One row per node of a release, or of the open graph if there is no audit."""
-    graph_hash, private = st.session_state["graph"], _find_private(view)
+    graph_hash, private, secret = st.session_state["graph"], _find_private(view), find_secret(view)
 
     def compute() -> pd.DataFrame:
         graph, communities = load_everybody(view), load_layout(graph_hash).communities
@@ -55,7 +69,7 @@ def load_people(view: AuditView | None, release: str) -> pd.DataFrame:
         if view is None:
             return compute_people(graph, communities, attribute=attribute)
         released = None if release == ORIGINAL else cache.load_release(view, release)
-        return compute_people(graph, communities, view.nodes, attribute, released, release)
+        return compute_people(graph, communities, view.nodes, attribute, released, release, secret)
 
     return cache.remember(view, compute)
 
@@ -65,34 +79,39 @@ def load_summary(view: AuditView | None) -> PageSummary:
     noun = session.find_noun() if view is None else view.spec.nodes
     return cache.remember(
         view,
-        lambda _graph: summarize_map(load_people(view, ORIGINAL), noun),
-        st.session_state["graph"],
+        lambda _graph, secret: summarize_map(load_people(view, ORIGINAL), noun, secret),
+        *(st.session_state["graph"], find_secret(view)),
     )
 
 
-def load_gathering(view: AuditView | None) -> int | None:
-    """The community that the summary names."""
-    return cache.remember(
-        view,
-        lambda _graph: number_gathering(load_people(view, ORIGINAL)),
-        st.session_state["graph"],
-    )
+def load_labels(view: AuditView | None, release: str = ORIGINAL) -> list[Label]:
+    """Communities named on the picture of a release, with the one that the summary names."""
+
+    def label(_graph: str, _secret: Secret | None) -> list[Label]:
+        gathering = number_gathering(load_people(view, ORIGINAL))
+        return label_communities(compute_communities(load_people(view, release)), gathering)
+
+    return cache.remember(view, label, st.session_state["graph"], find_secret(view))
 
 
 def load_ranked(view: AuditView | None, by: Color) -> pd.DataFrame:
     """All nodes, sorted by the quantity that colours the map."""
     people = load_people(view, ORIGINAL)
-    return cache.remember(view, lambda _graph: list_people(people, by), st.session_state["graph"])
+    key = st.session_state["graph"], find_secret(view)
+    return cache.remember(view, lambda *_key: list_people(people, by), *key)
 
 
 def load_side(view: AuditView | None, release: str, only_changes: bool = False) -> Side:
     """One panel of the map: a release, or the original."""
-    people = load_people(view, release)
+    people, labels = load_people(view, release), load_labels(view, release)
     if view is None or release == ORIGINAL:
-        return Side(ReleaseInfo(ORIGINAL).title, people, session.current_graph().edges)
+        edges = session.current_graph().edges
+        return Side(ReleaseInfo(ORIGINAL).title, people, edges, labels=labels)
     edges, lost, gained = cache.remember(view, lambda: _compute_edges(view, release))
-    changes = (lost, gained) if only_changes else (None, None)
-    return Side(view.get_release(release).title, people, edges, *changes)
+    title = view.get_release(release).title
+    if not only_changes:
+        return Side(title, people, edges, labels=labels)
+    return Side(title, people, edges, lost, gained, labels)
 
 
 def _compute_edges(view: AuditView, release: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -105,11 +124,11 @@ def load_communities(view: AuditView | None) -> tuple[pd.DataFrame, np.ndarray]:
     """One row per community, and their positions."""
     graph_hash = st.session_state["graph"]
 
-    def place() -> tuple[pd.DataFrame, np.ndarray]:
+    def place(_secret: Secret | None) -> tuple[pd.DataFrame, np.ndarray]:
         table, layout = compute_communities(load_people(view, ORIGINAL)), load_layout(graph_hash)
         return table, compute_places(layout.positions, layout.communities)[table.community - 1]
 
-    return cache.remember(view, place)
+    return cache.remember(view, place, find_secret(view))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -50,15 +51,24 @@ def show_person(view: AuditView | None, people: pd.DataFrame, node: str) -> None
         )
 
 
-def show_table(view: AuditView | None, people: pd.DataFrame, by: Color) -> None:
-    """Table of the nodes in the selection, or of all nodes, the most surely exposed first."""
+def show_table(
+    view: AuditView | None, people: pd.DataFrame, by: Color, shown: np.ndarray | None = None
+) -> None:
+    """Table of the nodes in the selection, or of all nodes, the most surely exposed first.
+
+    shown  (n,) bool of the nodes on the map; None: all
+    """
     chosen = read_chosen("people")
     communities = read_chosen("communities")
+    what = "selected"
     if communities:
         ranked = list_people(people[people.community.isin(communities)], by)
+    elif chosen:
+        ranked = list_people(people.iloc[chosen], by)
+    elif shown is not None:
+        ranked, what = list_people(people[shown], by), "shown"
     else:
-        ranked = list_people(people.iloc[chosen], by) if chosen else load_ranked(view, by)
-    what = "selected" if chosen or communities else "in total"
+        ranked, what = load_ranked(view, by), "in total"
     st.markdown(f"**{count_noun(len(ranked), 'node')} {what}**")
     top = _describe(ranked.head(MAX_ROWS), view is not None and not view.nodes.is_empty)
     event = st.dataframe(

@@ -46,6 +46,7 @@ iframe {border: 0;}
   border-radius: 50%; border: 2px solid currentColor;}
 .st-key-releases-table td:first-child {overflow-wrap: break-word;}
 [data-testid="stMetricDelta"] {white-space: normal;}
+:has(> [data-testid="stMetricDelta"]) {flex-wrap: wrap; row-gap: .2rem;}
 :is([data-testid="stFileUploaderDropzone"], [data-testid="stCheckbox"])
   :is(span, .stMarkdownEllipsis, .stMarkdownEllipsis p) {white-space: normal; overflow: visible;}
 @media (max-width: 1180px) {

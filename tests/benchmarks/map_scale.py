@@ -1,17 +1,23 @@
-"""Places for a map at scale: `python -m tests.benchmarks.map_scale [PEOPLE LINKS]`.
+"""Places for a map at scale: `python -m tests.benchmarks.map_scale [PEOPLE LINKS | GRAPH …]`.
 
 Prints CPU seconds of the layout, and its stress against that of places drawn at random, on a
-planted partition: 300 communities, five of six released links.
+planted partition: 300 communities, five of six released links. Of graphs of the catalogue it prints
+whether their communities are seen apart: silhouette and stress of the stored layout, and of the one
+that is shown.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 
 import numpy as np
+from sklearn.metrics import silhouette_score
 
 from core.algorithms.layout import compute_layout, find_pivots
+from core.audit.jobs.layout import compute_arrays, lay_out
+from core.data.catalogue import load_dataset
 from core.graph import Graph
 from tests.oracles.graphs import compute_stress
 
@@ -44,6 +50,21 @@ def measure_stress(graph: Graph, places: np.ndarray) -> float:
     return compute_stress(places[nodes], distances[nodes])
 
 
+def compare_layouts(names: Sequence[str]) -> None:
+    """Silhouettes of communities of ten nodes or more, by distance alone and as shown."""
+    for name in names:
+        graph = load_dataset(name).graph
+        arrays, shown = compute_arrays(graph), lay_out(graph)
+        codes = shown.communities
+        is_large = np.bincount(codes)[codes] >= 10
+        told = [
+            f"{title}: silhouette {silhouette_score(places[is_large], codes[is_large]):.2f}, "
+            f"stress {measure_stress(graph, places.astype(float)):.3f}"
+            for title, places in (("stored", arrays["positions"]), ("shown", shown.positions))
+        ]
+        print(f"{name}, {len(np.unique(codes[is_large]))} communities", *told, sep="; ")
+
+
 def main(num_people: int = 100_000, num_links: int = 500_000) -> None:
     compute_layout(draw_planted(1_000, 5_000), np.random.default_rng(0))  # compiles
     graph = draw_planted(num_people, num_links)
@@ -58,4 +79,7 @@ def main(num_people: int = 100_000, num_links: int = 500_000) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    if any(not word.isdigit() for word in sys.argv[1:]):
+        compare_layouts(sys.argv[1:])
+    else:
+        main(*map(int, sys.argv[1:]))

@@ -7,8 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.figures.ghratios import ghratio_distributions, mechanism_scatter
-from core.findings.homophily import MECHANISMS, compute_ghratio_histogram, compute_reference_share
+from core.audit.asked.attack import parse_attack
+from core.audit.results.node_risks import AttackRisk, NodeRisks
+from core.figures.ghratios import ghratio_distributions, gps_gains, mechanism_scatter
+from core.findings.homophily import (
+    MECHANISMS,
+    compute_ghratio_histogram,
+    compute_gps_gains,
+    compute_reference_share,
+    describe_gps,
+)
 
 
 def test_histograms_count_every_known_node(view):
@@ -71,3 +79,77 @@ def test_a_low_ratio_is_not_called_safer(view):
         titles = " ".join(str(axis.title.text) for axis in axes)
         assert "safest at" in titles
         assert not {"←", "↓"} & set(titles)
+
+
+def attack_by_gps(view, gains: np.ndarray):
+    """The view with GPS's advantage on each node of the original."""
+    count = len(view.nodes.names)
+    known = np.full(count, np.nan)
+    part = AttackRisk(
+        np.arange(count, dtype=np.int32), gains + 0.5, gains, known, known, 1 + 0 * gains
+    )
+    parts = {("original", parse_attack("gps")): part}
+    nodes = NodeRisks(view.nodes.names, parts, view.nodes.made)
+    return replace(view, load_nodes=lambda: nodes)
+
+
+def test_gains_of_gps_are_means_over_nodes_of_like_ratio(view):
+    gains = np.random.default_rng(0).normal(0.2, 0.1, len(view.nodes.names))
+    table = compute_gps_gains(attack_by_gps(view, gains))
+    rows = view.profile[view.profile.release == "original"].set_index("node")
+    assert set(table.mechanism) == {"proximity", "role"}
+    for row in table.itertuples():
+        ratios = (rows[f"ghratio_{row.mechanism}"] - rows.class_share).reindex(view.nodes.names)
+        own = gains[[row.excess - 0.1 <= r < row.excess + 0.1 for r in ratios]]
+        assert row.n == len(own) >= 10
+        assert row.value == pytest.approx(own.mean())
+        assert row.high - row.value == pytest.approx(1.96 * own.std(ddof=1) / len(own) ** 0.5)
+        assert row.value - row.low == pytest.approx(row.high - row.value)
+    assert compute_gps_gains(view).empty
+    assert gps_gains(compute_gps_gains(view)).is_empty
+
+
+def test_what_gps_gains_by_homophily_is_told_only_beyond_noise(view):
+    rows = view.profile[view.profile.release == "original"].set_index("node")
+    near = rows.ghratio_proximity.reindex(view.nodes.names).fillna(0).to_numpy(float)
+    noise = np.random.default_rng(1).normal(0, 0.05, len(near))
+    table = compute_gps_gains(attack_by_gps(view, near + noise))
+    parts = table[table.mechanism == "proximity"]
+    assert len(parts) == 2
+    text = describe_gps(table)
+    assert f"{parts.value.iloc[-1]:.2f} [" in text
+    assert "where the most neighbours share the value beyond" in text
+    assert "noise" not in text
+    assert gps_gains(table).title == text
+    flat = compute_gps_gains(attack_by_gps(view, noise))
+    assert describe_gps(flat).endswith(", within noise")
+
+
+def test_a_ratio_that_no_node_has_takes_no_panel(view):
+    """Of links between two modes no neighbour has a value: an empty panel stood first, and chance
+    was named nowhere."""
+    profile = view.profile.assign(ghratio_proximity=np.nan)
+    figure = ghratio_distributions(replace(view, load_profile=lambda: profile)).figure
+    texts = [note.text for note in figure.layout.annotations]
+    assert texts == ["chance 0.50", "<b>Role peers</b>", "<b>Both</b>"]
+    assert len([shape for shape in figure.layout.shapes if shape.line.dash == "dash"]) == 2
+
+
+def test_bins_at_the_ends_are_as_wide_as_others(view):
+    for trace in ghratio_distributions(view).figure.data:
+        assert (trace.x[0], trace.x[-1]) == (0, 1)
+        assert (trace.y[0], trace.y[-1]) == (trace.y[1], trace.y[-2])
+
+
+def test_lines_of_class_shares_have_the_colour_of_their_class(view):
+    figure = mechanism_scatter(view).figure
+    colors = {trace.marker.color for trace in figure.data}
+    assert {shape.line.color for shape in figure.layout.shapes} == colors
+
+
+def test_an_empty_chart_says_why(view):
+    """The page said "No data for this chart yet."."""
+    profile = view.profile.assign(ghratio_proximity=np.nan)
+    chart = mechanism_scatter(replace(view, load_profile=lambda: profile))
+    assert chart.is_empty
+    assert chart.note == "No node has both ratios."

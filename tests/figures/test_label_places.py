@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.figures.label_places import CHAR_WIDTH, MARKER, NEAR, place_labels
+from core.figures.label_places import CHAR_WIDTH, LINE_HEIGHT, MARKER, NEAR, place_labels
 
 SIZES = ((600.0, 400.0), (1000.0, 400.0))
 
@@ -30,9 +30,7 @@ def test_no_name_lies_on_another_in_either_window(shares, length):
     places = place_labels(charts, texts, SIZES, whiskers, [NO_LINE] * 2)
     for chart, size in zip(charts, SIZES, strict=True):
         boxes = [
-            p.box(xy, CHAR_WIDTH * len(t))
-            for p, xy, t in zip(places, chart, texts, strict=True)
-            if p is not None
+            p.box(xy, t) for p, xy, t in zip(places, chart, texts, strict=True) if p is not None
         ]
         for i, box in enumerate(boxes):
             assert min(box[0], box[1], size[0] - box[2], size[1] - box[3]) >= 0
@@ -77,3 +75,15 @@ def test_a_name_would_rather_not_lie_on_a_line():
     (place,) = place_labels([points], ["Original"], SIZES[:1], [bare], [np.array([320.0])])
     assert place is not None
     assert (place.side, place.needs_leader) == (-1, False)
+
+
+def test_without_a_marker_a_name_of_two_lines_is_centred_and_the_next_gives_way():
+    points, text = np.array([[300.0, 200.0], [310.0, 205.0]]), "community 2\n14 % exposed"
+    first, second = place_labels([points], [text] * 2, SIZES[:1], marker=0)
+    assert first is not None
+    assert second is not None
+    assert (first.dx, first.dy) == (0, 0)
+    box = first.box(points[0], text)
+    half = np.array([6 * CHAR_WIDTH, LINE_HEIGHT])
+    np.testing.assert_allclose(box, [*(points[0] - half), *(points[0] + half)])
+    assert not boxes_overlap(box, second.box(points[1], text))

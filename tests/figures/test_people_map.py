@@ -10,11 +10,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.figures import node_map as module
-from core.figures.node_map import Side, community_map, people_map
+from core.figures import link_image as module
+from core.figures.label_places import CHAR_WIDTH, LINE_HEIGHT
+from core.figures.node_map import PLOT_SIZES, Side, community_map, people_map
 from core.figures.theme import INKS
 from core.findings.palette import UNKNOWN_GREY
-from core.findings.people_map import compute_communities, compute_people, find_changes
+from core.findings.people_map import (
+    compute_communities,
+    compute_people,
+    find_changes,
+    label_communities,
+)
 from tests.figures.conftest import RELEASES, make_view
 from tests.figures.test_theme import luminance
 from tests.oracles.graphs import two_communities
@@ -31,13 +37,13 @@ def make_side(release: str = "original", with_changes: bool = False) -> Side:
     people.loc[:2, ["advantage", "risk"]] = np.nan
     edges = GRAPH.edges if released is None else released.edges
     changes = find_changes(GRAPH, released) if with_changes else (None, None)
-    return Side(release, people, edges, *changes)
+    return Side(release, people, edges, *changes, label_communities(compute_communities(people)))
 
 
 @pytest.fixture(autouse=True)
 def forget_images():
     """Tests draw the same links at sizes of their own."""
-    module._encode_links.cache_clear()
+    module.encode_links.cache_clear()
 
 
 def list_markers(chart) -> list:
@@ -89,7 +95,7 @@ def test_an_image_is_encoded_once_for_what_it_shows(monkeypatch):
     monkeypatch.setattr(module, "PIXELS", 60)
     side = make_side()
     first, again = (people_map([replace(side)], POSITIONS.copy()) for _ in range(2))
-    assert module._encode_links.cache_info()[:2] == (1, 1)
+    assert module.encode_links.cache_info()[:2] == (1, 1)
     assert np.array_equal(read_image(first), read_image(again))
     fewer = people_map([replace(side, edges=side.edges[1:])], POSITIONS)
     assert not np.array_equal(read_image(fewer), read_image(first))
@@ -114,12 +120,46 @@ def test_every_link_is_in_the_image_where_its_ends_stand(monkeypatch):
     assert f"all {len(side.edges)} links" in chart.note
 
 
-def test_the_largest_communities_bear_their_number():
-    chart = people_map([make_side()], POSITIONS, "community")
+@pytest.mark.parametrize("by", ["advantage", "class", "community"])
+def test_communities_are_named_where_they_are_with_their_share_exposed(by):
+    """ "Concentrate in community 2", which no picture showed."""
+    side = make_side()
+    chart = people_map([side], POSITIONS, by)
     labels = {a.text: (a.x, a.y) for a in chart.figure.layout.annotations}
-    assert set(labels) == {"<b>1</b>", "<b>2</b>"}
-    own = GRAPH.attribute("private").codes == 0
-    assert labels["<b>1</b>"] == pytest.approx(np.median(POSITIONS[own], axis=0))
+    assert len(labels) == 2
+    for number, text in zip((1, 2), sorted(labels), strict=True):
+        own = GRAPH.attribute("private").codes == number - 1
+        gains = side.people[own][["advantage", "sure"]].dropna()
+        sure, likely = (gains.sure > 0.2).mean(), (gains.advantage > 0.2).mean()
+        assert 0 < sure < likely
+        assert text == f"<b>community {number}</b><br>at least {100 * sure:.0f} % exposed"
+        assert labels[text] == pytest.approx(np.median(POSITIONS[own], axis=0))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_labels_lie_on_no_other_in_either_window(count):
+    """Seven communities whose middles are a few pixels apart."""
+    side, rng = make_side(), np.random.default_rng(4)
+    side.people["community"] = np.arange(40) % 7 + 1
+    labels = [(c, f"community {c}", "at least 14 % exposed") for c in range(1, 8)]
+    places = rng.uniform(-0.4, 0.4, (40, 2))
+    sides = [replace(side, labels=labels)] * count
+    notes = people_map(sides, places).figure.layout.annotations[count if count > 1 else 0 :]
+    shown = notes[: len(notes) // count]
+    assert len(shown) >= 5
+    side_of = {"left": 0, "center": -0.5, "right": -1}
+    for width, height in PLOT_SIZES[count]:
+        boxes = []
+        for note in shown:
+            text = note.text.replace("<b>", "").replace("</b>", "").split("<br>")
+            wide, high = CHAR_WIDTH * max(map(len, text)), LINE_HEIGHT * len(text)
+            x = (note.x + 1.08) / 2.16 * width + note.ax + side_of[note.xanchor] * wide
+            y = (1.08 - note.y) / 2.16 * height + note.ay - high / 2
+            boxes.append((x, y, x + wide, y + high))
+        for i, a in enumerate(boxes):
+            assert min(a[0], a[1], width - a[2], height - a[3]) >= 0
+            for b in boxes[:i]:
+                assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
 
 
 def test_one_picture_takes_the_whole_width_and_two_keep_their_shape():
@@ -154,7 +194,7 @@ def test_changes_are_a_red_and_a_blue_image():
 
 
 def test_a_person_who_was_looked_for_is_ringed_in_the_middle():
-    chart = people_map([make_side()], POSITIONS, focus=7)
+    chart = people_map([make_side()], POSITIONS, opened=7, is_near=True)
     ring, lines = chart.figure.data[-1], chart.figure.data[0]
     assert len(lines.x) / 3 == GRAPH.degrees[7]  # their own links, sharp at any zoom
     assert (ring.x[0], ring.y[0]) == tuple(POSITIONS[7])
@@ -199,15 +239,37 @@ def test_who_was_tested_once_is_hollow_and_colours_are_what_is_sure():
     assert "at least" not in points.marker.colorbar.title.text
 
 
-@pytest.mark.parametrize("by", ["advantage", "class", "community"])
-def test_a_community_that_is_named_is_found_on_the_picture(by):
-    """ "Concentrate in community 2", which no picture showed."""
-    chart = people_map([make_side()], POSITIONS, by, marked=2)
-    labels = {a.text: (a.x, a.y) for a in chart.figure.layout.annotations}
-    own = GRAPH.attribute("private").codes == 1
-    assert labels["<b>community 2</b>"] == pytest.approx(np.median(POSITIONS[own], axis=0))
+def test_a_bubble_is_named_as_its_community():
     table = compute_communities(make_side().people)
-    places = np.array([[0.0, 0.0], [1.0, 1.0]])
-    (label,) = community_map(table, places, np.array([[0, 1]]), marked=2).figure.layout.annotations
-    assert label.text == "<b>community 2</b>"
-    assert (label.x, label.y) == tuple(places[table.community.tolist().index(2)])
+    places, links = np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[0, 1]])
+    labels = [(2, "community 2", "14 % exposed"), (9, "community 9", "not drawn")]
+    (note,) = community_map(table, places, links, labels=labels).figure.layout.annotations
+    assert note.text == "<b>community 2</b><br>14 % exposed"
+    assert (note.x, note.y) == tuple(places[table.community.tolist().index(2)])
+
+
+def test_only_nodes_that_pass_are_drawn_and_counted():
+    shown = np.arange(40) % 3 == 0
+    for by in ("advantage", "class"):
+        chart = people_map([make_side()], POSITIONS, by, shown=shown)
+        numbers = np.concatenate([trace.customdata for trace in list_markers(chart)])
+        assert sorted(numbers) == list(np.flatnonzero(shown))
+    assert chart.note.startswith("14 of 40 nodes, all")
+    assert len(chart.table) == 14
+
+
+def test_an_opened_node_stands_out_with_its_neighbours():
+    """A click opened a panel, and the picture showed no link of the node."""
+    shown = np.arange(40) != 7
+    chart = people_map([make_side()], POSITIONS, opened=7, shown=shown)
+    near = {int(n) for edge in GRAPH.edges if 7 in edge for n in edge}
+    chosen = {
+        int(trace.customdata[place])
+        for trace in list_markers(chart)
+        for place in trace.selectedpoints
+    }
+    assert chosen == near
+    assert 7 in near
+    assert tuple(chart.figure.layout.xaxis.range) == (-1.08, 1.08)
+    links = chart.figure.data[0]
+    assert (links.mode, len(links.x)) == ("lines", 3 * GRAPH.degrees[7])

@@ -10,7 +10,9 @@ import pytest
 from scipy.stats import hypergeom
 
 from core.audit.results.node_risks import NODE_COLUMNS
+from core.findings.people import Secret
 from core.findings.people_map import (
+    NodeFilter,
     compute_communities,
     compute_people,
     compute_places,
@@ -18,7 +20,9 @@ from core.findings.people_map import (
     find_changes,
     find_gathering,
     join_communities,
+    label_communities,
     list_colors,
+    list_degrees,
     list_people,
     match_people,
     number_gathering,
@@ -197,3 +201,70 @@ def test_likely_exposed_people_are_called_so_where_they_gather():
     summary = summarize_map(people)
     assert summary.sentence.startswith("Likely exposed people concentrate in community 1: 60 of")
     assert summary.cards[-1].title == "Likely exposed in community 1"
+
+
+def test_a_community_is_labelled_by_who_is_exposed_beyond_noise():
+    """The share stood nowhere on the picture."""
+    people = make_people(np.arange(100) % 5 == 0, np.repeat([0, 1, 2], [60, 39, 1]))
+    table = compute_communities(people)
+    assert table.surely.tolist() == table.exposed.tolist() == [12, 8, 0]
+    assert label_communities(table) == [
+        (1, "community 1", "20 % exposed"),
+        (2, "community 2", "21 % exposed"),
+    ]
+    assert [label[0] for label in label_communities(table, also=3)] == [1, 2, 3]
+    people.loc[0, "sure"] = 0.1
+    people.loc[60:, "sure"] = np.nan
+    texts = [text for *_, text in label_communities(compute_communities(people))]
+    assert texts == ["at least 18 % exposed", "21 % likely exposed"]
+    people[["advantage", "sure"]] = np.nan
+    assert {text for *_, text in label_communities(compute_communities(people))} == {""}
+
+
+def test_each_filter_lets_pass_what_it_says():
+    people = make_people(np.arange(6) >= 4, np.array([0, 0, 1, 1, 2, 2]))
+    people["class"], people["links"] = list("aabbab"), [1, 2, 3, 4, 5, 6]
+
+    def pass_(**fields) -> list[str]:
+        return people.node[NodeFilter(**fields).find(people)].tolist()
+
+    assert pass_() == list("012345")
+    assert pass_(classes=("a",)) == list("014")
+    assert pass_(communities=(1, 3)) == list("0145")
+    assert pass_(links=(2, 5)) == list("1234")
+    assert pass_(is_exposed=True) == list("45")
+    assert pass_(is_exposed=True, classes=("b",), communities=(3,), links=(6, 6)) == ["5"]
+    people.loc[4, "sure"] = 0.1
+    assert pass_(is_exposed=True) == ["5"]
+    people["sure"] = np.nan
+    assert pass_(is_exposed=True) == list("45")
+    people["advantage"] = np.nan
+    assert pass_(is_exposed=True) == []
+
+
+def test_degrees_to_choose_between_are_few_and_cover_all():
+    people = make_people(np.zeros(6, bool), np.zeros(6, int))
+    assert list_degrees(people.assign(links=[0, 3, 4, 216, 7, 1])) == [
+        *(0, 1, 2, 5, 10, 20, 50, 100, 200, 216)
+    ]
+    assert list_degrees(people.assign(links=[5, 5, 7, 8, 5, 50])) == [5, 10, 20, 50]
+    assert list_degrees(people.assign(links=4)) == [4]
+
+
+def test_the_map_of_one_secret_shows_its_attacker_alone():
+    """Where re-identification finds everybody, all others were hidden behind it."""
+    graph = two_communities()
+    view, side = make_view(graph), graph.attribute("private").codes
+    (link,) = {attack.secret for _, attack in view.nodes.parts if attack.threat == "link"}
+    secret = Secret(*link)
+    table = compute_people(graph, side, view.nodes, secret=secret)
+    found = view.nodes.find_headline("original", secret)
+    np.testing.assert_array_equal(table.advantage, found.place("advantage", SIZE))
+    assert {attack.threat for attack in table.attack.dropna()} == {"link"}
+    first = summarize_map(table, secret=secret).cards[0]
+    assert first.title == "People exposed to link inference"
+    assert first.detail.startswith("advantage above 0.2 under link inference")
+    table.loc[:, ["advantage", "sure"]] = 0.0
+    assert summarize_map(table, secret=secret).sentence == (
+        "No person is exposed to link inference."
+    )

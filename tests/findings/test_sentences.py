@@ -648,6 +648,19 @@ def test_links_that_count_at_both_ends_make_neighbours_noisier_than_nodes():
     assert "more than chance" in peers
 
 
+def test_neighbours_without_a_value_are_not_said_to_share_none():
+    """Of links between two modes; the sentence spoke of neighbours and role peers."""
+    scores = make_pages()
+    for key in ("ghratio_proximity", "ghratio_proximity_gap"):
+        del scores[ORIGINAL, "release", key]
+    scores[ORIGINAL, "release", "ghratio_role_gap"] = 0.005
+    summary = summarize_homophily(make_audit(scores, PAIRED))
+    assert [card.title for card in summary.cards] == ["Same-value role peers, mean"]
+    assert summary.sentence == (
+        "The role peers of a person share its value no more than chance gives."
+    )
+
+
 def test_homophily_says_that_it_is_a_mean_over_people():
     """ "62 of 100 neighbours share a person's value", while of the links fewer joined equal values
     than by chance: each person counts once, however many links they have."""

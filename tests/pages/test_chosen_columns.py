@@ -115,9 +115,9 @@ def test_links_between_the_classes_of_a_chosen_column(
 
 
 def test_the_map_shows_the_chosen_column(open_app: OpenApp, features_only: str, audited) -> None:
-    from tests.pages.test_map import lay_out
+    from tests.pages.test_map import run_layout
 
-    lay_out(audited[0], features_only)
+    run_layout(audited[0], features_only)
     app = choose_on_data(open_app, features_only)
     app.switch_page("../map.py").run()
     assert not app.exception, app.exception

@@ -7,16 +7,16 @@ import json
 import pytest
 
 from core.audit.jobs.job import run_job
-from core.audit.jobs.layout import LayoutJobs, LayoutRequest
+from core.audit.jobs.layout import LayoutJobs, LayoutRequest, lay_out
 from core.audit.results.view import JobProgress
 from core.audit.store.states import State
 from core.errors import InputError
-from pages.ui import map_data
+from pages.ui import cache, map_data
 from tests.pages.conftest import OpenApp
 from tests.pages.test_pages import texts
 
 
-def lay_out(service, graph_hash: str) -> str:
+def run_layout(service, graph_hash: str) -> str:
     """Compute the places in this process, as a worker would."""
     jobs, request = service.layouts, LayoutRequest(graph_hash=graph_hash)
     key = jobs.find_key(request, None)
@@ -29,7 +29,7 @@ def lay_out(service, graph_hash: str) -> str:
 def placed(audited) -> str:
     service, audit_id = audited
     graph_hash = service.get_view(audit_id).spec.graph_hash
-    lay_out(service, graph_hash)
+    run_layout(service, graph_hash)
     return graph_hash
 
 
@@ -41,12 +41,14 @@ def test_places_are_kept_by_the_graphs_hash(audited, placed: str) -> None:
     key = jobs.start(placed)  # done and kept: nothing is submitted
     assert jobs.get(key).state is State.DONE
     assert (layout.positions == audited[0].layouts.load(placed).positions).all()
+    again = lay_out(audited[0].load_graph(placed))  # stored by distance, shown apart
+    assert (layout.positions == again.positions).all()
 
 
 def test_places_of_a_deleted_graph_go(audited) -> None:
     service = audited[0]
     graph_hash = service.get_view(audited[1]).spec.graph_hash
-    lay_out(service, graph_hash)
+    run_layout(service, graph_hash)
     service.layouts.forget_graph(graph_hash)
     assert service.layouts.find(graph_hash) is None
     with pytest.raises(InputError, match="draw it again"):
@@ -64,13 +66,44 @@ def test_the_map_has_a_picture_an_answer_and_a_table(open_app: OpenApp, placed, 
     assert "Drag to move" in texts(app)
 
 
-def test_the_community_of_the_headline_is_marked(
+def read_figure(app) -> dict:
+    return json.loads(app.get("plotly_chart")[0].proto.spec)
+
+
+def test_communities_are_named_and_the_one_of_the_headline_too(
     open_app: OpenApp, placed, audit_id, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(map_data, "load_gathering", lambda _view: 1)
+    monkeypatch.setattr("core.findings.people_map.MAX_LABELS", 1)
+    monkeypatch.setattr(map_data, "number_gathering", lambda _people: 3)
+    cache._remember.clear()  # the labels of other tests, and after it of this one
     app = open_app("map", audit=audit_id)
-    layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
-    assert [label["text"] for label in layout["annotations"]] == ["<b>community 1</b>"]
+    cache._remember.clear()
+    names = [label["text"] for label in read_figure(app)["layout"]["annotations"]]
+    assert [name.split("<br>")[0] for name in names] == ["<b>community 1</b>", "<b>community 3</b>"]
+    assert all(name.endswith(" exposed") for name in names)
+
+
+def test_a_click_or_two_show_those_that_are_meant(open_app: OpenApp, placed, audit_id) -> None:
+    app = open_app("map", audit=audit_id)
+    people = app.dataframe[0].value
+    exposed = set(people.Node[people["At least"] > 0.2])
+    assert 0 < len(exposed) < 34
+    app.toggle(key="map-exposed").set_value(True).run()
+    assert set(app.dataframe[0].value.Node) == exposed
+    assert f"**{len(exposed)} nodes shown**" in texts(app)
+    drawn = [t["customdata"] for t in read_figure(app)["data"] if "customdata" in t]
+    assert drawn
+    assert f"{len(exposed)} of 34 nodes, all" in texts(app)
+    app.toggle(key="map-exposed").set_value(False).run()
+    (classes,) = (choice for choice in app.multiselect if choice.label == "Class")
+    classes.set_value([classes.options[0]]).run()
+    (links,) = (choice for choice in app.select_slider if choice.label == "Links of a node")
+    links.set_value((5, 10)).run()
+    assert not app.exception
+    shown = app.dataframe[0].value
+    assert set(shown.Class) == {classes.options[0]}
+    assert shown.Links.between(5, 10).all()
+    assert len(shown) == ((people.Class == classes.options[0]) & people.Links.between(5, 10)).sum()
 
 
 def test_a_person_is_found_and_told(open_app: OpenApp, placed, audit_id) -> None:

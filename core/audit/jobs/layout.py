@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.engine import Row
 
+from core.algorithms.community_discs import separate_communities
 from core.audit.jobs.job import JobContext, Jobs, make_key, read_progress
 from core.audit.results.view import JobProgress, Layout
 from core.audit.store.files import DamagedError, load_cell
@@ -19,15 +21,27 @@ from core.progress import Progress
 from core.seeding import Seed
 
 
-def lay_out(graph: Graph, progress: Progress | None = None) -> Layout:
+def lay_out(graph: Graph) -> Layout:
     """Positions and communities, seeded by the graph's content hash alone."""
+    return _separate(compute_arrays(graph))
+
+
+def compute_arrays(graph: Graph, progress: Progress | None = None) -> dict[str, np.ndarray]:
+    """What is stored: positions by distance alone, and communities."""
     from core.algorithms.communities import find_communities  # compiled loops: when asked for
     from core.algorithms.layout import compute_layout
 
     seed = Seed(0).child("layout", graph.content_hash)
     positions = compute_layout(graph, seed.rng("places"), progress=progress)
     communities = find_communities(graph, seed.rng("communities"))
-    return Layout(positions.astype(np.float32), communities.astype(np.int32))
+    return {"positions": positions.astype(np.float32), "communities": communities.astype(np.int32)}
+
+
+def _separate(arrays: Mapping[str, np.ndarray]) -> Layout:
+    """What is shown: the communities apart."""
+    communities = arrays["communities"]
+    positions = separate_communities(arrays["positions"].astype(float), communities)
+    return Layout(positions.astype(np.float32), communities)
 
 
 def find_layout(home: Path, graph: Graph) -> Layout:
@@ -42,12 +56,11 @@ def find_layout(home: Path, graph: Graph) -> Layout:
 
 
 def _read_layout(home: Path, key: str) -> Layout:
-    arrays = load_cell(home, key)
-    return Layout(arrays["positions"], arrays["communities"])
+    return _separate(load_cell(home, key))
 
 
 VERSION = 2
-"""Increase when the layout of a graph changes."""
+"""Increase when what is stored of a graph's layout changes."""
 
 
 class LayoutRequest(BaseModel):
@@ -98,9 +111,9 @@ class LayoutJobs(Jobs[LayoutRequest, JobProgress]):
 
     @classmethod
     def compute(cls, request: LayoutRequest, job: JobContext) -> dict[str, Any]:
-        layout = lay_out(job.store.load_graph(request.graph_hash), job.progress)
-        job.save_arrays({"positions": layout.positions, "communities": layout.communities})
-        return {"num_communities": int(layout.communities.max()) + 1}
+        arrays = compute_arrays(job.store.load_graph(request.graph_hash), job.progress)
+        job.save_arrays(arrays)
+        return {"num_communities": int(arrays["communities"].max()) + 1}
 
     @classmethod
     def read(cls, row: Row[Any], state: State) -> JobProgress:
