@@ -47,9 +47,9 @@ def compute_log_loss(probabilities: np.ndarray, observed: np.ndarray, nodes: np.
     return float(-np.log(np.clip(chosen, 1e-12, None)).mean())
 
 
-def is_gain(gains: np.ndarray) -> bool:
-    """Whether the mean of gains (k,) exceeds 0 by more than its standard error."""
-    return len(gains) > 1 and bool(gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)))
+def is_gain(gains: np.ndarray, errors: float = 1.0) -> bool:
+    """Whether the mean of gains (k,) exceeds 0 by more than so many of its standard errors."""
+    return len(gains) > 1 and bool(gains.mean() > errors * gains.std(ddof=1) / np.sqrt(len(gains)))
 
 
 def scale_features(graph: Graph) -> np.ndarray | sparse.csr_array:
