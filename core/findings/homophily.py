@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.attacks.attribute.gps import Gps
 from core.audit.results.view import AuditView
 from core.findings.facts import build_figure, format_frequencies
 from core.findings.numbers import format_interval, format_row
@@ -30,10 +31,6 @@ WHO = {"proximity": "neighbours", "role": "role peers"}
 
 NUM_BINS = 20
 
-
-GPS = "gps"
-"""Key of the attack that routes each node by its ratios."""
-
 STEP = 0.2
 """Width of a group of nodes, in excess of the ratio over chance."""
 
@@ -47,7 +44,9 @@ def compute_gps_gains(view: AuditView) -> pd.DataFrame:
     smaller than `MIN_GROUP` are left out.
     """
     parts = (pair for pair in view.nodes.parts if pair[0] == ORIGINAL)
-    found = next((p for p in parts if (p[1].key, *p[1].secret) == (GPS, "attribute", "")), None)
+    found = next(
+        (p for p in parts if (p[1].key, *p[1].secret) == (Gps.info.key, "attribute", "")), None
+    )
     columns, rows = ["mechanism", "excess", "value", "low", "high", "n"], []
     if found is not None:
         part = view.nodes.parts[found]
