@@ -20,6 +20,7 @@ from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
 from core.audit.store.estimate import TimeRange
 from core.data.catalogue import load_dataset
+from tests.benchmarks.finite import print_finite
 
 AUDITS = (
     ("karate", "quick", ("random_deletion",)),
@@ -113,4 +114,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

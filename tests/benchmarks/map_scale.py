@@ -13,6 +13,7 @@ import numpy as np
 
 from core.algorithms.layout import compute_layout, find_pivots
 from core.graph import Graph
+from tests.benchmarks.finite import print_finite
 from tests.oracles.graphs import compute_stress
 
 NUM_COMMUNITIES, INSIDE = 300, 5 / 6
@@ -58,4 +59,4 @@ def main(num_people: int = 100_000, num_links: int = 500_000) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    print_finite(main, *map(int, sys.argv[1:]))
