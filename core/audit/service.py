@@ -40,6 +40,7 @@ from core.audit.results.view import (
 )
 from core.audit.store.accounts import LOCAL
 from core.audit.store.archive import EXAMPLE, add_packed, read_record
+from core.audit.store.costs import Shape, find_speed
 from core.audit.store.database import Store
 from core.audit.store.decisions import Decision, list_decisions, record_decision
 from core.audit.store.estimate import (
@@ -302,17 +303,17 @@ class AuditService:
         audit = PreparedAudit.load(spec, self.load_graph)
         cells = [cell for cell in list_cells(audit) if not (cell.skip or cell.same_as)]
         kept = find_kept(self._store, [cell.key for cell in cells])
-        size = (audit.graph.num_nodes, audit.graph.num_edges)
+        shape = Shape.of(audit.graph)
         left = [
-            make_task(cell.kind, cell.method, *size, cell.release)
+            make_task(cell.kind, cell.method, shape, cell.release)
             for cell in cells
             if cell.key not in kept
         ]
         return estimate_time(self.load_time_model(), left, [], count_workers())
 
     def load_time_model(self) -> TimeModel:
-        """Time model from past cells."""
-        return TimeModel(load_past(self._store))
+        """Time model from past cells and the speed of this machine."""
+        return TimeModel(load_past(self._store), find_speed(self.home))
 
     def _estimate_left(self, audit_id: str, graph_hash: str) -> TimeRange:
         """Remaining time, from this audit's finished cells and past ones."""
@@ -322,16 +323,15 @@ class AuditService:
             model = self.load_time_model()
             self._remember(self._models, audit_id, model, _MAX_VIEWS)
         columns = ("kind", "release", "method", "state", "progress", "seconds")
-        graph = self.load_graph(graph_hash)
-        size, left, done = (graph.num_nodes, graph.num_edges), [], []
+        shape, left, done = Shape.of(self.load_graph(graph_hash)), [], []
         for cell in self._store.list_cells(audit_id, *columns):
             if shares_result(cell.release, cell.method):
                 continue
             if cell.state == State.DONE:
-                done.append((make_task(cell.kind, cell.method, *size, cell.release), cell.seconds))
+                done.append((make_task(cell.kind, cell.method, shape, cell.release), cell.seconds))
             elif cell.state not in FINAL:
                 parts = cell.release, cell.progress
-                left.append(make_task(cell.kind, cell.method, *size, *parts))
+                left.append(make_task(cell.kind, cell.method, shape, *parts))
         return estimate_time(model, left, done, count_workers())
 
     def get_view(self, audit_id: str) -> AuditView:

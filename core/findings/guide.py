@@ -13,6 +13,7 @@ from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.presets import PRESETS, Preset
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditView
+from core.audit.store.costs import Shape
 from core.audit.store.estimate import TimeModel, make_task
 from core.findings.policy import Policy, find_policy
 from core.findings.recipient import RECIPIENTS
@@ -136,14 +137,14 @@ def list_possible(
     release is not mostly noise, each with the reason and expected seconds."""
     threats = build_threats(answers, graph)
     model = model or TimeModel(())
-    size = graph.num_nodes, graph.num_edges
+    size, shape = (graph.num_nodes, graph.num_edges), Shape.of(graph)
     found = []
     for method, suggestion in list_suggested():
         if not set(answers.secrets) & set(suggestion.secrets):
             continue
         defense = _choose_budget(method, suggestion, policy)
         choice = MethodChoice.of(defense)
-        seconds = model.predict(make_task("publish", choice.id, *size, choice.id))
+        seconds = model.predict(make_task("publish", choice.id, shape, choice.id))
         is_noise = defense.expect_links(*size) > MAX_RATIO * graph.num_edges
         if seconds > MAX_PUBLISH_S or is_noise or defense.supports(threats.visible, threats):
             continue

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.prepared import prepare_graph
+from core.audit.store.costs import Shape
 from core.audit.store.estimate import TimeModel, make_task
 from core.defenses.pseudonyms import Pseudonyms
 from core.defenses.random_deletion import RandomDeletion
@@ -68,7 +69,7 @@ def build_ladders(spec: AuditSpec, graph: Graph, policy: Policy) -> list[Ladder]
     ladders = [Ladder((MethodChoice.of(each),), has_columns=each is not bare) for each in plain]
     if drops:
         ladders.append(Ladder((MethodChoice.of(RandomDeletion(strength=1.0)),), has_links=False))
-    size = shown.num_nodes, shown.num_edges
+    shape = Shape.of(shown)
     for defense in chosen:
         is_open = defense.needs_links and not spec.threats.sensitive_links
         is_open |= bool(getattr(defense, "data_free", False))  # baselines are never published
@@ -78,7 +79,7 @@ def build_ladders(spec: AuditSpec, graph: Graph, policy: Policy) -> list[Ladder]
         if not varied:
             continue
         text = MethodChoice.of(varied[-1]).id
-        seconds = model.predict(make_task("publish", text, *size, text))
+        seconds = model.predict(make_task("publish", text, shape, text))
         base = Ladder(tuple(map(MethodChoice.of, varied)), seconds)
         ladders.append(base)
         if drops and defense.info.key in WithoutColumns.members:

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.audit.asked.spec import AuditSpec
+from core.audit.store.costs import Shape
 from core.audit.store.estimate import TimeModel, TimeRange, estimate_time, make_task
 from core.errors import AuditError
 from core.findings.numbers import format_duration_range
@@ -42,7 +43,7 @@ def estimate_method(method: type[Method], num_repeats: int) -> str:
     """Time of one method on the open graph over all repeats, such as "5 to 15 s"."""
     graph = session.current_graph()
     kind = "publish" if method.kind == "defense" else "attack"
-    tasks = [make_task(kind, method.info.key, graph.num_nodes, graph.num_edges)] * num_repeats
+    tasks = [make_task(kind, method.info.key, Shape.of(graph))] * num_repeats
     time = estimate_time(load_time_model(), tasks, [], 1)
     return format_duration_range(time.low, time.high)
 

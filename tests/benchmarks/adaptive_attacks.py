@@ -40,6 +40,7 @@ from core.release import Release
 from core.results import PairScores
 from core.seeding import Seed
 from core.threats import Threats
+from tests.benchmarks.finite import print_finite
 from tests.benchmarks.outside_attacker import attack_from_outside
 
 ATTACKS = (
@@ -269,4 +270,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

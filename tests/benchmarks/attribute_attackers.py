@@ -33,6 +33,7 @@ from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import Threats
+from tests.benchmarks.finite import print_finite
 from tests.oracles.graphs import plant_blocks
 
 GRAPHS = "nba:country,social:seniority,social:affiliation,cora:label,lastfm_asia:target"
@@ -150,4 +151,4 @@ def attack_all(keys: list[str], own: str, shown: Graph, threats: Threats, contex
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

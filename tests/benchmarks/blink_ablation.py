@@ -23,6 +23,7 @@ from core.registry import make_method
 from core.seeding import Seed
 from core.threats import Threats
 from tests.benchmarks.blink_cora import fit
+from tests.benchmarks.finite import print_finite
 
 DELTAS = (0.1, 0.3, 0.5, 0.7, 0.9)
 ALL_TO_DEGREES = 1 - 1e-9
@@ -85,4 +86,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

@@ -32,6 +32,7 @@ from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import Threats
+from tests.benchmarks.finite import print_finite
 
 AUTHORS = {
     "hard": (0.712, 0.712, 0.710, 0.770, 0.845, 0.864, 0.867, 0.871),
@@ -220,4 +221,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

@@ -22,6 +22,7 @@ from core.privacy.claim_check import check_claim
 from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
+from tests.benchmarks.finite import print_finite
 from tests.oracles.broken import CountsOfPrivSkg, FreeCountPrivDpr, PgbPrivSkg, make_half_noise
 
 QUICK = {"epochs": 1, "dimensions": 8, "hidden": 8, "walk_length": 4, "batch": 24}
@@ -114,4 +115,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

@@ -30,6 +30,7 @@ from core.context import Context
 from core.partitioned import attacks, measures, releases
 from core.partitioned.links import choose_bounds, write_links
 from core.seeding import Seed
+from tests.benchmarks.finite import print_finite
 
 CHUNK = 1_000_000
 """Links drawn at once, and links of a partition."""
@@ -192,4 +193,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

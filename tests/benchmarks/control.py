@@ -20,6 +20,7 @@ from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from core.findings.control import tabulate_control
+from tests.benchmarks.finite import print_finite
 from tests.inline import run_inline
 
 PRIVATE = {"nba": "country", "cora": "label", "lastfm_asia": "label"}
@@ -72,4 +73,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

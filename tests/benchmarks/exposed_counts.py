@@ -25,6 +25,7 @@ from core.release import ORIGINAL, Release
 from core.results import ClassProbabilities
 from core.seeding import Seed
 from core.threats import AttributeThreat
+from tests.benchmarks.finite import print_finite
 from tests.oracles.blocks import draw_exact_blocks
 
 POWERS = {"ideal": 1.0, "too sure": 3.0, "too timid": 1 / 3}
@@ -104,4 +105,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

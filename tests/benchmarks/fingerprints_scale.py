@@ -14,6 +14,7 @@ import numpy as np
 
 from core.algorithms.fingerprints import compute_class_sizes, compute_fingerprints
 from core.graph import Graph
+from tests.benchmarks.finite import print_finite
 
 MEASURED = ("degree", "degree_triangles", "neighbor_degrees")
 
@@ -51,4 +52,4 @@ def main(num_nodes: int = 1_000_000, num_links: int = 10_000_000) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    print_finite(main, *map(int, sys.argv[1:]))

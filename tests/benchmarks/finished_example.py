@@ -27,6 +27,7 @@ from core.data.synthetic import generate_social
 from core.findings.guide import describe_recipient
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
+from tests.benchmarks.finite import print_finite
 
 PEOPLE, REPEATS = 300, 3
 NAME = "Finished example"
@@ -107,4 +108,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

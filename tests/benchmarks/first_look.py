@@ -30,6 +30,8 @@ from pathlib import Path
 
 import psutil
 
+from tests.benchmarks.finite import print_finite
+
 ROOT = Path(__file__).parents[2]
 PROGRESS = re.compile(r"(\d+)/\d+ parts")
 """Line of an audit's progress."""
@@ -218,4 +220,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

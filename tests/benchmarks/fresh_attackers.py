@@ -52,6 +52,7 @@ from core.release import Release
 from core.results import ClassProbabilities, Matches
 from core.seeding import Seed
 from core.threats import AttributeThreat, Threats
+from tests.benchmarks.finite import print_finite
 from tests.oracles.blocks import INSIDE, PEOPLE, generate_blocks
 
 RELEASES = "original,random_deletion:strength=0.3," + ",".join(
@@ -318,4 +319,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

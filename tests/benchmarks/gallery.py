@@ -19,6 +19,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.benchmarks.finite import print_finite
 from tests.browser.accessibility import find_faults
 from tests.browser.conftest import find_free_port, wait_for_server
 from tests.browser.driver import settle
@@ -111,4 +112,4 @@ def photograph_rest(page: Page, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

@@ -13,6 +13,7 @@ import numpy as np
 
 from core.algorithms.ghratio import choose_tolerance, compute_ghratios
 from core.graph import Graph
+from tests.benchmarks.finite import print_finite
 
 
 def main(nodes: int = 1_000_000, links: int = 10_000_000, classes: int = 4) -> None:
@@ -37,4 +38,4 @@ def main(nodes: int = 1_000_000, links: int = 10_000_000, classes: int = 4) -> N
 
 
 if __name__ == "__main__":
-    main(*(int(arg) for arg in sys.argv[1:]))
+    print_finite(main, *(int(arg) for arg in sys.argv[1:]))

@@ -43,6 +43,7 @@ from core.release import Release
 from core.seeding import Seed
 from core.threats import AttributeThreat, Threats
 from tests.benchmarks.attribute_attackers import draw_attackers
+from tests.benchmarks.finite import print_finite
 
 SHARES = (0.5, 0.3, 0.7, 0.9, 0.95)
 BUDGETS = (5.0, 4.0, 6.0, 3.0, 7.0)
@@ -292,4 +293,4 @@ def is_on_front(label: str, means: dict[str, dict[str, float]]) -> bool:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

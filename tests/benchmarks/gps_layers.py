@@ -33,6 +33,7 @@ from core.models.gps import attacker, ego
 from core.registry import make_method
 from core.seeding import Seed
 from core.threats import AttributeThreat
+from tests.benchmarks.finite import print_finite
 from tests.benchmarks.gps_nba import load_nba, run
 from tests.conftest import find_data_root
 
@@ -224,4 +225,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

@@ -29,6 +29,7 @@ from core.registry import parse_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import AttributeThreat
+from tests.benchmarks.finite import print_finite
 from tests.conftest import find_data_root  # also limits the threads before torch loads
 
 PAPER = {
@@ -177,4 +178,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

@@ -22,6 +22,7 @@ from core.data.splits import draw_attribute_threat
 from core.graph import Graph
 from core.models.gps.attacker import GpsAttacker, GpsSettings
 from core.seeding import Seed
+from tests.benchmarks.finite import print_finite
 from tests.conftest import find_data_root  # noqa: F401  limits the threads before torch loads
 
 
@@ -85,4 +86,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

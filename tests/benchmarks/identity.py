@@ -44,6 +44,7 @@ from core.release import Release
 from core.results import AnonymitySets, Matches
 from core.seeding import Seed
 from core.threats import IdentityThreat, Threats
+from tests.benchmarks.finite import print_finite
 from tests.oracles.liu_terzi import anonymize
 
 GRAPHS = ("cora", "lastfm_asia", "facebook_pages")
@@ -273,4 +274,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

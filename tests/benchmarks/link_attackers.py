@@ -36,6 +36,7 @@ from core.measures.ranking import compute_auc, compute_roc
 from core.registry import parse_method
 from core.release import Release
 from core.seeding import Seed
+from tests.benchmarks.finite import print_finite
 
 RANKS = (2, 4, 8, 16, 32, 48)
 CLUSTERS = (2, 4, 8, 16, 32)
@@ -198,4 +199,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

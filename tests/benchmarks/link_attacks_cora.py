@@ -21,6 +21,7 @@ from core.data.splits import draw_threats
 from core.measures.ranking import compute_auc
 from core.release import Release
 from core.seeding import Seed
+from tests.benchmarks.finite import print_finite
 from tests.conftest import find_data_root
 
 
@@ -62,4 +63,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

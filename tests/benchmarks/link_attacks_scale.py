@@ -25,6 +25,7 @@ from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import LinkThreat
+from tests.benchmarks.finite import print_finite
 
 NODES, LINKS = 100_000, 500_000
 
@@ -88,4 +89,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

@@ -30,6 +30,7 @@ from core.link_table import LinkColumn, LinkTable
 from core.measures.link_values import compute_strength_rank, compute_sum_error, compute_time_rank
 from core.release import Release
 from core.seeding import Seed
+from tests.benchmarks.finite import print_finite
 
 START, DAYS = 1_700_000_000, 90
 TIME, DURATION = "link.at", "link.seconds"
@@ -142,4 +143,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

@@ -19,6 +19,7 @@ from playwright.sync_api import Page, sync_playwright
 from core.audit.service import AuditService
 from core.audit.store.states import State
 from core.graph import Graph
+from tests.benchmarks.finite import print_finite
 from tests.benchmarks.map_scale import draw_planted
 from tests.reliability.load import run_app
 
@@ -150,4 +151,4 @@ def main(num_people: int = 100_000, num_links: int = 506_000) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    print_finite(main, *map(int, sys.argv[1:]))

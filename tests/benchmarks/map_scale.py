@@ -19,6 +19,7 @@ from core.algorithms.layout import compute_layout, find_pivots
 from core.audit.jobs.layout import compute_arrays, lay_out
 from core.data.catalogue import load_dataset
 from core.graph import Graph
+from tests.benchmarks.finite import print_finite
 from tests.oracles.graphs import compute_stress
 
 NUM_COMMUNITIES, INSIDE = 300, 5 / 6
@@ -80,6 +81,6 @@ def main(num_people: int = 100_000, num_links: int = 500_000) -> None:
 
 if __name__ == "__main__":
     if any(not word.isdigit() for word in sys.argv[1:]):
-        compare_layouts(sys.argv[1:])
+        print_finite(compare_layouts, sys.argv[1:])
     else:
-        main(*map(int, sys.argv[1:]))
+        print_finite(main, *map(int, sys.argv[1:]))

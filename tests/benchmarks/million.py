@@ -29,6 +29,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.benchmarks.finite import print_finite
+
 EXPONENT = 2.5
 
 CLASSES = np.array(list("AAAABBBCCD"))
@@ -205,7 +207,8 @@ def main() -> None:
         links = draw_links(options.nodes, options.links, options.seed, options.likeness)
         write_links(options.file, links)
         write_nodes(find_node_table(options.file), options.nodes)
+        print(f"{options.nodes:,} nodes, {len(links):,} links written")
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

@@ -21,6 +21,7 @@ from core.data.catalogue import load_dataset
 from core.graph import Graph
 from core.measures.structure import CLUSTERING_SIGMA, compute_mmd
 from core.progress import Progress
+from tests.benchmarks.finite import print_finite
 
 PAPER = np.array([6.442, 1.356])
 FACTORS = (1, 10, 100, 1000)
@@ -151,4 +152,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

@@ -41,6 +41,7 @@ from core.models.flips.unnoticed import PageRankEffect
 from core.models.training import train
 from core.seeding import Seed
 from core.threats import AttributeThreat
+from tests.benchmarks.finite import print_finite
 
 BUDGET, EPOCHS, PATIENCE, CHECK_EVERY = 20, 200, 30, 5
 METHODS: dict[str, NetFense | Nettack] = {
@@ -277,4 +278,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

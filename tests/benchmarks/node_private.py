@@ -27,6 +27,7 @@ from core.graph import Graph
 from core.privacy.claim_check import check_claim, make_neighbors
 from core.seeding import Seed
 from core.threats import Threats
+from tests.benchmarks.finite import print_finite
 
 MEMORY = 4 << 30
 
@@ -96,4 +97,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

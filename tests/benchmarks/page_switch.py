@@ -20,6 +20,7 @@ from pathlib import Path
 
 import psutil
 
+from tests.benchmarks.finite import print_finite
 from tests.reliability.load import PAGES, Session, Tally, run_app
 
 ROOT = Path(__file__).parents[2]
@@ -126,4 +127,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

@@ -27,6 +27,7 @@ from core.methods import Defense
 from core.registry import parse_method
 from core.seeding import Seed
 from core.threats import LinkThreat
+from tests.benchmarks.finite import print_finite
 
 
 def main() -> None:
@@ -72,4 +73,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

@@ -20,6 +20,7 @@ from core.graph import Graph
 from core.measures.intervals import combine_measurements
 from core.measures.pair_profile import measure_pair_profile
 from core.seeding import Seed
+from tests.benchmarks.finite import print_finite
 
 PAPER = {
     ("cora", "visible"): (1.000, 0.000, 0.900),
@@ -103,4 +104,4 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    print_finite(main, sys.argv[1:])

@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from tests.benchmarks.finite import print_finite
+
 GRAPHS = {"p2p-Gnutella25": "p2p-Gnutella", "econ-poli-large-no-weights": "econ-poli-large"}
 """PGB's file → its name in the figures, where they differ."""
 
@@ -135,4 +137,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

@@ -39,6 +39,7 @@ from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import Threats
+from tests.benchmarks.finite import print_finite
 
 ATTACKS = (
     "common_neighbors",
@@ -219,4 +220,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

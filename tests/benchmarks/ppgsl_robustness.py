@@ -21,6 +21,7 @@ from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import Threats
+from tests.benchmarks.finite import print_finite
 
 HEADS = ("cosine", "inner", "mlp")
 ATTACKS = (*(("gae_cosine", {"head": head}) for head in HEADS), ("seal", {}))
@@ -67,4 +68,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

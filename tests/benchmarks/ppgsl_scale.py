@@ -24,6 +24,7 @@ from core.device import cpu_device, find_device
 from core.graph import Graph
 from core.progress import Progress
 from core.seeding import Seed
+from tests.benchmarks.finite import print_finite
 
 PAPER = "paper: 100,000 nodes, k=1, mu=50: 9.2 min and 6.2 GB on an RTX 4070 Ti SUPER (§V-B4)"
 
@@ -95,4 +96,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

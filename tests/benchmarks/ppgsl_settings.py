@@ -32,6 +32,7 @@ from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
 from core.threats import Threats
+from tests.benchmarks.finite import print_finite
 
 FIRST_SPLIT = 5
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -127,4 +128,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

@@ -28,6 +28,7 @@ from core.measures.utility import measure_labels, measure_link_prediction
 from core.registry import make_method
 from core.seeding import Seed
 from core.threats import Threats
+from tests.benchmarks.finite import print_finite
 from tests.conftest import find_data_root
 
 STRUCTURE = {
@@ -103,8 +104,9 @@ def run(graph: Graph, key: str, epsilon: float | None, data_free: bool, trial: i
     result["AUC"] = measure_link_prediction(release.graph, threats, context).value
     result["F1"] = measure_labels(release.graph, threats.utility, context)[0][0].value
     noise = release.facts.get("noise_norm", 0.0)
-    result["ratio"] = release.facts["gradient_norm"] / noise if noise else None
-    return {name: np.nan if value is None else value for name, value in result.items()}
+    if noise:
+        result["ratio"] = release.facts["gradient_norm"] / noise
+    return result
 
 
 def main() -> None:
@@ -128,6 +130,9 @@ def main() -> None:
                     rows = [run(graph, key, epsilon, data_free, t) for t in range(options.trials)]
                     cells = []
                     for name in columns:
+                        if name not in rows[0]:
+                            cells.append("–")
+                            continue
                         value = np.mean([row[name] for row in rows])
                         cell = f"{value:.1e}" if name == "ratio" else f"{value:.4f}"
                         theirs = f" ({paper[name]:.4f})" if name in paper else ""
@@ -138,4 +143,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

@@ -36,6 +36,7 @@ from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.report import write_report
 from pages.ui import service as pages_service
+from tests.benchmarks.finite import print_finite
 from tests.inline import run_inline
 
 APP_SHELL = Path(__file__).parents[2] / "pages" / "ui" / "app_shell.py"
@@ -335,4 +336,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

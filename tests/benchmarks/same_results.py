@@ -12,11 +12,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from tests.benchmarks.finite import print_finite
 
 Row = Mapping[str, Any]
 Name = tuple[str, ...]
@@ -89,4 +90,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    print_finite(main)

@@ -26,6 +26,7 @@ from core.search.measured import Measured, measure_releases
 from core.search.run import SearchRequest, run_search
 from core.search.strategy import Stage, Trial
 from core.words import format_percent
+from tests.benchmarks.finite import print_finite
 from tests.conftest import find_data_root
 
 NBA = {"id_column": "user_id", "private": "country", "unknown": ("-1",)}
@@ -133,4 +134,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

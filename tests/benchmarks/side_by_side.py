@@ -27,6 +27,7 @@ from core.algorithms.kernels import search_breadth_first, sum_common_neighbors
 from core.algorithms.layout import find_pivots, place_by_pivots
 from core.graph import Graph
 from tests.benchmarks.fingerprints_scale import draw_heavy_tailed
+from tests.benchmarks.finite import print_finite
 
 Task = Callable[[], Any]
 NUM_PAIRS = 200_000
@@ -212,4 +213,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

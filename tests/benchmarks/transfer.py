@@ -25,6 +25,7 @@ from core.results import ClassProbabilities
 from core.seeding import Seed
 from core.threats import AttributeThreat
 from tests.benchmarks.attribute_attackers import load
+from tests.benchmarks.finite import print_finite
 
 GRAPHS = "social:seniority,social:affiliation,social:label,unlike:private,noise:private,nba:country"
 
@@ -88,4 +89,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_finite(main)

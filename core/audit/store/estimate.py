@@ -15,9 +15,11 @@ from core.audit.asked.knowledge import ADAPTIVE
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.parts import PARTS
 from core.audit.asked.scenarios import split_id
+from core.audit.store.costs import Shape, find_cost
 from core.audit.store.database import Store
 from core.audit.store.schema import AuditCellRow, AuditRow, GraphRow, JobRow
 from core.audit.store.states import KEPT, State
+from core.defenses.without_columns import WithoutColumns
 from core.errors import AuditError
 from core.methods import Cost
 from core.registry import find_method
@@ -34,7 +36,7 @@ _CHUNK = 500
 FINDING = "finding"
 """Token of the task of a defense that finds its strength, which takes several times as long."""
 
-START_S = 10.0
+START_S = 3.0
 """Start-up time of the workers. Instant cells do not show it, as the audit's own process
 computes some of them."""
 
@@ -42,11 +44,12 @@ TELLING_S = 5.0
 """Expected seconds of finished cells above which their times dominate the model of the machine;
 hundredths of a second are not informative about minutes."""
 
-Source = Literal["own", "past", "typical", "class"]
+Source = Literal["own", "past", "table", "class"]
 
-DOUBT: dict[Source, float] = {"own": 1.4, "past": 1.8, "typical": 3.0, "class": 4.0}
+DOUBT: dict[Source, float] = {"own": 1.4, "past": 1.7, "table": 1.7, "class": 4.0}
 """Error factor of a cell's prediction by its source: cells of the same audit, earlier ones here,
-`TYPICAL_S`, or its cost class alone. Errors of cells on one machine are correlated."""
+the table of costs, or its cost class alone. Errors of cells on one machine are correlated. An
+empty home has the table: its range spans a factor of 2.9."""
 
 CORRECTED = 0.7
 """Exponent of the factor once cells of the audit have shown the machine's current speed."""
@@ -58,19 +61,23 @@ NEAR = 1.25
 """Maximum ratio of distances in size to that of the nearest past cell."""
 
 FAR = 10.0
-"""Ratio of sizes above which past times are averaged with typical ones."""
+"""Ratio of sizes above which past times are averaged with the table's."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A cell for estimation: `size` in nodes and links of its release, `progress` 0 to 1 if
-    running."""
+    """A cell for estimation: `shape` of its release, `progress` 0 to 1 if running."""
 
     kind: str
     name: str
     cost: Cost
-    size: float
+    shape: Shape
     progress: float = 0.0
+
+    @property
+    def size(self) -> float:
+        """Nodes and links."""
+        return self.shape.nodes + self.shape.links
 
 
 @dataclass(frozen=True)
@@ -92,22 +99,22 @@ class TimeRange:
 
 
 def make_task(
-    kind: str, method: str, num_nodes: int, num_links: int, release: str = "", progress: float = 0.0
+    kind: str, method: str, shape: Shape, release: str = "", progress: float = 0.0
 ) -> Task:
     """The task of a cell, identified by method key and knowledge, not by settings.
 
-    release  id of the release of a graph of `num_nodes` and `num_links`; "" the graph itself
+    release  id of the release of a graph of this shape; "" the graph itself
     """
     name, cost = _format_method(kind, method)
-    size = num_nodes + _expect_links(release, num_nodes, num_links)
-    return Task(kind, name, cost, size, progress)
+    return Task(kind, name, cost, _expect_shape(release, shape), progress)
 
 
 @lru_cache(maxsize=4096)
-def _expect_links(release: str, num_nodes: int, num_links: int) -> float:
+def _expect_shape(release: str, shape: Shape) -> Shape:
     if release in ("", ORIGINAL):
-        return num_links
-    return MethodChoice.parse(release, "defense").make_defense().expect_links(num_nodes, num_links)
+        return shape
+    defense = MethodChoice.parse(release, "defense").make_defense()
+    return shape._replace(links=defense.expect_links(int(shape.nodes), int(shape.links)))
 
 
 @lru_cache(maxsize=4096)
@@ -117,8 +124,12 @@ def _format_method(kind: str, method: str) -> tuple[str, Cost]:
         return method, part.cost if part else "seconds"
     bare, tokens = split_id(method)
     key, _, settings = bare.partition(":")
-    if kind == "publish" and settings and MethodChoice.parse(bare).make().finds_strength:
-        tokens = FINDING
+    if kind == "publish" and settings:
+        defense = MethodChoice.parse(bare, "defense").make_defense()
+        if isinstance(defense, WithoutColumns) and (inner := defense.make_inner()) is not None:
+            return _format_method(kind, MethodChoice.of(inner).id)
+        if defense.finds_strength:
+            tokens = FINDING
     return (f"{key}@{tokens}" if tokens else key), find_method(key).info.cost
 
 
@@ -127,9 +138,12 @@ class TimeModel:
 
     Median time of the same method on the graphs nearest in size, scaled in proportion to nodes and
     links, and by the square root below `REFERENCE_SIZE`, where overhead dominates.
+
+    speed  seconds here for each one of the table of costs; 1 for the same figure everywhere
     """
 
-    def __init__(self, past: Iterable[PastCell]) -> None:
+    def __init__(self, past: Iterable[PastCell], speed: float = 1.0) -> None:
+        self._speed = speed
         self._past: dict[tuple[str, str], list[PastCell]] = {}
         self._predicted: dict[Task, float] = {}
         for item in past:
@@ -140,11 +154,11 @@ class TimeModel:
         """The source of `predict`."""
         if (task.kind, task.name) in self._past:
             return "past"
-        return "class" if _find_typical(task) is None else "typical"
+        return "class" if find_cost(task.kind, task.name, task.shape) is None else "table"
 
     def predict(self, task: Task) -> float:
-        """Expected seconds: scaled past runs, else `TYPICAL_S`, else the cost class; the
-        geometric mean of past and typical times if the sizes differ much. Found once a task: an
+        """Expected seconds: scaled past runs, else the table of costs, else the cost class; the
+        geometric mean of past and table if the sizes differ much. Found once a task: an
         audit has thousands of cells of a few kinds, and its progress is asked for every second."""
         key = replace(task, progress=0.0)
         if key not in self._predicted:
@@ -153,7 +167,8 @@ class TimeModel:
 
     def _predict(self, task: Task) -> float:
         size = task.size
-        first = (_find_typical(task) or DEFAULT_S[task.cost]) * _scale(size)
+        cost = find_cost(task.kind, task.name, task.shape)
+        first = (DEFAULT_S[task.cost] * _scale(size) if cost is None else cost) * self._speed
         known = self._past.get((task.kind, task.name), [])
         if not known:
             return max(first, MIN_S)
@@ -192,8 +207,9 @@ def estimate_time(
         return TimeRange(0.0, 0.0)
     wall = max(total / max(num_workers, 1), max(times))
     factor = math.exp(doubt / total)
-    is_started = any(task.cost != "instant" for task, _ in done)
-    return TimeRange(wall / factor, wall * factor + (0.0 if is_started else START_S))
+    if all(task.cost == "instant" for task, _ in done):
+        wall += START_S
+    return TimeRange(wall / factor, wall * factor)
 
 
 def _compare_machine(model: TimeModel, done: Sequence[tuple[Task, float]]) -> tuple[float, float]:
@@ -239,7 +255,8 @@ def load_past(store: Store) -> list[PastCell]:
         if shares_result(row.release, row.method):
             continue
         try:
-            task = make_task(row.kind, row.method, row.num_nodes, row.num_edges, row.release)
+            shape = Shape(row.num_nodes, row.num_edges)
+            task = make_task(row.kind, row.method, shape, row.release)
         except AuditError:  # a method that this version does not know
             continue
         found.append(PastCell(task.kind, task.name, task.size, row.seconds))
@@ -263,12 +280,6 @@ def find_kept(store: Store, keys: Sequence[str]) -> set[str]:
     return found
 
 
-def _find_typical(task: Task) -> float | None:
-    """Of the task, or of its method: who knows more runs the same one, more often."""
-    own = task.name.partition("@")[0]
-    return TYPICAL_S.get((task.kind, task.name), TYPICAL_S.get((task.kind, own)))
-
-
 def _distance(first: float, second: float) -> float:
     return abs(math.log(max(first, 1) / max(second, 1)))
 
@@ -277,76 +288,3 @@ def _scale(size: float) -> float:
     """Time on a release of this size relative to `REFERENCE_SIZE`."""
     ratio = max(size, 1) / REFERENCE_SIZE
     return ratio if ratio > 1 else math.sqrt(ratio)
-
-
-TYPICAL_S = {
-    ("attack", "adjacency_regression"): 0.4,
-    ("attack", "ai_deepwalk"): 1.2,
-    ("attack", "ai_node2vec"): 1.5,
-    ("attack", "attri_infer"): 0.4,
-    ("attack", "best_single"): 6.0,
-    ("attack", "block_model"): 3.5,
-    ("attack", "colour_refinement"): 0.1,
-    ("attack", "column_values"): 0.15,
-    ("attack", "denoised_blocks"): 0.3,
-    ("attack", "ego"): 0.15,
-    ("attack", "ensemble"): 0.5,
-    ("attack", "feature_boosting"): 0.4,
-    ("attack", "feature_neighbourhood"): 0.7,
-    ("attack", "feature_regression"): 0.15,
-    ("attack", "gae_cosine"): 1.3,
-    ("attack", "gae_svc"): 1.0,
-    ("attack", "gat"): 3.0,
-    ("attack", "gcn"): 1.3,
-    ("attack", "gps"): 2.2,
-    ("attack", "h2gcn"): 4.5,
-    ("attack", "katz"): 0.7,
-    ("attack", "mixhop"): 5.5,
-    ("attack", "mlp"): 0.3,
-    ("attack", "narayanan_shmatikov"): 0.1,
-    ("attack", "ncn"): 11.0,
-    ("attack", "neighbourhood_classifier"): 4.5,
-    ("attack", "node2vec_cosine"): 1.5,
-    ("attack", "node2vec_svc"): 0.1,
-    ("attack", "pair_classifier"): 5.0,
-    ("attack", "personalized_pagerank"): 1.5,
-    ("attack", "sage"): 3.5,
-    ("attack", "seal"): 5.2,
-    ("attack", "seeded_percolation"): 0.15,
-    ("attack", "structural_alignment"): 0.5,
-    ("attack", "supervised_matcher"): 17.0,
-    ("attack", "transport_matcher"): 64.0,
-    ("publish", "betweenness_deletion"): 0.2,
-    ("publish", "blink"): 1.3,
-    ("publish", "dgg"): 0.03,
-    ("publish", "dp_1k"): 0.02,
-    ("publish", "dp_2k"): 0.02,
-    ("publish", "dpggan"): 1.5,
-    ("publish", "dpgvae"): 1.5,
-    ("publish", "dpr"): 1.7,
-    ("publish", "gap"): 0.4,
-    ("publish", "gps_sampling"): 36.0,
-    ("publish", "k_degree_anonymity"): 0.3,
-    ("publish", "ldpgen"): 0.05,
-    ("publish", "netfense"): 50.0,
-    ("publish", "nettack"): 10.0,
-    ("publish", "node_private"): 0.02,
-    ("publish", "ppgsl"): 6.0,
-    ("publish", "ppgsl@finding"): 60.0,
-    ("publish", "ppne"): 0.3,
-    ("publish", "ppne@finding"): 25.0,
-    ("publish", "priv_graph"): 0.06,
-    ("publish", "priv_hrg"): 0.3,
-    ("publish", "priv_skg"): 0.1,
-    ("publish", "privdpr"): 5.5,
-    ("publish", "solitude"): 0.1,
-    ("publish", "uniqueness_aware"): 0.2,
-    ("measure", "homophily"): 0.02,
-    ("measure", "structure"): 0.15,
-    ("measure", "queries"): 0.15,
-    ("measure", "pairs"): 0.02,
-    ("measure", "utility"): 1.3,
-}
-"""(kind, key) → seconds on a graph of `REFERENCE_SIZE`; shared work counts once. Geometric means
-over five graphs of 8 to 190 thousand nodes and links on two cores; matchers and most defenses over
-two or three of 8 to 35 thousand."""
