@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from core import graph
-from core.arrays import canonical_edges, is_among, pair_codes, sort_distinct
+from core.arrays import canonical_edges, divide_or_zero, is_among, pair_codes, sort_distinct
 from core.attribute import MISSING, Attribute
 from core.data.packing import pack_graph, unpack_graph
 from core.errors import InputError
@@ -337,3 +337,20 @@ def test_graphs_that_differ_beyond_float32_have_other_hashes():
     assert first.adjacency.dtype == np.float32
     with pytest.raises(InputError, match="weights"):
         Graph.from_pairs([[0, 1]], weights=np.array([1e39]))
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_strengths_are_the_weighted_degrees(is_weighted: bool) -> None:
+    plain = two_communities(20, 0)
+    weights = np.random.default_rng(0).random(plain.num_edges) if is_weighted else None
+    given = replace(plain, weights=weights)
+    expected = dict(given.to_networkx().degree(weight="weight"))
+    np.testing.assert_allclose(given.strengths, [expected[i] for i in range(given.num_nodes)])
+    assert given.link_weights.sum() == pytest.approx(sum(expected.values()) / 2)
+    assert given.strengths.dtype == given.link_weights.dtype == np.float64
+
+
+def test_nothing_is_divided_by_zero() -> None:
+    found = divide_or_zero(np.array([3.0, 2.0, 1.0]), np.array([2.0, 0.0, -1.0]))
+    assert found.tolist() == [1.5, 0.0, 0.0]
+    assert divide_or_zero(1.0, np.array([4.0, 0.0], np.float32)).dtype == np.float32

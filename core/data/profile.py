@@ -81,14 +81,10 @@ def compute_profile(
         warnings=list(find_warnings(graph, report, private, utility)),
         column_table=_column_table(report, (private, *more_private), utility),
         modes=_count_modes(graph, report),
-        median_strength=_compute_strength(graph),
+        median_strength=None if graph.weights is None else float(np.median(graph.strengths)),
         time_spans=dict(_find_spans(graph)),
         reciprocity=_compute_reciprocity(graph),
     )
-
-
-def _compute_strength(graph: Graph) -> float | None:
-    return None if graph.weights is None else float(np.median(graph.strengths))
 
 
 def _find_spans(graph: Graph) -> Iterator[tuple[str, tuple[str, str]]]:

@@ -23,28 +23,14 @@ from core.data.assembly import (
     take_ids,
 )
 from core.data.attributed_nodes import AttributedNodes
-from core.data.columns import (
-    as_text,
-    guess_id_column,
-    guess_roles,
-    guess_unknown_markers,
-    list_known,
-)
+from core.data.columns import as_text, guess_id_column, list_known
 from core.data.dataset_folders import find_dataset, load_ogb
 from core.data.edge_list import load_edge_list, load_edge_table
 from core.data.gml import read_gml
 from core.data.graph_documents import read_gexf, read_graphml
 from core.data.json_graphs import join_musae, read_node_link
-from core.data.link_columns import (
-    LINK_ROLES,
-    MATCH,
-    NO_WEIGHT,
-    describe_links,
-    guess_link_roles,
-    holds_links,
-)
+from core.data.link_columns import LINK_ROLES, MATCH, NO_WEIGHT, holds_links
 from core.data.link_text import load_link_text
-from core.data.link_values import choose_column
 from core.data.loaded import LEFT_OUT, ColumnUse, LoadedGraph
 from core.data.modes import find_modes
 from core.data.network_text import load_dl, load_matrix_market, load_pajek, load_sif
@@ -56,21 +42,6 @@ from core.data.sniff import NEO4J, TableLayout
 from core.data.table_archive import Tables, unpack_tables
 from core.data.text_input import check_file
 from core.errors import FormatError, InputError
-
-__all__ = [
-    "ATTRIBUTED",
-    "SUFFIXES",
-    "choose_column",
-    "describe_links",
-    "detect_format",
-    "guess_link_roles",
-    "guess_roles",
-    "guess_unknown_markers",
-    "holds_links",
-    "load_graph",
-    "read_preview",
-    "sniff_table",
-]
 
 _FORMATS = {
     "text": (".csv", ".tsv", ".txt", ".edges", ".edgelist", ".cites", ".tab", ""),

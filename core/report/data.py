@@ -13,7 +13,7 @@ import pandas as pd
 from core.audit.asked.release_info import ReleaseInfo, list_short_titles
 from core.audit.asked.scenarios import Threat
 from core.audit.results.node_risks import NodeRisks
-from core.audit.results.view import AuditView, Layout, ReleaseSummary
+from core.audit.results.view import AuditView, ClaimRun, Layout, ReleaseSummary
 from core.errors import InputError
 from core.findings.palette import release_color, release_symbol
 from core.findings.policy import check_policy
@@ -25,6 +25,7 @@ from core.findings.verdict import ReleaseVerdict, Verdict, judge
 from core.findings.verdict_words import find_subject
 from core.graph import Graph
 from core.nouns import Noun
+from core.privacy.claim_check import ClaimCheck
 from core.release import ORIGINAL
 from core.report.disclosure import format_count, round_results
 from core.report.options import ReportOptions
@@ -116,6 +117,12 @@ class ReportData:
     def is_external(self) -> bool:
         """Whether the edition is for readers outside the organisation."""
         return self.options.edition != "internal"
+
+    @property
+    def claim_checks(self) -> list[tuple[ClaimRun, ClaimCheck]]:
+        """Claim checks that are done, of releases in the report."""
+        claims = [run for run in self.view.claims if run.release in self.ids]
+        return [(run, run.check) for run in claims if run.check is not None]
 
     def count(self, number: int) -> str:
         """A count of people, links or parts of the graph; rounded to tens in the external

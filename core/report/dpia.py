@@ -19,14 +19,7 @@ from core.findings.labels import THREAT_WORDS
 from core.findings.numbers import format_number
 from core.findings.verdict_words import describe_decision
 from core.report import blocks
-from core.report.actors import (
-    Cost,
-    describe_best,
-    format_best,
-    list_costs,
-    list_subjects,
-    measure_actor,
-)
+from core.report.actors import describe_best, format_best, list_costs, list_subjects, measure_actor
 from core.report.blocks import Block
 from core.report.data import ReportData
 from core.report.decision_page import TO_FILL, find_review_date
@@ -67,7 +60,10 @@ def _assess(data: ReportData) -> dict[str, Any]:
             for found in guidance
         ],
         "actors": [_build_actor(data, a, subjects) for found in guidance for a in found.actors],
-        "costs": [_build_cost(cost) for cost in list_costs(data, subjects)],
+        "costs": [
+            {**cost.describe(), "knowledge": clean_text(cost.knowledge)}
+            for cost in list_costs(data, subjects)
+        ],
         "privacy_guarantees": [
             {
                 "release": summary.id,
@@ -116,10 +112,6 @@ def _build_actor(data: ReportData, actor: Actor, subjects: list[str]) -> dict[st
         "measured": [{**describe_best(m), "text": clean_text(format_best(m))} for m in measured],
         "gaps": gaps,
     }
-
-
-def _build_cost(cost: Cost) -> dict[str, Any]:
-    return {**cost.describe(), "knowledge": clean_text(cost.knowledge)}
 
 
 def build_dpia(data: ReportData) -> list[Block]:

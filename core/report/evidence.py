@@ -223,8 +223,7 @@ def _describe_each_guarantee(describe: Callable[[Guarantee], str], data: ReportD
 
 
 def _describe_claims(data: ReportData) -> str:
-    runs = [run for run in data.view.claims if run.check is not None and run.release in data.ids]
-    parts = [f"{data.title(r.release)}: {r.check.outcome}" for r in runs if r.check is not None]
+    parts = [f"{data.title(run.release)}: {check.outcome}" for run, check in data.claim_checks]
     return f"Claims put to the test: {'; '.join(parts)}." if parts else ""
 
 

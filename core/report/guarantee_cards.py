@@ -92,19 +92,18 @@ def _build_checks(data: ReportData, private: list[ReleaseSummary]) -> list[Block
     """Finished claim checks, and claims that were not checked."""
     if not private:
         return []
-    runs = [run for run in data.view.claims if run.check is not None and run.release in data.ids]
+    done = data.claim_checks
     result: list[Block] = [blocks.heading("Checks of the guarantees")]
-    if runs:
+    if done:
         rows = [
             [
                 data.title(run.release),
-                f"{run.check.claimed:g}",
-                format_number(run.check.lower_bound),
-                f"{run.check.trials:,}",
-                run.check.outcome,
+                f"{check.claimed:g}",
+                format_number(check.lower_bound),
+                f"{check.trials:,}",
+                check.outcome,
             ]
-            for run in runs
-            if run.check is not None
+            for run, check in done
         ]
         result.append(
             blocks.table(
@@ -118,12 +117,12 @@ def _build_checks(data: ReportData, private: list[ReleaseSummary]) -> list[Block
         )
         result.append(
             blocks.bullets(
-                f"**{data.title(run.release)}.** {describe_outcome(run)}" for run in runs
+                f"**{data.title(run.release)}.** {describe_outcome(run)}" for run, _ in done
             )
         )
-        if not all(run.check.is_refuted for run in runs if run.check is not None):
+        if not all(check.is_refuted for _, check in done):
             result.append(blocks.paragraph(f"**Not refuted.** {NOT_PROVEN}"))
-    checked = {run.release for run in runs}
+    checked = {run.release for run, _ in done}
     left = [summary.info.title for summary in private if summary.id not in checked]
     if left:
         result.append(blocks.note(f"Not checked: {'; '.join(left)}."))

@@ -10,7 +10,9 @@ import streamlit as st
 
 from core.data import readers, sandbox
 from core.data.assembly import MERGES
-from core.data.link_columns import NO_WEIGHT
+from core.data.columns import guess_roles, guess_unknown_markers
+from core.data.link_columns import NO_WEIGHT, describe_links, guess_link_roles, holds_links
+from core.data.link_values import choose_column
 from core.data.sandbox import make_folder
 from core.data.sniff import DECIMALS, HEADERS, SEPARATORS, Field, TableLayout
 from core.errors import AuditError, ResourceError
@@ -188,7 +190,7 @@ def _find_links(paths: list[Path]) -> Path | None:
         likely += [p for p in paths if p in texts or readers.detect_format(p) not in TABULAR]
     for path in [] if likely else texts:
         table = _preview(path, SCAN_ROWS, False)
-        if readers.holds_links(table):
+        if holds_links(table):
             likely.insert(0 if not table.iloc[:, 0].is_unique else len(likely), path)
     return likely[0] if likely else None
 
@@ -231,7 +233,7 @@ def _ask(parts: dict[str, Path], layouts: Layouts) -> dict[str, Any]:
         named = [options.get(end) for end in ("source", "target")]
         columns_of_ends = [c for c in named if c is not None] or list(pairs.columns[:2])
         ends = set(pairs[columns_of_ends].to_numpy(object).ravel())
-    roles = readers.guess_roles(table, ends)
+    roles = guess_roles(table, ends)
     columns = [str(column) for column in table.columns]
     with st.container(horizontal=True):
         options["id_column"] = _choose_column("Id column", columns, roles, "id", False)
@@ -250,7 +252,7 @@ def _ask_links(path: Path | None, layout: dict[str, str | None]) -> dict[str, An
     options: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if table.shape[1] > 2:
-            found = readers.guess_link_roles(table)
+            found = guess_link_roles(table)
             roles = {role: column for column, role in found.roles.items()}
             columns = list(found.roles)
             for end in ("source", "target"):
@@ -293,13 +295,13 @@ def _ask_links(path: Path | None, layout: dict[str, str | None]) -> dict[str, An
     chosen = [column for column in options.values() if column is not None]
     for column in table if table.shape[1] > 2 else ():
         if column not in chosen:
-            read = readers.choose_column(str(column), table[column], {})
+            read = choose_column(str(column), table[column], {})
             st.caption(f"Column {escape(read.name)} is {read.use}: {escape(read.why, 200)}.")
     asked = [options.get(role) for role in ("source", "target", "weight")]
     named = map(str, table.columns) if table.shape[1] == 2 else asked
     known = [c for c in named if c is not None and c != NO_WEIGHT]
     if not table.empty and (table.shape[1] == 2 or None not in asked[:2]):
-        st.caption(f"Read as: {escape(readers.describe_links(table, known), 300)}.")
+        st.caption(f"Read as: {escape(describe_links(table, known), 300)}.")
     return options
 
 
@@ -336,7 +338,7 @@ def _choose_column(
 def _ask_unknown(table: pd.DataFrame) -> list[str]:
     """Ask for values that mean "unknown"; candidates are offered, none is preselected."""
     found: dict[str, list[str]] = {}
-    for column, markers in readers.guess_unknown_markers(table).items():
+    for column, markers in guess_unknown_markers(table).items():
         for marker in markers:
             found.setdefault(marker, []).append(column)
     chosen = st.multiselect(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.stats import sem
 
 from core.context import Context
 from core.graph import Graph
@@ -16,6 +17,7 @@ from core.models.tuning import (
     draw_folds,
     fit_logistic,
     hold_out,
+    is_gain,
     learn_logistic,
     scale_features,
     smooth_absent,
@@ -95,3 +97,11 @@ def test_folds_beyond_enough_known_nodes_are_not_run(enough, rows):
     table = np.random.default_rng(0).normal(size=(80, 3)) + observed[:, None]
     _, _, held_out = fit_logistic(table, observed, 2, Context(Seed(0)), (1.0,), enough)
     assert (~np.isnan(held_out[:, 0])).sum() == rows
+
+
+def test_a_gain_exceeds_its_standard_error() -> None:
+    noise = np.random.default_rng(0).normal(size=50)
+    noise -= noise.mean()
+    for share in (0.9, 1.1):
+        assert is_gain(noise + share * sem(noise)) is (share > 1)
+    assert not is_gain(np.ones(1))
