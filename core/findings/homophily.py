@@ -77,7 +77,8 @@ def describe_gps(gains: pd.DataFrame) -> str:
     difference, noise, who, first, last = max(ends, key=lambda end: abs(end[0]))
     told = f"{format_row(last)} where the most {who} share the value beyond chance"
     told += f", {format_row(first)} where the fewest do"
-    return f"Advantage of GPS: {told}{'' if abs(difference) > noise else ', within noise'}"
+    told += "" if abs(difference) > noise else ", within noise"
+    return f"Advantage of GPS: {told}"
 
 
 def compute_ghratio_histogram(

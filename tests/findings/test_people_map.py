@@ -253,14 +253,14 @@ def test_degrees_to_choose_between_are_few_and_cover_all():
 
 def test_the_map_of_one_secret_shows_its_attacker_alone():
     """Where re-identification finds everybody, all others were hidden behind it."""
-    graph = two_communities()
-    view, side = make_view(graph), graph.attribute("private").codes
-    (link,) = {attack.secret for _, attack in view.nodes.parts if attack.threat == "link"}
-    secret = Secret(*link)
-    table = compute_people(graph, side, view.nodes, secret=secret)
-    found = view.nodes.find_headline("original", secret)
-    np.testing.assert_array_equal(table.advantage, found.place("advantage", SIZE))
-    assert {attack.threat for attack in table.attack.dropna()} == {"link"}
+    links = make_nodes(np.arange(8) < 3)
+    values = make_nodes(np.arange(8) >= 2).assign(attack="gcn")
+    nodes, secret = build_risks(pd.concat([links, values])), Secret("link")
+    graph, one = Graph.from_pairs(np.array([[0, 1]]), 8), np.zeros(8, int)
+    assert (compute_people(graph, one, nodes).advantage > 0.2).all()
+    table = compute_people(graph, one, nodes, secret=secret)
+    assert table.node[table.advantage > 0.2].tolist() == ["0", "1", "2"]
+    assert {attack.threat for attack in table.attack} == {"link"}
     first = summarize_map(table, secret=secret).cards[0]
     assert first.title == "People exposed to link inference"
     assert first.detail.startswith("advantage above 0.2 under link inference")
