@@ -2,11 +2,13 @@
 
     python -m tests.benchmarks.costs record ROWS.csv [--only karate,cora] [--budget 1200]
     python -m tests.benchmarks.costs fit ROWS.csv
+    python -m tests.benchmarks.costs profile ROWS.csv --only nba
 
 `record` runs audits in a home of their own and writes one row a cell, in processor seconds, which
 other work on the machine changes little; after the budget no further audit starts. `fit` writes
 `core/audit/store/costs.csv` and prints how far off each method's predictions are, each graph
-predicted from the others.
+predicted from the others. `profile` says what each part of a repeat of the standard audit of the
+original takes, private column and withheld links.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from scipy.optimize import lsq_linear
 
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.parts import PARTS
+from core.audit.asked.presets import PRESETS, Asked
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.prepared import PreparedAudit
 from core.audit.service import AuditService
@@ -202,6 +205,25 @@ def leave_out(rows: dict[Method, list[Point]]) -> list[tuple[str, float, float]]
     return found
 
 
+def print_profile(rows: dict[Method, list[Point]], graph: str) -> None:
+    """A row a part, the longest first, then the sum of each kind of work."""
+    preset = next(each for each in PRESETS if each.key == "standard")
+    kinds = {c.key: c.kind.replace("_", " ") for c in preset.list_attacks(Asked(True, True))}
+    kinds |= {name: "measure" for name, part in PARTS.items() if part.is_usual}
+    found = [
+        (points[0][2], name, kinds[name])
+        for (_, name), all_ in rows.items()
+        if name in kinds and (points := [each for each in all_ if each[0] == graph])
+    ]
+    total = sum(seconds for seconds, *_ in found)
+    print("| part | kind | CPU s | share |\n|---|---|---|---|")
+    for seconds, name, kind in sorted(found, reverse=True):
+        print(f"| {name} | {kind} | {seconds:.2f} | {seconds / total:.0%} |")
+    for kind in dict.fromkeys(kinds.values()):
+        part = sum(seconds for seconds, _, other in found if other == kind)
+        print(f"| all | {kind} | {part:.1f} | {part / total:.0%} |")
+
+
 def write_table(costs: dict[Method, np.ndarray], path: Path) -> None:
     """The table that estimates read."""
     probe = ", ".join(f"{seconds:.4f}" for seconds in time_probe())
@@ -222,11 +244,14 @@ def write_table(costs: dict[Method, np.ndarray], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("do", choices=("record", "fit"))
+    parser.add_argument("do", choices=("record", "fit", "profile"))
     parser.add_argument("rows", type=Path)
     parser.add_argument("--only", help="graphs, by commas")
     parser.add_argument("--budget", type=float, default=1200.0, help="CPU seconds of all cells")
     options = parser.parse_args()
+    if options.do == "profile":
+        print_profile(read_rows(options.rows), options.only or "nba")
+        return
     if options.do == "fit":
         rows = read_rows(options.rows)
         write_table(fit_all(rows), TABLE)

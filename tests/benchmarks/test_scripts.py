@@ -29,6 +29,7 @@ TINY = {
     "blink_ablation": "--dataset karate --epsilons 2",
     "blink_cora": "--dataset social --trials 1 --epsilons 4 --methods hard",
     "claim_checks": "--trials 40 --methods edge_rand",
+    "costs": "profile tests/audit/recorded_costs.csv --only nba",
     "exposed_counts": "--classes 6 --people 200 --degree 5 --splits 1 --attacks class_prior",
     "fingerprints_scale": "1000 5000",
     "fresh_attackers": "--splits 0,1 --releases original --attacks label_propagation",
