@@ -307,9 +307,8 @@ def _is_form_better(
     codes: np.ndarray,
     rng: np.random.Generator,
 ) -> bool:
-    """Whether a form predicts classes (k,) better than probabilities (k, C) that are only
-    sharpened: each fitted on one half and judged on the other, by more than a standard error of the
-    mean log-loss.
+    """Whether a form predicts classes (k,) better than probabilities (k, C) only sharpened, by
+    `is_gain` in log-loss: each is fitted on one half and judged on the other.
 
     predict  from masks (k,) of rows told and asked to probabilities (m, C) of those asked
     """
