@@ -319,8 +319,8 @@ def is_corrected_better(
 def _is_form_better(
     predict: Form, usual: Form, codes: np.ndarray, errors: float, rng: np.random.Generator
 ) -> bool:
-    """Whether a form predicts classes (k,) better than the usual one, by `is_gain` in log-loss: each
-    is fitted on one half and judged on the other."""
+    """Whether a form predicts classes (k,) better than the usual one, by `is_gain` in log-loss:
+    each is fitted on one half and judged on the other."""
     if len(codes) < 2 * LEAST:
         return False
     half, gains = rng.permutation(len(codes)) % 2 == 0, np.zeros(len(codes))
