@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import softmax
@@ -25,7 +26,7 @@ from core.data.splits import draw_released_threat
 from core.errors import UnsupportedError
 from core.measures.ranking import compute_auc
 from core.methods import AttributeAttack, Defense, LinkAttack
-from core.models.pooling import combine
+from core.models.pooling import fit_weights, pool
 from core.release import Release
 from core.results import ClassProbabilities, PairScores
 from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
@@ -52,8 +53,13 @@ their probabilities of being real are estimates."""
 EVENNESS = 1.0
 """Penalty of that pool towards equal weights."""
 
+POOL_ERRORS = 1.64
+"""Standard errors of its gain that it needs: one-sided, 5 % of the pools of no use are kept."""
+
 PULL = 1.0
 """Ridge weight towards unchanged probabilities, in units of a case."""
+
+Form = Callable[[np.ndarray, np.ndarray], np.ndarray]  # masks (k,) told, asked → (m, C) of asked
 
 
 def score_adaptive(
@@ -233,9 +239,9 @@ def infer_adaptive(
     """Probabilities of the attack by what else the attacker knows of the release.
 
     Where links were flipped at a public rate, they are pooled with those of `denoised_blocks`. Else
-    half of the known values are the secrets of a shadow release; a linear map of the attack's log
-    probabilities is fitted to them, with a ridge penalty towards the identity. The standard
-    attack's probabilities stay if neither predicts values that the attacker hid itself better.
+    half of the known values are the secrets of a shadow release, and a linear map of the attack's
+    log probabilities is fitted to them, with a ridge towards the identity. The standard attack's
+    stay if neither predicts values that the attacker hid itself better.
     """
     shadow = share_shadow_release(defense, release, replace(threats, attribute=threat), context)
     shadow_threat = shadow.attribute
@@ -265,11 +271,10 @@ def _pool_with_denoised(
     context: Context,
 ) -> np.ndarray | None:
     """(n, C) of the attack's result and `denoised_blocks`, weighted by their predictions of known
-    values held out; None if that predicts these no better, or if no rate is known."""
+    values held out; None if no rate is known or the class shares would serve the pool as well."""
     denoising = MEMBERS[DenoisedBlocks.info.key]()
-    if attack.info.key == denoising.info.key or not attack.reads_links:
-        return None
-    if denoising.supports(release, threat):
+    has_no_use = attack.info.key == denoising.info.key or not attack.reads_links
+    if has_no_use or denoising.supports(release, threat):
         return None
     denoised, own = _share_prediction(denoising, release, threat, context), result.held_out
     assert denoised.held_out is not None
@@ -279,51 +284,48 @@ def _pool_with_denoised(
         own = _share_prediction(attack, release, half, context).probabilities.copy()
         own[~half.hidden] = np.nan
     held_out, truth = select_held_out([own, denoised.held_out], threat.observed)
+    fit = partial(fit_weights, evenness=EVENNESS, least=0.0)
 
-    def predict(told: np.ndarray, asked: np.ndarray) -> np.ndarray:
-        return combine(held_out[:, asked], held_out[:, told], truth[told], EVENNESS, 0.0)[0]
+    def pool_with(other: np.ndarray) -> Form:
+        pair = np.array([held_out[0], other])
+        return lambda told, asked: pool(pair[:, asked], fit(pair[:, told], truth[told]))
 
-    if not _is_form_better(predict, held_out[0], truth, context.rng("pool")):
+    usual = pool_with(np.tile(threat.observed_shares, (len(truth), 1)))
+    if not _is_form_better(pool_with(held_out[1]), usual, truth, POOL_ERRORS, context.rng("pool")):
         return None
-    both = np.array([result.probabilities, denoised.probabilities])
-    return combine(both, held_out, truth, EVENNESS, 0.0)[0]
+    return pool(np.array([result.probabilities, denoised.probabilities]), fit(held_out, truth))
 
 
 def is_corrected_better(
     probabilities: np.ndarray, codes: np.ndarray, rng: np.random.Generator
 ) -> bool:
-    """Whether `fit_correction` predicts classes (k,) better than probabilities (k, C)."""
+    """Whether `fit_correction` predicts classes (k,) better than probabilities (k, C) that are only
+    sharpened, by more than a standard error."""
+    prior = np.full(probabilities.shape[1], 1.0 / probabilities.shape[1])
+    logits = _compute_log_probabilities(probabilities)
 
-    def predict(told: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    def correct(told: np.ndarray, asked: np.ndarray) -> np.ndarray:
         return fit_correction(probabilities[told], codes[told])(probabilities[asked])
 
-    return _is_form_better(predict, probabilities, codes, rng)
+    def only_sharpen(told: np.ndarray, asked: np.ndarray) -> np.ndarray:
+        return sharpen(logits[asked], prior, fit_power(logits[told], prior, codes[told]))
+
+    return _is_form_better(correct, only_sharpen, codes, 1.0, rng)
 
 
 def _is_form_better(
-    predict: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    probabilities: np.ndarray,
-    codes: np.ndarray,
-    rng: np.random.Generator,
+    predict: Form, usual: Form, codes: np.ndarray, errors: float, rng: np.random.Generator
 ) -> bool:
-    """Whether a form predicts classes (k,) better than probabilities (k, C) that are only
-    sharpened: each fitted on one half and judged on the other, by more than a standard error of the
-    mean log-loss.
-
-    predict  from masks (k,) of rows told and asked to probabilities (m, C) of those asked
-    """
+    """Whether a form predicts classes (k,) better than the usual one: each fitted on one half and
+    judged on the other, by more than so many standard errors of the mean log-loss."""
     if len(codes) < 2 * LEAST:
         return False
-    prior = np.full(probabilities.shape[1], 1.0 / probabilities.shape[1])
-    logits = _compute_log_probabilities(probabilities)
     half, gains = rng.permutation(len(codes)) % 2 == 0, np.zeros(len(codes))
     for inside in (half, ~half):
         right = np.arange(int(inside.sum())), codes[inside]
-        power = fit_power(logits[~inside], prior, codes[~inside])
-        sharpened = sharpen(logits[inside], prior, power)
         gains[inside] = np.log(np.maximum(predict(~inside, inside)[right], FLOOR))
-        gains[inside] -= np.log(np.maximum(sharpened[right], FLOOR))
-    return bool(gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)))
+        gains[inside] -= np.log(np.maximum(usual(~inside, inside)[right], FLOOR))
+    return bool(gains.mean() > errors * gains.std(ddof=1) / np.sqrt(len(gains)))
 
 
 def _share_prediction(

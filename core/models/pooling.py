@@ -14,20 +14,15 @@ FEWEST = 10
 
 
 def combine(
-    values: np.ndarray,
-    held_out: np.ndarray,
-    truth: np.ndarray,
-    evenness: float,
-    least: float | None = None,
+    values: np.ndarray, held_out: np.ndarray, truth: np.ndarray, evenness: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pool (n, C) and weights (K,) of K models.
 
     values    (K, n, C) probabilities to pool
     held_out  (K, h, C) out-of-fold predictions for h known nodes
     truth     (h,) their classes
-    least     smallest weight; None: of either sign
     """
-    weights = fit_weights(held_out, truth, evenness, least)
+    weights = fit_weights(held_out, truth, evenness)
     return pool(values, weights), weights
 
 

@@ -462,6 +462,62 @@ def test_an_attack_that_was_wrong_on_known_values_is_not_turned_round():
     assert (pooled.argmax(axis=1) == alone.argmax(axis=1)).all()
 
 
+def test_an_attack_that_holds_nothing_out_is_judged_by_what_it_was_not_told(monkeypatch):
+    """It is asked again with half of the known values, and counts by the other half alone."""
+    _, release, threat, _ = make_flipped(setting=("epsilon", 2.5))
+    told, judged = [], []
+    attack, context = make_method("label_propagation", {"folds": 0}), Context(Seed(0))
+    infer, select = type(attack).infer, adaptive.select_held_out
+    monkeypatch.setattr(
+        type(attack), "infer", lambda *given: told.append(given[2].known) or infer(*given)
+    )
+    monkeypatch.setattr(
+        adaptive, "select_held_out", lambda *given: judged.append(given[0][0]) or select(*given)
+    )
+    result = attack.infer(release, threat, context)
+    assert adaptive._pool_with_denoised(attack, result, release, threat, context) is not None
+    rows = ~np.isnan(judged[0][:, 0])
+    assert (told[0] == threat.known).all()
+    np.testing.assert_array_equal(rows, threat.known & ~told[1])
+    assert 0.4 < rows.sum() / threat.known.sum() < 0.6
+
+
+def test_class_shares_alone_are_no_reason_to_pool(monkeypatch):
+    """An attack that does not know them would gain by any other that does."""
+    codes = (np.random.default_rng(0).random(400) < 0.15).astype(int)
+    graph = plant_blocks(codes, np.full((2, 2), 0.05), 0)
+    threat = draw_attribute_threat(graph, "private", 0.2, Seed(0))
+    defense = make_method("edge_rand", {"epsilon": 2.5}, "defense")
+    release = defense.publish(graph, Threats(graph, None, threat), Context(Seed(0)))
+    held = threat.known[:, None]
+
+    def tell_shares(self, release, threat, context):
+        shares = np.tile(threat.observed_shares, (400, 1))
+        return ClassProbabilities(shares, held_out=np.where(held, shares, np.nan))
+
+    monkeypatch.setattr(adaptive.DenoisedBlocks, "infer", tell_shares)
+    uniform = np.full((400, 2), 0.5)
+    result = ClassProbabilities(uniform, held_out=np.where(held, uniform, np.nan))
+    attack, context = make_method("label_propagation"), Context(Seed(0))
+    assert adaptive._pool_with_denoised(attack, result, release, threat, context) is None
+
+
+def test_a_form_needs_so_many_standard_errors():
+    """Gains of 1 and −1/2 by turns: a mean of 1/4, with a standard error of .0754."""
+    codes = np.zeros(100, np.int64)
+    odd = np.arange(100) % 2
+
+    def tell(told, asked):
+        return np.exp(np.where(odd[asked], 0.0, -1.5))[:, None]
+
+    def usual(told, asked):
+        return np.full((asked.sum(), 1), np.exp(-1.0))
+
+    for errors, is_better in ((3.3, True), (3.4, False)):
+        rng = np.random.default_rng(0)
+        assert adaptive._is_form_better(tell, usual, codes, errors, rng) is is_better
+
+
 @pytest.mark.parametrize(
     ("defense_key", "setting", "key"),
     [
