@@ -3,7 +3,7 @@
     python -m tests.benchmarks.fresh_attackers [--graphs blocks,nba,lastfm_asia,facebook_pages]
         [--classes 42] [--inside 0.5] [--splits 0,1,2]
         [--releases original,random_deletion:strength=0.3,edge_rand:epsilon=2,…]
-        [--attacks adjacency_regression,label_propagation,…] [--reliability]
+        [--attacks quick,adjacency_regression,label_propagation,…] [--plain] [--reliability]
         [--identity 0.3,0.6 [--seeds 0,20] [--matchers faq_matcher,…]]
 
 Blocks are degree-corrected block models of a thousand people, drawn anew for each split; of larger
@@ -33,6 +33,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
 from core.attacks.adaptive import infer_adaptive
+from core.audit.asked.presets import PRESETS, Asked
 from core.context import Context, SharedWork
 from core.data.catalogue import load_dataset
 from core.data.second_graph import draw_identity_threat
@@ -157,11 +158,22 @@ def measure(found: ClassProbabilities, threat: AttributeThreat) -> np.ndarray:
     return np.array([values[metric] for metric in METRICS], float)
 
 
+def list_attacks(names: str) -> list[str]:
+    """Keys of attacks, those of presets without their baselines."""
+    presets = {preset.key: preset for preset in PRESETS}
+    found = []
+    for name in names.split(","):
+        choices = presets[name].list_attacks(Asked(column=True)) if name in presets else ()
+        keys = [choice.key for choice in choices if not make_method(choice.key).info.is_baseline]
+        found += keys if name in presets else [name]
+    return list(dict.fromkeys(found))
+
+
 def compare_attributes(
-    graph: Graph, name: str, attacks: list[str], split: int
+    graph: Graph, name: str, attacks: list[str], split: int, plain: bool = False
 ) -> dict[str, np.ndarray]:
     """`METRICS` and CPU seconds of the fresh attacker, and of ours that can run, on one release of
-    one graph."""
+    one graph; plain: without adaptive forms."""
     threat = draw_attribute_threat(graph, "private", 0.1, Seed(split))
     threats = Threats(graph, None, threat)
     release, flip = publish(name, graph, threat, split)
@@ -176,7 +188,7 @@ def compare_attributes(
         if attack.supports(release, threat):
             continue
         runs[key] = lambda a=attack, c=context: a.infer(release, threat, c)
-        if name != "original":
+        if name != "original" and not plain:
             defense = parse_method(name, "defense")
             runs[f"{key}@adaptive"] = lambda a=attack, c=context, d=defense: infer_adaptive(
                 a, d, release, threat, threats, c
@@ -241,16 +253,29 @@ def print_reliability(key: str, num_classes: int, splits: list[int], inside: flo
 
 
 def print_rows(name: str, splits: list[dict[str, np.ndarray]]) -> None:
-    """Means over the splits, and the lead over the fresh attacker with its standard error."""
+    """Means over the splits, and the lead over the fresh attacker with its standard error; below an
+    adaptive attacker its lead over the plain one."""
     for who in splits[0]:
         values = np.array([rows[who] for rows in splits])
-        leads = values - np.array([rows["fresh"] for rows in splits])
-        told = []
-        for place in range(values.shape[1] - 1):
-            error = leads[:, place].std(ddof=1) / np.sqrt(len(leads)) if len(leads) > 1 else np.nan
-            lead = "" if who == "fresh" else f" ({leads[:, place].mean():+.3f} ± {error:.3f})"
-            told.append(f"{values[:, place].mean():.3f}{lead:17}")
-        print(f"{name:38} {who:32} {' '.join(told)} {values[:, -1].mean():6.1f} s", flush=True)
+        seconds = f"{values[:, -1].mean():6.1f} s"
+        if who == "fresh":
+            told = [f"{value:.3f}{'':17}" for value in values[:, :-1].mean(axis=0)]
+        else:
+            told = _format_leads(values, np.array([rows["fresh"] for rows in splits]))
+        print(f"{name:38} {who:32} {' '.join(told)} {seconds}", flush=True)
+        plain, _, form = who.partition("@")
+        if form:
+            told = _format_leads(values, np.array([rows[plain] for rows in splits]))
+            print(f"{name:38} {'… over its plain form':32} {' '.join(told)}", flush=True)
+
+
+def _format_leads(values: np.ndarray, others: np.ndarray) -> list[str]:
+    """Mean, mean lead and its standard error of each column but the last of (s, c) and (s, c)."""
+    leads = (values - others)[:, :-1]
+    many = len(leads) > 1
+    errors = leads.std(axis=0, ddof=1) / np.sqrt(len(leads)) if many else leads[0] * np.nan
+    rows = zip(values.mean(axis=0), leads.mean(axis=0), errors, strict=False)
+    return [f"{mean:.3f} ({lead:+.3f} ± {error:.3f})" for mean, lead, error in rows]
 
 
 def main() -> None:
@@ -260,15 +285,17 @@ def main() -> None:
     parser.add_argument("--inside", type=float, default=INSIDE, help="of the links, within a class")
     parser.add_argument("--splits", default="0,1,2")
     parser.add_argument("--releases", default=RELEASES)
-    parser.add_argument("--attacks", default=ATTACKS)
+    parser.add_argument("--attacks", default=ATTACKS, help="keys, or presets")
+    parser.add_argument("--plain", action="store_true", help="no adaptive attackers")
     parser.add_argument("--identity", default="", help="shares of the links deleted: 0.3,0.6")
     parser.add_argument("--seeds", default="0,20", help="people known beforehand")
     parser.add_argument("--matchers", default="faq_matcher")
     parser.add_argument("--reliability", action="store_true")
     options = parser.parse_args()
     splits = [int(split) for split in options.splits.split(",")]
+    attacks = list_attacks(options.attacks)
     if options.reliability:
-        for key in options.attacks.split(","):
+        for key in attacks:
             print_reliability(key, options.classes, splits, options.inside)
         return
     for name in options.graphs.split(","):
@@ -276,8 +303,10 @@ def main() -> None:
             split: draw_graph(name, options.classes, split, options.inside) for split in splits
         }
         for release in filter(None, options.releases.split(",")):
-            attacks = options.attacks.split(",")
-            found = [compare_attributes(g, release, attacks, split) for split, g in graphs.items()]
+            found = [
+                compare_attributes(g, release, attacks, split, options.plain)
+                for split, g in graphs.items()
+            ]
             print_rows(f"{name}, {release}", found)
         for strength in map(float, filter(None, options.identity.split(","))):
             for count in map(int, options.seeds.split(",")):
