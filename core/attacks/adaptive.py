@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import softmax
@@ -273,9 +274,8 @@ def _pool_with_denoised(
     """(n, C) of the attack's result and `denoised_blocks`, weighted by their predictions of known
     values held out; None if no rate is known or the class shares would serve the pool as well."""
     denoising = MEMBERS[DenoisedBlocks.info.key]()
-    if attack.info.key == denoising.info.key or not attack.reads_links:
-        return None
-    if denoising.supports(release, threat):
+    has_no_use = attack.info.key == denoising.info.key or not attack.reads_links
+    if has_no_use or denoising.supports(release, threat):
         return None
     denoised, own = _share_prediction(denoising, release, threat, context), result.held_out
     assert denoised.held_out is not None
@@ -285,13 +285,11 @@ def _pool_with_denoised(
         own = _share_prediction(attack, release, half, context).probabilities.copy()
         own[~half.hidden] = np.nan
     held_out, truth = select_held_out([own, denoised.held_out], threat.observed)
+    fit = partial(fit_weights, evenness=EVENNESS, least=0.0)
 
     def pool_with(other: np.ndarray) -> Form:
         pair = np.array([held_out[0], other])
         return lambda told, asked: pool(pair[:, asked], fit(pair[:, told], truth[told]))
-
-    def fit(pair: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        return fit_weights(pair, codes, EVENNESS, 0.0)
 
     usual = pool_with(np.tile(threat.observed_shares, (len(truth), 1)))
     if not _is_form_better(pool_with(held_out[1]), usual, truth, POOL_ERRORS, context.rng("pool")):
