@@ -31,9 +31,6 @@ WHO = {"proximity": "neighbours", "role": "role peers"}
 NUM_BINS = 20
 
 
-GPS = "gps"
-"""Key of the attack that routes each node by its ratios."""
-
 STEP = 0.2
 """Width of a group of nodes, in excess of the ratio over chance."""
 
@@ -46,8 +43,8 @@ def compute_gps_gains(view: AuditView) -> pd.DataFrame:
     The first form of the attack on the main private column; none where it did not run. Groups
     smaller than `MIN_GROUP` are left out.
     """
-    parts = (pair for pair in view.nodes.parts if pair[0] == ORIGINAL)
-    found = next((p for p in parts if (p[1].key, *p[1].secret) == (GPS, "attribute", "")), None)
+    own = (pair for pair in view.nodes.parts if (pair[0], pair[1].target) == (ORIGINAL, ""))
+    found = next((p for p in own if getattr(p[1].method, "routes_by_homophily", False)), None)
     columns, rows = ["mechanism", "excess", "value", "low", "high", "n"], []
     if found is not None:
         part = view.nodes.parts[found]
