@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.attacks.attribute.gps import Gps
 from core.audit.results.view import AuditView
 from core.findings.facts import build_figure, format_frequencies
 from core.findings.numbers import format_interval, format_row
@@ -31,6 +30,7 @@ WHO = {"proximity": "neighbours", "role": "role peers"}
 
 NUM_BINS = 20
 
+
 STEP = 0.2
 """Width of a group of nodes, in excess of the ratio over chance."""
 
@@ -43,10 +43,8 @@ def compute_gps_gains(view: AuditView) -> pd.DataFrame:
     The first form of the attack on the main private column; none where it did not run. Groups
     smaller than `MIN_GROUP` are left out.
     """
-    parts = (pair for pair in view.nodes.parts if pair[0] == ORIGINAL)
-    found = next(
-        (p for p in parts if (p[1].key, *p[1].secret) == (Gps.info.key, "attribute", "")), None
-    )
+    own = (pair for pair in view.nodes.parts if (pair[0], pair[1].target) == (ORIGINAL, ""))
+    found = next((p for p in own if getattr(p[1].method, "routes_by_homophily", False)), None)
     columns, rows = ["mechanism", "excess", "value", "low", "high", "n"], []
     if found is not None:
         part = view.nodes.parts[found]

@@ -37,6 +37,9 @@ class Gps(AttributeAttack):
         uses_gpu=True,
         version=2,
     )
+    routes_by_homophily: ClassVar[bool] = True
+    """Whether its gain is told by the GHRatios of the nodes."""
+
     branches: Literal["both", "proximity", "role"] = Field(
         "both", description="Which encoders take part; one alone is the paper's ablation."
     )
