@@ -1,6 +1,6 @@
 """Plants one bug at a time in a scratch copy and reports whether the named tests notice.
 
-    python -m tests.mutations [--only WORDS] [--list]
+    python -m tests.mutations [--only WORDS] [--workers N] [--list]
 
 The bugs stand in `tests/mutations.toml`: what goes wrong, the function it is planted in
 (`module:qualified.name`, or the module alone), the code to find there, what takes its place, and
@@ -13,7 +13,11 @@ from __future__ import annotations
 
 import argparse
 import ast
+import compileall
 import io
+import os
+import py_compile
+import queue
 import re
 import shutil
 import subprocess
@@ -21,6 +25,7 @@ import sys
 import tempfile
 import tokenize
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,7 +94,11 @@ def run_mutation(mutation: Mutation, scratch: Path) -> str:
     try:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
         done = subprocess.run(
-            [*command, *mutation.tests.split()], cwd=scratch, capture_output=True, timeout=LIMIT_S
+            [*command, *mutation.tests.split()],
+            cwd=scratch,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            timeout=LIMIT_S,
         )
     except subprocess.TimeoutExpired:
         return "killed"
@@ -103,18 +112,28 @@ def main() -> int:
     """Run all entries, or those whose description holds the given words."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--only", default="", metavar="WORDS", help="part of a description")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="at a time (1)")
     parser.add_argument("--list", action="store_true", help="only print the entries")
     options = parser.parse_args()
     chosen = [m for m in load_mutations() if options.only in f"{m.bug} {m.where}"]
     if options.list:
         print(*(f"{mutation.where}: {mutation.bug}" for mutation in chosen), sep="\n")
         return 0
-    outcomes = []
-    with tempfile.TemporaryDirectory() as folder:
-        scratch = _copy(Path(folder))
-        for mutation in chosen:
-            outcomes.append(run_mutation(mutation, scratch))
-            print(f"{outcomes[-1]:9} {mutation.where}: {mutation.bug}", flush=True)
+    outcomes, free = [], queue.SimpleQueue[Path]()
+
+    def run(mutation: Mutation) -> str:
+        scratch = free.get()
+        try:
+            return run_mutation(mutation, scratch)
+        finally:
+            free.put(scratch)
+
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.workers) as threads:
+        for number in range(options.workers):
+            free.put(_copy(Path(folder) / str(number), is_compiled=len(chosen) > 1))
+        for mutation, outcome in zip(chosen, threads.map(run, chosen), strict=True):
+            outcomes.append(outcome)
+            print(f"{outcome:9} {mutation.where}: {mutation.bug}", flush=True)
     killed = outcomes.count("killed")
     print(f"{killed} of {len(outcomes)} killed")
     return 0 if killed == len(outcomes) else 1
@@ -169,7 +188,10 @@ def _offset(text: str, place: tuple[int, int]) -> int:
     return sum(map(len, lines[: place[0] - 1])) + place[1]
 
 
-def _copy(folder: Path) -> Path:
+def _copy(folder: Path, is_compiled: bool) -> Path:
+    """A scratch copy. Compiled modules are known by a hash of their text: a bug may be planted and
+    taken out within the second that times of files tell apart."""
+    folder.mkdir()
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
@@ -177,6 +199,10 @@ def _copy(folder: Path) -> Path:
             shutil.copytree(source, folder / name, ignore=ignored)
         else:
             shutil.copy(source, folder / name)
+    if is_compiled:
+        mode = py_compile.PycInvalidationMode.CHECKED_HASH
+        for name in ("core", "pages"):
+            compileall.compile_dir(folder / name, quiet=1, invalidation_mode=mode)
     return folder
 
 
