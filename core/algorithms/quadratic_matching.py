@@ -44,7 +44,9 @@ def match_by_frank_wolfe(
         step[seeds[:, 0]] = 0.0
         curved = multiply(step)
         linear, square = 2.0 * float((gradient * step).sum()), float((curved * step).sum())
-        # A convex objective along the line is largest at its end; `linear` is never negative.
+        # Rounding may leave `linear` below 0 where the table is an assignment already.
+        linear = max(linear, 0.0)
+        # A convex objective along the line is largest at its end.
         length = 1.0 if 2.0 * square + linear >= 0 else -linear / (2.0 * square)
         table += length * step
         gain = length * linear + length**2 * square

@@ -71,7 +71,7 @@ LONGER = {
     "transfer": "--graphs noise:private --known 0",
 }
 NEEDS_DATA = ("control", "gps_defense_nba", "gps_layers", "gps_nba", "mmd_scale", "netfense_cora")
-NEEDS_DATA += ("pair_profile", "ppgsl_robustness")
+NEEDS_DATA += ("node_private", "pair_profile", "ppgsl_robustness")
 
 IMPORTED_ONLY = {
     "audit_speed": "an older commit",
