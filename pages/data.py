@@ -66,8 +66,10 @@ def _ask_noun() -> None:
 def _show_graph(graph: Graph, is_new: bool) -> None:
     profile = page.find_profile()
     head = st.container()
-    for warning in profile.warnings:
-        st.warning(escape(warning, 300), icon=":material/warning:")
+    warnings = [escape(warning, 300) for warning in profile.warnings]
+    if warnings:
+        lines = [f"- {warning}" for warning in warnings] if len(warnings) > 1 else warnings
+        st.warning("\n".join(lines), icon=":material/warning:")
     _show_counts(profile)
     _show_columns_read(profile, is_new)
     show_roles(session.current_graph())
