@@ -110,20 +110,20 @@ def describe_headline(progress: SearchProgress) -> str:
         kept = _describe_kept(best.kept)
         return f"{best.made.title} may leave: confirmed on new splits; it keeps {kept}."
     binding = find_binding(progress)
+    left_out = _title_left_out(search)
+    told = ""
     if search.state == "undecided":
         if not search.is_over:
             return f"Not decided, since {progress.stopped or 'it is not over'}."
-        if not search.list_left_out():
-            return f"Not decided: {_explain_unproven(progress)}."
+        told = "Not decided: "
+        told += f"{left_out} would take longer than the time to spend. " if left_out else ""
+        if search.list_unproven():
+            return f"{told}{_explain_unproven(progress)}."
     tried = count_noun(len({one.made.id for _, one in _list_last(search)}), "release")
     if binding is None:
-        return f"No release passes: nothing could be measured on {tried}."
+        return f"{told}No release passes: nothing could be measured on {tried}."
     made, check = binding
-    nearest = f"None of {tried} passes; {made.title} comes nearest. {explain_check(check)}."
-    left_out = _title_left_out(search)
-    if not left_out:
-        return nearest
-    return f"Not decided: {left_out} would take longer than the time to spend. {nearest}"
+    return f"{told}None of {tried} passes; {made.title} comes nearest. {explain_check(check)}."
 
 
 def list_facts(progress: SearchProgress) -> list[str]:

@@ -259,13 +259,16 @@ class Search:
         self, racers: list[Candidate], done: set[str]
     ) -> tuple[MethodChoice, ...]:
         """The best release of the race, its next stronger setting, in case that it lies too near a
-        limit to be proven, then the next best; later still stronger settings of these."""
+        limit to be proven, then the next best. Later the next stronger setting again, and of both
+        the one half way to the strongest: few people prove only what is far from a limit."""
         ranked = sorted((c for c in racers if c.is_acceptable), key=lambda c: -c.best)[:FINALISTS]
         chosen: list[MethodChoice] = []
         for depth, one in enumerate(ranked):
             stronger = one.ladder.rungs[one.passed :]
             left = [choice for choice in stronger if choice.id not in done]
-            chosen += left[: 2 if depth == 0 else 1]
+            far = len(left) // 2 if done else 1
+            places = [0, far] if depth == 0 else [far if done else 0]
+            chosen += [left[place] for place in dict.fromkeys(places) if place < len(left)]
         return tuple(chosen[:MAX_CONFIRMED])
 
     def list_confirmed(self) -> list[Measured]:
@@ -277,6 +280,12 @@ class Search:
             if stage == "confirmation" and one.decision == "publish" and one.made.is_defended
         ]
         return sorted((m for m in found if m.keeps(self.asked)), key=lambda m: -m.score)
+
+    def list_unproven(self) -> list[Measured]:
+        """Releases that keep what was asked, and that splits were too few to clear or refuse."""
+        last = [m for (stage, _), m in self.measured.items() if stage == "confirmation"]
+        open_ = [m for m in last if m.made.is_defended and m.decision == "review"]
+        return [m for m in open_ if m.keeps(self.asked)]
 
     def list_left_out(self) -> list[Ladder]:
         """Ladders that take longer than the time to spend."""
@@ -291,6 +300,4 @@ class Search:
             return "confirmed"
         if not self.is_over or self.list_left_out():
             return "undecided"
-        last = [m for (stage, _), m in self.measured.items() if stage == "confirmation"]
-        open_ = [m for m in last if m.made.is_defended and m.decision != "do_not_publish"]
-        return "undecided" if any(m.keeps(self.asked) for m in open_) else "none_passes"
+        return "undecided" if self.list_unproven() else "none_passes"

@@ -400,7 +400,7 @@ def test_the_command_finds_a_release_and_goes_on_from_what_is_stored(
         assert f"no such option; got {option.split()[0]}" in capsys.readouterr().err
 
 
-def test_an_undecided_search_names_what_could_not_be_proven(graph):
+def test_an_undecided_search_names_what_could_not_be_proven(graph, monkeypatch):
     class Wide(FakeAudits):
         def _make_view(self, audit_id, spec):
             view = super()._make_view(audit_id, spec)
@@ -414,3 +414,10 @@ def test_an_undecided_search_names_what_could_not_be_proven(graph):
     assert "as many as 30 splits would not prove it. AUC" in text
     assert "but its interval extends above it" in text
     assert len([t for t in progress.search.trials if t.stage == "confirmation"]) == 2
+
+    monkeypatch.setattr(
+        ladders.TimeModel, "predict", lambda _model, task: 40.0 if "rewiring" in str(task) else 0.0
+    )
+    text = describe_headline(run_search(Wide(graph), make_request(graph), within=900.0))
+    assert text.startswith("Not decided: Random rewiring would take longer than the time to spend.")
+    assert "as many as 30 splits would not prove it. AUC" in text
