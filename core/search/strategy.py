@@ -259,16 +259,17 @@ class Search:
         self, racers: list[Candidate], done: set[str]
     ) -> tuple[MethodChoice, ...]:
         """The best release of the race, its next stronger setting, in case that it lies too near a
-        limit to be proven, then the next best. Later the next stronger setting again, and of both
-        the one half way to the strongest: few people prove only what is far from a limit."""
+        limit to be proven, then the next best. Later the next stronger settings of these, and of
+        the best the one half way to the strongest: few people prove only what is far from a limit.
+        """
         ranked = sorted((c for c in racers if c.is_acceptable), key=lambda c: -c.best)[:FINALISTS]
         chosen: list[MethodChoice] = []
         for depth, one in enumerate(ranked):
             stronger = one.ladder.rungs[one.passed :]
             left = [choice for choice in stronger if choice.id not in done]
             far = len(left) // 2 if done else 1
-            places = [0, far] if depth == 0 else [far if done else 0]
-            chosen += [left[place] for place in dict.fromkeys(places) if place < len(left)]
+            places = {0, far} if depth == 0 else {0}
+            chosen += [left[place] for place in sorted(places) if place < len(left)]
         return tuple(chosen[:MAX_CONFIRMED])
 
     def list_confirmed(self) -> list[Measured]:
