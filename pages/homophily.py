@@ -51,7 +51,7 @@ def _show_ratios(view: AuditView) -> None:
     gains = cache.remember(view, lambda: compute_gps_gains(view))
     if not gains.empty:
         contents["What GPS makes of it"] = lambda: show_cached_chart(
-            view, lambda theme: ghratios.gps_gains(compute_gps_gains(view), theme), "gps-gains"
+            view, lambda theme: ghratios.gps_gains(gains, theme), "gps-gains"
         )
     if view.spec.threats.has_links:
         contents["Endpoints of withheld links"] = lambda: _show_pairs(view)

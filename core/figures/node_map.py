@@ -43,7 +43,7 @@ _BAR_TITLES: dict[Color, str] = {
     "links": "Links of a node",
     "change": "Links changed, of those before",
 }
-LEASTSPAN = 0.02
+LEAST_SPAN = 0.02
 """Smallest upper end of the colour scale."""
 
 _CLOSE = 0.12
@@ -137,7 +137,7 @@ def community_map(
         "color": values.fillna(0).to_numpy(float),
         "colorscale": _choose_scale(is_risk, theme),
         "cmin": 0,
-        "cmax": max(float(values.max()), LEASTSPAN) if values.notna().any() else 1,
+        "cmax": max(float(values.max()), LEAST_SPAN) if values.notna().any() else 1,
         "colorbar": _bar("Mean advantage" if is_risk else "Links a node"),
         "line": {"width": 1, "color": INKS[theme].muted},
         "opacity": 0.9,
@@ -358,7 +358,7 @@ def _find_top(sides: Sequence[Side], by: Color) -> float:
         return 1.0
     values = np.concatenate([find_amounts(side.people, by).to_numpy(float) for side in sides])
     values = values[np.isfinite(values)]
-    return max(float(np.quantile(values, 0.99)), LEASTSPAN) if len(values) else 1.0
+    return max(float(np.quantile(values, 0.99)), LEAST_SPAN) if len(values) else 1.0
 
 
 def _list_groups(people: pd.DataFrame, by: Color) -> list[str]:

@@ -181,17 +181,17 @@ def _title_left_out(search: Search) -> str:
 def _explain_unproven(progress: SearchProgress) -> str:
     """The release that came nearest on new splits, and what could not be proven of it."""
     asked, measured = progress.request.useful, progress.search.measured
-    known = [m for (stage, _), m in measured.items() if stage == "confirmation"]
-    known = [one for one in known if one.made.is_defended and one.keeps(asked)]
+    confirmed = [m for (stage, _), m in measured.items() if stage == "confirmation"]
+    known = [one for one in confirmed if one.made.is_defended and one.keeps(asked)]
     best = min(known, key=_get_severity)
     open_ = [check for check in best.checks if check.decision != "publish"]
     if not open_:
         return f"{best.made.title} came nearest, but {'; '.join(best.open_points)}"
     gravest = max(open_, key=lambda check: check.severity)
-    return (
-        f"{best.made.title} came nearest, and as many as {MAX_REPEATS} splits would not prove it. "
-        f"{explain_check(gravest)}"
-    )
+    how = f"as many as {MAX_REPEATS} splits would not prove it"
+    if any(m.decision == "publish" and m.made.is_defended for m in confirmed):
+        how = "it was not proven before a release that keeps too little was cleared"
+    return f"{best.made.title} came nearest, and {how}. {explain_check(gravest)}"
 
 
 def tabulate_tried(progress: SearchProgress) -> pd.DataFrame:

@@ -421,3 +421,25 @@ def test_an_undecided_search_names_what_could_not_be_proven(graph, monkeypatch):
     text = describe_headline(run_search(Wide(graph), make_request(graph), within=900.0))
     assert text.startswith("Not decided: Random rewiring would take longer than the time to spend.")
     assert "as many as 30 splits would not prove it. AUC" in text
+
+
+def test_splits_that_another_release_ended_are_not_said_to_be_too_few(graph):
+    """Once any release may leave, the others have three more repeats, not all."""
+
+    class StrongAlone(FakeAudits):
+        def _make_view(self, audit_id, spec):
+            view = super()._make_view(audit_id, spec)
+            strengths = {choice.id: choice.make_defense().config for choice in spec.defenses}
+            is_strong = [
+                strengths.get(release, {}).get("strength", 0.0) > 0.7
+                for release in view.results.release
+            ]
+            wide = view.results.value + np.where(is_strong, 0.0, 0.2)
+            return replace(view, results=view.results.assign(high=wide))
+
+    request = make_request(graph, {"links": 0.7})
+    progress = run_search(StrongAlone(graph), request)
+    assert progress.search.state == "undecided"
+    text = describe_headline(progress)
+    assert "came nearest, and it was not proven before a release that keeps too little" in text
+    assert "would not prove" not in text
