@@ -182,7 +182,7 @@ def _show_charts(graph: Graph, profile: GraphProfile) -> None:
         show_cached_chart(
             None,
             lambda theme: graph_bars.class_bars(
-                cache.load_chosen(key, columns).attribute(name), theme
+                cache.load_chosen(key, columns).column(name), theme
             ),
             "classes",
         )

@@ -75,9 +75,9 @@ def write_release(
         graph = graph.with_columns(columns)
         attributes = tuple(graph.attributes)
     else:
-        named = {name: graph.attribute(name) for name in attributes}
+        named = {name: graph.column(name) for name in attributes}
         # What no file holds is not hashed either: a hash confirms guesses.
-        graph = replace(graph, attributes=named, features=None, feature_names=())
+        graph = graph.update_columns(attributes=named, features=None, feature_names=())
     if isinstance(pseudonyms, Seed):
         graph = shuffle_nodes(graph, pseudonyms)
     else:
@@ -139,7 +139,7 @@ def _tabulate_features(graph: Graph) -> Graph:
         values, codes = np.unique(dense[:, number], return_inverse=True)
         classes = tuple(_format_number(value) for value in values)
         columns.setdefault(name, Attribute(name, codes, classes))
-    return replace(graph, attributes=columns, features=None, feature_names=())
+    return graph.update_columns(attributes=columns, features=None, feature_names=())
 
 
 def _format_number(value: np.float32) -> str:

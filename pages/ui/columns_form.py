@@ -168,14 +168,14 @@ def _make_spec(fields: dict[str, Any]) -> AuditSpec:
 
 def _show_preview(spec: AuditSpec) -> None:
     before, after = cache.preview_leaving(spec)
-    published = leaving.list_columns(after)
+    published = list(after.columns)
     named = [*published, *list_link_columns(after)]
     if spec.disclosure.publish_columns is not None or spec.disclosure.generalize:
         st.markdown(escape(leaving.describe_columns(named, spec.disclosure.generalize), 1000))
     if spec.disclosure.leave_out:
         num_out = count_noun(len(spec.disclosure.leave_out), "node is", "nodes are")
         st.caption(f"{num_out} excluded; {before.num_nodes:,} remain.")
-    if not leaving.list_columns(before):
+    if not before.columns:
         return
     page.show_folded(
         "Columns before and after",

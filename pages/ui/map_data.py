@@ -65,7 +65,7 @@ def load_people(view: AuditView | None, release: str) -> pd.DataFrame:
     def compute() -> pd.DataFrame:
         graph, communities = load_everybody(view), load_layout(graph_hash).communities
         first = next(iter(graph.attributes.values()), None)
-        attribute = first if private is None else graph.attribute(private)
+        attribute = first if private is None else graph.column(private)
         if view is None:
             return compute_people(graph, communities, attribute=attribute)
         released = None if release == ORIGINAL else cache.load_release(view, release)

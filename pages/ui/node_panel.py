@@ -111,7 +111,7 @@ def _show_neighbors(view: AuditView, graph: Graph, number: int, secret: Secret) 
         st.caption(f"It has {degree}.")
         return
     st.caption(f"It has {degree}. Values of {escape(column)} among its neighbours:")
-    attribute = graph.with_private(column).attribute(column)
+    attribute = graph.column(column)
     table = node_card.compute_neighbor_classes(graph, number, attribute)
     texts = {n: table[n].map(format_percent) for n in ("share of neighbours", "share of all")}
     st.dataframe(

@@ -49,7 +49,6 @@ def show_roles(graph: Graph) -> None:
 def _open(changed: Graph) -> None:
     """Open the changed graph; the choice of secrets stays where its columns are still there."""
     choice, old = session.current_threats(), st.session_state["graph"]
-    columns = {*changed.attributes, *changed.feature_names}
-    kept = choice if {name for name in choice.columns if name} <= columns else None
+    kept = choice if {name for name in choice.columns if name} <= set(changed.columns) else None
     report = st.session_state.get("load_reports", {}).get(old, LoadReport())
     page.open_loaded(LoadedGraph(changed, report_roles(report, changed)), kept)

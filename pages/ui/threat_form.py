@@ -165,7 +165,7 @@ def _ask_classes(graph: Graph, key: str) -> Sequence[Pair]:
     column = st.selectbox(
         "Attribute", list(graph.attributes), key=f"pair-column-{key}", persist_state="session"
     )
-    classes = graph.attribute(column).classes
+    classes = graph.column(column).classes
     left, right = st.columns(2)
     first = left.selectbox(
         "Between", classes, key=f"pair-first-{key}-{column}", persist_state="session"

@@ -58,7 +58,7 @@ def test_feature_cosine_equals_sklearn(is_sparse):
     features = graph.dense_features().copy()
     features[3] = 0
     stored = sparse.csr_array(features) if is_sparse else features
-    threats = make_threats(replace(graph, features=stored))
+    threats = make_threats(graph.update_columns(features=stored))
     pairs = threats.link.absent
     expected = cosine_similarity(features)[pairs[:, 0], pairs[:, 1]].mean()
     found = profile(threats.visible, threats)["absent"]["pair_feature_cosine"]

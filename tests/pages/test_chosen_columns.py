@@ -20,7 +20,7 @@ def make_graph(attributes):
     halves = np.arange(graph.num_nodes) % np.array([[2], [3]]) == 0
     features = np.column_stack([*halves, np.arange(graph.num_nodes)]).astype(np.float32)
     names = (*COLUMNS, "views")
-    return replace(graph, attributes=attributes, features=features, feature_names=names)
+    return graph.update_columns(attributes=attributes, features=features, feature_names=names)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def find_secrets(app):
 def test_a_column_set_at_loading_is_not_the_only_one(open_app: OpenApp, audited) -> None:
     """Of a graph with one attribute, the guide offered this one whatever was chosen."""
     graph = two_communities()
-    one = make_graph({"label": replace(graph.attribute("private"), name="label")})
+    one = make_graph({"label": replace(graph.column("private"), name="label")})
     app = choose_on_data(open_app, audited[0].save_graph(one))
     open_guide(app)
     assert find_box(app, "Which column is private?").value == "mature"

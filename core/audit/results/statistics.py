@@ -77,7 +77,7 @@ class StatisticsSpec(BaseModel):
         if self.mixing_column in private:
             rule = "must be public, not a private one"
             raise InputError("mixing column", rule, self.mixing_column)
-        return graph.attribute(self.mixing_column)
+        return graph.column(self.mixing_column)
 
 
 def publish_statistics(
