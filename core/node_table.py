@@ -16,6 +16,9 @@ from core.arrays import freeze_matrix, join_columns
 from core.attribute import Attribute
 from core.errors import InputError, propose_nearest
 
+MANY = 200
+"""Columns of a block above which they are one choice and one row of a table."""
+
 
 @dataclass(frozen=True, eq=False)
 class NodeTable(Mapping[str, Attribute]):
@@ -102,6 +105,16 @@ class NodeTable(Mapping[str, Attribute]):
             raise InputError("features", f"must have {n} rows", self.block.shape[0])
 
     # -- by use ---------------------------------------------------------------------------
+
+    @property
+    def together(self) -> tuple[str, ...]:
+        """Names of a block so wide that it is one choice, as the words of papers; or none."""
+        return self.names if len(self.names) > MANY else ()
+
+    def list_choices(self) -> list[str]:
+        """Columns that are chosen one by one."""
+        words = set(self.together)
+        return [name for name in self if name in self.alone or name not in words]
 
     @cached_property
     def attributes(self) -> Mapping[str, Attribute]:

@@ -132,7 +132,7 @@ def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
         )
     graph = cache.load_release(view, release)
     private = view.spec.threats.private
-    attribute = None if private is None else graph.attributes.get(private)
+    attribute = None if private is None else graph.columns.get(private)
     risks = cache.number_risks(view, release, secret)
     advised = _number_advised(view, node) if release == ORIGINAL else []
     is_sought = secret.threat == "identity"

@@ -307,11 +307,11 @@ def _choose_pseudonyms(is_fixed: bool, keeps_nodes: bool) -> bool | KeyedPseudon
 
 
 def _choose_attributes(view: AuditView, release: Release) -> list[str]:
-    """Ask for the attributes to publish if no columns were chosen on the Data page."""
+    """Ask for the columns to publish if none were chosen on the Data page."""
     secret = {view.spec.threats.private, *view.spec.threats.more_private}
-    names = [n for n in release.graph.attributes if n not in secret]
+    names = [n for n in release.graph.columns.list_choices() if n not in secret]
     return st.multiselect(
-        "Attributes to include",
+        "Columns to include",
         names,
         [n for n in names if n == view.spec.disclosure.utility],
         key="publish-attributes",

@@ -337,4 +337,4 @@ def test_no_private_column_is_offered_for_the_released_file(monkeypatch) -> None
     )
     release = Release(graph.update_columns(attributes=columns))
     publishing._choose_attributes(SimpleNamespace(spec=spec), release)
-    assert offered == ["city"]
+    assert offered == ["city", *graph.feature_names]
