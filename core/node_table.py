@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -157,9 +157,8 @@ class NodeTable(Mapping[str, Attribute]):
             self.check(names)
             return self
         found = {name: self.find(name) for name in names}
-        rest = self.without_features([name for name in names if name not in self.read])
         read = {name: middle for name, middle in self.read.items() if name not in found}
-        return replace(rest, alone={**rest.alone, **found}, read=read)
+        return NodeTable({**self.alone, **found}, *self._cut(found), read)
 
     def as_features(self, names: Collection[str]) -> NodeTable:
         """The table with these columns as features, unknown cells as the column's median.
@@ -183,16 +182,17 @@ class NodeTable(Mapping[str, Attribute]):
         gone = {name for name in names if name in self._places}
         if not gone:
             return self
+        alone = {n: c for n, c in self.alone.items() if n not in gone or n not in self.read}
+        read = {name: middle for name, middle in self.read.items() if name not in gone}
+        return NodeTable(alone, *self._cut(gone), read)
+
+    def _cut(self, gone: Container[str]) -> tuple[Any, tuple[str, ...]]:
+        """The block without the columns of these names, and its names."""
         keep = [place for place, name in enumerate(self.names) if name not in gone]
         block: Any = self.block
         if len(keep) < len(self.names):
             block = block[:, keep] if keep else None
-        return NodeTable(
-            {n: c for n, c in self.alone.items() if n not in gone or n not in self.read},
-            block,
-            tuple(self.names[place] for place in keep),
-            {name: middle for name, middle in self.read.items() if name not in gone},
-        )
+        return block, tuple(self.names[place] for place in keep)
 
     def update(self, **parts: Any) -> NodeTable:
         """The table with other `attributes`, or other `features` (a block) and `feature_names`."""

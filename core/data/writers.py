@@ -71,12 +71,12 @@ def write_release(
         raise InputError("format", "must be one of " + ", ".join(_WRITERS), unknown[0])
     graph = release.graph
     graph.columns.check(attributes)
-    graph = graph.with_columns(attributes if columns is None else columns)
-    own = graph.attributes
-    if columns is None:
-        own = {name: own[name] for name in attributes if name in own}
     # What no file holds is not hashed either: a hash confirms guesses.
-    graph = graph.update_columns(attributes=own, features=graph.features)
+    graph = graph.update_columns(features=graph.features)
+    graph = graph.with_columns(attributes if columns is None else columns)
+    if columns is None:
+        own = {name: graph.attributes[name] for name in attributes if name in graph.attributes}
+        graph = graph.update_columns(attributes=own)
     if isinstance(pseudonyms, Seed):
         graph = shuffle_nodes(graph, pseudonyms)
     else:

@@ -106,7 +106,7 @@ def test_what_the_home_library_writes(tmp_path, name, kind):
     if name in ("networkx", "cytoscape", "graphology"):
         assert set(found.graph.node_ids) == set(network)
         node = found.graph.index["person 5é"]
-        team = found.graph.with_private("team").column("team")
+        team = found.graph.column("team")
         assert team.classes[team.codes[node]] == network.nodes["person 5é"]["team"]
         ages = found.graph.feature_names.index("age")
         assert found.graph.dense_features()[node, ages] == 25

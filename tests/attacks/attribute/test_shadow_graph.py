@@ -154,7 +154,7 @@ def test_classes_and_columns_meet_by_name():
     assert plain.keys() == inverted.keys() == {"role", "features", "neighbours", "neighbourhood"}
     for name in plain:
         np.testing.assert_allclose(plain[name], inverted[name], atol=1e-6)
-    strange = replace(other, feature_names=("u", "v"))
+    strange = other.update_columns(features=other.features, feature_names=("u", "v"))
     alone = join_graphs(graph, np.full(300, MISSING), strange, graph.column("private"))
     assert set(alone.blocks) == {"role"}
 
