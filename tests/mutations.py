@@ -25,8 +25,10 @@ import sys
 import tempfile
 import tokenize
 import tomllib
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -169,10 +171,11 @@ def main() -> int:
     return 0 if killed == len(outcomes) else 1
 
 
-def _tokenize(text: str) -> list[tokenize.TokenInfo]:
+@lru_cache(maxsize=64)
+def _tokenize(text: str) -> tuple[tokenize.TokenInfo, ...]:
     """Tokens without layout and without commas before a closing bracket."""
     readable = io.StringIO(text).readline
-    tokens = []
+    tokens: list[tokenize.TokenInfo] = []
     try:
         for token in tokenize.generate_tokens(readable):
             if token.type in _LAYOUT:
@@ -182,12 +185,17 @@ def _tokenize(text: str) -> list[tokenize.TokenInfo]:
             tokens.append(token)
     except tokenize.TokenError:  # a fragment may leave a bracket open
         pass
-    return tokens
+    return tuple(tokens)
+
+
+@lru_cache(maxsize=64)
+def _parse(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def _find_lines(text: str, name: str) -> tuple[int, int]:
     """First and last line of a function or class, such as `Store.save`; of all without a name."""
-    node: ast.AST = ast.parse(text)
+    node: ast.AST = _parse(text)
     for part in filter(None, name.split(".")):
         inner = [n for n in ast.walk(node) if getattr(n, "name", None) == part and n is not node]
         if not inner:
@@ -199,7 +207,7 @@ def _find_lines(text: str, name: str) -> tuple[int, int]:
     return node.lineno, node.end_lineno or node.lineno
 
 
-def _match(tokens: list[tokenize.TokenInfo], pattern: list[str]) -> dict[str, str] | None:
+def _match(tokens: Sequence[tokenize.TokenInfo], pattern: list[str]) -> dict[str, str] | None:
     """The names that `$x` stood for, or None where the code is another."""
     names: dict[str, str] = {}
     for token, wanted in zip(tokens, pattern, strict=True):
