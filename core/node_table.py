@@ -51,6 +51,10 @@ class NodeTable(Mapping[str, Attribute]):
     def __post_init__(self) -> None:
         for name in ("alone", "read"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        for name, middle in self.read.items():
+            if name not in self.alone or not np.isfinite(middle):
+                raise InputError(f"feature '{name}'", "must be a column with a median")
+            self.alone[name].find_median()  # raises for other values than numbers
         if self.block is None:
             object.__setattr__(self, "names", ())
             return

@@ -4,6 +4,7 @@ under its name everywhere."""
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from core.audit.computing.prepared import prepare_graph
 from core.audit.results.statistics import StatisticsSpec
 from core.data.column_roles import assign_roles
 from core.data.node_pairs import find_links_between
-from core.data.packing import list_node_columns, pack_graph, unpack_graph
+from core.data.packing import list_node_columns, pack_graph, pack_texts, unpack_graph
 from core.data.readers import load_graph
 from core.data.release_columns import choose_columns
 from core.data.writers import write_release
@@ -171,6 +172,15 @@ def test_an_unknown_column_is_told_in_one_way():
     for ask in asked:
         with pytest.raises(InputError, match="must be a column of the graph; got cty; did you"):
             ask()
+
+
+@pytest.mark.parametrize("read", [{"height": 1.0}, {"age": np.nan}, {"city": 1.0}])
+def test_a_feature_that_cannot_be_read_is_refused(read):
+    """A stored graph may come from elsewhere."""
+    packed = pack_graph(make_graph())
+    packed["read"] = pack_texts([json.dumps(read)])
+    with pytest.raises(InputError, match=f"feature '{next(iter(read))}' must"):
+        unpack_graph(packed)
 
 
 @pytest.mark.parametrize("use", ["attribute", "feature"])
