@@ -79,6 +79,13 @@ def describe_gps(gains: pd.DataFrame) -> str:
     return f"Advantage of GPS: {told}"
 
 
+def list_classes(view: AuditView) -> tuple[str, ...]:
+    """All values of the private column, in its order; empty without one."""
+    column = view.spec.threats.private
+    graph = view.load_graph() if column is None else view.load_graph().with_private(column)
+    return () if column is None else graph.attribute(column).classes
+
+
 def compute_ghratio_histogram(
     profile: pd.DataFrame, releases: Sequence[str] | None = None
 ) -> pd.DataFrame:
