@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import streamlit as st
 from core.attribute import Attribute
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.view import AuditView, Layout
+from core.audit.store.states import State
 from core.figures.node_map import Side
+from core.findings.link_changes import Grouping, count_link_changes, format_communities
 from core.findings.page_summary import PageSummary
 from core.findings.people import Secret, list_secrets
 from core.findings.people_map import (
@@ -138,6 +141,34 @@ def load_communities(view: AuditView | None) -> tuple[pd.DataFrame, np.ndarray]:
         return table, compute_places(layout.positions, layout.communities)[table.community - 1]
 
     return cache.remember(view, place, find_secret(view))
+
+
+def list_groupings(view: AuditView) -> tuple[Grouping, ...]:
+    """What groups the nodes: the private column, and communities once the map was drawn."""
+    found: list[Grouping] = ["class"] if view.spec.threats.private else []
+    run = service.open_service().layouts.find(view.spec.graph_hash)
+    if run is not None and run.state is State.DONE:
+        found.append("community")
+    return tuple(found)
+
+
+def count_changes(
+    view: AuditView, release: str, groupings: Iterable[Grouping]
+) -> dict[Grouping, pd.DataFrame]:
+    """`count_link_changes` of a release by each of `list_groupings`."""
+    graph, graph_hash = cache.load_audit_graph(view), view.spec.graph_hash
+    before, after = (cache.load_release(view, each) for each in (ORIGINAL, release))
+    tables = {}
+    for by in groupings:
+        if by == "class":
+            attribute = graph.attribute(str(view.spec.threats.private))
+            codes, names = attribute.codes, attribute.classes
+        else:
+            places = cache.load_graph(graph_hash).find_nodes(graph.node_ids)
+            codes = load_layout(graph_hash).communities[places]
+            names = format_communities(codes)
+        tables[by] = count_link_changes(before, after, codes, names)
+    return tables
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

@@ -10,13 +10,18 @@ from pathlib import Path
 import numpy as np
 
 from core.attribute import Attribute
+from core.audit.computing.link_sample import LinkSample
+from core.figures.change_bars import link_changes
 from core.figures.ego_page import render_ego_html
 from core.figures.ghratios import mechanism_scatter
 from core.figures.graph_bars import class_bars
 from core.figures.node_map import Side, people_map
+from core.figures.releases import before_after
+from core.findings.link_changes import count_link_changes
 from core.findings.palette import ADDED_BLUE, CLASS_COLORS, REMOVED_RED, class_marks
 from core.findings.people_map import compute_people
 from tests.figures.conftest import make_view
+from tests.figures.test_releases import rewire
 from tests.oracles.graphs import two_communities
 
 NAMES = ("z", "a", "m", "b", "k", "c", "q", "d")
@@ -35,6 +40,9 @@ def list_pictures() -> dict[str, dict[str, str]]:
     traces = {
         "map": people_map([side], places, "class").figure.data,
         "homophily": mechanism_scatter(view).figure.data,
+        "defend": before_after(
+            LinkSample.draw(GRAPH, rewire(GRAPH)), GRAPH.node_ids, attribute=COLUMN
+        ).figure.data,
     }
     found = {
         page: {t.name: t.marker.color for t in own if t.name in NAMES and t.mode == "markers"}
@@ -42,6 +50,10 @@ def list_pictures() -> dict[str, dict[str, str]]:
     }
     bars = class_bars(COLUMN).figure.data[0]
     found["data"] = dict(zip(bars.y, bars.marker.color, strict=True))
+    tables = {"class": count_link_changes(GRAPH, rewire(GRAPH), CODES, NAMES)}
+    rows = link_changes(tables, "X", NAMES).figure.data[0].y
+    labels = [re.match(r'<span style="color:(.*?)">■</span> (\w)', row) for row in rows]
+    found["changes"] = {match[2]: match[1] for match in labels if match}
     page = render_ego_html(GRAPH, 5, COLUMN)
     drawn = json.loads(re.search(r"nodes = new vis.DataSet\((\[.*?\])\);", page)[1])
     found["ego"] = {
