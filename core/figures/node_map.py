@@ -57,6 +57,10 @@ PLOT_SIZES = {1: ((640.0, 510.0), (1040.0, 510.0)), 2: ((330.0, 330.0), (498.0, 
 """Number of pictures → size of each in pixels, at 1024 and 1440, at which no labels overlap."""
 
 
+LABEL_LIFT = 24
+"""Pixels from the highest node of a community to the middle of its label."""
+
+
 @dataclass(frozen=True, eq=False)
 class Side:
     """One picture: its title, its nodes in a release, links to draw, communities to name
@@ -108,8 +112,8 @@ def people_map(
         if opened is not None:
             figure.add_trace(_ring(positions[opened], theme), **at)
         members = [side.people.number[side.people.community == c] for c, *_ in side.labels]
-        middles = [np.median(positions[each], axis=0) for each in members]
-        _add_labels(figure, side.labels, middles, len(sides), theme, column)
+        places = [_find_crown(positions[each], len(sides)) for each in members]
+        _add_labels(figure, side.labels, places, len(sides), theme, column)
     _set_range(figure, positions[opened] if is_near and opened is not None else None)
     table = pd.concat([side.people[is_shown].assign(release=side.title) for side in sides])
     return Chart(figure, table.drop(columns="number"), _describe(sides, int(is_shown.sum())))
@@ -206,6 +210,12 @@ def _set_range(figure: go.Figure, focus: np.ndarray | None) -> None:
     figure.update_yaxes(range=[middle[1] - half, middle[1] + half])
 
 
+def _find_crown(places: np.ndarray, count: int) -> np.ndarray:
+    """Where the label of nodes at `places` stands: above them, since it would hide some."""
+    lift = LABEL_LIFT / PLOT_SIZES[count][0][1] * 2 * SPAN
+    return np.array([np.median(places[:, 0]), min(places[:, 1].max() + lift, SPAN - lift)])
+
+
 def _add_links(
     figure: go.Figure, side: Side, positions: np.ndarray, theme: Theme, column: int
 ) -> None:
@@ -230,24 +240,24 @@ def _add_links(
 def _add_labels(
     figure: go.Figure,
     labels: Sequence[Label],
-    middles: Sequence[np.ndarray],
+    crowns: Sequence[np.ndarray],
     count: int,
     theme: Theme,
     column: int,
 ) -> None:
-    """Names of communities with their share exposed, in the middle of their nodes or beside."""
-    places = np.reshape(middles, (-1, 2))
+    """Names of communities with their share exposed, at these places or beside."""
+    places = np.reshape(crowns, (-1, 2))
     charts = [(places * (1, -1) + SPAN) / (2 * SPAN) * size for size in PLOT_SIZES[count]]
     texts = ["\n".join(filter(None, words)) for _, *words in labels]
     found = place_labels(charts, texts, PLOT_SIZES[count], marker=0)
     ink = INKS[theme]
-    for middle, text, place in zip(places, texts, found, strict=True):
+    for at, text, place in zip(places, texts, found, strict=True):
         if place is not None:
             name, *share = map(escape_text, text.split("\n"))
             figure.add_annotation(
                 **place.anchor,
-                x=float(middle[0]),
-                y=float(middle[1]),
+                x=float(at[0]),
+                y=float(at[1]),
                 text="<br>".join([f"<b>{name}</b>", *share]),
                 font={"size": 12, "color": ink.text},
                 arrowcolor=ink.muted if place.needs_leader else NO_FILL,
