@@ -23,7 +23,7 @@ from core.words import format_percent
 
 MAX_GROUPS = 8
 ROW_PX = 36
-MAX_LETTERS = 18
+MAX_LETTERS = 14
 ANCHORS = {"kept": "start", "removed": "end", "added": "middle"}
 """State of a link → where its number stands in the bar, away from the dashed line."""
 
@@ -46,7 +46,7 @@ def link_changes(
         return make_empty_chart("There is no link to compare.", theme)
     shown = {by: _pool_groups(table) for by, table in tables.items()}
     titles = [f"By {by}" for by in shown]
-    figure, ink = make_panels(titles, shared_yaxes=False, horizontal_spacing=0.16), INKS[theme]
+    figure, ink = make_panels(titles, shared_yaxes=False, horizontal_spacing=0.27), INKS[theme]
     marks = class_marks(classes)
     end = 1 + max(float((table.added / table.links).max()) for table in shown.values())
     for column, (by, table) in enumerate(shown.items(), 1):

@@ -44,7 +44,7 @@ def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
     )
     style_figure(figure, theme, 320, title, showlegend=False)
     least = 100 * float(shown.share_at_least.min())
-    across = list_log_ticks(1, shown.degree.max(), MAX_RATIO)
+    across = list_log_ticks(shown.degree.min(), shown.degree.max(), MAX_RATIO)
     down = list_log_ticks(least, 100, MAX_RATIO)
     figure.update_xaxes(
         title_text="Number of links of a node",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 from plotly.subplots import make_subplots
 
-from core.audit.asked.release_info import ReleaseInfo, list_names
+from core.audit.asked.release_info import ReleaseInfo, list_names, list_short_titles
 from core.audit.asked.scenarios import Threat
 from core.figures.chart import Chart, make_empty_chart
-from core.figures.theme import INKS, TOP_PIXELS, format_releases, style_figure
+from core.figures.theme import INKS, TOP_PIXELS, style_figure, wrap_text
 from core.findings.inverted_scores import MARK
 from core.findings.labels import THREAT_WORDS, chance_level, is_lower_safer, metric_title
 from core.findings.numbers import format_number, format_row
@@ -63,9 +64,9 @@ def transfer_matrix(
     ]
     by_id = list_made(results)
     made = [by_id[release] for release in releases]
-    names = format_releases(made, _WIDTH)
-    heads = [names[release] for release in releases]
-    hover = np.array(_transfer_hover(results, metric, table, releases))
+    names = list_short_titles(made)
+    heads = [wrap_text(names[release], _WIDTH, 4) for release in releases]
+    hover = np.array(_transfer_hover(results, metric, table, names))
     number = math.ceil(len(releases) / COLUMNS)
     columns = math.ceil(len(releases) / number)
     head = LINE_PX * (1 + max(text.count("<br>") for text in heads)) + GAP_PX
@@ -85,7 +86,7 @@ def transfer_matrix(
             texttemplate="%{text}",
             textfont={"size": 13},
             customdata=hover[:, shown],
-            hovertemplate="%{y}<br>%{customdata}<extra></extra>",
+            hovertemplate="%{y} on %{customdata}<extra></extra>",
             row=row + 1,
             col=1,
         )
@@ -130,12 +131,15 @@ def _describe_strongest(strengths: np.ndarray, releases: list[ReleaseInfo], metr
 
 
 def _transfer_hover(
-    results: pd.DataFrame, metric: str, table: pd.DataFrame, releases: list[str]
+    results: pd.DataFrame, metric: str, table: pd.DataFrame, names: Mapping[str, str]
 ) -> list[list[str]]:
     rows = select_results(results, metric).set_index(["method", "release"])
     rows = rows[~rows.index.duplicated()]
     texts = {key: format_row(r) for key, r in zip(rows.index, rows.itertuples(), strict=True)}
     return [
-        [texts.get((attack, release), "no value") for release in releases]
+        [
+            f"{escape_text(name)}<br>{texts.get((attack, release), 'no value')}"
+            for release, name in names.items()
+        ]
         for attack in table.attack
     ]
