@@ -88,8 +88,13 @@ def freeze(array: np.ndarray) -> np.ndarray:
 
 
 def freeze_matrix(features: Any) -> np.ndarray | sparse.csr_array:
-    """(n, d) float32 that cannot be written to, dense or CSR; a copy."""
+    """(n, d) float32 that cannot be written to, dense or CSR; a copy unless it already is."""
     if sparse.issparse(features):
+        if isinstance(features, sparse.csr_array) and features.dtype == np.float32:
+            parts = (features.data, features.indices, features.indptr)
+            is_frozen = not any(part.flags.writeable for part in parts)
+            if is_frozen and features.has_canonical_format:
+                return features
         matrix = sparse.csr_array(features, dtype=np.float32, copy=True)
         matrix.sum_duplicates()
         matrix.sort_indices()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -50,6 +50,11 @@ class Attribute:
         return np.asarray(self.codes != MISSING)
 
     @property
+    def kind(self) -> Literal["class", "number"]:
+        """What its values are."""
+        return "class" if self.values is None else "number"
+
+    @property
     def num_classes(self) -> int:
         return len(self.classes)
 
@@ -62,6 +67,31 @@ class Attribute:
     def shares(self) -> np.ndarray:
         """Class shares P̂(Z = c) among known nodes, shape (C,)."""
         return np.asarray(self.counts / max(self.counts.sum(), 1))
+
+    @property
+    def numbers(self) -> np.ndarray | None:
+        """(n,) float64, NaN if unknown: the values, or what the classes are called; else None."""
+        if self.values is not None:
+            return self.values
+        try:
+            numbers = np.array([*map(float, self.classes), np.nan])
+        except ValueError:
+            return None
+        return np.asarray(numbers[self.codes])  # code −1 picks the last
+
+    def find_median(self) -> float:
+        """Median of the known numbers; 0 without any. Raises InputError for other values."""
+        numbers = self.numbers
+        known = self.known if self.values is None else ~np.isnan(self.values)
+        if numbers is None or not np.isfinite(numbers[known]).all():
+            rule, remedy = "must hold numbers", "leave it an attribute, or give its classes numbers"
+            raise InputError(f"feature '{self.name}'", rule, remedy=f"{remedy} in the node table")
+        return float(np.median(numbers[known])) if known.any() else 0.0
+
+    def fill_numbers(self, unknown: float) -> np.ndarray:
+        """(n,) float64 of a column of numbers, with one for its unknown cells."""
+        numbers = np.asarray(self.numbers, np.float64)
+        return np.where(np.isnan(numbers), unknown, numbers)
 
     def take(self, nodes: np.ndarray) -> Attribute:
         """The column restricted to some nodes: node numbers, or a mask (n,)."""

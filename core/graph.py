@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from core.arrays import canonical_edges, freeze, freeze_matrix, is_among, pair_codes
+from core.arrays import canonical_edges, freeze, is_among, pair_codes
 from core.attribute import MISSING, Attribute
-from core.errors import InputError, propose_nearest
+from core.errors import InputError
 from core.link_table import LinkColumn, LinkTable
+from core.node_table import NodeTable
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 _CHECKED = 1 << 17
 """Links that are checked together."""
+
+_PARTS = ("attributes", "features", "feature_names")
+"""Parts in which the columns of the nodes may be given."""
 
 _LARGEST = float(np.finfo(np.float32).max)
 """Largest weight: learners read weights as float32."""
@@ -35,9 +39,7 @@ class Graph:
 
     edges         (m, 2) int64, each link once as i < j, sorted by (i, j)
     node_ids      n distinct texts
-    attributes    name → Attribute; candidates for private and utility columns
-    features      (n, d) float32, dense or CSR, or None; never contains a private column
-    feature_names d texts
+    columns       name → column of the nodes, whatever it is used for
     weights       (m,) float64 ≥ 0 as given, or None for an unweighted graph
     link_table    further columns of the links, one row an event; or None
     modes         the two kinds of nodes that every link of the graph as read joins, such as people
@@ -51,9 +53,7 @@ class Graph:
 
     edges: np.ndarray
     node_ids: tuple[str, ...]
-    attributes: Mapping[str, Attribute] = field(default_factory=dict)
-    features: np.ndarray | sparse.csr_array | None = None
-    feature_names: tuple[str, ...] = ()
+    columns: NodeTable = field(default_factory=NodeTable)
     weights: np.ndarray | None = None
     name: str = "graph"
     link_table: LinkTable | None = None
@@ -63,14 +63,9 @@ class Graph:
         edges = np.asarray(self.edges, dtype=np.int64).reshape(-1, 2)
         object.__setattr__(self, "edges", freeze(edges))
         object.__setattr__(self, "node_ids", tuple(self.node_ids))
-        object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
         if self.weights is not None:
             weights = np.asarray(self.weights, dtype=np.float64)
             object.__setattr__(self, "weights", freeze(weights))
-        if self.features is not None:
-            object.__setattr__(self, "features", freeze_matrix(self.features))
-            names = tuple(self.feature_names) or tuple(map(str, range(self.features.shape[1])))
-            object.__setattr__(self, "feature_names", names)
         self._check()
 
     def _check(self) -> None:
@@ -98,21 +93,11 @@ class Graph:
                 raise InputError("weights", f"must be at most {_LARGEST:.2g}", self.weights.max())
         if self.link_table is not None and (self.link_table.links[-1:] >= self.num_edges).any():
             raise InputError("link table", f"must have link numbers below {self.num_edges}")
-        for name, attribute in self.attributes.items():
-            if attribute.codes.shape != (n,):
-                raise InputError(f"attribute '{name}'", f"must have {n} values")
+        self.columns.check_rows(n)
         if self.modes is not None and (
             self.modes.codes.shape != (n,) or self.modes.num_classes != 2
         ):
             raise InputError("modes", f"must be two, with {n} values", self.modes.num_classes)
-        if self.features is not None:
-            if self.features.shape[0] != n:
-                raise InputError("features", f"must have {n} rows", self.features.shape[0])
-            if len(self.feature_names) != self.features.shape[1]:
-                raise InputError("feature names", "must be one per feature column")
-            data = self.features.data if sparse.issparse(self.features) else self.features
-            if not np.isfinite(data).all():
-                raise InputError("features", "must be finite", remedy="fill or drop missing values")
 
     # -- construction ---------------------------------------------------------------------
 
@@ -128,7 +113,12 @@ class Graph:
 
         The weight of a link given several times is the largest one; `link_columns` keep a row for
         each pair, direction from the first to the second. Node ids default to "0" … "n-1".
+        The columns may be given as `attributes`, name → Attribute, and as `features`, (n, d)
+        dense or sparse, with `feature_names`.
         """
+        given = {name: fields.pop(name) for name in _PARTS if name in fields}
+        if given:
+            fields["columns"] = NodeTable().update(**given)
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         ids = fields.pop("node_ids", None)
         if num_nodes is None:
@@ -163,48 +153,28 @@ class Graph:
         table = self.move_rows(self.edges, edges, self.num_nodes)
         return replace(self, edges=edges, weights=weights, link_table=table)
 
-    def with_private(self, column: str) -> Graph:
-        """The graph with `column` as an attribute and not as a feature."""
-        if column in self.attributes:
-            return self.without_features([column]) if column in self.feature_names else self
-        if column not in self.feature_names:
-            known = ", ".join([*self.attributes, *self.feature_names[:20]]) or "none"
-            near = propose_nearest(column, [*self.attributes, *self.feature_names])
-            rule = "must be an attribute or feature of the graph"
-            raise InputError("column", rule, column, near or f"columns are: {known}")
-        index = self.feature_names.index(column)
-        column_of_x: Any = self.features[:, [index]]  # type: ignore[index]
-        values = column_of_x.toarray() if sparse.issparse(column_of_x) else column_of_x
-        attribute = Attribute.from_values(column, values.ravel())
-        graph = self.without_features([column])
-        return replace(graph, attributes={**self.attributes, column: attribute})
-
-    def with_attributes(self, columns: Iterable[str | None]) -> Graph:
+    def with_private(self, *names: str | None) -> Graph:
         """The graph with these columns as attributes and not as features; None is skipped."""
-        graph = self
-        for column in columns:
-            graph = graph if column is None else graph.with_private(column)
-        return graph
+        return self._with(self.columns.as_attributes([n for n in names if n is not None]))
 
-    def without_features(self, names: Sequence[str]) -> Graph:
+    def without_features(self, names: Collection[str]) -> Graph:
         """The graph without the feature columns of these names."""
-        if self.features is None or not set(names) & set(self.feature_names):
-            return self
-        keep = [i for i, name in enumerate(self.feature_names) if name not in set(names)]
-        if not keep:
-            return replace(self, features=None, feature_names=())
-        return replace(
-            self,
-            features=self.features[:, keep],
-            feature_names=tuple(self.feature_names[i] for i in keep),
-        )
+        return self._with(self.columns.without_features(names))
 
-    def with_columns(self, names: Sequence[str]) -> Graph:
-        """The same nodes and links with only these columns, attributes or features."""
-        shown = set(names)
-        graph = self.without_features([n for n in self.feature_names if n not in shown])
-        attributes = {n: a for n, a in self.attributes.items() if n in shown}
-        return replace(graph, attributes=attributes)
+    def with_columns(self, names: Collection[str]) -> Graph:
+        """The same nodes and links with only these columns."""
+        return self._with(self.columns.select(names))
+
+    def with_attributes(self, attributes: Mapping[str, Attribute]) -> Graph:
+        """The graph with these attributes added, or in place of those of their names."""
+        return self.update_columns(attributes={**self.attributes, **attributes})
+
+    def update_columns(self, **parts: Any) -> Graph:
+        """The graph with other `attributes`, or other `features` and `feature_names`."""
+        return self._with(self.columns.update(**parts))
+
+    def _with(self, columns: NodeTable) -> Graph:
+        return self if columns is self.columns else replace(self, columns=columns)
 
     def subgraph(self, nodes: np.ndarray) -> Graph:
         """Induced subgraph with all data.
@@ -219,19 +189,32 @@ class Graph:
         inside = (ends >= 0).all(axis=1)
         weights = None if self.weights is None else self.weights[inside]
         edges, weights = canonical_edges(ends[inside], len(nodes), weights)
-        features: Any = self.features
         return replace(
             self,
             edges=edges,
             node_ids=tuple(self.node_ids[node] for node in nodes.tolist()),
-            attributes={name: column.take(nodes) for name, column in self.attributes.items()},
-            features=None if features is None else features[nodes],
+            columns=self.columns.take(nodes),
             weights=weights,
             link_table=self.move_rows(ends, edges, len(nodes)),
             modes=None if self.modes is None else self.modes.take(nodes),
         )
 
     # -- views ----------------------------------------------------------------------------
+
+    @property
+    def attributes(self) -> Mapping[str, Attribute]:
+        """Columns that attackers do not read unless they are published."""
+        return self.columns.attributes
+
+    @property
+    def features(self) -> np.ndarray | sparse.csr_array | None:
+        """(n, d) float32, dense or CSR, what attackers read; None if that is nothing."""
+        return self.columns.features
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """d names of the features."""
+        return self.columns.feature_names
 
     @property
     def num_nodes(self) -> int:
@@ -347,6 +330,12 @@ class Graph:
                     add(part, values if part == "data" else values.astype(np.int64))
             else:
                 add("features", self.features)
+        for name in self.columns.read:  # with what their numbers do not tell
+            column = self.columns[name]
+            _add_texts(digest, ("read", name, *column.classes))
+            add("codes", column.codes)
+            if column.values is not None:
+                add("values", column.values)
         if self.weights is not None:
             # As when weights were kept as float32, by which stored graphs are named.
             short = self.weights.astype(np.float32)
@@ -376,12 +365,9 @@ class Graph:
         """(k,) bool: which of the (k, 2) pairs are links."""
         return is_among(pair_codes(pairs, self.num_nodes), self.edge_codes)
 
-    def attribute(self, name: str) -> Attribute:
-        """The attribute of this name; raises InputError if missing."""
-        if name not in self.attributes:
-            known = ", ".join(self.attributes) or "none"
-            raise InputError("column", "must be an attribute of the graph", name, f"known: {known}")
-        return self.attributes[name]
+    def column(self, name: str, what: str = "column") -> Attribute:
+        """The column of this name, whatever it is used for; raises InputError about `what`."""
+        return self.columns.find(name, what)
 
     def dense_features(self) -> np.ndarray | None:
         """(n, d) float32, not copied if already dense; None without features."""

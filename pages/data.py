@@ -176,13 +176,12 @@ def _show_charts(graph: Graph, profile: GraphProfile) -> None:
                 "largest_share": st.column_config.ProgressColumn("Share", **share),
             },
         )
-        name = st.selectbox(
-            "Show classes of", list(graph.attributes), key="class-column", persist_state="session"
-        )
+        offered = graph.columns.list_choices()
+        name = st.selectbox("Show classes of", offered, key="class-column", persist_state="session")
         show_cached_chart(
             None,
             lambda theme: graph_bars.class_bars(
-                cache.load_chosen(key, columns).attribute(name), theme
+                cache.load_chosen(key, columns).column(name), theme
             ),
             "classes",
         )

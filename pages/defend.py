@@ -135,7 +135,7 @@ def _plot_pair(view: AuditView, release: str, theme: Theme) -> Chart:
         graph.node_ids,
         titles=(names[ORIGINAL], names[release]),
         theme=theme,
-        attribute=graph.attribute(column) if column else None,
+        attribute=graph.column(column) if column else None,
     )
 
 

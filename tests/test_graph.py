@@ -19,6 +19,7 @@ from core.attribute import MISSING, Attribute
 from core.data.packing import pack_graph, unpack_graph
 from core.errors import InputError
 from core.graph import Graph
+from core.node_table import NodeTable
 from tests.oracles.graphs import two_communities
 
 PAIRS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=30)
@@ -98,8 +99,12 @@ def test_codes_do_not_know_direction():
 )
 def test_what_is_no_graph_is_refused_in_one_line(fields, message):
     with pytest.raises(InputError) as error:
-        Graph(**{"edges": LINE, "node_ids": ("a", "b", "c"), **fields})
+        make_graph(**{"edges": LINE, "node_ids": ("a", "b", "c"), **fields})
     assert str(error.value) == message
+
+
+def make_graph(edges, node_ids, weights=None, **columns):
+    return Graph(edges, node_ids, NodeTable().update(**columns), weights)
 
 
 @pytest.mark.parametrize("checked", [1, 2, 3])
@@ -139,7 +144,7 @@ def test_ids_are_hashed_apart():
         Attribute(name, np.array([0, 1]), classes)
         for name, classes in (("x\x1fy", ("a", "b")), ("x", ("y\x1fa", "b")))
     ]
-    first, second = (Graph(line, ("a", "b"), {"column": column}) for column in columns)
+    first, second = (Graph(line, ("a", "b"), NodeTable({"column": column})) for column in columns)
     assert first.content_hash != second.content_hash
 
 
@@ -170,9 +175,7 @@ def test_a_subgraph_has_links_weights_and_data_of_its_nodes_in_their_order(order
     np.testing.assert_array_equal(part.adjacency.toarray(), reference)
     np.testing.assert_array_equal(part.features, graph.features[nodes])
     assert part.node_ids == tuple(graph.node_ids[node] for node in nodes)
-    np.testing.assert_array_equal(
-        part.attribute("label").codes, graph.attribute("label").codes[nodes]
-    )
+    np.testing.assert_array_equal(part.column("label").codes, graph.column("label").codes[nodes])
     assert (part.name, part.feature_names) == (graph.name, graph.feature_names)
 
 
@@ -197,17 +200,19 @@ def test_nodes_are_found_by_their_ids():
 def test_unknown_columns_are_refused_with_those_that_exist():
     graph = two_communities()
     with pytest.raises(InputError) as error:
-        graph.attribute("age")
+        graph.column("age")
     assert str(error.value) == (
-        "column must be an attribute of the graph; got age; known: private, label"
+        "column must be a column of the graph; got age; columns are: private, label, "
+        + ", ".join(graph.feature_names)
     )
-    with pytest.raises(InputError, match="column must be an attribute or feature"):
+    with pytest.raises(InputError, match="column must be a column of the graph"):
         graph.with_private("age")
 
 
 def test_nothing_can_be_written_to_and_the_callers_arrays_stay_his():
     edges, features = LINE.copy(), np.ones((3, 1), np.float32)
-    graph = Graph(edges, ("a", "b", "c"), features=features, weights=np.ones(2))
+    table = NodeTable(block=features)
+    graph = Graph(edges, ("a", "b", "c"), table, weights=np.ones(2))
     edges[0, 1], features[0, 0] = 2, 7.0
     assert graph.edges.tolist() == LINE.tolist()
     assert graph.features[0, 0] == 1.0
@@ -278,9 +283,9 @@ def test_numbers_stay_beside_their_intervals_wherever_the_column_goes():
     graph = Graph.from_pairs([(0, 1)], 100, attributes={"age": attribute})
     back = unpack_graph(pack_graph(graph))
     assert back.content_hash == graph.content_hash
-    np.testing.assert_array_equal(back.attribute("age").values, numbers)
+    np.testing.assert_array_equal(back.column("age").values, numbers)
     moved = replace(attribute, values=numbers + 0.1)
-    assert replace(graph, attributes={"age": moved}).content_hash != graph.content_hash
+    assert graph.update_columns(attributes={"age": moved}).content_hash != graph.content_hash
     ages = Attribute.from_values("age", [19 + k % 22 for k in range(100)])
     assert (ages.num_classes, ages.values[1]) == (22, 20.0)
     for few in (range(18), range(1, 19), [0.5] * 4 + [1.5] * 4):  # codes, codes, two values

@@ -19,6 +19,7 @@ BASE = (
     "graph",
     "home",
     "link_table",
+    "node_table",
     "nouns",
     "progress",
     "records",

@@ -37,7 +37,7 @@ def test_networkx_gives_ids_weights_and_columns() -> None:
     assert (graph.name, graph.node_ids) == ("friends", ("ada", "7", "eve"))
     assert graph.edges.tolist() == [[0, 1], [1, 2]]
     assert graph.weights.tolist() == [2.0, 1.0]
-    assert graph.attribute("city").classes == ("Oslo", "Rome")
+    assert graph.column("city").classes == ("Oslo", "Rome")
     assert graph.dense_features().ravel().tolist() == [31, 50, 40.5]
     assert nx.to_dict_of_dicts(given) == before
 
@@ -62,7 +62,7 @@ def test_pandas_gives_weights_and_unknown_values_and_names_what_is_missing() -> 
     assert graph.node_ids == ("3", "2", "1")
     assert graph.edges.tolist() == [[0, 1], [1, 2]]
     assert graph.weights.tolist() == [4.0, 0.5]
-    assert graph.attribute("city").codes.tolist() == [1, -1, 0]
+    assert graph.column("city").codes.tolist() == [1, -1, 0]
     assert from_pandas(links, source="a", target="b").node_ids == ("1", "2", "3")
     with pytest.raises(InputError, match="column of the links must be one of a, b, hours"):
         from_pandas(links)
@@ -78,7 +78,7 @@ def test_a_graph_survives_the_way_to_pyg_and_back() -> None:
     assert (again.edges == graph.edges).all()
     assert (again.dense_features() == graph.dense_features()).all()
     for name, column in graph.attributes.items():
-        assert (again.attribute(name).codes == column.codes).all()
+        assert (again.column(name).codes == column.codes).all()
 
 
 @pytest.fixture

@@ -98,7 +98,7 @@ def make_shadow_release(
         link = LinkThreat(hidden, absent[: len(hidden)], prior=len(hidden) / max(candidates, 1))
     utility = _keep_known_values(threats.utility, nodes)
     columns = {t.attribute.name: t.attribute for t in (attribute, utility) if t is not None}
-    graph = replace(graph, attributes={**graph.attributes, **columns})
+    graph = graph.with_attributes(columns)
     secrets = Threats(graph, link, attribute, utility=utility)
     reason = defense.supports(graph, secrets)
     if reason:

@@ -84,7 +84,7 @@ CellMeasure = Callable[[Row[Any]], list[Measurement]]
 
 def make_group_measure(store: Store, spec: AuditSpec, graph: Graph) -> CellMeasure:
     """group_gap of an attack's cell by the spec's grouping columns."""
-    columns = [graph.with_private(column).attribute(column).codes for column in spec.groups]
+    columns = [graph.column(column).codes for column in spec.groups]
 
     def measure(cell: Row[Any]) -> list[Measurement]:
         arrays = files.load_cell(store.home, cell.key, ("nodes", "risk", "base"))

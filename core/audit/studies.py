@@ -6,7 +6,7 @@ Points carry the study's id in their provenance and are otherwise independent au
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -244,11 +244,11 @@ def mask_features(graph: Graph, share: float, seed: Seed) -> Graph:
     rng = seed.rng("mask")
     if isinstance(features, np.ndarray):
         hidden = rng.random(features.shape) < share
-        return replace(graph, features=np.where(hidden, features.mean(axis=0), features))
+        return graph.update_columns(features=np.where(hidden, features.mean(axis=0), features))
     masked = features.copy()
     masked.data[rng.random(len(masked.data)) < share] = 0.0
     masked.eliminate_zeros()
-    return replace(graph, features=masked)
+    return graph.update_columns(features=masked)
 
 
 def sample_communities(graph: Graph, share: float, seed: Seed) -> Graph:

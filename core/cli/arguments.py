@@ -166,11 +166,11 @@ def load_input(options: argparse.Namespace, notify: Notify = say) -> LoadedGraph
     roles = {"private": options.private, "utility": options.utility}
     loaded = load_files(path, options.nodes, options, notify, **roles)
     if options.utility:
-        for text in warn_of_unknown(loaded.graph.attribute(options.utility)):
+        for text in warn_of_unknown(loaded.graph.column(options.utility)):
             notify(f"warning: {text}")
     for name in filter(None, (options.private, *options.more_private)):
         graph = loaded.graph.with_private(name)
-        for text in find_secret_warnings(graph, graph.attribute(name)):
+        for text in find_secret_warnings(graph, graph.column(name)):
             notify(f"warning: {text}")
     return loaded
 

@@ -41,9 +41,8 @@ def find_first_mistake(options: argparse.Namespace, error: AuditError) -> AuditE
         _check_methods(options)
         if getattr(options, "graph", None):
             graph = load_input(options, lambda text: None).graph
-            for column in (options.private, *options.more_private, options.utility):
-                if column is not None:
-                    graph.with_private(column)
+            named = (options.private, *options.more_private, options.utility)
+            graph.columns.check(filter(None, named))
     except InputError as first:
         return error if first.rule.startswith("needs") else first
     except AttributeError:  # a command without these options

@@ -207,7 +207,7 @@ def _list_columns(release: Release, spec: PublishSpec) -> list[str] | None:
     """Columns that leave, if the spec names which."""
     if not spec.disclosure.names_columns:
         return None
-    return [*release.graph.attributes, *release.graph.feature_names]
+    return list(release.graph.columns)
 
 
 def _publish_statistics(options: argparse.Namespace) -> int:

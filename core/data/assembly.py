@@ -249,8 +249,7 @@ def assemble_graph(
         feature_names=feature_names,
         name=name,
     ).without_features(unused)
-    for column in chosen:
-        graph = graph.with_private(column)
+    graph = graph.with_private(*chosen)
     report.num_nodes_without_links = int((graph.degrees == 0).sum())
     if raw.link_columns:
         graph = replace(graph, link_table=build_link_table(raw.pairs, graph, raw.link_columns))

@@ -77,7 +77,7 @@ def load_dataset(name: str) -> LoadedGraph:
     """The graph `name` with its class column `label`. Raises OfflineError if unavailable.
 
     >>> from core.data.catalogue import load_dataset
-    >>> load_dataset("karate").graph.attribute("label").classes
+    >>> load_dataset("karate").graph.column("label").classes
     ('Mr. Hi', 'Officer')
     """
     info = next((info for info in _DATASETS if info.name == name), None)
@@ -197,8 +197,8 @@ def _musae(stem: str, target: str) -> Callable[[Path], LoadedGraph]:
             utility=target,
         )
         graph = loaded.graph
-        label = replace(graph.attribute(target), name="label")
-        return replace(loaded, graph=replace(graph, attributes={"label": label}))
+        label = replace(graph.column(target), name="label")
+        return replace(loaded, graph=graph.update_columns(attributes={"label": label}))
 
     return load
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from core.arrays import join_columns
-from core.attribute import Attribute
 from core.data.link_columns import USES
 from core.data.link_values import KINDS
 from core.data.loaded import LEFT_OUT, ColumnUse, LoadReport, list_features
@@ -25,40 +21,8 @@ def assign_roles(graph: Graph, attributes: Sequence[str], features: Sequence[str
     both = sorted(set(attributes) & set(features))
     if both:
         raise InputError("column", "must be an attribute or a feature, not both", both[0])
-    known = {*graph.attributes, *graph.feature_names}
-    for name in (*attributes, *features):
-        if name not in known:
-            raise InputError("column", "must be in the node data", name)
-    new = [name for name in features if name in graph.attributes]
-    numbers = [_read_numbers(graph.attributes[name]) for name in new]
-    changed = graph.with_attributes(attributes)
-    kept = {name: changed.attributes[name] for name in changed.attributes if name in attributes}
-    changed = replace(changed, attributes=kept)
-    changed = changed.without_features([n for n in changed.feature_names if n not in features])
-    if not new:
-        return changed
-    block = join_columns(changed.features, np.stack(numbers, axis=1).astype(np.float32))
-    return replace(changed, features=block, feature_names=(*changed.feature_names, *new))
-
-
-def _read_numbers(attribute: Attribute) -> np.ndarray:
-    """(n,) float64 values of an attribute of numbers."""
-    values = attribute.values
-    if values is None:
-        try:
-            numbers = np.array([float(name) for name in attribute.classes])
-        except ValueError:
-            numbers = np.array([np.nan])
-        if not np.isfinite(numbers).all():
-            raise InputError(
-                f"feature '{attribute.name}'",
-                "must hold numbers",
-                remedy="leave it an attribute, or give its classes numbers in the node table",
-            )
-        values = np.where(attribute.known, numbers[attribute.codes] if len(numbers) else 0, np.nan)
-    is_known = ~np.isnan(values)
-    middle = float(np.median(values[is_known])) if is_known.any() else 0.0
-    return np.where(is_known, values, middle)
+    table = graph.columns.as_features(features).as_attributes(attributes)
+    return replace(graph, columns=table.select([*attributes, *features]))
 
 
 def report_roles(report: LoadReport, graph: Graph) -> LoadReport:
@@ -83,8 +47,7 @@ def list_columns(graph: Graph) -> list[ColumnUse]:
     for name, column in table.items():
         found.append(ColumnUse("links", name, USES[column.kind], KINDS[column.kind]))
     for name, attribute in graph.attributes.items():
-        kind = "class" if attribute.values is None else "number"
-        found.append(ColumnUse("nodes", name, "attribute", kind))
+        found.append(ColumnUse("nodes", name, "attribute", attribute.kind))
     return found + list_features(graph.feature_names)
 
 
@@ -113,7 +76,7 @@ def list_numbers(graph: Graph) -> list[str]:
     found = list(graph.feature_names)
     for name, attribute in graph.attributes.items():
         try:
-            _read_numbers(attribute)
+            attribute.find_median()
         except InputError:
             continue
         found.append(name)

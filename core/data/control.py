@@ -104,7 +104,7 @@ def renumber_attribute_threat(
     """A threat on values of `control.members`, in the node numbers of the whole graph."""
     known, hidden = np.zeros((2, graph.num_nodes), bool)
     known[control.members], hidden[control.members] = threat.known, threat.hidden
-    return AttributeThreat(graph.attribute(threat.attribute.name), known, hidden)
+    return AttributeThreat(graph.column(threat.attribute.name), known, hidden)
 
 
 def make_control_attribute_threat(threat: AttributeThreat, control: Control) -> AttributeThreat:

@@ -84,7 +84,7 @@ def from_pandas(
     >>> links = pd.DataFrame({"source": ["ada", "bob"], "target": ["bob", "eve"]})
     >>> nodes = pd.DataFrame({"id": ["ada", "bob", "eve"], "city": ["Rome", "Rome", "Oslo"]})
     >>> graph = from_pandas(links, nodes, private="city")
-    >>> graph, graph.attribute("city").classes
+    >>> graph, graph.column("city").classes
     (Graph('graph', nodes=3, links=2), ('Oslo', 'Rome'))
     """
     wanted = [(links, "links", column) for column in (source, target, weight) if column is not None]

@@ -11,7 +11,7 @@ from scipy import sparse, special
 
 from core.arrays import is_among, pair_codes
 from core.attribute import MISSING, Attribute
-from core.data.generalized_cells import compare_features, read_feature, write_numbers
+from core.data.generalized_cells import compare_features, write_numbers
 from core.data.node_pairs import list_id_pairs
 from core.data.release_columns import show_columns
 from core.errors import InputError
@@ -48,7 +48,7 @@ def align_release(
             if pseudonyms is None
             else "add them to the file of pseudonyms",
         )
-    published = {*release.attributes, *release.feature_names} & set(secret)
+    published = set(release.columns) & set(secret)
     if published:
         raise InputError(
             "release",
@@ -57,23 +57,23 @@ def align_release(
             "what is published is no secret: leave it out of --private, or out of the file",
         )
     nodes = original.find_nodes(names)
-    bare = replace(original, attributes={}, link_table=None)
+    bare = replace(original.update_columns(attributes={}), link_table=None)
     bare = bare.with_edges(nodes[release.edges], release.weights)
     table = release.move_rows(nodes[release.edges], bare.edges, bare.num_nodes)
     bare = replace(bare, link_table=table)
     if takes_columns:
         shown = show_columns(original, [n for n in original.attributes if n not in secret])
         own = {name: a for name, a in original.attributes.items() if name not in secret}
-        seen = replace(bare, features=shown.features, feature_names=shown.feature_names)
-        return replace(seen, attributes=own).without_features(tuple(secret))
+        columns = shown.columns.update(attributes=own).without_features(secret)
+        return replace(bare, columns=columns)
     texts = {name: _spread(column, nodes, bare) for name, column in release.attributes.items()}
     for name in set(release.feature_names) & (set(original.attributes) - set(texts)):
-        numbers, codes = np.unique(read_feature(release, name), return_inverse=True)
+        numbers, codes = np.unique(release.columns.read_numbers(name), return_inverse=True)
         texts[name] = _spread(Attribute(name, codes, write_numbers(numbers)), nodes, bare)
-    bare = replace(bare, attributes=texts)
+    bare = bare.update_columns(attributes=texts)
     shown = show_columns(release, tuple(release.attributes))
     if shown.features is None:
-        return replace(bare, features=None, feature_names=())
+        return bare.update_columns(features=None)
     features: Any = shown.features
     if sparse.issparse(features):
         shape = (original.num_nodes, len(names))
@@ -82,7 +82,7 @@ def align_release(
     else:
         spread = np.zeros((original.num_nodes, features.shape[1]), np.float32)
         spread[nodes] = features
-    return replace(bare, features=spread, feature_names=shown.feature_names)
+    return bare.update_columns(features=spread, feature_names=shown.feature_names)
 
 
 def _spread(column: Attribute, nodes: np.ndarray, graph: Graph) -> Attribute:
@@ -94,8 +94,8 @@ def _spread(column: Attribute, nodes: np.ndarray, graph: Graph) -> Attribute:
 
 def lacks_columns(original: Graph, release: Graph, secret: Collection[str]) -> bool:
     """Whether attackers read no column of an aligned release though the original has some."""
-    has_some = {*original.attributes, *original.feature_names} - set(secret)
-    return bool(has_some) and not release.feature_names
+    has_some = not set(original.columns) <= set(secret)
+    return has_some and not release.feature_names
 
 
 BY_CHANCE = 10
@@ -131,7 +131,7 @@ def is_unchanged(original: Graph, release: Graph, secret: Collection[str | None]
         return False
     if first is not None and second is not None and not np.array_equal(first, second):
         return False
-    columns = {*original.attributes, *original.feature_names} - set(secret)
+    columns = set(original.columns) - set(secret)
     shown = {name for name in release.feature_names if name.partition("=")[0] not in columns}
     numbers = [name for name in original.feature_names if name in columns]
     texts = [name for name in original.attributes if name in columns and name not in numbers]

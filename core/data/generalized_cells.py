@@ -15,7 +15,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -55,7 +54,7 @@ class Values:
         if attribute is not None and attribute.values is None:
             numbers = pd.to_numeric(pd.Series(attribute.classes, dtype=object), errors="coerce")
             return Values(attribute.codes, attribute.classes, numbers.to_numpy(np.float64))
-        column = read_feature(graph, name) if attribute is None else attribute.values
+        column = graph.columns.read_numbers(name) if attribute is None else attribute.values
         assert column is not None
         ordered, codes = np.unique(column, return_inverse=True)
         codes = np.where(np.isnan(column), MISSING, codes)
@@ -95,13 +94,6 @@ class Values:
         above = self.numbers >= low if has_low else self.numbers > low
         below = self.numbers <= high if has_high else self.numbers < high
         return np.flatnonzero(above & below)
-
-
-def read_feature(graph: Graph, name: str) -> np.ndarray:
-    """(n,) numbers of a feature."""
-    features: Any = graph.features
-    column = features[:, [graph.feature_names.index(name)]]
-    return np.asarray((column.toarray() if sparse.issparse(column) else column).ravel())
 
 
 def write_numbers(numbers: np.ndarray) -> tuple[str, ...]:
@@ -181,7 +173,7 @@ def list_incomparable(original: Graph, released: Graph) -> dict[str, float]:
     released  on the original's nodes; its columns as attributes, and as features if they are
     numbers
     """
-    known, found = {*original.attributes, *original.feature_names}, {}
+    known, found = original.columns, {}
     for name, attribute in released.attributes.items():
         is_known = name in known
         match = CellMatch.of_columns(original, attribute) if is_known else None
@@ -199,11 +191,7 @@ def compare_features(original: Graph, released: Graph, names: list[str]) -> dict
     """Name of a feature of both graphs → share of the nodes with the same number."""
     if not names:
         return {}
-    matrices: list[Any] = []
-    for graph in (original, released):
-        place = {name: number for number, name in enumerate(graph.feature_names)}
-        features: Any = graph.features
-        matrices.append(features[:, [place[name] for name in names]])
+    matrices = [graph.columns.select_features(names) for graph in (original, released)]
     if any(map(sparse.issparse, matrices)):
         differs = sparse.csc_array(sparse.csr_array(matrices[0]) - sparse.csr_array(matrices[1]))
         differs.eliminate_zeros()

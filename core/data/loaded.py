@@ -9,10 +9,9 @@ import numpy as np
 
 from core.arrays import pair_codes
 from core.graph import Graph
+from core.node_table import MANY
 
 LEFT_OUT = "left out"
-MANY_FEATURES = 200
-"""Features of a matrix that are listed one by one; more are one row of the table of uses."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class LoadedGraph:
 
 def list_features(names: Sequence[str]) -> list[ColumnUse]:
     """Uses of the features of a matrix: one row each, or one for all of many."""
-    if len(names) > MANY_FEATURES:
+    if len(names) > MANY:
         return [ColumnUse("nodes", "features", "feature", "number", count=len(names))]
     return [ColumnUse("nodes", name, "feature", "number") for name in names]
 

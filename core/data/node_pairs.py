@@ -72,7 +72,7 @@ def find_links_at(graph: Graph, nodes: Sequence[str]) -> list[tuple[str, str]]:
 
 def find_links_between(graph: Graph, column: str, first: str, second: str) -> list[tuple[str, str]]:
     """All links between a node of class `first` and one of class `second` (may be the same)."""
-    attribute = graph.attribute(column)
+    attribute = graph.column(column)
     for label in (first, second):
         if label not in attribute.classes:
             raise InputError(

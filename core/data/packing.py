@@ -15,6 +15,7 @@ from core.data.link_counts import LinkCounts, find_counts, keep_counts
 from core.data.release_columns import LINK_PREFIX
 from core.graph import Graph
 from core.link_table import LinkTable
+from core.node_table import NodeTable
 
 Arrays = dict[str, np.ndarray]
 
@@ -50,20 +51,23 @@ def list_table_columns(arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
 
 
 def pack_nodes(graph: Graph) -> Arrays:
-    """Ids, name, attributes and features."""
+    """Ids, name and columns."""
     arrays: Arrays = {"node_ids": pack_texts(graph.node_ids), "name": pack_texts([graph.name])}
-    columns = [[a.name, list(a.classes)] for a in graph.attributes.values()]
+    table = graph.columns
+    columns = [[name, list(column.classes)] for name, column in table.alone.items()]
     arrays["attributes"] = pack_texts(json.dumps([n, c]) for n, c in columns)
-    for number, attribute in enumerate(graph.attributes.values()):
+    if table.read:
+        arrays["read"] = pack_texts([json.dumps(dict(table.read))])
+    for number, attribute in enumerate(table.alone.values()):
         arrays[f"codes_{number}"] = attribute.codes
         if attribute.values is not None:
             arrays[f"values_{number}"] = attribute.values
     if graph.modes is not None:
         arrays["modes"] = graph.modes.codes
         arrays["mode_names"] = pack_texts(graph.modes.classes)
-    features: Any = graph.features
+    features: Any = table.block
     if features is not None:
-        arrays["feature_names"] = pack_texts(graph.feature_names)
+        arrays["feature_names"] = pack_texts(table.names)
         if sparse.issparse(features):
             arrays["shape"] = np.array(features.shape, np.int64)
             for part in ("data", "indices", "indptr"):
@@ -79,18 +83,16 @@ def unpack_graph(arrays: Mapping[str, np.ndarray]) -> Graph:
     if "features_data" in arrays:
         parts = tuple(arrays[f"features_{part}"] for part in ("data", "indices", "indptr"))
         features = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
-    attributes = {}
+    alone = {}
     for number, text in enumerate(unpack_texts(arrays["attributes"])):
         name, classes = json.loads(text)
-        attributes[name] = Attribute(
+        alone[name] = Attribute(
             name, arrays[f"codes_{number}"], tuple(classes), arrays.get(f"values_{number}")
         )
     graph = Graph(
         arrays["edges"],
         unpack_texts(arrays["node_ids"]),
-        attributes,
-        features,
-        unpack_texts(arrays["feature_names"]) if "feature_names" in arrays else (),
+        NodeTable(alone, features, *_unpack_names(arrays)),
         arrays.get("weights"),
         unpack_texts(arrays["name"])[0],
         unpack_link_table(arrays),
@@ -99,6 +101,23 @@ def unpack_graph(arrays: Mapping[str, np.ndarray]) -> Graph:
     if "link_counts" in arrays:
         keep_counts(graph, LinkCounts(**json.loads(unpack_texts(arrays["link_counts"])[0])))
     return graph
+
+
+COLUMN_ARRAYS = {"attributes", "feature_names", "read"}
+"""Arrays that `list_node_columns` needs."""
+
+
+def list_node_columns(arrays: Mapping[str, np.ndarray]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of the attributes and of the features of `pack_nodes`' arrays."""
+    alone = [json.loads(text)[0] for text in unpack_texts(arrays["attributes"])]
+    names, read = _unpack_names(arrays)
+    return tuple(name for name in alone if name not in read), (*names, *read)
+
+
+def _unpack_names(arrays: Mapping[str, np.ndarray]) -> tuple[tuple[str, ...], dict[str, float]]:
+    """Names of a table's block, and its columns that are read as numbers."""
+    names = unpack_texts(arrays["feature_names"]) if "feature_names" in arrays else ()
+    return names, json.loads(unpack_texts(arrays["read"])[0]) if "read" in arrays else {}
 
 
 def unpack_modes(arrays: Mapping[str, np.ndarray]) -> Attribute | None:

@@ -64,7 +64,7 @@ def compute_profile(
     more_private  further private columns, as the table of uses tells them
     """
     counts, degrees = count_links(graph), graph.degrees
-    graph = graph.with_attributes((private, utility))
+    graph = graph.with_private(private, utility)
     return GraphProfile(
         num_nodes=graph.num_nodes,
         num_edges=graph.num_edges,

@@ -113,11 +113,7 @@ def choose_columns(
     for name in [*(publish or ()), *(rule.column for rule in parsed)]:
         if name in private:
             raise InputError("published column", "must not be a private one", name, "leave it out")
-        if name not in graph.attributes and name not in graph.feature_names:
-            known = ", ".join([*graph.attributes, *graph.feature_names[:20]]) or "none"
-            raise InputError(
-                "published column", "must be a column of the graph", name, f"columns are: {known}"
-            )
+        graph.columns.check([name], "published column")
         if publish is not None and name not in publish:
             raise InputError(
                 "generalised column", "must be published", name, "add it to --publish-columns"
@@ -125,7 +121,7 @@ def choose_columns(
     if publish is not None:
         unseen = {name: graph.attributes[name] for name in kept if name in graph.attributes}
         graph = graph.with_columns(publish)
-        graph = replace(graph, attributes={**unseen, **graph.attributes})
+        graph = graph.update_columns(attributes={**unseen, **graph.attributes})
     for rule in parsed:
         if rule.kind == "shift":
             raise InputError("rule shift", "is for times of links only", rule.column)
@@ -152,11 +148,11 @@ def forget_values(
     private  columns whose classes stay: they are not published, and attacks count the classes
     named    features that stay, for the owner named them
     """
-    columns = {
-        name: attribute if name in private else _forget_classes(attribute)
-        for name, attribute in graph.attributes.items()
+    alone = {
+        name: column if name in private else _forget_classes(column)
+        for name, column in graph.columns.alone.items()
     }
-    graph = replace(graph, attributes=columns)
+    graph = replace(graph, columns=replace(graph.columns, alone=alone))
     if graph.features is None:
         return graph
     matrices: tuple[Any, ...] = (graph.features, before.features)
@@ -202,13 +198,13 @@ def show_columns(graph: Graph, names: Sequence[str]) -> Graph:
         return graph
     shown = np.concatenate(blocks, axis=1).astype(np.float32)
     features = join_columns(graph.features, shown)
-    return replace(graph, features=features, feature_names=(*graph.feature_names, *titles))
+    return graph.update_columns(features=features, feature_names=(*graph.feature_names, *titles))
 
 
 def _generalize(graph: Graph, rule: Rule) -> Graph:
     if rule.column in graph.attributes:
         coarse = _merge_classes(graph.attributes[rule.column], _format_classes(graph, rule))
-        graph = replace(graph, attributes={**graph.attributes, rule.column: coarse})
+        graph = graph.with_attributes({rule.column: coarse})
     if rule.column in graph.feature_names:
         graph = _generalize_feature(graph, rule)
     return graph
@@ -225,7 +221,7 @@ def _generalize_feature(graph: Graph, rule: Rule) -> Graph:
     matrix = features.tolil(copy=True) if is_sparse else features.copy()
     column = matrix[:, [index]].toarray() if is_sparse else matrix[:, [index]]
     matrix[:, [index]] = NUMERIC[rule.kind](column.astype(np.float64), rule.value)
-    return replace(graph, features=matrix.tocsr() if is_sparse else matrix)
+    return graph.update_columns(features=matrix.tocsr() if is_sparse else matrix)
 
 
 def _format_classes(graph: Graph, rule: Rule) -> list[str]:

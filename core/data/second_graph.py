@@ -36,7 +36,7 @@ def draw_identity_threat(
         known, source = sample_second_graph(original, seed, overlap, noise), "sampled"
     else:
         source = known.name
-        known = replace(known, attributes={}, features=None, feature_names=())
+        known = known.with_columns(())
         # in a random order: nothing can be read off the numbers
         known = known.subgraph(seed.rng("order").permutation(known.num_nodes))
     people = np.array([original.index.get(node, -1) for node in known.node_ids], np.int64)

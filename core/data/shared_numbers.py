@@ -15,7 +15,7 @@ def bin_like(column: Attribute, model: Attribute) -> Attribute:
     classes. If the classes of `model` are single numbers, other numbers become MISSING. Columns
     that are not fully numeric are returned unchanged.
     """
-    numbers = _read_numbers(column)
+    numbers = column.numbers
     if numbers is None or not (_is_binned(model) or _is_binned(column)):
         return column
     if _is_binned(model):
@@ -31,14 +31,6 @@ def _is_binned(column: Attribute) -> bool:
     if column.values is None:
         return False
     return len(np.unique(column.values[column.known])) > column.num_classes
-
-
-def _read_numbers(column: Attribute) -> np.ndarray | None:
-    """(n,) float64, NaN if unknown; also from numeric class names."""
-    if column.values is not None:
-        return column.values
-    numbers = _parse_numbers(column.classes)
-    return None if numbers is None else np.append(numbers, np.nan)[column.codes]  # MISSING: last
 
 
 def _parse_numbers(classes: tuple[str, ...]) -> np.ndarray | None:

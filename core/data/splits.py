@@ -54,8 +54,7 @@ def draw_threats(
     held_back        (t, 2) links held back for utility; replaces the draw by `test_links`
     known_nodes      (k,) nodes whose private value is known; replaces the draw by `known`
     """
-    for column in (private, utility):
-        graph = graph if column is None else graph.with_private(column)
+    graph = graph.with_private(private, utility)
     link = test = test_non = None
     visible = graph
     if hide_links is not None or sensitive_links is not None:
@@ -92,7 +91,7 @@ def draw_attribute_threat(
     Stratified; each class with at least two nodes keeps at least one on either side. Raises
     InputError for fewer than two classes, or if nobody's value is known or hidden.
     """
-    attribute = graph.attribute(column)
+    attribute = graph.column(column)
     _list_present(attribute)
     if not 0 < known < 1:
         raise InputError("known share", "must lie between 0 and 1", known)

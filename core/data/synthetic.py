@@ -12,6 +12,7 @@ from core.arrays import decode_pairs
 from core.attribute import Attribute
 from core.errors import InputError
 from core.graph import Graph
+from core.node_table import NodeTable
 from core.seeding import Seed
 
 
@@ -43,6 +44,16 @@ PLANTED = Planted()
 
 AFFILIATIONS = ("blue", "green", "red")
 SENIORITIES = ("junior", "senior")
+HABITS = (
+    "posts_per_week",
+    "recipes_shared",
+    "films_rated",
+    "songs_played",
+    "matches_watched",
+    "evening_activity",
+    "account_age",
+    "photos",
+)
 LABELS = ("cooking", "film", "music", "sport")
 _INFORMATIVE = 0.35  # standard deviations by which a feature shifts with its class
 
@@ -82,24 +93,16 @@ def generate_social(num_nodes: int = 1000, seed: int = 0) -> Graph:
     label = (place * len(LABELS)).astype(np.int64)
     stray = rng.random(num_nodes) > PLANTED.label_purity
     label[stray] = rng.integers(0, len(LABELS), int(stray.sum()))
+    columns = {
+        "affiliation": Attribute("affiliation", affiliation, AFFILIATIONS),
+        "seniority": Attribute("seniority", seniority, SENIORITIES),
+        "label": Attribute("label", label, LABELS),
+    }
     return Graph(
         edges=_link_ends(degrees, affiliation, place, root.rng("links")),
         node_ids=tuple(f"p{i:04d}" for i in range(1, num_nodes + 1)),
-        attributes={
-            "affiliation": Attribute("affiliation", affiliation, AFFILIATIONS),
-            "seniority": Attribute("seniority", seniority, SENIORITIES),
-            "label": Attribute("label", label, LABELS),
-        },
-        features=_draw_features(label, affiliation, root.rng("features")),
-        feature_names=(
-            "posts_per_week",
-            "recipes_shared",
-            "films_rated",
-            "songs_played",
-            "matches_watched",
-            "evening_activity",
-            "account_age",
-            "photos",
+        columns=NodeTable(
+            columns, _draw_features(label, affiliation, root.rng("features")), HABITS
         ),
         name="social",
     )

@@ -267,7 +267,7 @@ def find_warnings(
     yield from () if report is None else report.id_warnings
     chosen = [c for c in (private, utility) if c is not None]
     for name in chosen or graph.attributes:
-        attribute = graph.attribute(name)
+        attribute = graph.column(name)
         is_secret = name == private or private is None
         yield from find_secret_warnings(graph, attribute) if is_secret else _warn(attribute)
     isolated = int((graph.degrees == 0).sum())

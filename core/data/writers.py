@@ -55,9 +55,8 @@ def write_release(
     stem         file name without suffix; invalid characters become _
     provenance   program, versions and source; the release's own settings, guarantee, counts,
                  the content hash of what is written and the files' SHA-256 are added
-    attributes   names of the attributes to include
-    columns      names of all published columns, attributes and features, and `attributes` is
-                 ignored; None: those attributes alone, and no features
+    attributes   names of the columns to include, in this order
+    columns      names of all published columns, in the graph's order, and `attributes` is ignored
     pseudonyms   a seed: ids are replaced by n1 … nN in an order drawn from it (the order of the
                  nodes changes too). Use `Seed.from_entropy()`; the mapping is not kept. Or the
                  keyed pseudonyms of a domain, which the provenance names
@@ -71,13 +70,13 @@ def write_release(
     if unknown:
         raise InputError("format", "must be one of " + ", ".join(_WRITERS), unknown[0])
     graph = release.graph
-    if columns is not None:
-        graph = graph.with_columns(columns)
-        attributes = tuple(graph.attributes)
-    else:
-        named = {name: graph.attribute(name) for name in attributes}
-        # What no file holds is not hashed either: a hash confirms guesses.
-        graph = replace(graph, attributes=named, features=None, feature_names=())
+    graph.columns.check(attributes)
+    # What no file holds is not hashed either: a hash confirms guesses.
+    graph = graph.update_columns(features=graph.features)
+    graph = graph.with_columns(attributes if columns is None else columns)
+    if columns is None:
+        own = {name: graph.attributes[name] for name in attributes if name in graph.attributes}
+        graph = graph.update_columns(attributes=own)
     if isinstance(pseudonyms, Seed):
         graph = shuffle_nodes(graph, pseudonyms)
     else:
@@ -99,7 +98,7 @@ def write_release(
             "facts": release.facts,
             "num_nodes": graph.num_nodes,
             "num_edges": graph.num_edges,
-            "attributes": list(attributes),
+            "attributes": list(graph.attributes),
             "num_features": len(graph.feature_names),
             "is_pseudonymous": pseudonyms is not None,
             "content_hash": graph.content_hash,
@@ -139,7 +138,7 @@ def _tabulate_features(graph: Graph) -> Graph:
         values, codes = np.unique(dense[:, number], return_inverse=True)
         classes = tuple(_format_number(value) for value in values)
         columns.setdefault(name, Attribute(name, codes, classes))
-    return replace(graph, attributes=columns, features=None, feature_names=())
+    return graph.update_columns(attributes=columns, features=None, feature_names=())
 
 
 def _format_number(value: np.float32) -> str:

@@ -80,9 +80,7 @@ class External(Defense):
             edges=external.edges,
             weights=external.weights,
             link_table=external.link_table,
-            attributes={**graph.attributes, **external.attributes},
-            features=external.features,
-            feature_names=external.feature_names,
+            columns=external.columns.update(attributes={**graph.attributes, **external.attributes}),
         )
         return self.build_release(
             released, Guarantee(is_known=False, note=" ".join(f"{text}." for text in NOT_TESTED))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -162,7 +161,7 @@ class Ppgsl(FindsStrength):
 
     def protect(self, graph: Graph, threats: Threats, context: Context) -> Release:
         if self.withhold_features:
-            graph = replace(graph, features=None, feature_names=())
+            graph = graph.update_columns(features=None)
         top = 1.0 if graph.weights is None else max(float(graph.weights.max()), 1e-12)
         pairs, start = self._make_pairs(graph, threats, top, context)
         trace = RecordedCurves(context.progress)

@@ -104,7 +104,7 @@ class WithoutColumns(Defense):
         context.progress.update(0, 1, "withholding columns")
         inner = self.make_inner()
         release = Release(graph) if inner is None else inner.publish(graph, threats, context)
-        bare = replace(release.graph, features=None, feature_names=())
+        bare = release.graph.update_columns(features=None)
         columns = float(len(graph.feature_names))
         facts = {"links_removed": 0.0, "links_added": 0.0, **release.facts}
         return replace(

@@ -13,7 +13,7 @@ from core.audit.results.view import AuditView
 from core.data.warnings import find_telling_columns
 from core.findings.differences import is_clear
 from core.findings.labels import metric_title
-from core.findings.leaving import compute_leaving, list_columns
+from core.findings.leaving import compute_leaving
 from core.findings.numbers import format_row
 from core.findings.tables import compute_worst_attacks, main_metric
 from core.release import ORIGINAL
@@ -62,13 +62,13 @@ def list_telling_columns(view: AuditView) -> list[str]:
         return []
     spec = view.spec.update(leave_out=())  # the view's graph is without them
     before, after = compute_leaving(spec, view.load_graph())
-    others = after.with_columns([name for name in list_columns(after) if name not in private])
+    others = after.with_columns([name for name in after.columns if name not in private])
     # Of a release made elsewhere the recipient may hold other ids than the audit does.
     shows_ids = view.spec.external_release is None
     found = [
         telling
         for column in private
-        for telling in find_telling_columns(others, before.with_private(column).attribute(column))
+        for telling in find_telling_columns(others, before.column(column))
         if shows_ids or not telling.is_id
     ]
     return [

@@ -22,7 +22,7 @@ def load_groups(view: AuditView) -> dict[str, pd.Series]:
     graph = view.load_graph()
     found = {}
     for column in view.spec.groups:
-        attribute = graph.with_private(column).attribute(column)
+        attribute = graph.column(column)
         names = pd.Series(attribute.codes, index=list(graph.node_ids))
         shown = dict(enumerate(_format_groups(attribute.classes)))
         found[column] = names[names >= 0].map(shown)

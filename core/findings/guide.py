@@ -192,7 +192,7 @@ def _choose_budget(method: type[Defense], suggestion: Suggestion, policy: Policy
 
 def build_threats(answers: Answers, graph: Graph) -> Threats:
     """Minimal threats of the requested kinds, for calling `supports`."""
-    graph, link = graph.with_attributes((answers.private, answers.utility)), None
+    graph, link = graph.with_private(answers.private, answers.utility), None
     if "links" in answers.secrets and graph.num_edges:
         link = LinkThreat(graph.edges[:1], graph.edges[:0], 0.0)
     private = answers.private if "attribute" in answers.secrets else None
@@ -203,7 +203,7 @@ def build_threats(answers: Answers, graph: Graph) -> Threats:
 def _split_values(graph: Graph, column: str | None) -> AttributeThreat | None:
     if column is None:
         return None
-    values = graph.attribute(column)
+    values = graph.column(column)
     is_even = np.arange(len(values.codes)) % 2 == 0
     return AttributeThreat(values, values.known & is_even, values.known & ~is_even)
 

@@ -87,7 +87,7 @@ def list_classes(view: AuditView) -> tuple[str, ...]:
     """All values of the private column, in its order; empty without one."""
     column = view.spec.threats.private
     graph = view.load_graph() if column is None else view.load_graph().with_private(column)
-    return () if column is None else graph.attribute(column).classes
+    return () if column is None else graph.column(column).classes
 
 
 def compute_ghratio_histogram(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,6 @@ from core.audit.computing.prepared import list_published, prepare_graph
 from core.data.link_release import NONE as NO_LINK_COLUMN
 from core.data.link_release import has_weights, is_link_column, list_link_columns
 from core.data.release_columns import Rule, leave_out_people
-from core.errors import InputError
 from core.findings.numbers import format_number
 from core.graph import Graph
 from core.measures.identity import SMALL
@@ -46,15 +46,10 @@ DEPTH_TITLES: dict[Depth | None, str] = {
 }
 
 
-def list_columns(graph: Graph) -> list[str]:
-    """Attributes, then features that are not attributes."""
-    return [*graph.attributes, *(n for n in graph.feature_names if n not in graph.attributes)]
-
-
 def list_choices(graph: Graph) -> tuple[list[str], list[str]]:
     """Columns that may be published, those of links last, and those that are unless others are
     chosen: of links the weights alone. Without further columns of links these are not listed."""
-    nodes = list_columns(graph)
+    nodes = list(graph.columns)
     if graph.link_table is None:
         return nodes, nodes
     links = list_link_columns(graph)
@@ -89,7 +84,7 @@ def list_released(
     """
     after = prepare_graph(spec, graph)
     shown = list_published(spec.disclosure, after)
-    columns = list(named) if shown is None else list_columns(after.with_columns(shown))
+    columns = list(named) if shown is None else list(after.with_columns(shown).columns)
     keeps_links = defense.info.group == EMPIRICAL_GROUP and defense.keeps_nodes
     links = [n for n in list_link_columns(after) if keeps_links or not has_weights(after, n)]
     return [*(columns if defense.keeps_columns else []), *links]
@@ -141,9 +136,9 @@ def tabulate_columns(before: Graph, after: Graph, limit: int = 200) -> pd.DataFr
     before, after  the same nodes, as they are and as published
     """
     rows = []
-    for name in list_columns(before)[:limit]:
+    for name in islice(before.columns, limit):
         old_texts, old = _read_texts(before, name)
-        is_there = name in after.attributes or name in after.feature_names
+        is_there = name in after.columns
         new_texts, new = _read_texts(after, name) if is_there else ([], np.zeros(0, int))
         _, first = np.unique(old[: len(new)] * len(new_texts) + new, return_index=True)
         met = [(old_texts[old[i]], new_texts[new[i]]) for i in np.sort(first)]
@@ -171,9 +166,7 @@ def tabulate_uniqueness(graph: Graph, names: Sequence[str]) -> pd.DataFrame:
 
     Raises InputError for a column that is not published.
     """
-    for name in names:
-        if name not in graph.attributes and name not in graph.feature_names:
-            raise InputError("quasi-identifier", "must be a published column", name)
+    graph.columns.check(names, "quasi-identifier")
     by_columns = list_rows(graph, list(names))
     rows = []
     for depth, title in DEPTH_TITLES.items():
@@ -213,9 +206,6 @@ def _read_texts(graph: Graph, name: str) -> tuple[list[str], np.ndarray]:
         classes = (*attribute.classes, "")
         codes, places = np.unique(attribute.codes, return_inverse=True)
         return [classes[code] for code in codes.tolist()], places
-    index = graph.feature_names.index(name)
-    column = graph.features[:, [index]]  # type: ignore[index]
-    dense = column.toarray() if hasattr(column, "toarray") else column
-    values, places = np.unique(np.asarray(dense).ravel(), return_inverse=True)
+    values, places = np.unique(graph.columns.read_numbers(name), return_inverse=True)
     texts, merged = np.unique([f"{value:g}" for value in values.tolist()], return_inverse=True)
     return texts.tolist(), merged[places]

@@ -167,7 +167,7 @@ def _explain_values(view: AuditView, people: pd.DataFrame, target: str, release:
     if column is None:
         return [f"By {attack.title}" for attack in people.attack]
     graph = view.load_graph().with_private(column)
-    attribute = graph.attribute(column)
+    attribute = graph.column(column)
     same, known = count_same_neighbors(view.load_release(release, 0), attribute.codes)
     places = graph.find_nodes(people.node)
     shares = np.where(attribute.codes >= 0, attribute.shares[attribute.codes], np.nan)

@@ -34,7 +34,7 @@ def _answer_quantities(view: AuditView) -> Iterator[str]:
         if rows.empty:
             continue
         graph = graph or view.load_graph()
-        values = graph.with_private(column).attribute(column).values
+        values = graph.column(column).values
         if values is None:
             continue
         real = rows[~rows.is_baseline]

@@ -35,6 +35,6 @@ def _leaves(use: ColumnUse, after: Graph) -> bool:
         return after.weights is not None
     if use.table == "links":
         return after.link_table is not None and use.name in after.link_table.columns
-    if use.name in (*after.attributes, *after.feature_names):
+    if use.name in after.columns:
         return True
     return use.count > 1 and after.features is not None

@@ -142,7 +142,7 @@ def prepare_links(graph: Graph, other_is_weighted: bool) -> Graph:
         order = np.argsort(-graph.weights, kind="stable")
         chosen = np.sort(order[: min(count, int((graph.weights > 0).sum()))])
         edges = graph.edges[chosen]
-    bare = replace(graph, features=None, feature_names=(), attributes={})
+    bare = graph.with_columns(())
     return replace(bare, edges=edges, weights=None, link_table=None)
 
 

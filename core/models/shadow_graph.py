@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -46,7 +45,7 @@ def join_graphs(release: Graph, observed: np.ndarray, other: Graph, private: Att
 
     private  the release's column: its name and classes are used, its codes are not
     """
-    codes = translate_codes(other.attribute(private.name), private.classes)
+    codes = translate_codes(other.column(private.name), private.classes)
     pairs = np.concatenate([release.edges, other.edges + release.num_nodes])
     union_graph = Graph.from_pairs(pairs, release.num_nodes + other.num_nodes)
     names = [name for name in release.feature_names if name in set(other.feature_names)]
@@ -102,8 +101,7 @@ def _describe(graph: Graph, names: list[str]) -> dict[str, np.ndarray]:
     neighbours' mean, and a two-step mean."""
     described = {"role": _standardize(compute_roles(graph))}
     if names:
-        places = [graph.feature_names.index(name) for name in names]
-        columns: Any = graph.features[:, places]  # type: ignore[index]
+        columns = graph.columns.select_features(names)
         raw = np.asarray(columns.toarray() if sparse.issparse(columns) else columns, np.float64)
         walk, own = normalize_walk(graph)[0], _standardize(raw)
         near = walk @ own
@@ -145,7 +143,7 @@ def find_exponent(
     private  the release's column: its name and classes are used, its codes are not
     share    of the nodes with a known value in the release, and hence in the predicted part
     """
-    codes = translate_codes(other.attribute(private.name), private.classes)
+    codes = translate_codes(other.column(private.name), private.classes)
     splits: list[HeldOut] = []
     for _ in range(count_splits(other)):
         side, is_revealed = split_communities(other, rng), rng.random(other.num_nodes) < share

@@ -175,7 +175,7 @@ def count_knowledge(
             if isinstance(knowledge, Shadow):
                 return None, "another labelled graph"
             column = attack.target or threats.private or ""
-            labelled = int(graph.with_private(column).attribute(column).known.sum())
+            labelled = int(graph.column(column).known.sum())
             share = knowledge.share if isinstance(knowledge, Auxiliary) else threats.known
             known = round(share * labelled)
             if threats.known_people is not None and not isinstance(knowledge, Auxiliary):

@@ -73,7 +73,7 @@ def _describe_properties(data: ReportData) -> str:
 def _describe_private(data: ReportData) -> str:
     parts = []
     for name in data.view.spec.threats.columns:
-        attribute = data.graph.with_private(name).attribute(name)
+        attribute = data.graph.column(name)
         known = int(attribute.known.sum())
         parts.append(
             f"{name}: {len(attribute.classes)} classes, n = {known:,}, base rate "

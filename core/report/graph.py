@@ -91,7 +91,7 @@ def build_graph(data: ReportData) -> list[Block]:
     ]
     for column in columns:
         role = "private" if column == spec.threats.private else "utility"
-        attribute = graph.with_private(column).attribute(column)
+        attribute = graph.column(column)
         result.append(_build_classes(data, attribute, role))
     if not data.is_external:  # what is left out is not named outside
         result.append(_build_uses(data))

@@ -32,7 +32,7 @@ def load_graph(graph_hash: str) -> Graph:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def load_chosen(graph_hash: str, columns: tuple[str | None, ...]) -> Graph:
     """A stored graph with the chosen columns as attributes."""
-    return load_graph(graph_hash).with_attributes(columns)
+    return load_graph(graph_hash).with_private(*columns)
 
 
 def load_view(audit_id: str) -> AuditView:
@@ -51,7 +51,7 @@ def load_audit_graph(view: AuditView) -> Graph:
 def _load_audit_graph(
     graph_hash: str, leave_out: tuple[str, ...], columns: tuple[str | None, ...], _view: AuditView
 ) -> Graph:
-    return _view.load_graph().with_attributes(columns)
+    return _view.load_graph().with_private(*columns)
 
 
 def load_release(view: AuditView, release: str) -> Graph:

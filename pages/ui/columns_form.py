@@ -12,6 +12,7 @@ from core.data.text_input import load_text
 from core.errors import AuditError
 from core.findings import leaving
 from core.graph import Graph
+from core.node_table import MANY
 from core.words import count_noun, format_percent
 from pages.ui import cache, page, session
 from pages.ui.spec_form import read_help, read_label
@@ -20,8 +21,6 @@ from pages.ui.threat_form import form_key
 from pages.ui.upload import store_upload
 
 WAYS = {"utility": "utility column", "chosen": "chosen columns", "none": "none"}
-MAX_NAMES = 200
-"""Above this number, features are published all together or not at all."""
 MAX_KNOWN = 4
 """Columns that are proposed as quasi-identifiers."""
 
@@ -80,13 +79,14 @@ def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
 def _choose_names(names: list[str], graph: Graph) -> tuple[str, ...]:
     """Ask for the published columns; many features are offered as one choice."""
     key, chosen = form_key(), session.current_threats().disclosure.publish_columns
-    features = [n for n in names if n in graph.feature_names] if len(names) > MAX_NAMES else []
+    features = graph.columns.together
     every = f"all {len(features):,} features"
-    offered = [n for n in names if n not in features] + ([every] if features else [])
+    words = set(features)
+    offered = [n for n in names if n not in words] + ([every] if features else [])
     usual = leaving.list_choices(graph)[1]
     start = [n for n in offered if n in (*usual, every)]
     if chosen is not None:
-        has_features = bool(features) and set(features) <= set(chosen)
+        has_features = bool(features) and words <= set(chosen)
         start = [n for n in offered if n in chosen or (n == every and has_features)]
     kept = st.multiselect(
         "Published columns; all others are withheld", offered, start, key=f"published-{key}"
@@ -101,7 +101,7 @@ def _choose_rules(names: list[str], publish: tuple[str, ...] | None) -> tuple[st
     known = session.current_threats().disclosure.generalize
     rules = tuple(rule for rule in known if rule.rpartition(":")[0] in names)
     first, second, third, last = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
-    column = first.selectbox(read_label("generalize"), names[:MAX_NAMES], key=f"rule-column-{key}")
+    column = first.selectbox(read_label("generalize"), names[:MANY], key=f"rule-column-{key}")
     kind = second.selectbox(
         "Rule",
         list(leaving.RULES),
@@ -168,14 +168,14 @@ def _make_spec(fields: dict[str, Any]) -> AuditSpec:
 
 def _show_preview(spec: AuditSpec) -> None:
     before, after = cache.preview_leaving(spec)
-    published = leaving.list_columns(after)
+    published = list(after.columns)
     named = [*published, *list_link_columns(after)]
     if spec.disclosure.publish_columns is not None or spec.disclosure.generalize:
         st.markdown(escape(leaving.describe_columns(named, spec.disclosure.generalize), 1000))
     if spec.disclosure.leave_out:
         num_out = count_noun(len(spec.disclosure.leave_out), "node is", "nodes are")
         st.caption(f"{num_out} excluded; {before.num_nodes:,} remain.")
-    if not leaving.list_columns(before):
+    if not before.columns:
         return
     page.show_folded(
         "Columns before and after",
@@ -193,7 +193,7 @@ def _show_preview(spec: AuditSpec) -> None:
 
 def _show_alone(spec: AuditSpec, published: list[str]) -> None:
     """People who are unique by quasi-identifiers, with and without their degree."""
-    offered = published[:MAX_NAMES]
+    offered = published[:MANY]
     known = st.multiselect(
         "Columns that others may know",
         offered,

@@ -59,7 +59,7 @@ def show_guide(start: str | None = None) -> AuditSpec | None:
 
 
 def _ask(graph: Graph, recipient: Recipient) -> Answers:
-    choice, columns = session.current_threats(), session.list_columns(graph)
+    choice, columns = session.current_threats(), graph.columns.list_choices()
     columns = list(dict.fromkeys([*columns, *filter(None, choice.columns)]))
     with st.container(key="wide-guide"):
         left, right = st.columns(2, gap="large")

@@ -56,9 +56,7 @@ def _find_private(view: AuditView | None) -> str | None:
 def _find_attribute(view: AuditView | None) -> Attribute | None:
     """The column whose classes are shown: the private one, else the first."""
     graph, private = load_everybody(view), _find_private(view)
-    return (
-        next(iter(graph.attributes.values()), None) if private is None else graph.attribute(private)
-    )
+    return next(iter(graph.attributes.values()), None) if private is None else graph.column(private)
 
 
 def list_map_secrets(view: AuditView | None) -> dict[str, Secret]:
@@ -161,7 +159,7 @@ def count_changes(
     tables = {}
     for by in groupings:
         if by == "class":
-            attribute = graph.attribute(str(view.spec.threats.private))
+            attribute = graph.column(str(view.spec.threats.private))
             codes, names = attribute.codes, attribute.classes
         else:
             places = cache.load_graph(graph_hash).find_nodes(graph.node_ids)

@@ -111,7 +111,7 @@ def _show_neighbors(view: AuditView, graph: Graph, number: int, secret: Secret) 
         st.caption(f"It has {degree}.")
         return
     st.caption(f"It has {degree}. Values of {escape(column)} among its neighbours:")
-    attribute = graph.with_private(column).attribute(column)
+    attribute = graph.column(column)
     table = node_card.compute_neighbor_classes(graph, number, attribute)
     texts = {n: table[n].map(format_percent) for n in ("share of neighbours", "share of all")}
     st.dataframe(
@@ -132,7 +132,7 @@ def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
         )
     graph = cache.load_release(view, release)
     private = view.spec.threats.private
-    attribute = None if private is None else graph.attributes.get(private)
+    attribute = None if private is None else graph.columns.get(private)
     risks = cache.number_risks(view, release, secret)
     advised = _number_advised(view, node) if release == ORIGINAL else []
     is_sought = secret.threat == "identity"

@@ -13,7 +13,7 @@ from core.audit.store.states import State
 from core.data.keyed_pseudonyms import MAX_DOMAIN, KeyedPseudonyms, check_domain, parse_secret
 from core.data.link_release import list_link_columns
 from core.errors import AuditError
-from core.findings.leaving import describe_columns, list_columns, list_released
+from core.findings.leaving import describe_columns, list_released
 from core.findings.ledger import COLUMNS, describe_relative, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import summarize_reasons
 from core.release import Release
@@ -233,7 +233,7 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             format_func=FORMATS.__getitem__,
             key="publish-formats",
         )
-        columns = list_columns(release.graph) if progress.spec.disclosure.names_columns else None
+        columns = list(release.graph.columns) if progress.spec.disclosure.names_columns else None
         with middle:
             attributes = _choose_attributes(view, release) if columns is None else ()
             if columns is not None:
@@ -307,11 +307,11 @@ def _choose_pseudonyms(is_fixed: bool, keeps_nodes: bool) -> bool | KeyedPseudon
 
 
 def _choose_attributes(view: AuditView, release: Release) -> list[str]:
-    """Ask for the attributes to publish if no columns were chosen on the Data page."""
+    """Ask for the columns to publish if none were chosen on the Data page."""
     secret = {view.spec.threats.private, *view.spec.threats.more_private}
-    names = [n for n in release.graph.attributes if n not in secret]
+    names = [n for n in release.graph.columns.list_choices() if n not in secret]
     return st.multiselect(
-        "Attributes to include",
+        "Columns to include",
         names,
         [n for n in names if n == view.spec.disclosure.utility],
         key="publish-attributes",

@@ -9,16 +9,15 @@ from core.data.loaded import LoadedGraph, LoadReport
 from core.errors import AuditError
 from core.graph import Graph
 from pages.ui import page, session
-from pages.ui.columns_form import MAX_NAMES
 from pages.ui.threat_form import form_key
 
 
 def show_roles(graph: Graph) -> None:
     """Two lists of columns; applied, the graph opens again with them, and audits stay as made."""
-    many = graph.feature_names if len(graph.feature_names) > MAX_NAMES else ()
-    features = list(graph.feature_names[: 0 if many else None])
-    if not graph.attributes and not features:
+    many, columns = graph.columns.together, graph.columns.list_choices()
+    if not columns:
         return
+    features = [name for name in columns if name not in graph.attributes]
     with st.expander("Change attributes and features", icon=":material/swap_horiz:"):
         st.caption(
             "An attribute has classes and may be private or published. Features are numbers that "
@@ -26,12 +25,7 @@ def show_roles(graph: Graph) -> None:
             "they were made with."
         )
         key = f"{form_key()}-{st.session_state['graph'][:8]}"
-        chosen = st.multiselect(
-            "Attributes",
-            [*graph.attributes, *features],
-            list(graph.attributes),
-            key=f"roles-a-{key}",
-        )
+        chosen = st.multiselect("Attributes", columns, list(graph.attributes), key=f"roles-a-{key}")
         offered = [name for name in list_numbers(graph) if name not in many]
         numbers = st.multiselect("Features", offered, features, key=f"roles-f-{key}")
         if many:
@@ -49,7 +43,6 @@ def show_roles(graph: Graph) -> None:
 def _open(changed: Graph) -> None:
     """Open the changed graph; the choice of secrets stays where its columns are still there."""
     choice, old = session.current_threats(), st.session_state["graph"]
-    columns = {*changed.attributes, *changed.feature_names}
-    kept = choice if {name for name in choice.columns if name} <= columns else None
+    kept = choice if {name for name in choice.columns if name} <= set(changed.columns) else None
     report = st.session_state.get("load_reports", {}).get(old, LoadReport())
     page.open_loaded(LoadedGraph(changed, report_roles(report, changed)), kept)

@@ -31,8 +31,6 @@ from pages.ui import cache
 
 DEFAULT_SHARE = 0.1
 """Default share of withheld links."""
-MAX_FEATURES = 200
-"""Above this number, features are not offered as columns to choose."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,12 +185,6 @@ def current_graph() -> Graph:
 def chosen_graph() -> Graph:
     """The open graph with the chosen columns as attributes, as an audit has them."""
     return cache.load_chosen(st.session_state["graph"], current_threats().columns)
-
-
-def list_columns(graph: Graph) -> list[str]:
-    """Columns that can be chosen: attributes, and features unless there are very many."""
-    features = [name for name in graph.feature_names if name not in graph.attributes]
-    return [*graph.attributes, *(features if len(features) <= MAX_FEATURES else ())]
 
 
 def current_threats() -> ThreatChoice:

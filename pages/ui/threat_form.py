@@ -42,7 +42,7 @@ def show_threats(graph: Graph) -> None:
 def _show_attribute_threat(graph: Graph) -> None:
     st.markdown("**Attribute inference:** whose private value can be guessed")
     choice, key = session.current_threats(), form_key()
-    columns = [None, *session.list_columns(graph)]
+    columns = [None, *graph.columns.list_choices()]
     private = ask(
         "private", choice.threats.private, f"private-{key}", options=columns, show=_format_column
     )
@@ -159,13 +159,12 @@ def _ask_nodes(graph: Graph, key: str) -> Sequence[Pair]:
 
 
 def _ask_classes(graph: Graph, key: str) -> Sequence[Pair]:
-    if not graph.attributes:
-        st.caption("This graph has no attribute. Choose another way above.")
+    columns = graph.columns.list_choices()
+    if not columns:
+        st.caption("This graph has no column to choose. Choose another way above.")
         return ()
-    column = st.selectbox(
-        "Attribute", list(graph.attributes), key=f"pair-column-{key}", persist_state="session"
-    )
-    classes = graph.attribute(column).classes
+    column = st.selectbox("Column", columns, key=f"pair-column-{key}", persist_state="session")
+    classes = graph.column(column).classes
     left, right = st.columns(2)
     first = left.selectbox(
         "Between", classes, key=f"pair-first-{key}-{column}", persist_state="session"

@@ -125,7 +125,7 @@ def test_neighbours_stand_near_each_other():
     lengths = measure_lengths(places)
     linked = lengths[graph.edges[:, 0], graph.edges[:, 1]].mean()
     assert linked < 0.8 * lengths[np.triu_indices(graph.num_nodes, 1)].mean()
-    side = graph.attribute("private").codes
+    side = graph.column("private").codes
     middles = [places[side == c].mean(axis=0) for c in (0, 1)]
     nearer = np.linalg.norm(places - middles[1], axis=1) < np.linalg.norm(
         places - middles[0], axis=1

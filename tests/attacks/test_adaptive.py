@@ -65,7 +65,7 @@ class Swapped(Defense):
         secret = np.flatnonzero(threats.attribute.hidden)
         features = np.array(graph.features)
         features[secret] = 1 - features[secret]  # the classes lie at 0 and 1
-        return Release(replace(graph, features=features), "swapped", self.config)
+        return Release(graph.update_columns(features=features), "swapped", self.config)
 
 
 def make_audit(n=120, seed=4, share=0.1):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -31,7 +29,7 @@ ATTACKS = [
 def draw_case(repeat: int) -> tuple[Release, object]:
     """A release whose links were not read and whose features are noise, and its threats."""
     noise = np.random.default_rng(repeat).normal(size=(100, 8))
-    graph = replace(two_communities(100, seed=repeat), features=noise)
+    graph = two_communities(100, seed=repeat).update_columns(features=noise)
     threats = make_threats(graph, seed=repeat)
     context = Context(Seed(repeat))
     return Dp1k(epsilon=2.0, data_free=True).publish(threats.visible, threats, context), threats

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -38,7 +37,7 @@ class Unrelated(Defense):
     def publish(self, graph, threats, context):
         ends = context.rng("links").integers(0, graph.num_nodes, (graph.num_edges, 2))
         links = graph.with_edges(ends[ends[:, 0] != ends[:, 1]])
-        return Release(replace(links, features=None, feature_names=()), "unrelated", self.config)
+        return Release(links.update_columns(features=None), "unrelated", self.config)
 
 
 def make_case(seed):

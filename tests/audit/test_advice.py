@@ -111,18 +111,16 @@ def test_nobody_is_trained_on_hidden_values(spec, graph, monkeypatch):
     judged = {codes.tobytes() for codes in seen}
     assert not judged & {codes.tobytes() for codes in observed}
     # Another truth among the hidden people leaves the GCNs as they are.
-    attribute = graph.attribute("private")
+    attribute = graph.column("private")
     never = np.all([codes < 0 for codes in observed], axis=0) & (np.arange(40) != 3)
     assert never.any()
     codes = np.where(never, 1 - attribute.codes, attribute.codes)
-    other = replace(
-        graph, attributes={**graph.attributes, "private": replace(attribute, codes=codes)}
-    )
+    other = graph.with_attributes({"private": replace(attribute, codes=codes)})
 
     def same_splits(graph, column, known, seed):
         codes = observed[same_splits.calls]
         same_splits.calls += 1
-        return advice_module.AttributeThreat(graph.attribute(column), codes >= 0, codes < 0)
+        return advice_module.AttributeThreat(graph.column(column), codes >= 0, codes < 0)
 
     same_splits.calls = 0
     observed = observed.copy()
@@ -163,9 +161,9 @@ def test_what_cannot_be_advised_is_said(spec, graph, monkeypatch, fields, text):
 
 
 def test_a_value_that_is_missing_cannot_be_protected(spec, graph):
-    attribute = graph.attribute("private")
+    attribute = graph.column("private")
     codes = np.where(np.arange(40) == 3, -1, attribute.codes)
-    other = replace(graph, attributes={"private": replace(attribute, codes=codes)})
+    other = graph.update_columns(attributes={"private": replace(attribute, codes=codes)})
     with pytest.raises(InputError, match="private value"):
         advise(spec, other)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -92,18 +90,15 @@ def test_the_other_graph_is_needed_and_deleted_with_the_audit(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("attributes", "said"),
     [
-        ({"attributes": {}}, "must have the private column"),
-        (
-            {"attributes": {"seniority": Attribute("seniority", np.zeros(220), ("boss",))}},
-            "at least two classes",
-        ),
+        ({}, "must have the private column"),
+        ({"seniority": Attribute("seniority", np.zeros(220), ("boss",))}, "at least two classes"),
     ],
 )
-def test_a_graph_that_cannot_teach_is_an_error(change, said):
+def test_a_graph_that_cannot_teach_is_an_error(attributes, said):
     with pytest.raises(InputError, match=said):
-        prepare_shadow_graph(replace(OTHER, **change), GRAPH.attribute("seniority"))
+        prepare_shadow_graph(OTHER.update_columns(attributes=attributes), GRAPH.column("seniority"))
 
 
 def test_a_private_column_is_needed():
@@ -211,7 +206,7 @@ def list_taught(cells):
 
 def without(*columns):
     kept = {name: a for name, a in OTHER.attributes.items() if name not in columns}
-    return replace(OTHER, attributes=kept)
+    return OTHER.update_columns(attributes=kept)
 
 
 def test_every_private_column_that_the_other_graph_has_is_taught():
@@ -296,7 +291,7 @@ def test_who_is_taught_knows_the_same_people_here():
 def test_gaps_are_told_with_their_reason():
     unlike = Attribute("label", np.zeros(220), ("x",))
     other = without("affiliation")
-    other = replace(other, attributes={**other.attributes, "label": unlike})
+    other = other.with_attributes({"label": unlike})
     gaps = find_gaps(("seniority", "affiliation", "label"), GRAPH, other)
     assert describe_shadow_columns(gaps) == (
         "has seniority, not affiliation (no such column there), "
@@ -310,13 +305,13 @@ def test_gaps_are_told_with_their_reason():
 def test_numbers_are_taught_in_the_classes_of_the_audited_graph():
     own, older = np.arange(250.0), np.arange(220.0) + 60
     ages = Attribute.from_values("age", own)
-    graph = replace(GRAPH, attributes={**GRAPH.attributes, "age": ages})
+    graph = GRAPH.with_attributes({"age": ages})
     attributes = {**OTHER.attributes, "age": Attribute.from_values("age", older)}
-    other = replace(OTHER, attributes=attributes)
-    found = prepare_shadow_graph(other, graph.attribute("age")).attribute("age")
+    other = OTHER.update_columns(attributes=attributes)
+    found = prepare_shadow_graph(other, graph.column("age")).column("age")
     assert found.classes == ages.classes
     np.testing.assert_array_equal(found.codes[:190], ages.codes[60:])
-    assert attributes["age"].classes == other.attribute("age").classes
+    assert attributes["age"].classes == other.column("age").classes
 
 
 def test_words_tell_who_was_taught():

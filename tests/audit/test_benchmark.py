@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -113,8 +112,8 @@ def test_of_a_large_graph_a_walk_samples_nodes_of_every_part():
     assert shrink(spec, graph).content_hash == small.content_hash
     at_random = graph.num_edges * (100 / 1000) ** 2  # links between nodes drawn at random
     assert small.num_edges > 1.5 * at_random
-    codes = small.attribute("affiliation").codes
-    assert len(np.unique(codes)) == len(graph.attribute("affiliation").classes)
+    codes = small.column("affiliation").codes
+    assert len(np.unique(codes)) == len(graph.column("affiliation").classes)
     assert shrink(spec.model_copy(update={"max_nodes": 1000}), graph) is graph
 
 
@@ -124,7 +123,7 @@ def test_threats_that_a_graph_has_no_column_for_are_left_out():
     threats = make_audit(spec, graph).threats
     assert (threats.private, threats.hide_links) == ("private", 0.1)
     assert make_audit(spec, graph).disclosure.utility == "label"
-    without = make_audit(spec, replace(graph, attributes={}))
+    without = make_audit(spec, graph.update_columns(attributes={}))
     kinds = {choice.make(*ATTACK_KINDS).kind for choice in without.attacks}
     assert without.threats.private is None
     assert kinds == {"link_attack", "identity_attack"}

@@ -15,7 +15,7 @@ from core.audit.store.database import Store
 from core.data.link_release import list_link_columns
 from core.data.release_columns import LINK_PREFIX
 from core.findings.channels import describe_channels, list_channels
-from core.findings.leaving import compute_leaving, list_columns
+from core.findings.leaving import compute_leaving
 from core.findings.policy import Policy
 from core.findings.verdict import judge
 from core.graph import Graph
@@ -36,11 +36,13 @@ def draw_graph(rng):
         columns["at"] = LinkColumn("number", rng.integers(1_000_000, size=graph.num_edges))
     if rng.random() < 0.4:
         columns["how"] = LinkColumn.of_texts(rng.choice(["call", "text"], graph.num_edges))
-    return replace(
-        graph,
+    graph = graph.update_columns(
         attributes=texts if has_text else {},
         features=rng.integers(3, size=(n, numbers)) if numbers else None,
         feature_names=("age", "height")[:numbers],
+    )
+    return replace(
+        graph,
         weights=rng.integers(1, 3, graph.num_edges) if has_weights else None,
         link_table=LinkTable(np.arange(graph.num_edges), columns) if columns else None,
     )
@@ -48,7 +50,7 @@ def draw_graph(rng):
 
 def draw_spec(rng, graph, store):
     """An audit of some of its columns, by some attacks, of what some second graph tells."""
-    named = [*list_columns(graph), *list_link_columns(graph)]
+    named = [*graph.columns, *list_link_columns(graph)]
     publish = [name for name in named if rng.random() < 0.6] if rng.random() < 0.7 else None
     leaving = graph.feature_names if publish is None else publish
     rules = [f"{name}:bin=2" for name in leaving if name in ("age", "link.at")]
@@ -97,7 +99,7 @@ def list_gaps(view, release):
     ran = [a.method for a in rows.attack.unique() if a is not None and a.threat == "identity"]
     gaps = [] if any(m.finds_by == "links" for m in ran) else ["structure"]
     gaps += ["ids"] if view.spec.threats.identity is None else []
-    for name in list_columns(compute_leaving(view.spec, source)[1]):
+    for name in compute_leaving(view.spec, source)[1].columns:
         known = [m.columns.split("|") for m in ran if isinstance(m, ColumnValues)]
         gaps += [] if any(columns == [""] or name in columns for columns in known) else [name]
     second = view.spec.threats.identity and view.spec.threats.identity.auxiliary_graph
@@ -172,7 +174,7 @@ def test_every_channel_has_a_state_in_audit_json(drawn):
             kinds = [channel["kind"] for channel in listed]
             for kind in ("structure", "ids", "order", "names", "files"):
                 assert kinds.count(kind) == 1
-            nodes = set(list_columns(view.load_graph()))
+            nodes = set(view.load_graph().columns)
             links = {"link.weight", *list_link_columns(view.load_graph())}
             names = [c["name"] for c in listed if c["name"] not in kinds]
             assert sorted(names) == sorted(nodes | links)

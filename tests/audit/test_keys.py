@@ -313,9 +313,9 @@ def propose_change(name: str, field: FieldInfo) -> dict[str, Any]:
 
 def widen(graph: Graph) -> Graph:
     """The graph with two more columns."""
-    label = graph.attribute("label")
+    label = graph.column("label")
     more = {name: replace(label, name=name) for name in ("third", "other")}
-    return replace(graph, attributes={**graph.attributes, **more})
+    return graph.with_attributes({**more})
 
 
 def group_keys(fields: dict[str, Any]) -> dict[str, dict[tuple[str, int], str]]:

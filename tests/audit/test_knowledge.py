@@ -54,12 +54,12 @@ def test_a_share_of_what_attackers_know_is_wrong(scenario: str) -> None:
     drawn = select_attacker(audit.spec, Scenario.parse(scenario), 0, threats)
     assert len(drawn.others) == ("joint" in scenario)
     for met in (drawn.attribute, *drawn.others):
-        true = GRAPH.attribute(met.attribute.name)
+        true = GRAPH.column(met.attribute.name)
         told = met.observed[met.known]
         assert np.mean(told != true.codes[met.known]) == pytest.approx(0.25, abs=0.1)
         assert set(told) <= set(true.codes)
         assert (met.attribute.codes[met.hidden] == true.codes[met.hidden]).all()
-    assert (threats.attribute.attribute.codes == GRAPH.attribute("seniority").codes).all()
+    assert (threats.attribute.attribute.codes == GRAPH.column("seniority").codes).all()
     plain = select_attacker(audit.spec, Scenario.parse("gat"), 0, threats).attribute
     both = plain.known & drawn.attribute.known  # what two are told of one node agrees
     assert (plain.observed[both] == drawn.attribute.observed[both]).all()
@@ -227,9 +227,9 @@ def test_who_infers_or_knows_the_other_column_too_is_a_case_of_its_own():
 
 def test_numbers_and_several_columns_are_told_in_words(tmp_path):
     rng = np.random.default_rng(0)
-    site = GRAPH.attribute("affiliation")
+    site = GRAPH.column("affiliation")
     age = Attribute.from_values("age", 30.0 + 20 * site.codes + rng.normal(0, 4, 200))
-    graph = replace(GRAPH, attributes={"age": age, "site": replace(site, name="site")})
+    graph = GRAPH.update_columns(attributes={"age": age, "site": replace(site, name="site")})
     fields = {"private": "age", "more_private": ("site",), "joint": ("inferred", "known")}
     spec = make_spec(**fields, graph_hash=graph.content_hash, num_repeats=3, known=0.3)
     view = run_inline(spec, graph, tmp_path)

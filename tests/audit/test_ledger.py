@@ -338,8 +338,7 @@ def test_ids_spelled_otherwise_and_fewer_links_are_the_same_lineage(store, graph
     first = replace(graph, node_ids=tuple(map(kind, graph.node_ids)))
     kept = first.edges[np.random.default_rng(0).random(first.num_edges) > 0.05]
     ids = tuple(map(RESPELLED[name], first.node_ids))
-    bare = replace(first.with_edges(kept), node_ids=ids, attributes={}, features=None)
-    copy = replace(bare, feature_names=())
+    copy = replace(first.with_edges(kept).with_columns(()), node_ids=ids)
     enter_release(store, first, "first", "2026", RELEASE, Budget(4.0))
     assert find_relative(store, copy).overlap == 1.0
     with pytest.raises(InputError, match="budget"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 
 import numba
 from scipy import sparse
@@ -33,7 +32,7 @@ def audit_quickly(home: str) -> tuple[dict[str, str], dict[str, list[str]]]:
 
     loaded = list_types()
     graph = two_communities()
-    graph = replace(graph, features=sparse.csr_array(graph.features > 0, dtype=float))
+    graph = graph.update_columns(features=sparse.csr_array(graph.features > 0, dtype=float))
     attacks = choose_attacks(Asked(links=True), [PRESETS[0].key])
     fields = {"graph_hash": graph.content_hash, "hide_links": 0.1, "num_repeats": 1}
     view = run_inline(AuditSpec.check_spec({**fields, "attacks": attacks}), graph, home)

@@ -92,7 +92,7 @@ def test_a_budget_counts_statistics_and_graphs_together(audit_home, links, tmp_p
         (["--hide-links", "0.1"], "--hide-links is for publishing with --defense only"),
         (["--epsilon", "0"], "epsilon"),
         ([], "mixing needs a public column"),
-        (["--mixing-column", "none"], "must be an attribute of the graph"),
+        (["--mixing-column", "none"], "must be a column of the graph"),
         (["--private", "secret", "--mixing-column", "secret"], "must be public"),
     ],
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -71,7 +69,7 @@ def test_masking_blanks_the_share_and_keeps_column_means(graph, share):
     assert is_blank.mean() == pytest.approx(share, abs=0.1)
     assert np.array_equal(masked.features[~is_blank], graph.features[~is_blank])
     assert np.array_equal(masked.edges, graph.edges)
-    words = replace(graph, features=sparse.csr_array((graph.features > 0).astype(np.float32)))
+    words = graph.update_columns(features=sparse.csr_array((graph.features > 0).astype(np.float32)))
     fewer = mask_features(words, share, Seed(1)).features
     assert fewer.nnz == pytest.approx((1 - share) * words.features.nnz, rel=0.15)
     assert (words.features.toarray()[fewer.toarray() > 0] == 1).all()
@@ -86,7 +84,7 @@ def test_a_private_feature_is_never_blanked(make_spec):
     spec = make_spec(graph_hash=graph.content_hash, private="secret", attacks=ATTACKS)
     _, masked = make_point("features", 0.8, spec, graph)
     assert masked.feature_names == ("other",)
-    assert masked.attribute("secret").codes.tolist() == (np.arange(20) % 2).tolist()
+    assert masked.column("secret").codes.tolist() == (np.arange(20) % 2).tolist()
 
 
 def test_a_smaller_graph_is_the_links_among_whole_communities():
@@ -107,7 +105,7 @@ def test_a_smaller_graph_is_the_links_among_whole_communities():
     inside = np.isin(graph.edges, kept).all(axis=1)
     assert np.array_equal(kept[half.edges], graph.edges[inside])
     assert np.array_equal(half.weights, graph.weights[inside])
-    assert np.array_equal(half.attribute("private").codes, attribute.codes[kept])
+    assert np.array_equal(half.column("private").codes, attribute.codes[kept])
     assert sample_communities(graph, 1.0, Seed(0)) is graph
 
 
@@ -125,7 +123,7 @@ def test_obstacles_are_named(make_spec, graph):
     links_only = make_spec(private=None, attacks=ATTACKS[:1])
     assert "private column" in find_obstacle("known", links_only, graph)
     assert "attribute attack" in find_obstacle("known", make_spec(attacks=ATTACKS[:1]), graph)
-    bare = replace(graph, features=None, feature_names=())
+    bare = graph.update_columns(features=None)
     assert "no features" in find_obstacle("features", links_only, bare)
     assert find_obstacle("size", links_only, graph) is None
     with pytest.raises(InputError, match="known, features, size"):
@@ -246,8 +244,7 @@ def test_the_column_that_tells_most_falls_most(withheld_study):
 
 def test_many_features_are_withheld_all_together(make_spec, graph):
     assert find_obstacle("columns", make_spec(publish_columns=[]), graph)
-    wide = replace(
-        graph,
+    wide = graph.update_columns(
         features=np.ones((graph.num_nodes, 40), np.float32),
         feature_names=tuple(f"w{i}" for i in range(40)),
     )

@@ -21,7 +21,6 @@ from core.audit.service import AuditService
 from core.audit.store.accounts import LOCAL
 from core.audit.store.database import Store
 from core.audit.store.files import cell_folder
-from core.findings.leaving import list_columns
 from core.graph import Graph
 from pages.ui.documents import make_archive
 from tests.audit.test_columns import read_all_bytes
@@ -108,7 +107,7 @@ def test_files_hold_the_coarse_column_and_no_other(published, tmp_path):
     run = service.get_publish("run")
     assert run.release is not None, run.reason
     assert run.release.graph.num_nodes == N - 1
-    columns = list_columns(run.release.graph)
+    columns = list(run.release.graph.columns)
     assert columns == ["club", "age"]
     archive = make_archive(
         run.release, "people", run.provenance, ("csv", "graphml", "npz"), (), False, columns

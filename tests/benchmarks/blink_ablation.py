@@ -74,7 +74,7 @@ def main() -> None:
     if not options.accuracy:
         return
     print("accuracy of a GCN on Blink-Soft")
-    labels = graph.attribute("label").codes
+    labels = graph.column("label").codes
     for epsilon in (1.0, 8.0):
         for delta in DELTAS:
             release = publish(graph, epsilon, delta, "soft")

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -153,8 +152,8 @@ def run(
         release = publish(graph, method, {"epsilon": epsilon}, seed)
     denoising = time.process_time() - start
     start = time.process_time()
-    published = replace(release.graph, features=graph.features)
-    labels = graph.attribute("label").codes
+    published = release.graph.update_columns(features=graph.features)
+    labels = graph.column("label").codes
     layer: Backbone = "mlp" if method == "mlp" else backbone
     accuracy = fit(published, labels, seed, lr, dropout, decay, layer)
     kept = release.graph.contains_pairs(graph.edges).sum()

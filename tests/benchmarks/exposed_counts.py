@@ -42,7 +42,7 @@ def count_ideal(
 ) -> tuple[AttributeThreat, Release, dict[str, int]]:
     """Number at stake, exposed in truth, and counted by attackers who know the posterior."""
     graph, known, posterior = draw_exact_blocks(num_classes, num_people, degree, seed)
-    threat = AttributeThreat(graph.attribute("private"), known, ~known)
+    threat = AttributeThreat(graph.column("private"), known, ~known)
     hidden = np.flatnonzero(~known)
     codes = threat.attribute.codes[hidden]
     base = threat.attribute.shares[codes]

@@ -129,7 +129,7 @@ def draw_graph(name: str, num_classes: int, split: int, inside: float) -> Graph:
         graph = graph.subgraph(_draw_rings(graph, np.random.default_rng(split)))
     column = graph.attributes.get("country") or next(iter(graph.attributes.values()))
     private = replace(column, name="private")
-    return replace(graph, attributes={"private": private}, features=None, feature_names=())
+    return graph.update_columns(attributes={"private": private}, features=None, feature_names=())
 
 
 def _draw_rings(graph: Graph, rng: np.random.Generator) -> np.ndarray:

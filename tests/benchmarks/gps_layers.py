@@ -158,7 +158,7 @@ def draw_authors_split(graph: Graph, order: list[str]) -> AttributeThreat:
     """The split of the authors' code: stratified, 10 % known, in the order of the file."""
     place = {str(name): index for index, name in enumerate(graph.node_ids)}
     rows = np.array([place[name] for name in order])
-    codes = graph.attribute("country").codes[rows]
+    codes = graph.column("country").codes[rows]
     valid = np.flatnonzero(codes >= 0)
     known, _ = train_test_split(valid, train_size=0.1, stratify=codes[valid], random_state=0)
     return draw_attribute_threat(graph, "country", 0.1, Seed(0), given=rows[known])
@@ -189,7 +189,7 @@ def main() -> None:
         for name, layers in list_rows(backbone).items():
             if options.only and name != "plain" and not any(map(name.startswith, options.only)):
                 continue
-            used = graph if layers.features else replace(graph, features=None)
+            used = graph if layers.features else graph.update_columns(features=None)
             attack = make_method(
                 "gps",
                 {"backbone": backbone, "epochs": options.epochs, **dict(layers.settings)},

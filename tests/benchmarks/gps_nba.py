@@ -86,7 +86,7 @@ def mask_features(graph: Graph, share: float, seed: Seed) -> Graph:
     """Appendix, Table 8: a share of the feature values set to zero."""
     features = np.array(graph.dense_features())
     features[seed.rng("mask").random(features.shape) < share] = 0.0
-    return replace(graph, features=features)
+    return graph.update_columns(features=features)
 
 
 def keep_communities(graph: Graph, share: float, seed: Seed) -> Graph:

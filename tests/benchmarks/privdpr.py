@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from dataclasses import replace
 
 import numpy as np
 
@@ -83,7 +82,7 @@ def split(graph: Graph, seed: Seed) -> Threats:
     utility = None
     if "label" in graph.attributes:
         utility = draw_attribute_threat(graph, "label", 0.9, seed.child("labels"))
-    visible = replace(graph.without_edges(test), features=None, feature_names=())
+    visible = graph.without_edges(test).update_columns(features=None)
     return Threats(visible, test_links=test, test_non_links=absent, utility=utility)
 
 

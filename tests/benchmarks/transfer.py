@@ -66,7 +66,7 @@ def main() -> None:
             taught, alone, losses = [], [], []
             for split in map(int, options.splits.split(",")):
                 other, graph = draw(text, split)
-                attribute, nobody = graph.attribute(column), np.zeros(graph.num_nodes, bool)
+                attribute, nobody = graph.column(column), np.zeros(graph.num_nodes, bool)
                 threat = AttributeThreat(attribute, nobody, attribute.known)
                 if known:
                     threat = draw_attribute_threat(graph, column, known, Seed(split))

@@ -23,7 +23,7 @@ def files(tmp_path: Path) -> list[Path]:
     graph = generate_social(200, seed=3)
     links, people = tmp_path / "links.txt", tmp_path / "people.csv"
     np.savetxt(links, graph.edges + 1000, fmt="%d", delimiter="\t")
-    attribute = graph.attribute("affiliation")
+    attribute = graph.column("affiliation")
     rows = [
         f"{node + 1000},{attribute.classes[attribute.codes[node]]}"
         for node in range(graph.num_nodes)

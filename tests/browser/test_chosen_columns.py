@@ -27,7 +27,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     flags = rng.integers(0, 2, (NUM_PEOPLE, MAX_FLAGS + 1)).astype(bool)
     people = pd.DataFrame(flags, columns=[f"word_{i}" for i in range(MAX_FLAGS - 1)] + COLUMNS)
     nodes, links = tmp_path / "people.csv", tmp_path / "links.csv"
-    people.assign(mature=graph.attribute("affiliation").codes == 0).to_csv(nodes, index_label="id")
+    people.assign(mature=graph.column("affiliation").codes == 0).to_csv(nodes, index_label="id")
     pd.DataFrame(graph.edges, columns=["from", "to"]).to_csv(links, index=False)
     return nodes, links
 

@@ -59,7 +59,7 @@ def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     np.savetxt(links, graph.edges + 1000, fmt="%d", delimiter="\t")
     if request.param == "links":
         return Files((links,), 200)
-    attribute = graph.attribute("affiliation")
+    attribute = graph.column("affiliation")
     rows = [f"{i + 1000},{attribute.classes[c]}" for i, c in enumerate(attribute.codes)]
     people.write_text("\n".join(["person_id,affiliation", *rows]) + "\n")
     return Files((links, people), 200)

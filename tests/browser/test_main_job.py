@@ -63,7 +63,7 @@ def generated(tmp_path: Path) -> Upload:
     graph = generate_social(200, seed=1)
     links, nodes = tmp_path / "links.txt", tmp_path / "people.csv"
     np.savetxt(links, graph.edges + 1000, fmt="%d", delimiter="\t")
-    columns = [graph.attribute("affiliation"), graph.attribute("label")]
+    columns = [graph.column("affiliation"), graph.column("label")]
     rows = ["person_id,affiliation,label"]
     for node in range(graph.num_nodes):
         values = [a.classes[a.codes[node]] for a in columns]

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.nightly]
 def files(tmp_path: Path) -> tuple[Path, Path]:
     """The generated network: an age that goes with the site, and a gender."""
     graph, rng = generate_social(200, seed=3), np.random.default_rng(0)
-    site = graph.attribute("affiliation").codes
+    site = graph.column("affiliation").codes
     people = {
         "person": graph.node_ids,
         "age": (30 + 12 * site + rng.normal(0, 3, 200)).round(2),

@@ -39,7 +39,7 @@ def files(tmp_path: Path) -> Files:
     links, nodes, sensitive = (tmp_path / name for name in ("links.csv", "people.csv", "keep.txt"))
     ids = np.array(graph.node_ids)
     _write(links, [("from", "to"), *ids[graph.edges]])
-    label = graph.attribute("label")
+    label = graph.column("label")
     _write(
         nodes,
         [

@@ -51,7 +51,7 @@ def test_built_in_graphs_load_offline_with_a_label(offline, name):
     info = next(info for info in list_datasets() if info.name == name)
     assert graph.name == name
     assert (graph.num_nodes, graph.num_edges) == (info.num_nodes, info.num_edges)
-    assert graph.attribute("label").num_classes == info.num_classes
+    assert graph.column("label").num_classes == info.num_classes
 
 
 @pytest.mark.parametrize("name", sorted(NAMES - {"karate", "social"}))
@@ -74,8 +74,8 @@ def test_cora_from_the_local_root(local):
     graph = load_dataset("cora").graph
     assert (graph.num_nodes, graph.num_edges) == (2708, 5278)
     assert graph.features.shape == (2708, 1433)
-    assert graph.attribute("label").num_classes == 7
-    assert graph.attribute("label").known.all()
+    assert graph.column("label").num_classes == 7
+    assert graph.column("label").known.all()
 
 
 def test_cora_equals_what_pyg_reads(local, data_root):
@@ -84,7 +84,7 @@ def test_cora_equals_what_pyg_reads(local, data_root):
     raw = data_root / "Planetoid" / "Cora" / "raw"
     theirs = read_planetoid_data(str(raw), "cora")
     graph = load_dataset("cora").graph
-    assert np.array_equal(graph.attribute("label").codes, theirs.y.numpy())
+    assert np.array_equal(graph.column("label").codes, theirs.y.numpy())
     assert np.array_equal(graph.dense_features(), theirs.x.numpy())
     links = {tuple(sorted(pair)) for pair in theirs.edge_index.T.tolist()}
     assert links == set(map(tuple, graph.edges.tolist()))
@@ -124,14 +124,14 @@ def test_local_graphs(local, name, nodes, links, features, classes):
     assert (graph.num_nodes, graph.num_edges) == (nodes, links)
     assert len(graph.feature_names) == features
     if classes is not None:
-        assert graph.attribute("label").num_classes == classes
+        assert graph.column("label").num_classes == classes
 
 
 def test_nba_keeps_its_two_columns(local):
     graph = load_dataset("nba").graph
     assert (graph.num_nodes, graph.num_edges, len(graph.feature_names)) == (403, 10_621, 95)
-    assert graph.attribute("country").known.all()
-    assert (~graph.attribute("SALARY").known).sum() == 90
+    assert graph.column("country").known.all()
+    assert (~graph.column("SALARY").known).sum() == 90
 
 
 class Response(io.BytesIO):
@@ -179,7 +179,7 @@ def test_download_of_an_npz(monkeypatch, audit_home):
     )
     graph = load_dataset("deezer_europe").graph
     assert graph.edges.tolist() == [[0, 1], [1, 2]]
-    assert graph.attribute("label").codes.tolist() == [1, 0, 1]
+    assert graph.column("label").codes.tolist() == [1, 0, 1]
     assert graph.features.shape == (3, 3)
 
 
@@ -223,5 +223,5 @@ def test_citeseer_test_nodes_without_data_become_nodes_without_a_label(monkeypat
     monkeypatch.setenv("AUDIT_HOME", str(tmp_path / "home"))
     graph = load_dataset("citeseer").graph
     assert graph.edges.tolist() == [[0, 1], [0, 4], [1, 2]]
-    assert graph.attribute("label").codes.tolist() == [0, 1, 0, -1, 1]
+    assert graph.column("label").codes.tolist() == [0, 1, 0, -1, 1]
     assert graph.dense_features().tolist() == [[1, 0], [0, 1], [0, 1], [0, 0], [1, 1]]

@@ -58,7 +58,7 @@ def test_each_column_is_what_was_asked(is_sparse, roles):
     for name in features:
         np.testing.assert_allclose(x[:, changed.feature_names.index(name)], expected[name])
     if wanted["visits"] == "attribute":
-        assert changed.attribute("visits").classes == ("1", "2", "3", "4")
+        assert changed.column("visits").classes == ("1", "2", "3", "4")
     assert (changed.edges == graph.edges).all()
 
 
@@ -79,7 +79,7 @@ def test_numbers_alone_may_be_features():
         assign_roles(graph, ["age"], ["city"])
     with pytest.raises(InputError, match="an attribute or a feature, not both"):
         assign_roles(graph, ["age"], ["age"])
-    with pytest.raises(InputError, match="must be in the node data"):
+    with pytest.raises(InputError, match="must be a column of the graph"):
         assign_roles(graph, ["height"], [])
     assert assign_roles(graph, [], []).features is None
 

@@ -50,7 +50,7 @@ def test_both_tables_through_the_command_line(file):
     assert graph.edges.tolist() == [[0, 1], [0, 2], [1, 2]]
     assert graph.weights.tolist() == [1.5, 0.5, 2]
     assert graph.dense_features()[:, 0].tolist() == [30, 40, 50]
-    team = graph.attribute("team")
+    team = graph.column("team")
     assert [(*team.classes, "?")[code] for code in team.codes] == ["red", "?", "blué"]
     assert told[:3] == [
         "4 rows of table 'follows'",

@@ -48,7 +48,7 @@ def test_a_folder_of_ogb(tmp_path):
     assert graph.edges.tolist() == [[0, 1], [0, 2], [1, 2]]
     assert graph.weights.tolist() == [5, 3, 2]
     assert graph.dense_features().tolist() == [[0.5, 1], [1, 1], [2, -1], [0, 0]]
-    assert graph.attribute("label").codes.tolist() == [0, 1, -1, 1]
+    assert graph.column("label").codes.tolist() == [0, 1, -1, 1]
     assert (report.num_self_loops, report.num_reciprocal) == (1, 1)
     assert report.num_nodes_without_links == 1
     assert report.ignored_columns == {"edge-feat.csv.gz": "a file of others"}
@@ -88,8 +88,8 @@ def test_a_folder_of_pyg(tmp_path):
     assert loaded.graph.name == "communities"
     assert loaded.graph.edges.tolist() == graph.edges.tolist()
     assert np.array_equal(loaded.graph.features, graph.features)
-    codes = loaded.graph.attribute("label").codes
-    assert codes.tolist() == graph.attribute("label").codes.tolist()
+    codes = loaded.graph.column("label").codes
+    assert codes.tolist() == graph.column("label").codes.tolist()
     (tmp_path / "communities" / "processed" / "data.pt").write_bytes(b"\x80\x02}q\x00.")
     with pytest.raises(InputError, match="zip archive"):
         load_in_sandbox(tmp_path / "communities")

@@ -106,7 +106,7 @@ def test_what_the_home_library_writes(tmp_path, name, kind):
     if name in ("networkx", "cytoscape", "graphology"):
         assert set(found.graph.node_ids) == set(network)
         node = found.graph.index["person 5é"]
-        team = found.graph.with_private("team").attribute("team")
+        team = found.graph.column("team")
         assert team.classes[team.codes[node]] == network.nodes["person 5é"]["team"]
         ages = found.graph.feature_names.index("age")
         assert found.graph.dense_features()[node, ages] == 25
@@ -321,12 +321,10 @@ def test_a_release_for_pyg_is_tensors_that_its_home_reads(tmp_path):
     from torch_geometric.utils import to_networkx
 
     graph = two_communities(20)
-    label, private = graph.attribute("label"), graph.attribute("private")
+    label, private = graph.column("label"), graph.column("private")
     codes = np.where(np.arange(20) < 3, -1, private.codes)  # three are unknown
-    graph = replace(
-        graph,
-        weights=np.linspace(0.5, 2, graph.num_edges),
-        attributes={"label": label, "edge_index": replace(private, codes=codes)},
+    graph = replace(graph, weights=np.linspace(0.5, 2, graph.num_edges)).update_columns(
+        attributes={"label": label, "edge_index": replace(private, codes=codes)}
     )
     names = ["label", "edge_index"]
     columns = [*names, *graph.feature_names]
@@ -357,7 +355,7 @@ def test_releases_in_further_formats_read_back(tmp_path, name):
     ids = tuple(f'=p{i:02d} <"&é>' for i in range(30))
     weights = np.linspace(0.5, 2, graph.num_edges)
     graph = Graph.from_pairs(
-        graph.edges, 30, weights, node_ids=ids, attributes={"label": graph.attribute("label")}
+        graph.edges, 30, weights, node_ids=ids, attributes={"label": graph.column("label")}
     )
     paths = write_release(Release(graph), tmp_path, "r", {}, [name], attributes=["label"])
     nodes = paths[1] if name == "parquet" else None
@@ -365,7 +363,7 @@ def test_releases_in_further_formats_read_back(tmp_path, name):
     found = load_graph(paths[0], nodes_path=nodes, roles=roles).graph
     assert found.node_ids == graph.node_ids
     assert links_of(found) == pytest.approx(links_of(graph))
-    theirs, ours = found.attribute("label"), graph.attribute("label")
+    theirs, ours = found.column("label"), graph.column("label")
     assert [theirs.classes[c] for c in theirs.codes] == [ours.classes[c] for c in ours.codes]
     if name == "gexf":
         network = nx.read_gexf(paths[0])

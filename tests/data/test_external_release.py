@@ -44,7 +44,7 @@ ORIGINAL = Graph.from_pairs(
 def test_columns_follow_their_nodes(is_sparse):
     release = make_release()
     if is_sparse:
-        release = replace(release, features=sparse.csr_array(release.features))
+        release = release.update_columns(features=sparse.csr_array(release.features))
     found = align_release(ORIGINAL, release)
     assert found.node_ids == ORIGINAL.node_ids
     assert found.edges.tolist() == [[0, 1], [0, 3]]
@@ -122,11 +122,11 @@ def test_a_map_that_is_none_is_an_error_of_one_line(text, said, tmp_path):
 def test_columns_that_no_attacker_reads_are_noticed_whatever_they_hold():
     texts = Attribute.from_values("city", ["a", "b"] * 10)
     bare = Graph.from_pairs(np.array([[0, 1]]), 20)
-    original = replace(bare, attributes={"city": texts})
+    original = bare.update_columns(attributes={"city": texts})
     assert lacks_columns(original, bare, ())
     assert not lacks_columns(original, bare, ("city",))
     assert not lacks_columns(bare, bare, ())
-    shown = replace(bare, features=np.ones((20, 1)), feature_names=("age",))
+    shown = bare.update_columns(features=np.ones((20, 1)), feature_names=("age",))
     assert not lacks_columns(original, shown, ())
 
 
@@ -143,7 +143,7 @@ def test_a_release_that_is_the_original_is_told_from_one_that_is_not():
         return is_unchanged(weighted, align_release(weighted, release, secret, behind), secret)
 
     assert judge(moved)
-    assert judge(replace(moved, attributes={}), ("city",))
+    assert judge(moved.update_columns(attributes={}), ("city",))
     assert judge(moved.without_features(("x",)), ("x",))
     other = LinkTable(np.array([0, 1]), {"at": LinkColumn("number", np.array([5, 7]))})
     numbers = np.array(moved.features)
@@ -156,10 +156,10 @@ def test_a_release_that_is_the_original_is_told_from_one_that_is_not():
         replace(moved, link_table=None),
         replace(moved, link_table=other),
         moved.without_features(("x",)),
-        replace(moved, features=numbers),
-        replace(moved, attributes={}),
-        replace(moved, attributes={"city": rome}),
-        replace(moved, attributes={**moved.attributes, "more": replace(rome, name="more")}),
+        moved.update_columns(features=numbers),
+        moved.update_columns(attributes={}),
+        moved.update_columns(attributes={"city": rome}),
+        moved.with_attributes({"more": replace(rome, name="more")}),
     ):
         assert not judge(changed)
     plain = replace(weighted, link_table=None)

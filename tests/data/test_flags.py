@@ -58,6 +58,6 @@ def test_an_uploaded_table_has_classes_of_its_true_and_false_columns(tmp_path) -
     (tmp_path / "people.csv").write_text("\n".join(["id,mature,partner,views", *rows]))
     graph = load_graph(tmp_path / "links.csv", nodes_path=tmp_path / "people.csv").graph
     assert set(graph.attributes) == {"mature", "partner"}
-    assert graph.attribute("mature").classes == ("False", "True")
-    assert graph.attribute("mature").known.tolist() == [True, True, True, False, True]
+    assert graph.column("mature").classes == ("False", "True")
+    assert graph.column("mature").known.tolist() == [True, True, True, False, True]
     assert graph.feature_names == ("views",)

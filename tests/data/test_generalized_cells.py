@@ -95,12 +95,14 @@ def release(**columns):
     features = columns.pop("features", None)
     own = {name: Attribute.from_values(name, cells) for name, cells in columns.items()}
     names = ("age",) if features is not None else ()
-    return replace(PEOPLE, attributes=own, features=features, feature_names=names)
+    return PEOPLE.update_columns(attributes=own, features=features, feature_names=names)
 
 
 def test_values_that_are_not_known_fit_every_cell():
     column = Attribute("sex", np.array([0, 1, -1, *[1] * 7]), ("F", "M"))
-    unknown = replace(PEOPLE, attributes={"sex": replace(column, codes=np.roll(column.codes, 1))})
+    unknown = PEOPLE.update_columns(
+        attributes={"sex": replace(column, codes=np.roll(column.codes, 1))}
+    )
     match = CellMatch.of_columns(unknown, column)
     assert match.contains.tolist() == [False, False, True, True, *[True] * 6]
 

@@ -337,7 +337,7 @@ def test_node_table_without_rows_for_all_can_be_extended(tmp_path):
     nodes = write(tmp_path, "n.csv", "id,team,size\na,red,1\nb,red,3\nc,blue,2\n")
     loaded = load_graph(links, nodes_path=nodes, id_column="id", missing_nodes="add")
     assert loaded.graph.node_ids == ("a", "b", "c", "z")
-    assert loaded.graph.attribute("team").codes.tolist() == [1, 1, 0, -1]
+    assert loaded.graph.column("team").codes.tolist() == [1, 1, 0, -1]
     assert loaded.graph.features.ravel().tolist() == [1, 3, 2, 2]
     assert loaded.report.num_filled == {"size": 1}
 

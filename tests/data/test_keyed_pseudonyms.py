@@ -70,7 +70,7 @@ def test_data_follow_their_people_and_the_order_tells_nothing():
     assert list(renamed.node_ids) == sorted(renamed.node_ids)
     codes = np.sort(nodes[renamed.edges], axis=1)
     assert sorted(codes.tolist()) == graph.edges.tolist()
-    assert (renamed.attribute("label").codes == graph.attribute("label").codes[nodes]).all()
+    assert (renamed.column("label").codes == graph.column("label").codes[nodes]).all()
     assert (renamed.features == graph.features[nodes]).all()
     other = KeyedPseudonyms(KEYS[0], "university").rename_nodes(graph)
     assert renamed.edges.tolist() != other.edges.tolist()

@@ -213,14 +213,14 @@ def test_text_forced_to_be_a_feature_is_refused(load):
 
 def test_nan_in_an_attribute_is_unknown(load):
     loaded = load("e.csv", LINKS, "id,team\na,NaN\nb,red\nc,\n", roles={"team": "attribute"})
-    assert loaded.graph.attribute("team").codes.tolist() == [-1, 0, -1]
+    assert loaded.graph.column("team").codes.tolist() == [-1, 0, -1]
     assert loaded.report.num_unknown == {"team": 2}
 
 
 def test_one_class_and_two_nodes_load(load):
     loaded = load("e.csv", "a,b\n", "id,team\na,red\nb,red\n", roles={"team": "private"})
     assert loaded.graph.num_nodes == 2
-    assert loaded.graph.attribute("team").classes == ("red",)
+    assert loaded.graph.column("team").classes == ("red",)
 
 
 def test_missing_file_and_folder(tmp_path):

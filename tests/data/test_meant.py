@@ -442,7 +442,7 @@ GEXF = """<gexf><graph mode="dynamic">
 
 def test_what_changes_in_time_in_gexf_is_counted(tmp_path):
     loaded = read(tmp_path, "g.gexf", GEXF)
-    assert loaded.graph.attribute("party").classes == ("blue",)
+    assert loaded.graph.column("party").classes == ("blue",)
     assert loaded.graph.weights.tolist() == [5]
     assert sorted(loaded.report.notes) == [
         "1 spell of edges (start and end) not used",
@@ -592,7 +592,7 @@ def test_ids_of_a_column_of_the_graph_file(tmp_path):
     loaded = read(tmp_path, "g.graphml", IGRAPH, nodes_path=nodes)
     assert loaded.graph.node_ids == ("Anna", "Bo", "Cy")
     assert loaded.graph.num_edges == 2
-    assert loaded.graph.attribute("party").codes.tolist() == [1, 0, 1]
+    assert loaded.graph.column("party").codes.tolist() == [1, 0, 1]
     assert "ids were taken from column 'name' of the graph file" in loaded.report.notes
     chosen = read(tmp_path, "g.graphml", IGRAPH, graph_id="name")
     assert chosen.graph.node_ids == ("Anna", "Bo", "Cy")

@@ -59,7 +59,7 @@ def test_links_between_classes(graph):
 
 def test_links_between_all_classes_partition_the_links():
     graph = two_communities(30)
-    classes = graph.attribute("label").classes
+    classes = graph.column("label").classes
     parts = [
         find_links_between(graph, "label", a, b)
         for a, b in itertools.combinations_with_replacement(classes, 2)

@@ -127,9 +127,9 @@ def test_node_table_gives_nodes_features_and_attributes(tmp_path):
     assert graph.feature_names == ("age",)
     # The median of 31, 25.5, 40, 50 stands in for the blank.
     assert graph.features.tolist() == [[31], [25.5], [35.5], [40], [50]]
-    assert graph.attribute("city").classes == ("oslo", "rome")
-    assert graph.attribute("city").codes.tolist() == [1, 0, 1, -1, 0]
-    assert graph.attribute("member").codes.tolist() == [1, 0, 1, 1, 1]
+    assert graph.column("city").classes == ("oslo", "rome")
+    assert graph.column("city").codes.tolist() == [1, 0, 1, -1, 0]
+    assert graph.column("member").codes.tolist() == [1, 0, 1, 1, 1]
     assert loaded.report.num_filled == {"age": 1}
     assert loaded.report.num_unknown == {"city": 1}
     assert loaded.report.num_nodes_without_links == 1
@@ -167,7 +167,7 @@ def test_private_and_utility_become_attributes_and_unknown_applies_to_them_only(
     )
     assert loaded.graph.feature_names == ("height",)
     assert loaded.graph.features.ravel().tolist() == [-1, 180, 170]
-    assert loaded.graph.attribute("score").codes.tolist() == [-1, 0, 1]
+    assert loaded.graph.column("score").codes.tolist() == [-1, 0, 1]
     by_roles = load_graph(
         tmp_path / "l.csv",
         nodes_path=tmp_path / "n.csv",
@@ -267,7 +267,7 @@ def test_formats_of_networkx(tmp_path, suffix, write_it):
     assert ours == {tuple(sorted((a, b))): w for a, b, w in theirs.edges(data="weight")}
     assert graph.feature_names == ("score",)
     assert graph.features.ravel().tolist() == [v for _, v in theirs.nodes(data="score")]
-    team = graph.attribute("team")
+    team = graph.column("team")
     assert [team.classes[c] for c in team.codes] == [v for _, v in theirs.nodes(data="team")]
 
 
@@ -306,8 +306,8 @@ def test_npz_with_adj_attr_and_labels(tmp_path):
     graph = loaded.graph
     assert links_of(graph) == {("a", "b"), ("b", "c"), ("c", "d")}
     assert graph.dense_features().tolist() == features.toarray().tolist()
-    assert graph.attribute("label").classes == ("no", "yes")
-    assert graph.attribute("label").codes.tolist() == [0, 1, 1, 0]
+    assert graph.column("label").classes == ("no", "yes")
+    assert graph.column("label").codes.tolist() == [0, 1, 1, 0]
     assert any("attr_names" in note for note in loaded.report.notes)
 
 
@@ -320,7 +320,7 @@ def test_pyg_data_round_trip(tmp_path):
     assert np.array_equal(loaded.graph.edges, graph.edges)
     assert np.array_equal(loaded.graph.features, graph.features)
     for name in ("label", "private"):
-        assert np.array_equal(loaded.graph.attribute(name).codes, graph.attribute(name).codes)
+        assert np.array_equal(loaded.graph.column(name).codes, graph.column(name).codes)
 
 
 def test_pyg_dict_and_dataset_file(tmp_path):
@@ -354,11 +354,7 @@ def test_musae_features_and_targets(tmp_path):
     graph = loaded.graph
     assert graph.node_ids == ("2", "0", "1")
     assert graph.dense_features().tolist() == [[0, 1, 0, 0], [1, 0, 0, 1], [0, 0, 0, 0]]
-    assert [graph.attribute("kind").classes[c] for c in graph.attribute("kind").codes] == [
-        "x",
-        "y",
-        "x",
-    ]
+    assert [graph.column("kind").classes[c] for c in graph.column("kind").codes] == ["x", "y", "x"]
     assert set(loaded.report.ignored_columns) == {"page_name"}
     without = load_graph(links, nodes_path=words).graph
     assert without.node_ids == ("0", "1", "2")
@@ -431,8 +427,8 @@ def test_nba_as_its_authors_use_it(data_root):
     assert (graph.num_nodes, graph.num_edges, len(graph.feature_names)) == (403, 10_621, 95)
     assert not {"user_id", "country", "SALARY"} & set(graph.feature_names)
     table = pd.read_csv(folder / "nba.csv")
-    assert graph.attribute("country").codes.tolist() == table.country.tolist()
-    assert graph.attribute("SALARY").codes.tolist() == table.SALARY.tolist()
+    assert graph.column("country").codes.tolist() == table.country.tolist()
+    assert graph.column("SALARY").codes.tolist() == table.SALARY.tolist()
     points = graph.features[:, graph.feature_names.index("POINTS")]
     assert points == pytest.approx(table.POINTS.to_numpy(np.float32))
     roles = guess_roles(read_preview(folder / "nba.csv", rows=400, is_nodes=True))
@@ -458,9 +454,9 @@ def test_typed_parquet_columns(tmp_path):
     graph = load_graph(write(tmp_path, "l.csv", PATH), nodes_path=tmp_path / "n.parquet").graph
     assert graph.feature_names == ("score",)
     assert graph.features.tolist() == [[1], [3], [3], [4]]
-    assert graph.attribute("member").codes.tolist() == [1, 0, 1, 1]
-    assert graph.attribute("team").codes.tolist() == [0, 1, 0, -1]
-    assert graph.attribute("born").codes.tolist() == [0, 0, 1, 1]
+    assert graph.column("member").codes.tolist() == [1, 0, 1, 1]
+    assert graph.column("team").codes.tolist() == [0, 1, 0, -1]
+    assert graph.column("born").codes.tolist() == [0, 0, 1, 1]
 
 
 def test_weights_follow_the_links_that_are_not_dropped(tmp_path):

@@ -126,10 +126,10 @@ def test_no_class_or_feature_tells_of_those_left_out():
     )
     left = leave_out_people(before, ["59"])
     graph = forget_values(left, before, ["secret"], [])
-    assert graph.attribute("city").classes == ("Bonn", "Ulm")
+    assert graph.column("city").classes == ("Bonn", "Ulm")
     assert read(graph, "city") == read(left, "city")
-    assert "987654" not in str(graph.attribute("income").classes)
-    assert graph.attribute("secret").classes == ("a", "b", "c")
+    assert "987654" not in str(graph.column("income").classes)
+    assert graph.column("secret").classes == ("a", "b", "c")
     assert graph.feature_names == ("ball", "zebra")
     assert forget_values(left, before, [], ["unicorn"]).feature_names == left.feature_names
 

@@ -180,7 +180,7 @@ def test_two_spellings_of_an_id_are_one_person(tmp_path):
     ]
     nodes = write(tmp_path, f"id,team\n{decomposed},x\nann,y\nbob,y\n", "nodes.csv")
     joined = load_graph(tmp_path / "links.csv", nodes_path=nodes).graph
-    assert joined.attribute("team").classes == ("x", "y")
+    assert joined.column("team").classes == ("x", "y")
     assert joined.num_edges == 2
 
 

@@ -28,7 +28,7 @@ def make_graph(secret, features=None, names=(), attributes=(), num_classes=2) ->
 
 
 def find_names(graph: Graph) -> set[str]:
-    return {one.column for one in find_telling_columns(graph, graph.attribute("secret"))}
+    return {one.column for one in find_telling_columns(graph, graph.column("secret"))}
 
 
 def test_the_ids_of_many_nodes_are_looked_at_at_once():
@@ -52,7 +52,7 @@ def test_three_copies_are_found_among_three_thousand_columns(make, share):
     names = (*map(str, range(2997)), "leaning", "copy", "inverted", "nearly")
     graph = make_graph(secret, make(columns.astype(np.float32)), names)
     start = time.process_time()
-    found = {c.column: c for c in find_telling_columns(graph, graph.attribute("secret"))}
+    found = {c.column: c for c in find_telling_columns(graph, graph.column("secret"))}
     assert time.process_time() - start < 15  # 2 on a quiet machine
     assert set(found) == {"copy", "inverted", "nearly"}
     rare = f"c{int(secret.mean() < 0.5)}"
@@ -77,7 +77,7 @@ def test_columns_of_zeros_and_ones_are_counted_as_any_other(make):
     words = np.column_stack([rng.random((300, 200)) < 0.2, nearly, 1 - nearly]).astype(np.float32)
     names = (*map(str, range(200)), "nearly", "inverted")
     binary, other = (
-        find_telling_columns(graph, graph.attribute("secret"))
+        find_telling_columns(graph, graph.column("secret"))
         for graph in (make_graph(secret, make(w), names) for w in (words, 2 * words))
     )
     assert binary == other
@@ -107,7 +107,7 @@ def test_the_level_of_chance_is_that_of_permutations():
     copy = np.where(rng.random(400) < 0.02, 1 - secret, secret)
     words = (rng.random((400, 300)) < 0.5).astype(int)
     graph = make_graph(secret, np.column_stack([words, copy]).astype(np.float32))
-    (found,) = find_telling_columns(graph, graph.attribute("secret"))
+    (found,) = find_telling_columns(graph, graph.column("secret"))
     largest = []
     for _ in range(60):
         shuffled = rng.permutation(secret)
@@ -131,7 +131,7 @@ def test_one_class_of_many_an_attribute_and_numbers_are_found():
     names = Attribute("name", np.arange(600), tuple(map(str, range(600))))
     features = ages[:, None].astype(np.float32)
     graph = make_graph(secret, features, ("age",), [town, code, names], 4)
-    found = {c.column: c for c in find_telling_columns(graph, graph.attribute("secret"))}
+    found = {c.column: c for c in find_telling_columns(graph, graph.column("secret"))}
     assert set(found) == {"age", "town", "code"}
     assert (found["town"].value, found["town"].is_inverted) == ("c2", None)
     assert found["code"].share_right == 1.0
@@ -179,7 +179,7 @@ def test_ids_and_texts_that_tell_the_secret_are_named(name, is_told):
     graph = make_graph(secret, attributes=[contact], num_classes=3)
     assert find_names(graph) == {"contact"} if is_told else not find_names(graph)
     graph = replace(make_graph(secret, num_classes=3), node_ids=texts)
-    found = find_telling_columns(graph, graph.attribute("secret"))
+    found = find_telling_columns(graph, graph.column("secret"))
     assert [one.is_id for one in found] == [True] * is_told
     for one in found:
         assert str(one).startswith("The node ids alone give away 'secret': guessing by them")

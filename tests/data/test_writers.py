@@ -123,7 +123,7 @@ def test_no_attribute_leaves_unless_named(tmp_path):
     assert files["nodes.csv"].read_text().splitlines()[0] == '"id"'
     named = write(graph, tmp_path, attributes=["label"])
     assert set(load_graph(named["npz"]).graph.attributes) == {"label"}
-    with pytest.raises(InputError, match="must be an attribute"):
+    with pytest.raises(InputError, match="must be a column of the graph"):
         write(graph, tmp_path, attributes=["salary"])
 
 
@@ -158,7 +158,7 @@ def test_pseudonyms_break_ids_and_order_and_keep_the_graph(tmp_path):
     assert nx.is_isomorphic(found.to_networkx(), graph.to_networkx())
     # Rows follow their nodes: the sum of the features per class is the same.
     for code in (0, 1):
-        sums = [g.features[g.attribute("label").codes == code].sum(axis=0) for g in (found, graph)]
+        sums = [g.features[g.column("label").codes == code].sum(axis=0) for g in (found, graph)]
         assert sums[0] == pytest.approx(sums[1], rel=1e-4)
     same, other = (shuffle_nodes(graph, Seed(s)).edges.tolist() for s in (1, 2))
     assert same == found.edges.tolist()

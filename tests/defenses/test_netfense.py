@@ -120,7 +120,7 @@ def publish(method, threats, seed=0):
 def draw_case(seed=3):
     graph = two_communities(60, seed=seed)
     features = (graph.features > 0.8).astype(np.float32)
-    graph = replace(graph, features=features)
+    graph = graph.update_columns(features=features)
     return make_threats(graph, seed)
 
 

@@ -110,7 +110,7 @@ def test_large_budget_reproduces_degrees_and_number_of_links():
     assert release.graph.num_edges == pytest.approx(graph.num_edges, rel=0.1)
     correlation = np.corrcoef(graph.degrees, release.graph.degrees)[0, 1]
     assert correlation > 0.6
-    side = graph.attribute("private").codes
+    side = graph.column("private").codes
     within = [(side[g.edges[:, 0]] == side[g.edges[:, 1]]).mean() for g in (graph, release.graph)]
     assert within[1] == pytest.approx(within[0], abs=0.1)
 

@@ -139,7 +139,7 @@ def test_links_are_drawn_uniformly_among_the_pairs_of_each_ancestor():
 
 def test_communities_are_found_at_a_large_budget():
     graph = two_communities()
-    side = graph.attribute("private").codes
+    side = graph.column("private").codes
 
     def measure(**fields):
         release = publish(graph, epsilon=20.0, tree_share=0.8, **fields).graph

@@ -103,7 +103,7 @@ def make_nodes(graph: Graph, num_attacks: int = 3) -> pd.DataFrame:
 
 def make_profile(graph: Graph) -> pd.DataFrame:
     rng = np.random.default_rng(2)
-    attribute = graph.attribute("private")
+    attribute = graph.column("private")
     parts = []
     for index, release in enumerate(RELEASES):
         proximity = np.clip(rng.normal(0.85 - 0.15 * index, 0.1, graph.num_nodes), 0, 1)

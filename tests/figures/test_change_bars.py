@@ -16,12 +16,12 @@ from tests.figures.test_releases import rewire
 from tests.oracles.graphs import two_communities
 
 GRAPH = two_communities()
-CLASSES = GRAPH.attribute("private").classes
+CLASSES = GRAPH.column("private").classes
 
 
 def make_tables(groups: int = 2) -> dict[str, pd.DataFrame]:
     codes = np.arange(40) % groups
-    named = GRAPH.attribute("private").codes, CLASSES
+    named = GRAPH.column("private").codes, CLASSES
     after = rewire(GRAPH)
     return {
         "class": count_link_changes(GRAPH, after, *named),

@@ -33,7 +33,7 @@ def read_nodes(page: str) -> dict[int, dict]:
 def test_page_holds_the_ego_network_with_computed_layout():
     graph = two_communities()
     risks = {node: node / 40 for node in range(40)}
-    page = render_ego_html(graph, 3, graph.attribute("private"), risks)
+    page = render_ego_html(graph, 3, graph.column("private"), risks)
     nodes = read_nodes(page)
     neighbors = graph.adjacency[[3]].indices.tolist()
     assert set(nodes) == {3, *neighbors}

@@ -32,7 +32,7 @@ POSITIONS = np.random.default_rng(0).uniform(-1, 1, (40, 2)).astype(np.float32)
 def make_side(release: str = "original", with_changes: bool = False) -> Side:
     view = make_view(GRAPH)
     released = None if release == "original" else view.load_release(release, 0)
-    side = GRAPH.attribute("private")
+    side = GRAPH.column("private")
     people = compute_people(GRAPH, side.codes, view.nodes, side, released, release)
     people.loc[:2, ["advantage", "risk"]] = np.nan
     edges = GRAPH.edges if released is None else released.edges
@@ -128,7 +128,7 @@ def test_communities_are_named_where_they_are_with_their_share_exposed(by):
     labels = {a.text: (a.x, a.y) for a in chart.figure.layout.annotations}
     assert len(labels) == 2
     for number, text in zip((1, 2), sorted(labels), strict=True):
-        own = GRAPH.attribute("private").codes == number - 1
+        own = GRAPH.column("private").codes == number - 1
         gains = side.people[own][["advantage", "sure"]].dropna()
         sure, likely = (gains.sure > 0.2).mean(), (gains.advantage > 0.2).mean()
         assert 0 < sure < likely

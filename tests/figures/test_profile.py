@@ -36,7 +36,7 @@ def test_a_graph_without_links_says_so():
 
 
 def test_class_bars_are_sorted_and_count_unknowns():
-    attribute = three_classes_with_missing().attribute("private")
+    attribute = three_classes_with_missing().column("private")
     chart = class_bars(attribute)
     assert chart.table.nodes.is_monotonic_decreasing
     assert chart.table.nodes.sum() == attribute.known.sum()

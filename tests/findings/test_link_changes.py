@@ -15,7 +15,7 @@ GRAPH = two_communities(60)
 
 def drop_links(graph: Graph, within: float, between: float, added: int = 0) -> Graph:
     """Without these shares of links inside a half and between the halves."""
-    rng, side = np.random.default_rng(0), GRAPH.attribute("private").codes
+    rng, side = np.random.default_rng(0), GRAPH.column("private").codes
     ends = side[graph.edges]
     share = np.where(ends[:, 0] == ends[:, 1], within, between)
     kept = graph.edges[rng.random(graph.num_edges) >= share]
@@ -30,7 +30,7 @@ def make_table(rows: dict[str, tuple[int, int, int]]) -> pd.DataFrame:
 
 
 def test_counts_are_those_of_sets_of_pairs():
-    codes = GRAPH.attribute("private").codes.copy()
+    codes = GRAPH.column("private").codes.copy()
     codes[:4] = -1
     after = drop_links(GRAPH, 0.5, 0.2, 25)
     old, new = ({*map(tuple, graph.edges.tolist())} for graph in (GRAPH, after))
@@ -54,7 +54,7 @@ def test_counts_are_those_of_sets_of_pairs():
 
 
 def test_links_are_compared_by_the_ids_of_their_ends():
-    codes, turned = GRAPH.attribute("private").codes, np.arange(60)[::-1]
+    codes, turned = GRAPH.column("private").codes, np.arange(60)[::-1]
     after = Graph.from_pairs(
         turned[GRAPH.edges], 60, node_ids=[GRAPH.node_ids[node] for node in turned]
     )
@@ -78,7 +78,7 @@ def test_the_sentence_says_what_the_release_does(within, between, added, expecte
     table = count_link_changes(
         GRAPH,
         drop_links(GRAPH, within, between, added),
-        GRAPH.attribute("private").codes,
+        GRAPH.column("private").codes,
         ("left", "right"),
     )
     text = describe_link_changes({"class": table}, "X")

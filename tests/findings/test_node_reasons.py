@@ -174,7 +174,7 @@ def test_a_further_column_is_explained_by_a_naive_count_telling_or_not():
     graph = two_communities()
     codes = np.arange(graph.num_nodes) % 2
     attributes = {**graph.attributes, "shift": Attribute("shift", codes, ("day", "night"))}
-    graph = replace(graph, attributes=attributes)
+    graph = graph.update_columns(attributes=attributes)
     people = pd.DataFrame({"node": graph.node_ids, "attack": GCN, "advantage": 0.5, "low": 0.2})
     view = replace(make_view(graph), load_release=lambda _release, _repeat: graph)
     lines = explain_people(view, people, Secret("attribute", "shift"))

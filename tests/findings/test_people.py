@@ -162,7 +162,7 @@ def test_contacts_of_everybody_equal_a_naive_count():
 
 def test_neighbours_with_the_same_value_equal_a_loop():
     graph = two_communities()
-    codes = graph.attribute("private").codes.copy()
+    codes = graph.column("private").codes.copy()
     codes[:3] = -1
     same, total = count_same_neighbors(graph, codes)
     for node in range(graph.num_nodes):
@@ -212,7 +212,7 @@ def test_a_further_column_is_explained_by_its_own_values():
     view = replace(view, load_nodes=lambda: nodes)
     (line,) = explain_people(view, rank_people(nodes, secret), secret)
     release = view.load_release(ORIGINAL, 0)
-    same, total = count_same_neighbors(release, graph.attribute("label").codes)
+    same, total = count_same_neighbors(release, graph.column("label").codes)
     assert f"{same[3]} of {total[3]} neighbours" in line
     assert explain_node(view, node, secret=secret) == [f"{line}."]
 

@@ -60,7 +60,7 @@ def make_people(exposed: np.ndarray, communities: np.ndarray) -> pd.DataFrame:
 
 def test_a_row_a_person_in_the_graphs_order():
     graph = two_communities()
-    side = graph.attribute("private")
+    side = graph.column("private")
     view = make_view(graph)
     table = compute_people(graph, side.codes, view.nodes, side)
     assert list(table.node) == list(graph.node_ids)

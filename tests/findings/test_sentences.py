@@ -230,7 +230,7 @@ def make_world(world: Drawn, nodes: pd.DataFrame) -> AuditView:
 
 def tell_groups(view: AuditView) -> list[str]:
     graph = two_communities()
-    side = [str(code) for code in graph.attribute("private").codes]
+    side = [str(code) for code in graph.column("private").codes]
     return [answer_groups(view.nodes, {"side": pd.Series(side, index=list(graph.node_ids))})]
 
 

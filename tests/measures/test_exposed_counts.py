@@ -15,7 +15,7 @@ def test_the_posterior_of_the_truth_is_exact():
     gaps, excess = [], []
     for seed in range(8):
         graph, known, posterior = draw_exact_blocks(6, 600, 1.0, seed)
-        codes = graph.attribute("private").codes[~known]
+        codes = graph.column("private").codes[~known]
         rows = posterior[~known]
         missing = rows.sum(axis=0) - np.bincount(codes, minlength=6)
         excess.append(missing**2 / (rows * (1 - rows)).sum(axis=0))

@@ -45,7 +45,7 @@ def test_equals_brute_force(seed, n, num_classes, tolerance):
 @pytest.mark.parametrize("name", sorted(GRAPHS))
 def test_named_graphs_and_their_means(name):
     graph = GRAPHS[name]()
-    attribute = graph.attribute("private")
+    attribute = graph.column("private")
     tolerance = choose_tolerance(graph)
     ratios = compute_ghratios(graph, attribute.codes, attribute.num_classes, tolerance)
     expected = brute_force(graph, attribute.codes, tolerance)

@@ -58,7 +58,7 @@ def test_feature_cosine_equals_sklearn(is_sparse):
     features = graph.dense_features().copy()
     features[3] = 0
     stored = sparse.csr_array(features) if is_sparse else features
-    threats = make_threats(replace(graph, features=stored))
+    threats = make_threats(graph.update_columns(features=stored))
     pairs = threats.link.absent
     expected = cosine_similarity(features)[pairs[:, 0], pairs[:, 1]].mean()
     found = profile(threats.visible, threats)["absent"]["pair_feature_cosine"]
@@ -101,7 +101,7 @@ def test_the_list_of_an_audit_holds_the_profile_with_given_embeddings():
     assert found["pair_embedding_cosine_hidden"].value == pytest.approx(expected)
     assert set(found) < set(METRICS)
     bare = measure_pair_profile(
-        replace(threats.visible, features=None), threats.link, Context(Seed(0))
+        threats.visible.update_columns(features=None), threats.link, Context(Seed(0))
     )
     assert {m.metric.rpartition("_")[0] for m in bare} == {"pair_path_length", "pair_disconnected"}
 

@@ -27,7 +27,7 @@ def measure(release, threats, seed=0, **fields):
 
 
 def test_a_useful_release_and_a_useless_one():
-    graph = replace(two_communities(120), features=None, feature_names=())
+    graph = two_communities(120).update_columns(features=None)
     threats = make_threats(graph)
     rng = np.random.default_rng(0)
     noise = threats.visible.with_edges(rng.integers(0, 120, (threats.visible.num_edges, 2)))

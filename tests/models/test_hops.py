@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -46,7 +44,9 @@ def make_family(name, graph, is_sparse):
     features = np.random.default_rng(0).normal(size=(graph.num_nodes, 5)).astype(np.float32)
     if is_sparse:
         features = sparse.csr_array(np.where(features > 0.5, features, 0.0).astype(np.float32))
-    inputs = make_inputs(replace(graph, features=features, feature_names=()), scaling="standard")
+    inputs = make_inputs(
+        graph.update_columns(features=features, feature_names=()), scaling="standard"
+    )
     hops = (Propagation.of_graph(graph),)
     if name == "h2gcn":
         one = Propagation.of_graph(graph, self_loops=False)

@@ -82,7 +82,7 @@ def _reach(graph, nodes):
 
 def test_estimates_order_links_as_removing_them_does(graph, effects):
     """Brute force over every link: the first-order ranking agrees where it matters."""
-    code = int(graph.attribute("private").codes[NODE])
+    code = int(graph.column("private").codes[NODE])
     now = effects.compute_removal(NODE, code, [])
     true = np.array([effects.compute_removal(NODE, code, [e]) for e in range(graph.num_edges)])
     estimates = effects.estimate_removals(NODE, code)
@@ -93,7 +93,7 @@ def test_estimates_order_links_as_removing_them_does(graph, effects):
 
 
 def test_choice_is_greedy_and_never_makes_it_worse(graph, effects):
-    code = int(graph.attribute("private").codes[NODE])
+    code = int(graph.column("private").codes[NODE])
     chosen = effects.choose_links(NODE, code, 4)
     links = [effect.link for effect in chosen]
     assert len(set(links)) == len(links)

@@ -77,7 +77,7 @@ def test_what_is_known_by_place_alone_is_not_kept():
         return say(np.isin(places, [*taught & {1, 3}]))
 
     def know(shown, observed, teacher):
-        return say(shown.attribute("p").codes == 1)
+        return say(shown.column("p").codes == 1)
 
     for infer, kept in ((recite, EXPONENTS[0]), (know, 1.0)):
         assert find_exponent(graph, CLASSES, 0.0, infer, np.random.default_rng(0)) == kept
@@ -108,7 +108,7 @@ def test_known_people_do_not_count():
     graph = make_places(np.tile([0, 1], 80))
 
     def infer(shown, observed, teacher):
-        codes = shown.attribute("p").codes
+        codes = shown.column("p").codes
         told = np.where(observed != MISSING, codes, 1 - codes)
         return np.eye(2)[told] * 0.9 + 0.05, np.array([0.5, 0.5])
 

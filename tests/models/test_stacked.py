@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -51,7 +50,9 @@ def test_each_trial_scores_and_learns_as_an_encoder_alone(backbone, is_sparse):
     features = rng.normal(size=(graph.num_nodes, 5)).astype(np.float32)
     if is_sparse:
         features = sparse.csr_array(np.where(features > 0.5, features, 0.0).astype(np.float32))
-    inputs = make_inputs(replace(graph, features=features, feature_names=()), scaling="standard")
+    inputs = make_inputs(
+        graph.update_columns(features=features, feature_names=()), scaling="standard"
+    )
     nodes, width = np.array([1, 4, 6]), num_columns(inputs)
     roots = [True, backbone != "sage"]
     seeds = [Seed(1), Seed(2), Seed(3)]

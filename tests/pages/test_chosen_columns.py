@@ -20,7 +20,7 @@ def make_graph(attributes):
     halves = np.arange(graph.num_nodes) % np.array([[2], [3]]) == 0
     features = np.column_stack([*halves, np.arange(graph.num_nodes)]).astype(np.float32)
     names = (*COLUMNS, "views")
-    return replace(graph, attributes=attributes, features=features, feature_names=names)
+    return graph.update_columns(attributes=attributes, features=features, feature_names=names)
 
 
 @pytest.fixture
@@ -47,11 +47,11 @@ def choose_on_data(open_app: OpenApp, graph: str):
 
 def test_the_class_chart_shows_the_chosen_columns(open_app: OpenApp, features_only: str) -> None:
     app = choose_on_data(open_app, features_only)
-    assert find_box(app, CLASSES).options == list(COLUMNS)
+    assert find_box(app, CLASSES).options == ["mature", "partner", "views"]
     assert "2 attributes and 1 feature per" in texts(app)
     choose(app, CLASSES, "partner")
     choose(app, "Private column", "none")
-    assert find_box(app, CLASSES).options == ["partner"]
+    assert find_box(app, CLASSES).options == ["partner", "mature", "views"]
 
 
 def test_the_guide_audits_what_was_chosen(
@@ -87,7 +87,7 @@ def find_secrets(app):
 def test_a_column_set_at_loading_is_not_the_only_one(open_app: OpenApp, audited) -> None:
     """Of a graph with one attribute, the guide offered this one whatever was chosen."""
     graph = two_communities()
-    one = make_graph({"label": replace(graph.attribute("private"), name="label")})
+    one = make_graph({"label": replace(graph.column("private"), name="label")})
     app = choose_on_data(open_app, audited[0].save_graph(one))
     open_guide(app)
     assert find_box(app, "Which column is private?").value == "mature"
@@ -111,7 +111,7 @@ def test_links_between_the_classes_of_a_chosen_column(
 ) -> None:
     app = choose_on_data(open_app, features_only)
     choose(app, "Sensitive links", "classes")
-    assert find_box(app, "Attribute").options == list(COLUMNS)
+    assert find_box(app, "Column").options == ["mature", "partner", "views"]
 
 
 def test_the_map_shows_the_chosen_column(open_app: OpenApp, features_only: str, audited) -> None:

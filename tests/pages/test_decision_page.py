@@ -335,6 +335,6 @@ def test_no_private_column_is_offered_for_the_released_file(monkeypatch) -> None
     monkeypatch.setattr(
         publishing.st, "multiselect", lambda label, names, *more, **named: offered.extend(names)
     )
-    release = Release(replace(graph, attributes=columns))
+    release = Release(graph.update_columns(attributes=columns))
     publishing._choose_attributes(SimpleNamespace(spec=spec), release)
-    assert offered == ["city"]
+    assert offered == ["city", *graph.feature_names]

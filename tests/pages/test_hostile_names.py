@@ -40,7 +40,8 @@ def hostile_audit(tmp_path_factory) -> Iterator[tuple[AuditService, str]]:
             for name, a in zip((ICON, f"{COLOR}{LINK}"), graph.attributes.values(), strict=True)
         }
         ids = tuple(f"{ICON}{number}" for number in range(graph.num_nodes))
-        graph = replace(graph, name=f"{ICON} {LINK}", attributes=columns, node_ids=ids)
+        graph = replace(graph, name=f"{ICON} {LINK}", node_ids=ids)
+        graph = graph.update_columns(attributes=columns)
         spec = AuditSpec.check_spec(
             {
                 "graph_name": graph.name,

@@ -27,7 +27,7 @@ def test_another_graph_is_uploaded_on_the_data_page(open_app, example, monkeypat
             files.append(("people.csv", PEOPLE.format(*classes).encode(), "text/csv"))
         find(app.file_uploader, "other-graph-").set_value(files).run()
 
-    assert load_dataset("social").graph.attribute("affiliation").classes[:2] == ("blue", "green")
+    assert load_dataset("social").graph.column("affiliation").classes[:2] == ("blue", "green")
     upload()
     assert "must have the private column" in app.error[0].value
     upload("purple", "green")

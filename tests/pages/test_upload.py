@@ -155,7 +155,7 @@ def test_a_graph_file_may_name_its_unknown_values(open_app: OpenApp, audited, mo
     app.button(key="load-upload").click().run()
     assert not app.exception
     graph = audited[0].load_graph(app.session_state["graph"])
-    assert graph.attribute("team").classes == ("blue", "red")
+    assert graph.column("team").classes == ("blue", "red")
 
 
 def test_the_use_of_each_column_is_on_the_data_page(

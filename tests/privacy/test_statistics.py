@@ -82,7 +82,7 @@ def make_karate():
 
 def make_communities():
     graph = two_communities()
-    return graph, graph.attribute("private")
+    return graph, graph.column("private")
 
 
 @pytest.mark.parametrize("make", [make_karate, make_communities])

@@ -280,7 +280,7 @@ def test_page_1_says_what_the_spec_fixes_and_leaves_the_rest_to_fill(view):
 
 @pytest.mark.usefixtures("no_pictures")
 def test_no_paragraph_is_said_twice_and_nothing_absent_is_mentioned(view):
-    graph = replace(view.load_graph(), features=None, feature_names=())
+    graph = view.load_graph().update_columns(features=None)
     content, _ = build_content(replace(view, load_graph=lambda: graph), ReportOptions())
     blocks = [*content["summary"], *(b for s in content["sections"] for b in s["blocks"])]
     texts = ["".join(s["text"] for s in b["spans"]) for b in blocks if b.get("spans")]
@@ -293,16 +293,16 @@ def test_no_paragraph_is_said_twice_and_nothing_absent_is_mentioned(view):
 
 def test_a_column_that_tells_the_secret_is_warned_of_with_its_remedy(view):
     graph = view.load_graph()
-    column = graph.attribute("private").codes[:, None].astype(np.float32)
+    column = graph.column("private").codes[:, None].astype(np.float32)
     features = column if graph.features is None else np.hstack([graph.features, column])
-    graph = replace(graph, features=features, feature_names=(*graph.feature_names, "copy"))
+    graph = graph.update_columns(features=features, feature_names=(*graph.feature_names, "copy"))
     names = np.random.default_rng(0).permutation(graph.num_nodes)
     graph = replace(graph, node_ids=tuple(map(str, names)))
     telling = replace(view, load_graph=lambda: graph)
     (sentence,) = list_telling_columns(telling)
     assert sentence.startswith("Column “copy” alone reveals “private”")
     assert "leave 'copy' out of the release" in sentence
-    codes = graph.attribute("private").codes
+    codes = graph.column("private").codes
     ids = tuple(f"{'ab'[code]}{node}" for node, code in enumerate(codes.tolist()))
     named = replace(view, load_graph=lambda: replace(graph, node_ids=ids))
     assert any("The node ids alone reveal “private”" in s for s in list_telling_columns(named))

@@ -108,7 +108,7 @@ def view_strength(spec, release):
 
 
 def bare_graph():
-    return replace(two_communities(), features=None, feature_names=())
+    return two_communities().update_columns(features=None)
 
 
 @pytest.fixture(scope="module")

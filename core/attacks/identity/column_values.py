@@ -168,18 +168,18 @@ def list_columns(graph: Graph, threat: IdentityThreat) -> list[str]:
 
 def list_rows(graph: Graph, names: list[str]) -> list[bytes]:
     """One text of bytes a person: equal where all values are."""
-    wanted = [i for i, name in enumerate(graph.feature_names) if name in set(names)]
-    features: Any = graph.features
+    wanted = [name for name in graph.feature_names if name in set(names)]
+    features: Any = graph.columns.select_features(wanted) if wanted else None
     parts: list[list[bytes]] = []
-    if wanted and sparse.issparse(features):
-        matrix = features[:, wanted].tocsr()
+    if sparse.issparse(features):
+        matrix = features.tocsr()
         matrix.eliminate_zeros()
         matrix.sort_indices()
         bounds = zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
         indices = matrix.indices.astype(np.int64)
         parts.append([indices[a:b].tobytes() + matrix.data[a:b].tobytes() for a, b in bounds])
     elif wanted:
-        dense = np.ascontiguousarray(features[:, wanted]) + np.float32(0.0)  # −0 is 0
+        dense = np.ascontiguousarray(features) + np.float32(0.0)  # −0 is 0
         parts.append([row.tobytes() for row in dense])
     codes = [graph.attributes[n].codes for n in names if n in graph.attributes]
     if codes:

@@ -57,9 +57,9 @@ def find_obstacle(answers: Answers, graph: Graph) -> str:
     if "identity" in answers.secrets and not graph.num_edges:
         return "The graph has no links by which anybody could be recognised."
     if "attribute" in answers.secrets:
-        if answers.private not in (*graph.attributes, *graph.feature_names):
+        if answers.private not in graph.columns:
             return "Choose the private column."
-        counts = graph.with_private(str(answers.private)).attribute(str(answers.private)).counts
+        counts = graph.column(str(answers.private)).counts
         if (counts > 0).sum() < 2 or counts.max() < 2:
             return "The private column needs two values, one of them shared by two nodes."
     return ""

@@ -123,7 +123,7 @@ def compute_advice(
     graph = show_columns(
         graph, [n for n in list_seen(spec.disclosure, graph) if n != spec.disclosure.utility]
     )
-    node, code = _find_node(graph, graph.attribute(spec.threats.private), request.node)
+    node, code = _find_node(graph, graph.column(spec.threats.private), request.node)
     attack = request.attack.make("attribute_attack")
     assert isinstance(attack, AttributeAttack)
     repeats = list(islice(_draw_at_stake(replace(audit, source=graph), node), request.num_repeats))
@@ -193,7 +193,7 @@ def _choose_links(
 
     assert spec.threats.private is not None
     seed = Seed(spec.root_seed).child("advice", request.node)
-    num_classes = graph.attribute(spec.threats.private).num_classes
+    num_classes = graph.column(spec.threats.private).num_classes
     effects = LinkEffects(graph, num_classes, replace(context, seed=seed))
     trained = 0
     for draw in range(MAX_DRAWS):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -70,9 +70,7 @@ class PreparedAudit:
         shadow = self.shadow
         if shadow is not None:
             for column in self.spec.shadow_targets:
-                shadow = prepare_shadow_graph(
-                    shadow, self.graph.with_private(column).attribute(column)
-                )
+                shadow = prepare_shadow_graph(shadow, self.graph.column(column))
         return shadow
 
     @property
@@ -85,7 +83,8 @@ class PreparedAudit:
 def prepare_graph(spec: AuditSpec | PublishSpec, graph: Graph) -> Graph:
     """The graph as published: without excluded nodes, with columns withheld or coarsened.
 
-    The private and utility columns are attributes, not features, and are kept for evaluation.
+    The private and utility columns are attributes, not features, and are kept for evaluation; of
+    the features the numbers alone are left.
     Raises InputError for a private column that would be published.
     """
     disclosure, threats = spec.disclosure, spec.threats
@@ -97,8 +96,9 @@ def prepare_graph(spec: AuditSpec | PublishSpec, graph: Graph) -> Graph:
         graph = forget_values(left, graph, threats.columns, disclosure.publish_columns or ())
     named = (threats.private, *threats.more_private, disclosure.utility)
     kept = [column for column in named if column is not None]
-    for column in kept:
-        graph = graph.with_private(column)
+    graph = graph.with_private(*kept)
+    if graph.columns.read:
+        graph = graph.update_columns(features=graph.features)
     graph = choose_link_columns(graph, disclosure.publish_columns, disclosure.generalize)
     if not disclosure.names_columns:
         return graph
@@ -142,9 +142,9 @@ def find_gaps(columns: Sequence[str], graph: Graph, shadow: Graph) -> dict[str, 
     gaps, errors = {}, []
     for column in columns:
         try:
-            prepare_shadow_graph(shadow, graph.with_private(column).attribute(column))
+            prepare_shadow_graph(shadow, graph.column(column))
         except InputError as error:
-            is_there = column in (*shadow.attributes, *shadow.feature_names)
+            is_there = column in shadow.columns
             what = "fewer than two of its classes" if is_there else "no such column"
             gaps[column] = f"{what} there"
             errors.append(error)
@@ -165,13 +165,11 @@ def describe_shadow_columns(gaps: Mapping[str, str]) -> str:
 def prepare_shadow_graph(graph: Graph, private: Attribute) -> Graph:
     """The shadow graph with a private column as an attribute, numbers binned at the audited
     graph's borders. Raises InputError without such a column, or with fewer than two classes."""
-    if private.name not in (*graph.attributes, *graph.feature_names):
-        columns = ", ".join([*graph.attributes, *graph.feature_names[:20]]) or "none"
-        raise InputError(
-            "shadow graph", "must have the private column", private.name, f"it has: {columns}"
-        )
+    if private.name not in graph.columns:
+        remedy = f"it has: {graph.columns.list_some()}"
+        raise InputError("shadow graph", "must have the private column", private.name, remedy)
     graph = graph.with_private(private.name)
-    column = bin_like(graph.attribute(private.name), private)
+    column = bin_like(graph.column(private.name), private)
     held = {column.classes[code] for code in np.unique(column.codes[column.known])}
     if len(held & set(private.classes)) < 2:
         raise InputError(
@@ -180,4 +178,4 @@ def prepare_shadow_graph(graph: Graph, private: Attribute) -> Graph:
             ", ".join(sorted(held)[:10]) or "no known value",
             "classes are: " + ", ".join(private.classes[:10]),
         )
-    return replace(graph, attributes={**graph.attributes, private.name: column})
+    return graph.with_attributes({private.name: column})

@@ -235,7 +235,7 @@ def _select_joint(
     others = []
     for column in spec.threats.columns:
         if column != threat.attribute.name:
-            attribute = threats.visible.attribute(column)
+            attribute = threats.visible.column(column)
             known = attribute.known & (threat.known | (joint.how == "known"))
             others.append(AttributeThreat(attribute, known, attribute.known & ~known))
     return replace(selected, others=tuple(others))
@@ -245,8 +245,7 @@ def check_columns(spec: AuditSpec, graph: Graph) -> None:
     """Raise InputError for an unusable private column or group."""
     for column in spec.threats.more_private:
         _draw_attacker(spec, Threats(graph), column, 0)
-    for column in spec.groups:
-        graph.with_private(column)
+    graph.columns.check(spec.groups)
 
 
 def _draw_attacker(

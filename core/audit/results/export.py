@@ -205,7 +205,7 @@ def write_releases(view: AuditView, folder: Path) -> None:
         }
         columns, formats = list_published(view.spec.disclosure, release.graph), _CSV
         if columns is not None:
-            there = {*release.graph.attributes, *release.graph.feature_names}
+            there = release.graph.columns
             columns, formats = tuple(name for name in columns if name in there), DEFAULT_FORMATS
         stem = make_file_name(summary.id)
         write_release(release, folder, stem, provenance, formats, columns=columns)

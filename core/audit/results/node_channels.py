@@ -3,7 +3,6 @@ is the original."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +15,7 @@ from core.audit.store import files
 from core.data.external_release import is_unchanged
 from core.data.generalized_cells import list_incomparable
 from core.data.link_release import is_link_column
-from core.data.packing import unpack_texts
+from core.data.packing import COLUMN_ARRAYS, list_node_columns
 from core.data.release_columns import Rule
 from core.defenses.external import EXTERNAL
 from core.graph import Graph
@@ -68,9 +67,8 @@ def make_node_channels(
         source, shown = find_source(), _list_shown(spec, find_source())
         for key, _, _ in find_made(release)[:1]:
             arrays = files.cell_folder(home, key) / files.ARRAYS
-            names = files.list_arrays(arrays)
-            if "node_ids" in names:  # a defense changed them
-                kept = _read_features(arrays, names)
+            if "node_ids" in files.list_arrays(arrays):  # a defense changed them
+                _, kept = _list_names(arrays)
                 shown = [n for n in shown if n in kept or source.get(n) != "number"]
         return {name: source.get(name, "number") for name in shown}
 
@@ -109,14 +107,12 @@ def _list_shown(spec: AuditSpec, source: Kinds) -> list[str]:
 
 def _read_columns(path: Path) -> Kinds:
     """Columns of the nodes in the file of a graph: its features, and attributes as categories."""
-    names = files.list_arrays(path)
-    arrays = files.read_npz(path, ["attributes"])
-    attributes = [json.loads(text)[0] for text in unpack_texts(arrays["attributes"])]
-    features = [n for n in _read_features(path, names) if n.partition("=")[0] not in attributes]
-    return {**dict.fromkeys(attributes, "category"), **dict.fromkeys(features, "number")}
+    attributes, features = _list_names(path)
+    numbers = [name for name in features if name.partition("=")[0] not in attributes]
+    return {**dict.fromkeys(attributes, "category"), **dict.fromkeys(numbers, "number")}
 
 
-def _read_features(path: Path, names: list[str]) -> tuple[str, ...]:
-    if "feature_names" not in names:
-        return ()
-    return unpack_texts(files.read_npz(path, ["feature_names"])["feature_names"])
+def _list_names(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Attributes and features in a file."""
+    needed = COLUMN_ARRAYS & {*files.list_arrays(path)}
+    return list_node_columns(files.read_npz(path, sorted(needed)))

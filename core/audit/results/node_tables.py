@@ -106,7 +106,7 @@ def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph
     n = graph.num_nodes
     classes, shares = np.full(n, None, object), np.full(n, np.nan)
     if spec.threats.private is not None:
-        attribute = graph.with_private(spec.threats.private).attribute(spec.threats.private)
+        attribute = graph.column(spec.threats.private)
         names = np.array([*attribute.classes, None], object)  # MISSING = −1 is the last one
         classes = names[attribute.codes]
         shares = np.append(attribute.shares, np.nan)[attribute.codes]

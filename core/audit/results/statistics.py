@@ -71,13 +71,14 @@ class StatisticsSpec(BaseModel):
         if "mixing" not in self.statistics:
             return None
         if self.mixing_column is None:
-            names = ", ".join(name for name in graph.attributes if name not in private) or "none"
+            public = [name for name in graph.columns.list_choices() if name not in private]
+            names = ", ".join(public) or "none"
             rule = "needs a public column"
             raise InputError("mixing", rule, remedy=f"name one (--mixing-column): {names}")
         if self.mixing_column in private:
             rule = "must be public, not a private one"
             raise InputError("mixing column", rule, self.mixing_column)
-        return graph.attribute(self.mixing_column)
+        return graph.column(self.mixing_column)
 
 
 def publish_statistics(

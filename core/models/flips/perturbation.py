@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -184,10 +184,10 @@ class Flipper:
         if sparse.issparse(features):
             matrix: Any = features.tolil()
             matrix[rows, columns] = 1.0 - np.asarray(features[rows, columns]).ravel()
-            return replace(graph, features=sparse.csr_array(matrix))
+            return graph.update_columns(features=sparse.csr_array(matrix))
         matrix = np.array(features)
         matrix[rows, columns] = 1.0 - matrix[rows, columns]
-        return replace(graph, features=matrix)
+        return graph.update_columns(features=matrix)
 
 
 def find_withheld(graph: Graph, threats: Threats) -> np.ndarray:

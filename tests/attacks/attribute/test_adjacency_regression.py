@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -101,7 +99,7 @@ def test_classes_that_only_link_across_are_found_too():
     i, j = np.triu_indices(200, 1)
     linked = rng.random(len(i)) < np.where(codes[i] == codes[j], 0.0, 0.08)
     graph = Graph.from_pairs(np.stack([i, j], 1)[linked], 200)
-    graph = replace(graph, attributes={"private": Attribute("private", codes, ("a", "b"))})
+    graph = graph.update_columns(attributes={"private": Attribute("private", codes, ("a", "b"))})
     threat = draw_attribute_threat(graph, "private", 0.2, Seed(0))
     found = AdjacencyRegression().infer(Release(graph), threat, Context(Seed(0)))
     rows = {m.metric: m.value for m in measure_class_probabilities(found, threat)}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from pydantic import ValidationError
@@ -29,7 +27,9 @@ def make_three(seed=0, n=600):
     codes = np.random.default_rng(seed).permutation(np.arange(n) % 20)
     codes = np.digitize(codes, [9, 16])
     graph = plant_blocks(codes, THREE * 600 / n, seed)
-    return replace(graph, attributes={"private": Attribute("private", codes, ("a", "b", "c"))})
+    return graph.update_columns(
+        attributes={"private": Attribute("private", codes, ("a", "b", "c"))}
+    )
 
 
 def measure(attack, graph, threat):
@@ -57,7 +57,7 @@ def test_one_in_a_hundred_known_is_enough_where_blocks_meet_unevenly():
 
 def test_nobody_known_and_the_class_shares_name_blocks_of_unlike_sizes():
     graph = make_three()
-    attribute, nobody = graph.attribute("private"), np.zeros(600, bool)
+    attribute, nobody = graph.column("private"), np.zeros(600, bool)
     threat = AttributeThreat(attribute, nobody, ~nobody)
     told = BlockModelAttack(class_shares="0.45+0.35+0.2")
     assert measure(told, graph, threat)["auc"] > 0.75
@@ -71,8 +71,10 @@ def test_nobody_known_and_the_class_shares_name_blocks_of_unlike_sizes():
 
 def test_blocks_that_tell_nothing_leave_the_class_shares():
     graph = make_three()
-    codes = np.random.default_rng(9).permutation(graph.attribute("private").codes)
-    graph = replace(graph, attributes={"private": Attribute("private", codes, ("a", "b", "c"))})
+    codes = np.random.default_rng(9).permutation(graph.column("private").codes)
+    graph = graph.update_columns(
+        attributes={"private": Attribute("private", codes, ("a", "b", "c"))}
+    )
     for known in (0.01, 0.2):
         threat = draw_attribute_threat(graph, "private", known, Seed(1))
         found = BlockModelAttack().infer(Release(graph), threat, Context(Seed(0)))
@@ -86,7 +88,7 @@ def test_noise_is_chance_to_the_last_bit():
     rng = np.random.default_rng(3)
     attribute = Attribute("private", rng.integers(0, 2, 400), ("a", "b"))
     graph = Graph.from_pairs(rng.integers(0, 400, (1600, 2)), 400)
-    graph = replace(graph, attributes={"private": attribute})
+    graph = graph.update_columns(attributes={"private": attribute})
     threat = draw_attribute_threat(graph, "private", 0.05, Seed(0))
     assert measure(BlockModelAttack(), graph, threat)["auc"] == 0.5
 

@@ -118,7 +118,7 @@ def planted():
     codes = np.random.default_rng(0).integers(0, 4, 400)
     graph = plant_blocks(codes, np.full((4, 4), 0.03) + 0.17 * np.eye(4), 0)
     attribute = Attribute("private", codes, ("a", "b", "c", "d"))
-    graph = replace(graph, attributes={"private": attribute})
+    graph = graph.update_columns(attributes={"private": attribute})
     return graph, draw_attribute_threat(graph, "private", 0.1, Seed(0))
 
 
@@ -166,7 +166,9 @@ def test_rates_are_learned_where_that_predicts_known_values_better(planted, epsi
 def test_noise_alone_tells_nothing():
     graph = plant_blocks(np.zeros(200, np.int64), np.array([[0.1]]), 0)
     codes = np.random.default_rng(1).integers(0, 3, 200)
-    graph = replace(graph, attributes={"private": Attribute("private", codes, ("a", "b", "c"))})
+    graph = graph.update_columns(
+        attributes={"private": Attribute("private", codes, ("a", "b", "c"))}
+    )
     threat = draw_attribute_threat(graph, "private", 0.2, Seed(0))
     release = publish(graph, "edge_rand", 1.0)
     values = infer_values(read_noisy_links(release), threat.observed, 3, 12, True)

@@ -40,7 +40,7 @@ def test_hidden_values_are_never_read(key):
     codes[~threat.known] = 1 - codes[~threat.known]
     flipped = replace(threat.attribute, codes=codes)
     swapped = AttributeThreat(flipped, threat.known, threat.hidden)
-    other = replace(graph, attributes={**graph.attributes, "private": flipped})
+    other = graph.with_attributes({"private": flipped})
     # The hash names the whole graph and seeds shared work; what is tested here is the values.
     other.__dict__["content_hash"] = graph.content_hash
     before, after = infer(key, graph, threat), infer(key, other, swapped)

@@ -25,7 +25,7 @@ QUICK = NeighbourhoodClassifier(trees=20, folds=3)
 
 
 def tell(graph, column, known=()):
-    attribute, mask = graph.attribute(column), np.zeros(graph.num_nodes, bool)
+    attribute, mask = graph.column(column), np.zeros(graph.num_nodes, bool)
     mask[list(known)] = True
     return AttributeThreat(attribute, mask, attribute.known & ~mask)
 
@@ -44,7 +44,7 @@ def make_unlike(seed, size=300):
     graph = plant_blocks(codes, np.array([[0.01, 0.05], [0.05, 0.01]]), seed)
     features = rng.normal(size=(size, 2))
     features[:, 0] += 0.5 * codes
-    return replace(graph, features=features, feature_names=("x", "y"))
+    return graph.update_columns(features=features, feature_names=("x", "y"))
 
 
 def test_a_role_learned_in_one_network_is_found_in_another_where_nobody_is_known():
@@ -136,7 +136,7 @@ def test_sizes_and_scales_do_not_matter():
         feature_names=("x", "y"),
         attributes={"private": Attribute("private", np.tile(np.arange(300) % 2, 2), ("a", "b"))},
     )
-    both = join_graphs(graph, np.full(300, MISSING), other, graph.attribute("private"))
+    both = join_graphs(graph, np.full(300, MISSING), other, graph.column("private"))
     for block in both.blocks.values():
         np.testing.assert_allclose(block[:300], block[300:600], atol=1e-5)
         assert np.abs(block[:300].mean(axis=0)).max() < 1e-9
@@ -146,16 +146,16 @@ def test_classes_and_columns_meet_by_name():
     column = Attribute("p", [0, 1, 2, -1], ("c", "a", "x"))
     assert translate_codes(column, ("a", "b", "c")).tolist() == [2, 0, -1, -1]
     graph, other = make_unlike(0), make_unlike(1)
-    flipped = replace(other, features=other.features[:, ::-1], feature_names=("y", "x"))
+    flipped = other.update_columns(features=other.features[:, ::-1], feature_names=("y", "x"))
     plain, inverted = (
-        join_graphs(graph, np.full(300, MISSING), each, graph.attribute("private")).blocks
+        join_graphs(graph, np.full(300, MISSING), each, graph.column("private")).blocks
         for each in (other, flipped)
     )
     assert plain.keys() == inverted.keys() == {"role", "features", "neighbours", "neighbourhood"}
     for name in plain:
         np.testing.assert_allclose(plain[name], inverted[name], atol=1e-6)
-    strange = replace(other, feature_names=("u", "v"))
-    alone = join_graphs(graph, np.full(300, MISSING), strange, graph.attribute("private"))
+    strange = other.update_columns(features=other.features, feature_names=("u", "v"))
+    alone = join_graphs(graph, np.full(300, MISSING), strange, graph.column("private"))
     assert set(alone.blocks) == {"role"}
 
 

@@ -79,11 +79,11 @@ def test_columns_that_do_not_leave_are_not_known():
     assert ColumnValues(columns="height").supports(release, threat) == (
         "column 'height' is not published; name a published one"
     )
-    bare = replace(threat, original=replace(graph, features=None, feature_names=()), columns=())
+    bare = replace(threat, original=graph.update_columns(features=None), columns=())
     assert ColumnValues().supports(release, bare) == "no columns are published"
     # The release lacks them: everybody is as good as anybody.
     found = ColumnValues(columns="age").find(
-        Release(replace(graph, features=None, feature_names=())), threat, Context(Seed(0))
+        Release(graph.update_columns(features=None)), threat, Context(Seed(0))
     )
     assert found.sizes == pytest.approx(6)
 
@@ -129,8 +129,7 @@ def test_cells_that_others_generalised_are_compared_as_a_loop_does(rows):
         feature_names=("age", "sex"),
     )
     texts = {"age": cells, "city": places}
-    published = replace(
-        graph,
+    published = graph.update_columns(
         features=sex[:, None],
         feature_names=("sex",),
         attributes={name: Attribute.from_values(name, own) for name, own in texts.items()},
