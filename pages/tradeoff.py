@@ -42,9 +42,10 @@ def main() -> None:
     verdict = judge_view(view)
     page.show_summary(summarize_tradeoff(view, verdict))
     show_default_policy(view)
-    threat, risk, attack, utility = _choose_axes(
-        view, utilities, choose_threat(view.results, verdict)
+    first = cache.remember(
+        view, lambda _policy: choose_threat(view.results, judge_view(view)), policy
     )
+    threat, risk, attack, utility = _choose_axes(view, utilities, first)
     limit = policy.find_limit(threat, risk)
     refused = list_refused(verdict)
     not_published = tuple(refused)

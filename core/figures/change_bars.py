@@ -58,6 +58,8 @@ def link_changes(
             "added": table.added / links,
         }
         for state, shares in parts.items():
+            if state == "added" and end == 1:
+                continue  # nor is it in the legend
             color, *_ = STATES[state]
             figure.add_bar(
                 x=100 * shares.to_numpy(float),

@@ -7,6 +7,7 @@ matplotlib's global state only its settings are used, under a lock.
 from __future__ import annotations
 
 import io
+import textwrap
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -344,6 +345,10 @@ def draw_tradeoff(
     return draw(2.4 + 0.16 * (len(table) - len(on_curve) + len(curves)), paint, 3.2)
 
 
+LINE_LETTERS = 92
+"""Letters of all releases' names on one line above the matrix of attacks."""
+
+
 def draw_transfer(
     table: pd.DataFrame, strengths: pd.DataFrame, metric: str, names: Mapping[str, str]
 ) -> str:
@@ -372,7 +377,8 @@ def draw_transfer(
                     fontsize=8,
                 )
         axes.set_yticks(np.arange(len(table)) + 0.5, list(table.title))
-        heads = [names[r].replace(" (", "\n(", 1) for r in releases]  # settings on their own line
+        letters = LINE_LETTERS // len(releases)
+        heads = ["\n".join(textwrap.wrap(names[r], letters)) for r in releases]
         axes.set_xticks(np.arange(len(releases)) + 0.5, heads)
         axes.tick_params(length=0, labelcolor=INK, labeltop=True, labelbottom=False)
         axes.tick_params(axis="x", labelsize=7)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -206,8 +207,9 @@ def _build_decisions(data: ReportData, verdict: Verdict) -> list[Block]:
     names = list_short_titles(release.made for release in shown)
     limits = {check.limit.name: check.limit.title for r in shown for check in r.checks}
     result = []
-    for start in range(0, len(shown), MAX_RELEASES):
-        releases = shown[start : start + MAX_RELEASES]
+    count = math.ceil(len(shown) / math.ceil(len(shown) / MAX_RELEASES)) if shown else 1
+    for start in range(0, len(shown), count):  # none alone in a table of its own
+        releases = shown[start : start + count]
         states = [{c.limit.name: STATE_TITLES[c.state] for c in r.checks} for r in releases]
         rows = [["Decision", *(DECISION_TITLES[release.decision] for release in releases)]]
         for name, title in limits.items():  # empty: the limit does not apply

@@ -51,6 +51,7 @@ iframe {border: 0;}
   :is(span, .stMarkdownEllipsis, .stMarkdownEllipsis p) {white-space: normal; overflow: visible;}
 @media (max-width: 1180px) {
   .block-container {padding-left: 2.2rem; padding-right: 2.2rem;}
+  .st-key-releases-table :is(td, th) {padding: .3rem .2rem; font-size: .75rem;}
   [class*="st-key-wide"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]
     {flex-wrap: wrap;}
   [class*="st-key-wide"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]

@@ -49,6 +49,7 @@ SHOWN = {"risk": "&threat=attribute"}
 FOLDER = ROOT / "assets/overview"
 SIZE: ViewportSize = {"width": 390, "height": 280}
 MARGIN = {"l": 50, "r": 10, "t": 30, "b": 45}
+NODE_SIZE = 7
 NUM_COLORS = 96
 
 
@@ -114,14 +115,17 @@ def make_figures(view: AuditView, theme: Theme) -> dict[str, Figure]:
     tables = {each: compute_heatmap(nodes, each.id, order=order) for each in made}
     risk, utility = choose_axes(view.results, "link")
     limit = find_policy(view.spec.policy["key"]).find_limit("link", risk)
-    sample, ids = view.load_sample(best.id), view.load_graph().node_ids
+    sample, graph = view.load_sample(best.id), view.load_graph()
     heatmap = risk_heatmap(tables, theme=theme).figure
     heatmap.update_yaxes(showticklabels=False, title_text="")
     heatmap.update_coloraxes(colorbar_title_text="")
     points = tradeoff(
         view.results, risk, utility, None, "link", limit, theme, tuple(list_refused(verdict))
     )
-    compared = before_after(sample, ids, (made[0].title, best.title), theme)
+    column = graph.attribute(str(view.spec.threats.private))
+    titles = made[0].title, best.title
+    compared = before_after(sample, graph.node_ids, titles, theme, column)
+    compared.figure.update_traces(marker_size=NODE_SIZE, selector={"mode": "markers"})
     return {"risk": heatmap, "defend": compared.figure, "tradeoff": points.figure}
 
 

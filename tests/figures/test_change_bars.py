@@ -76,6 +76,12 @@ def test_beyond_eight_groups_the_smallest_are_one_row():
     assert labels == [*(f"{names[i]} {links[i]}" for i in shown), "3 others 14"]
 
 
+def test_what_is_nowhere_added_is_not_in_the_legend():
+    tables = {by: table.assign(added=0) for by, table in make_tables().items()}
+    names = {t.name for t in link_changes(tables, "X", CLASSES).figure.data}
+    assert names == {"kept", "removed", "kept of all links"}
+
+
 def test_what_cannot_be_compared_is_said():
     table = make_tables()["class"]
     assert "once the Map is drawn" in link_changes({"class": table}, "X", CLASSES).note

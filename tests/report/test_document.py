@@ -366,6 +366,19 @@ def test_no_row_of_a_table_is_broken(view, tmp_path):
         assert sorted(found) == sorted(re.findall(r"reason(\d+)ends", page))
 
 
+@needs_poppler
+def test_a_long_list_begins_below_its_heading(view, tmp_path):
+    """The glossary, longer than the rest of a page, left its heading on a page of its own."""
+    path = write_report(view, tmp_path / "r.pdf", ReportOptions(sections=("threats", "glossary")))
+    made = subprocess.run(["pdftotext", "-layout", str(path), "-"], capture_output=True, check=True)
+    pages = made.stdout.decode().split("\f")[:-1]
+    (first,) = [page for page in pages if re.search(r"A\.\d+ Glossary", page)]
+    assert re.search(r"A\.\d+ Threat model", first)
+    assert "Advantage" in first.partition("Glossary")[2]
+    numbers = [re.findall(r"(\d+) ?/ ?(\d+)$", page, re.M) for page in pages]
+    assert numbers == [[(str(k), str(len(pages)))] for k in range(1, len(pages) + 1)]
+
+
 def test_an_audit_without_results_still_makes_a_report(view, tmp_path):
     empty = replace(
         view,

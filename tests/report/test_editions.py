@@ -187,6 +187,15 @@ def test_limits_of_the_chosen_releases_stand_side_by_side(view, monkeypatch):
     assert one["columns"] + other["columns"][1:] == tables[0]["columns"]
 
 
+def test_no_release_has_a_table_of_limits_alone(view, monkeypatch):
+    """Eleven releases were five, five and one."""
+    data = ReportData(view, ReportOptions(sections=("verdict",)))
+    shown = data.verdict.releases[:1] * 11
+    monkeypatch.setattr(decision_page, "_list_shown", lambda *_: shown)
+    tables = [b for b in decision_page._build_decisions(data, data.verdict) if b["kind"] == "table"]
+    assert [len(table["columns"]) - 1 for table in tables] == [4, 4, 3]
+
+
 def test_the_graphs_picture_is_internal_only_and_has_words(view):
     inside, images = build_content(view, ReportOptions(sections=("graph",)))
     pair = next(b for b in inside["sections"][0]["blocks"] if b["kind"] == "beside")

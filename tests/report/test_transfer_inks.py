@@ -29,3 +29,15 @@ def test_every_number_has_the_contrast_that_small_text_needs():
     assert len(fills) == len(texts) == len(values)
     contrasts = [_measure_contrast(f, t or "#000000") for f, t in zip(fills, texts, strict=True)]
     assert min(contrasts) >= 4.5
+
+
+def test_names_of_eight_releases_lie_beside_each_other():
+    """Strengths of one defense were written over one another."""
+    names = {f"r{k}": f"Random deletion (strength = 0.{k})" for k in range(1, 9)}
+    table = pd.DataFrame({"attack": "gcn", "title": "GCN", **{key: [0.6] for key in names}})
+    drawn = draw_transfer(table, table, "auc", names)
+    heads = re.findall(r"font-size: 7px;[^>]*>([^<]+)<", drawn) or re.findall(
+        r"font: 7px[^>]*>([^<]+)<", drawn
+    )
+    assert len(heads) > 8
+    assert max(map(len, heads)) <= 11
