@@ -138,8 +138,9 @@ def _check_orphans(store: Store, repair: bool) -> Iterator[Finding]:
     flags = sorted(store.home.glob("flags/*"))
     with store.read() as connection:  # after the files: each has its row before it is written
         keys = set(connection.scalars(sa.select(JobRow.key)))
-        hashes = {f"{name}.npz" for name in connection.scalars(sa.select(GraphRow.hash))}
-        known = keys | hashes | set(connection.scalars(sa.select(AuditRow.id)))
+        graphs = set(connection.scalars(sa.select(GraphRow.hash)))
+        hashes = {f"{name}.npz" for name in graphs}  # and the folder of one in partitions
+        known = keys | graphs | hashes | set(connection.scalars(sa.select(AuditRow.id)))
     for path in [*found, *flags]:
         is_temporary = path.name.startswith(".")
         if path.name in known or (is_temporary and _is_fresh(path)):
