@@ -125,8 +125,23 @@ class PartitionedLinks:
         """Partition of each node."""
         return np.searchsorted(self.bounds, nodes, side="right") - 1
 
+    def check(self) -> None:
+        """Raise InputError if a partition is missing or not as it was written."""
+        for number in range(self.num_partitions):
+            self.load_partition(number)
+
     def load_partition(self, number: int) -> Partition:
-        """Read one partition."""
+        """Read one partition; raises InputError if it is not as it was written."""
+        from pyarrow import ArrowInvalid
+
+        try:
+            return self._read_partition(number)
+        except (OSError, ArrowInvalid):
+            what = f"stored links, partition {number}"
+            remedy = "load the graph again, or resume the audit"
+            raise InputError(what, "must be as they were written", remedy=remedy) from None
+
+    def _read_partition(self, number: int) -> Partition:
         from pyarrow import parquet
 
         with parquet.ParquetFile(_find_file(self.folder, number)) as file:
@@ -134,8 +149,7 @@ class PartitionedLinks:
         indptr = lists.offsets.to_numpy().astype(np.int64)
         indices = lists.values.to_numpy()
         if self.digests and _compute_digest(indptr, indices) != self.digests[number]:
-            what = f"stored links, partition {number}"
-            raise InputError(what, "must be as they were written", remedy="load the graph again")
+            raise OSError("another content")
         return Partition(self.bounds[number], self.num_nodes, indptr, indices)
 
 

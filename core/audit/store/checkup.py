@@ -28,6 +28,7 @@ from core.audit.store.states import State
 from core.audit.store.trail import find_break
 from core.errors import AuditError, InputError
 from core.home import open_private
+from core.partitioned.graph import PartitionedGraph
 
 DATABASE = "audit.db"
 
@@ -96,7 +97,9 @@ def _check_graphs(store: Store) -> Iterator[Finding]:
         rows = connection.execute(sa.select(GraphRow.hash, GraphRow.name)).all()
     for row in rows:
         try:
-            files.load_graph(store.home, row.hash)
+            graph = files.load_graph(store.home, row.hash)
+            if isinstance(graph, PartitionedGraph):
+                graph.links.check()
         except AuditError:
             what = f"{row.name} ({row.hash[:12]}) is missing or damaged"
             yield Finding("graph", what, "load its file again")
