@@ -7,6 +7,7 @@ import streamlit as st
 from core.audit.asked.scenarios import THREAT_TITLES, Threat
 from core.audit.results.view import AuditView
 from core.figures import attack_bars, roc
+from core.figures.theme import HALF_LETTERS, TITLE_LETTERS
 from core.findings import control, tables
 from core.findings.knowing_more import explain_stronger, tabulate_inside
 from core.findings.strongest import choose_measure, summarize_attacks
@@ -54,7 +55,7 @@ def _show_results(view: AuditView) -> None:
         with right:
             _show_curves(view, threat)
     page.show_exact(summary.exact)
-    more = {"AUC": lambda: _show_ranking(view, threat, "auc")}
+    more = {"AUC": lambda: _show_ranking(view, threat, "auc", TITLE_LETTERS)}
     contents = {
         **(more if "auc" in metrics and first != "auc" else {}),
         "Stronger attackers": lambda: _show_knowledge(view, threat),
@@ -73,10 +74,12 @@ def _show_control(view: AuditView) -> None:
     st.caption(control.NOTE)
 
 
-def _show_ranking(view: AuditView, threat: Threat, metric: str) -> None:
+def _show_ranking(
+    view: AuditView, threat: Threat, metric: str, letters: int = HALF_LETTERS
+) -> None:
     show_cached_chart(
         view,
-        lambda theme: attack_bars.attack_ranking(view.results, threat, metric, theme),
+        lambda theme: attack_bars.attack_ranking(view.results, threat, metric, theme, letters),
         f"ranking-{threat}-{metric}",
     )
 

@@ -43,15 +43,15 @@ def main() -> None:
         selection_mode="multi-row",
         height=min(38 + 35 * len(audits), 480),
         column_config={
-            "audit": st.column_config.TextColumn("Audit", width=210),
+            "audit": st.column_config.TextColumn("Audit", width=170),
             "started by": st.column_config.TextColumn("Started by"),
-            "state": st.column_config.TextColumn("State", width=100),
+            "state": st.column_config.TextColumn("State", width=104),
             "started": st.column_config.DatetimeColumn(
                 "Started", format="D MMM YYYY, HH:mm", width=118
             ),
+            "nodes": st.column_config.NumberColumn("Nodes", format="localized", width=50),
+            "secret": st.column_config.TextColumn("Secrets", width=204),
             "took": st.column_config.TextColumn("Duration", width=60),
-            "nodes": st.column_config.NumberColumn("Nodes", format="localized", width=55),
-            "secret": st.column_config.TextColumn("Secrets", width=125),
         },
     )
     chosen = [audits[row] for row in event.selection.rows if row < len(audits)]
@@ -88,9 +88,9 @@ def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
                 **({"started by": names.get(audit.person, "")} if names else {}),
                 "state": _describe_state(audit),
                 "started": datetime.fromisoformat(audit.created),
-                "took": show_seconds(audit.seconds) if audit.seconds else "–",
                 "nodes": audit.num_nodes,
                 "secret": ", ".join(THREATS[threat] for threat in audit.threats),
+                "took": show_seconds(audit.seconds) if audit.seconds else "–",
             }
             for audit in audits
         ]

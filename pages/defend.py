@@ -16,10 +16,11 @@ from core.audit.asked.presets import (
     find_data_independent,
     pair_data_independent,
 )
-from core.audit.asked.release_info import list_short_titles
+from core.audit.asked.release_info import list_phrases, list_short_titles
 from core.audit.results.view import AuditView
 from core.audit.store.states import State
 from core.figures import link_scores, releases, roc
+from core.figures.change_bars import link_changes
 from core.figures.chart import Chart
 from core.findings.change import summarize_release
 from core.findings.data_independent import (
@@ -29,7 +30,10 @@ from core.findings.data_independent import (
 )
 from core.findings.glossary import explain_term
 from core.findings.guide import explain_obstacle
+from core.findings.homophily import list_classes
+from core.findings.link_changes import COMMUNITIES_LATER
 from core.findings.palette import Theme
+from core.findings.people_map import MAX_PEOPLE
 from core.findings.release_table import compute_release_table
 from core.findings.tables import find_level
 from core.methods import Method
@@ -42,6 +46,7 @@ from pages.ui.benchmark_panel import show_benchmark
 from pages.ui.chart import download_table, show_cached_chart, show_chart
 from pages.ui.estimate import estimate_audit, estimate_method
 from pages.ui.guarantee_card import show_guarantees
+from pages.ui.map_data import count_changes, list_groupings
 from pages.ui.method_form import list_fields, show_settings
 from pages.ui.policy import current_policy, find_shown_release
 from pages.ui.sweep_form import show_sweep
@@ -115,17 +120,41 @@ def _show_results(view: AuditView, made: list[str]) -> None:
     }
     if pair_data_independent(view.spec.defenses):
         contents["Baselines"] = lambda: _show_baselines(view)
+    if view.summary.num_nodes <= MAX_PEOPLE:
+        _show_changes(view, release)
+    else:  # two graphs are read for it
+        contents["Where links change"] = lambda: _show_changes(view, release)
     page.show_tabs("defend-tabs", contents)
 
 
 def _plot_pair(view: AuditView, release: str, theme: Theme) -> Chart:
     names = list_short_titles(map(view.get_release, (ORIGINAL, release)))
+    graph, column = cache.load_audit_graph(view), view.spec.threats.private
     return releases.before_after(
         view.load_sample(release),
-        cache.load_audit_graph(view).node_ids,
+        graph.node_ids,
         titles=(names[ORIGINAL], names[release]),
         theme=theme,
+        attribute=graph.attribute(column) if column else None,
     )
+
+
+def _show_changes(view: AuditView, release: str) -> None:
+    made = view.get_release(release)
+    if made.defense is not None and not made.defense.keeps_nodes:
+        st.caption("No node of this release is one of the original, so links cannot be compared.")
+        return
+    if groupings := list_groupings(view):
+        names = list_phrases(each.info for each in view.releases)
+        show_cached_chart(
+            view,
+            lambda theme: link_changes(
+                count_changes(view, release, groupings), names[release], list_classes(view), theme
+            ),
+            "link-changes",
+        )
+    else:
+        st.caption(COMMUNITIES_LATER)
 
 
 def _show_table(view: AuditView) -> None:

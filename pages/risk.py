@@ -92,14 +92,17 @@ def _show_details(view: AuditView, secret: Secret, chosen: list[str], scale: Sca
 
 
 def _choose_releases(view: AuditView, secret: Secret) -> list[str]:
-    """Ask for one or two releases; by default the original and the safest one."""
+    """Ask for one or two releases; by default the original and the one of the headline, else the
+    safest."""
     releases = view.nodes.select(secret=secret).releases
     if len(releases) == 1:
         is_waiting = view.spec.defenses and view.summary.state.is_active
         hint = "The others are being attacked" if is_waiting else "Add defenses on the Defend page"
         st.caption(f"Only {view.get_release(releases[0]).title} has results. {hint}.")
         return releases
-    best = cache.remember(view, lambda: find_least_exposing(view.nodes, secret))
+    best = chosen_release(view)
+    if best not in releases:
+        best = cache.remember(view, lambda: find_least_exposing(view.nodes, secret))
     start = [ORIGINAL, best] if best in releases else releases[:2]
     return st.multiselect(
         "Releases (nodes are ranked on the first)",

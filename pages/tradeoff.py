@@ -15,6 +15,7 @@ from core.findings.tables import list_metrics, list_threats, select_results
 from core.findings.tradeoff import (
     answer_tradeoff,
     choose_axes,
+    choose_threat,
     compute_tradeoff,
     summarize_tradeoff,
 )
@@ -41,7 +42,9 @@ def main() -> None:
     verdict = judge_view(view)
     page.show_summary(summarize_tradeoff(view, verdict))
     show_default_policy(view)
-    threat, risk, attack, utility = _choose_axes(view, utilities)
+    threat, risk, attack, utility = _choose_axes(
+        view, utilities, choose_threat(view.results, verdict)
+    )
     limit = policy.find_limit(threat, risk)
     refused = list_refused(verdict)
     not_published = tuple(refused)
@@ -95,12 +98,18 @@ def _show_summary(
         st.markdown(text)
 
 
-def _choose_axes(view: AuditView, utilities: list[str]) -> tuple[Threat, str, str | None, str]:
-    """Ask for threat, risk measure, attack (None: the strongest) and usefulness measure."""
-    columns = st.columns([5, 5, 5, 7])
+def _choose_axes(
+    view: AuditView, utilities: list[str], first: Threat | None
+) -> tuple[Threat, str, str | None, str]:
+    """Ask for threat, risk measure, attack (None: the strongest) and usefulness measure.
+
+    first  the threat that is shown until another is chosen
+    """
+    columns, threats = st.columns([5, 5, 5, 7]), list_threats(view.results)
     threat: Threat = columns[0].selectbox(
         "Threat",
-        list_threats(view.results),
+        threats,
+        threats.index(first) if first else 0,
         format_func=lambda threat: begin_sentence(THREAT_TITLES[threat]),
         key="axis-threat",
         persist_state="session",

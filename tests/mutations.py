@@ -15,23 +15,36 @@ import argparse
 import ast
 import compileall
 import io
+import multiprocessing
 import os
 import py_compile
 import queue
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import tokenize
 import tomllib
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 COPIED = ("core", "pages", "app.py", "tests", "assets", ".streamlit", "pyproject.toml")
 LIMIT_S = 300
+RAN = 100
+"""Added to pytest's exit codes: 1 is that of a process that an exception ends, too."""
+FORKS = multiprocessing.get_context("forkserver")
+LIBRARIES = (
+    *("pytest", "numpy", "scipy.sparse.csgraph", "scipy.stats", "pandas", "pyarrow"),
+    *("pydantic", "sqlalchemy.orm", "numba", "networkx", "sklearn.linear_model", "distributed"),
+    *("plotly.graph_objects", "streamlit.testing.v1", "matplotlib.figure", "torch"),
+)
+"""Imported once: each bug's tests run in a fork of a process that has them."""
 
 _LAYOUT = (
     tokenize.NL,
@@ -91,21 +104,39 @@ def run_mutation(mutation: Mutation, scratch: Path) -> str:
         path.write_text(mutation.plant(text), encoding="utf-8")
     except ValueError:
         return "stale"
+    process = FORKS.Process(target=_run_tests, args=(mutation.tests.split(), scratch))
     try:
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-        done = subprocess.run(
-            [*command, *mutation.tests.split()],
-            cwd=scratch,
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True,
-            timeout=LIMIT_S,
-        )
-    except subprocess.TimeoutExpired:
-        return "killed"
+        process.start()
+        process.join(LIMIT_S)
+        if process.exitcode is None:
+            process.kill()
+            return "killed"
     finally:
         path.write_text(text, encoding="utf-8")
-    # 1: tests failed; other codes mean that none ran, such as a selection without tests.
-    return {0: "survived", 1: "killed"}.get(done.returncode, f"error {done.returncode}")
+    # Other codes mean that no test ran, such as a selection without tests.
+    return {RAN: "survived", RAN + 1: "killed"}.get(process.exitcode, f"error {process.exitcode}")
+
+
+def _run_tests(tests: list[str], scratch: Path) -> None:
+    """In a process of its own, which knows libraries and none of the project's modules."""
+    for name in [n for n in sys.modules if n.partition(".")[0] in ("core", "pages", "tests")]:
+        del sys.modules[name]
+    os.chdir(scratch)
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    sys.path[:] = [str(scratch), *(p for p in sys.path if Path(p).resolve() != ROOT)]
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(nothing, number)
+    # Plugins that a library has imported are not rewritten, and pytest warns of it.
+    options = [
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        "-W",
+        "ignore::pytest.PytestAssertRewriteWarning",
+    ]
+    sys.exit(RAN + pytest.main([*options, *tests]))
 
 
 def main() -> int:
@@ -115,6 +146,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="at a time (1)")
     parser.add_argument("--list", action="store_true", help="only print the entries")
     options = parser.parse_args()
+    FORKS.set_forkserver_preload([*LIBRARIES])
     chosen = [m for m in load_mutations() if options.only in f"{m.bug} {m.where}"]
     if options.list:
         print(*(f"{mutation.where}: {mutation.bug}" for mutation in chosen), sep="\n")
@@ -139,10 +171,11 @@ def main() -> int:
     return 0 if killed == len(outcomes) else 1
 
 
-def _tokenize(text: str) -> list[tokenize.TokenInfo]:
+@lru_cache(maxsize=64)
+def _tokenize(text: str) -> tuple[tokenize.TokenInfo, ...]:
     """Tokens without layout and without commas before a closing bracket."""
     readable = io.StringIO(text).readline
-    tokens = []
+    tokens: list[tokenize.TokenInfo] = []
     try:
         for token in tokenize.generate_tokens(readable):
             if token.type in _LAYOUT:
@@ -152,12 +185,17 @@ def _tokenize(text: str) -> list[tokenize.TokenInfo]:
             tokens.append(token)
     except tokenize.TokenError:  # a fragment may leave a bracket open
         pass
-    return tokens
+    return tuple(tokens)
+
+
+@lru_cache(maxsize=64)
+def _parse(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def _find_lines(text: str, name: str) -> tuple[int, int]:
     """First and last line of a function or class, such as `Store.save`; of all without a name."""
-    node: ast.AST = ast.parse(text)
+    node: ast.AST = _parse(text)
     for part in filter(None, name.split(".")):
         inner = [n for n in ast.walk(node) if getattr(n, "name", None) == part and n is not node]
         if not inner:
@@ -169,7 +207,7 @@ def _find_lines(text: str, name: str) -> tuple[int, int]:
     return node.lineno, node.end_lineno or node.lineno
 
 
-def _match(tokens: list[tokenize.TokenInfo], pattern: list[str]) -> dict[str, str] | None:
+def _match(tokens: Sequence[tokenize.TokenInfo], pattern: list[str]) -> dict[str, str] | None:
     """The names that `$x` stood for, or None where the code is another."""
     names: dict[str, str] = {}
     for token, wanted in zip(tokens, pattern, strict=True):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 CORE = Path(__file__).parents[1] / "core"
 FILES = sorted(p for p in CORE.rglob("*.py") if "versions" not in p.parts)
@@ -19,13 +18,17 @@ def _definitions(body: list[ast.stmt]) -> Iterator[Definition]:
             yield item
 
 
+@cache
+def _parse_all() -> dict[str, ast.Module]:
+    """File of the core → its tree."""
+    return {str(path.relative_to(CORE)): ast.parse(path.read_text()) for path in FILES}
+
+
+@cache
 def _list_classes() -> dict[str, ast.ClassDef]:
     """Classes of the core by name, private ones as well."""
-    trees = [ast.parse(path.read_text()) for path in FILES]
-    return {n.name: n for tree in trees for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
-
-
-CLASSES = _list_classes()
+    nodes = (node for tree in _parse_all().values() for node in ast.walk(tree))
+    return {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
 
 
 def _overrides(owner: ast.ClassDef, name: str) -> bool:
@@ -33,8 +36,7 @@ def _overrides(owner: ast.ClassDef, name: str) -> bool:
     for base in owner.bases:
         expression = base.value if isinstance(base, ast.Subscript) else base
         short = ast.unparse(expression).rpartition(".")[2]
-        if short in CLASSES:
-            parent = CLASSES[short]
+        if (parent := _list_classes().get(short)) is not None:
             if any(item.name == name for item in _definitions(parent.body)):
                 return True
             if _overrides(parent, name):
@@ -71,9 +73,9 @@ def find_undocumented(tree: ast.Module) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CORE)))
-def test_public_names_have_docstrings(path: Path) -> None:
-    assert find_undocumented(ast.parse(path.read_text())) == []
+def test_public_names_have_docstrings() -> None:
+    found = {name: find_undocumented(tree) for name, tree in _parse_all().items()}
+    assert {name: names for name, names in found.items() if names} == {}
 
 
 def test_a_missing_docstring_is_found() -> None:

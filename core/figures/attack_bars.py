@@ -38,13 +38,19 @@ PERCENTAGES = ("tpr_at_fpr", "expected_found", "hits_at", "recovered_at", "relea
 
 
 def attack_ranking(
-    results: pd.DataFrame, threat: Threat, metric: str, theme: Theme = "light"
+    results: pd.DataFrame,
+    threat: Threat,
+    metric: str,
+    theme: Theme = "light",
+    letters: int = HALF_LETTERS,
 ) -> Chart:
     """One bar per attack of `threat` on the original, best on top, in the colour of its family.
 
     Bars start at chance if the metric has a chance level; whiskers are intervals; the dashed line
     is the best baseline attacker, the dotted one chance. Baseline attackers are hollow. Shares are
-    per cent. The figure stands beside the ROC curve.
+    per cent.
+
+    letters  of a line of the title: the figure may stand beside the ROC curve, or alone
     """
     table = compute_ranking(results, threat, [metric])
     if table.empty:
@@ -63,10 +69,13 @@ def attack_ranking(
     order = [escape_text(t) for t in table.title]
     title = _describe_best(results, threat, metric)
     height = max(140 + ROW_PX * len(order), MIN_PX)
-    style_figure(figure, theme, height, title, HALF_LETTERS, bargap=0.35, barmode="overlay")
-    make_legend_room(figure)
+    style_figure(figure, theme, height, title, letters, bargap=0.35, barmode="overlay")
+    axis = axis_title(metric)
+    if letters == HALF_LETTERS:
+        make_legend_room(figure)
+        axis = axis.replace("   ", "<br>")
     figure.update_xaxes(
-        title_text=axis_title(metric).replace("   ", "<br>"),
+        title_text=axis,
         nticks=5,
         rangemode="tozero" if chance is None else "normal",
         ticksuffix=" %" if scale == 100 else "",

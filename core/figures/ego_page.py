@@ -18,11 +18,11 @@ from core.findings.ego_network import (
     find_among,
 )
 from core.findings.palette import (
-    OKABE_ITO,
     ORIGINAL_GREY,
     REMOVED_RED,
     UNKNOWN_GREY,
     Theme,
+    class_marks,
     risk_color,
 )
 from core.graph import Graph
@@ -134,7 +134,9 @@ def _style(
 ) -> dict[str, Any]:
     ink = INKS[theme].text
     code = MISSING if attribute is None else int(attribute.codes[node])
-    border = ORIGINAL_GREY if code == MISSING else OKABE_ITO[code % len(OKABE_ITO)]
+    border = ORIGINAL_GREY
+    if attribute is not None and code != MISSING:
+        border, _ = class_marks(attribute.classes)[attribute.classes[code]]
     risk = None if risks is None else risks.get(node)
     fill = UNKNOWN_GREY if risk is None or risk != risk else risk_color(risk, theme)
     return {

@@ -21,8 +21,17 @@ from core.findings.homophily import (
     compute_ghratio_histogram,
     compute_reference_share,
     describe_gps,
+    list_classes,
 )
-from core.findings.palette import OKABE_ITO, Theme, escape_text, fade, release_color
+from core.findings.palette import (
+    OKABE_ITO,
+    SYMBOLS,
+    Theme,
+    class_marks,
+    escape_text,
+    fade,
+    release_color,
+)
 from core.findings.tables import list_releases
 from core.release import ORIGINAL
 
@@ -30,8 +39,6 @@ MAX_POINTS = 20_000
 PANEL_PX = 120
 MAX_IN_A_ROW = 8
 """Number of classes up to which the legend is above the picture, else beside it."""
-
-CLASS_SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "star")
 
 
 def ghratio_distributions(
@@ -100,7 +107,7 @@ def gps_gains(gains: pd.DataFrame, theme: Theme = "light") -> Chart:
     if gains.empty:
         return make_empty_chart("GPS was not run on the original.", theme, gains)
     figure = go.Figure()
-    for (key, who), color, symbol in zip(WHO.items(), OKABE_ITO, CLASS_SYMBOLS, strict=False):
+    for (key, who), color, symbol in zip(WHO.items(), OKABE_ITO, SYMBOLS, strict=False):
         rows = gains[gains.mechanism == key]
         figure.add_scatter(
             x=rows.excess,
@@ -159,9 +166,11 @@ def mechanism_scatter(view: AuditView, release: str = ORIGINAL, theme: Theme = "
         return make_empty_chart("No node has both ratios.", theme, table)
     step = -(-len(table) // MAX_POINTS)
     shown = table.iloc[::step]
-    ink, classes = INKS[theme], sorted(table["class"].astype(str).unique())
+    names = table["class"].astype(str)
+    marks = class_marks([*list_classes(view), *names.unique()])
+    classes = [name for name in marks if name in set(names)]
     figure = go.Figure()
-    for index, name in enumerate(classes):
+    for name in classes:
         points = shown[shown["class"].astype(str) == name]
         figure.add_scattergl(
             x=points.ghratio_proximity.to_numpy(float),
@@ -172,11 +181,11 @@ def mechanism_scatter(view: AuditView, release: str = ORIGINAL, theme: Theme = "
             customdata=points.node.to_numpy(object),
             text=np.array([escape_text(node) for node in points.node], object),
             marker={
-                "color": OKABE_ITO[index % len(OKABE_ITO)],
+                "color": marks[name][0],
                 "opacity": 0.75,
                 "size": 8,
-                "symbol": CLASS_SYMBOLS[index // len(OKABE_ITO) % len(CLASS_SYMBOLS)],
-                "line": {"width": 0.5, "color": ink.surface},
+                "symbol": marks[name][1],
+                "line": {"width": 0.5, "color": INKS[theme].surface},
             },
             hovertemplate="%{text}<br>neighbours %{x:.2f}, role peers %{y:.2f}"
             "<extra>%{fullData.name}</extra>",
@@ -188,7 +197,7 @@ def mechanism_scatter(view: AuditView, release: str = ORIGINAL, theme: Theme = "
     shares = table[["class", "class_share"]].drop_duplicates("class").dropna()
     if len(shares) <= 4:
         for name, share in shares.itertuples(index=False):
-            color = OKABE_ITO[classes.index(str(name)) % len(OKABE_ITO)]
+            color, _ = marks[str(name)]
             add_rule(figure, theme, "dash", x=share, y=share, line_color=color)
     figure.update_xaxes(
         title_text="Neighbours of own class, safest at the class share", range=[-0.03, 1.03]

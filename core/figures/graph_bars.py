@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from core.attribute import Attribute
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import shorten_names, style_figure
-from core.findings.palette import AMOUNT_SCALE, Theme, escape_text
+from core.findings.palette import AMOUNT_SCALE, UNKNOWN_GREY, Theme, class_marks, escape_text
 from core.findings.profile import compute_degree_counts, list_log_ticks
 from core.graph import Graph
 from core.words import count_noun, format_percent
@@ -44,7 +44,7 @@ def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
     )
     style_figure(figure, theme, 320, title, showlegend=False)
     least = 100 * float(shown.share_at_least.min())
-    across = list_log_ticks(1, shown.degree.max(), MAX_RATIO)
+    across = list_log_ticks(shown.degree.min(), shown.degree.max(), MAX_RATIO)
     down = list_log_ticks(least, 100, MAX_RATIO)
     figure.update_xaxes(
         title_text="Number of links of a node",
@@ -84,12 +84,13 @@ def class_bars(attribute: Attribute, theme: Theme = "light") -> Chart:
             "share": rest.share.sum(),
         }
         shown = pd.concat([table.iloc[: MAX_CLASS_BARS - 1], pd.DataFrame([other])])
+    marks = class_marks(attribute.classes)
     figure = go.Figure(
         go.Bar(
             x=shown.nodes.to_numpy(),
             y=[escape_text(text) for text in shorten_names(shown["class"], 28)],
             orientation="h",
-            marker={"color": AMOUNT_SCALE[3]},
+            marker={"color": [marks.get(name, (UNKNOWN_GREY,))[0] for name in shown["class"]]},
             text=[format_percent(share) for share in shown.share],
             textposition="outside",
             cliponaxis=False,

@@ -35,7 +35,8 @@ def limit_matrix(verdict: Verdict, names: dict[str, str], theme: Theme = "light"
     the colour is the state's, fuller the farther the figure is from the limit. More releases than
     `COLUMNS` are drawn in several matrices below each other.
 
-    names  release id → short name. A limit that does not apply to a release has an empty cell.
+    names  release id → short name. A limit that does not apply to a release has an empty
+    cell, one that applies to none of a matrix no row.
     """
     limits = {c.limit.name: c.limit.title for r in verdict.releases for c in r.checks}
     if not limits:
@@ -48,36 +49,48 @@ def limit_matrix(verdict: Verdict, names: dict[str, str], theme: Theme = "light"
         f"{wrap_text(names[release.release], letters, 4)}"
         for release in verdict.releases
     ]
-    head = LINE_PX * (1 + max(text.count("<br>") for text in heads)) + GAP_PX
-    height = ROW_PX * len(limits) * number + head * (number - 1)
+    parts = [slice(row * columns, (row + 1) * columns) for row in range(number)]
+    own = [_select_limits(verdict.releases[part], limits) for part in parts]
+    tops = [_measure_head(heads[part]) for part in parts]
+    rows, head = [len(each) for each in own], max(tops)
+    height = ROW_PX * sum(rows) + head * (number - 1)
     spacing = head / height if number > 1 else 0.0
-    figure = make_subplots(rows=number, cols=1, vertical_spacing=spacing)
-    for row in range(number):
-        shown = slice(row * columns, (row + 1) * columns)
-        cells = _draw_cells(verdict.releases[shown], limits, theme)
-        figure.add_trace(cells, row + 1, 1)
+    figure = make_subplots(rows=number, cols=1, vertical_spacing=spacing, row_heights=rows)
+    for row, (part, titles) in enumerate(zip(parts, own, strict=True), 1):
+        cells = _draw_cells(verdict.releases[part], titles, theme)
+        figure.add_trace(cells, row, 1)
         figure.update_xaxes(
-            tickvals=cells.x, ticktext=heads[shown], range=[-0.5, columns - 0.5],
-            row=row + 1, col=1,
-        )  # fmt: skip
-    style_figure(figure, theme, head + height + FOOT_PX)
+            tickvals=cells.x, ticktext=heads[part], range=[-0.5, columns - 0.5], row=row, col=1
+        )
+    style_figure(figure, theme, tops[0] + height + FOOT_PX)
     ink = INKS[theme].text
-    figure.update_layout(margin={"t": head})
+    figure.update_layout(margin={"t": tops[0]})
     figure.update_xaxes(
         side="top", tickangle=0, ticks="", showgrid=False,
         tickfont={"color": ink, "size": HEAD_SIZE},
     )  # fmt: skip
     figure.update_yaxes(autorange="reversed", ticks="", showgrid=False, tickfont={"color": ink})
-    rows = [
+    table_rows = [
         (limits[check.limit.name], names[release.release], STATE_TITLES[check.state],
          check.evidence.value, check.limit.limit)
         for release in verdict.releases
         for check in release.checks
     ]  # fmt: skip
-    table = pd.DataFrame(rows, columns=["limit", "release", "state", "value", "most"])
+    table = pd.DataFrame(table_rows, columns=["limit", "release", "state", "value", "most"])
     legend = ", ".join(f"{mark} {STATE_TITLES[state]}" for state, mark in MARKS.items())
     note = f"{escape_text(legend)}; × 2: twice the limit. Fuller colours are farther from it."
     return Chart(figure, table, note)
+
+
+def _select_limits(releases: Sequence[ReleaseVerdict], limits: dict[str, str]) -> dict[str, str]:
+    """Those that apply to one of these releases."""
+    found = {check.limit.name for release in releases for check in release.checks}
+    return {name: title for name, title in limits.items() if name in found}
+
+
+def _measure_head(heads: Sequence[str]) -> int:
+    """Pixels of the names above a matrix."""
+    return LINE_PX * (1 + max(text.count("<br>") for text in heads)) + GAP_PX
 
 
 def _draw_cells(

@@ -17,11 +17,11 @@ from core.figures.theme import INKS, style_figure
 from core.findings.palette import (
     ADDED_BLUE,
     NO_FILL,
-    OKABE_ITO,
     REMOVED_RED,
     UNKNOWN_GREY,
     Theme,
     amount_colorscale,
+    class_marks,
     escape_text,
     risk_colorscale,
 )
@@ -37,6 +37,9 @@ from core.words import cut_text
 
 HEIGHT = 600
 MAX_NAME = 40
+MAX_GROUPS = 12
+"""Number of classes or communities that have a colour of their own on the map."""
+
 _BAR_TITLES: dict[Color, str] = {
     "advantage": "Advantage   ← safer",
     "risk": "Risk   ← safer",
@@ -54,10 +57,14 @@ PLOT_SIZES = {1: ((640.0, 510.0), (1040.0, 510.0)), 2: ((330.0, 330.0), (498.0, 
 """Number of pictures → size of each in pixels, at 1024 and 1440, at which no labels overlap."""
 
 
+LABEL_LIFT = 24
+"""Pixels from the highest node of a community to the middle of its label."""
+
+
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One picture: its title, its nodes in a release, links to draw, and communities to name
-    (`label_communities`)."""
+    """One picture: its title, its nodes in a release, links to draw, communities to name
+    (`label_communities`), and all classes of the column in its order."""
 
     title: str
     people: pd.DataFrame
@@ -65,6 +72,7 @@ class Side:
     lost: np.ndarray | None = None
     gained: np.ndarray | None = None
     labels: Sequence[Label] = ()
+    classes: Sequence[str] = ()
 
 
 def people_map(
@@ -86,7 +94,7 @@ def people_map(
     if not sides or sides[0].people.empty:
         return make_empty_chart("Nobody to draw.", theme)
     figure = _make_sides([side.title for side in sides], theme)
-    names = _list_groups(sides[0].people, by) if by in GROUPED else []
+    marks = _mark_groups(sides[0], by) if by in GROUPED else {}
     top = _find_top(sides, by)
     is_shown = np.ones(len(positions), bool) if shown is None else shown
     for column, side in enumerate(sides, 1):
@@ -96,7 +104,7 @@ def people_map(
         if opened is not None:
             figure.add_trace(_lines(own, positions, INKS[theme].text, 0.7), **at)
         people = side.people[is_shown | side.people.number.isin(own.ravel()).to_numpy()]
-        for trace in _list_points(people, positions, by, names, top, theme, column == 1):
+        for trace in _list_points(people, positions, by, marks, top, theme, column == 1):
             if opened is not None:
                 near = np.isin(trace.customdata, [*own.ravel(), opened])
                 trace.selectedpoints = np.flatnonzero(near)
@@ -104,8 +112,8 @@ def people_map(
         if opened is not None:
             figure.add_trace(_ring(positions[opened], theme), **at)
         members = [side.people.number[side.people.community == c] for c, *_ in side.labels]
-        middles = [np.median(positions[each], axis=0) for each in members]
-        _add_labels(figure, side.labels, middles, len(sides), theme, column)
+        places = [_find_crown(positions[each], len(sides)) for each in members]
+        _add_labels(figure, side.labels, places, len(sides), theme, column)
     _set_range(figure, positions[opened] if is_near and opened is not None else None)
     table = pd.concat([side.people[is_shown].assign(release=side.title) for side in sides])
     return Chart(figure, table.drop(columns="number"), _describe(sides, int(is_shown.sum())))
@@ -202,6 +210,12 @@ def _set_range(figure: go.Figure, focus: np.ndarray | None) -> None:
     figure.update_yaxes(range=[middle[1] - half, middle[1] + half])
 
 
+def _find_crown(places: np.ndarray, count: int) -> np.ndarray:
+    """Where the label of nodes at `places` stands: above them, since it would hide some."""
+    lift = LABEL_LIFT / PLOT_SIZES[count][0][1] * 2 * SPAN
+    return np.array([np.median(places[:, 0]), min(places[:, 1].max() + lift, SPAN - lift)])
+
+
 def _add_links(
     figure: go.Figure, side: Side, positions: np.ndarray, theme: Theme, column: int
 ) -> None:
@@ -226,24 +240,24 @@ def _add_links(
 def _add_labels(
     figure: go.Figure,
     labels: Sequence[Label],
-    middles: Sequence[np.ndarray],
+    crowns: Sequence[np.ndarray],
     count: int,
     theme: Theme,
     column: int,
 ) -> None:
-    """Names of communities with their share exposed, in the middle of their nodes or beside."""
-    places = np.reshape(middles, (-1, 2))
+    """Names of communities with their share exposed, at these places or beside."""
+    places = np.reshape(crowns, (-1, 2))
     charts = [(places * (1, -1) + SPAN) / (2 * SPAN) * size for size in PLOT_SIZES[count]]
     texts = ["\n".join(filter(None, words)) for _, *words in labels]
     found = place_labels(charts, texts, PLOT_SIZES[count], marker=0)
     ink = INKS[theme]
-    for middle, text, place in zip(places, texts, found, strict=True):
+    for at, text, place in zip(places, texts, found, strict=True):
         if place is not None:
             name, *share = map(escape_text, text.split("\n"))
             figure.add_annotation(
                 **place.anchor,
-                x=float(middle[0]),
-                y=float(middle[1]),
+                x=float(at[0]),
+                y=float(at[1]),
                 text="<br>".join([f"<b>{name}</b>", *share]),
                 font={"size": 12, "color": ink.text},
                 arrowcolor=ink.muted if place.needs_leader else NO_FILL,
@@ -275,7 +289,7 @@ def _list_points(
     people: pd.DataFrame,
     positions: np.ndarray,
     by: Color,
-    names: list[str],
+    marks: dict[str, tuple[str, str]],
     top: float,
     theme: Theme,
     is_first: bool,
@@ -283,11 +297,12 @@ def _list_points(
     """Traces of the nodes: those without a value first and grey, those without an interval hollow,
     the highest on top."""
     if by in GROUPED:
-        shown = people[by].astype(str).where(people[by].astype(str).isin(names), "")
+        shown = people[by].astype(str).where(people[by].astype(str).isin(list(marks)), "")
         traces = [_points(people[shown == ""], positions, UNKNOWN_GREY, "other", is_first)]
-        for color, name in zip(OKABE_ITO, names, strict=False):
+        for name, (color, symbol) in marks.items():
             title = f"community {name}" if by == "community" else name
             traces.append(_points(people[shown == name], positions, color, title, is_first))
+            traces[-1].marker.symbol = symbol
         return [trace for trace in traces if len(trace.x)]
     amounts = find_amounts(people, by).sort_values(kind="stable").dropna()
     known, is_unknown = people.loc[amounts.index], people[by].isna()
@@ -361,10 +376,11 @@ def _find_top(sides: Sequence[Side], by: Color) -> float:
     return max(float(np.quantile(values, 0.99)), LEAST_SPAN) if len(values) else 1.0
 
 
-def _list_groups(people: pd.DataFrame, by: Color) -> list[str]:
-    """The largest groups, as many as there are colours."""
-    names = people[by].astype(str)
-    return list(names[names != ""].value_counts().index[: len(OKABE_ITO)])
+def _mark_groups(side: Side, by: Color) -> dict[str, tuple[str, str]]:
+    """Colour and symbol of the largest groups; those of a class are its own on every page."""
+    sizes = side.people[by].astype(str).value_counts().drop("", errors="ignore")
+    marks = class_marks([*(side.classes if by == "class" else ()), *sizes.index])
+    return {name: marks[name] for name in sizes.index[:MAX_GROUPS]}
 
 
 def _bar(title: str) -> dict[str, object]:

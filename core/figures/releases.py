@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from plotly.subplots import make_subplots
 
+from core.attribute import MISSING, Attribute
 from core.audit.computing.link_sample import LinkSample
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_line, make_panels, style_figure, wrap_text
@@ -16,7 +18,9 @@ from core.findings.palette import (
     OKABE_ITO,
     ORIGINAL_GREY,
     REMOVED_RED,
+    UNKNOWN_GREY,
     Theme,
+    class_marks,
     escape_text,
 )
 
@@ -27,10 +31,12 @@ _TITLE_WIDTH = 15
 SHORT_NAMES = ("gae", "seal", "gps", "gcn")
 """Suffixes of method titles in the names of curves."""
 
+LINK_WIDTH, PAIR_HEIGHT, NODE_SIZE = 0.8, 500, 11
+
 STATES = {
-    "kept": (ORIGINAL_GREY, 1.2, "solid"),
-    "removed": (REMOVED_RED, 1.9, "dash"),
-    "added": (ADDED_BLUE, 1.9, "solid"),
+    "kept": (ORIGINAL_GREY, LINK_WIDTH, "solid"),
+    "removed": (REMOVED_RED, 1.1, "dash"),
+    "added": (ADDED_BLUE, 1.3, "solid"),
 }
 """State of a link → colour, width and dash."""
 
@@ -40,12 +46,13 @@ def before_after(
     node_ids: Sequence[str],
     titles: tuple[str, str] = ("Before", "After"),
     theme: Theme = "light",
+    attribute: Attribute | None = None,
 ) -> Chart:
     """The same part of two graphs side by side, with the same layout.
 
     Links that the graph after lacks are dashed red, links it adds are blue.
 
-    node_ids  ids of all nodes, by number
+    node_ids  ids of all nodes, by number; attribute: nodes have the colours of their classes
     """
     chosen, table = sample.nodes, sample.changes
     positions = _place_nodes(table, chosen)
@@ -53,26 +60,32 @@ def before_after(
     figure = make_panels(titles, shared_yaxes=False)
     ink = INKS[theme]
     x, y = _trace_links(table[table.state != "added"], place)
-    add_line(figure, x, y, ORIGINAL_GREY, 1.2, row=1, col=1)
+    add_line(figure, x, y, ORIGINAL_GREY, LINK_WIDTH, row=1, col=1)
     for state, (color, width, dash) in STATES.items():
         links = table[table.state == state]
         x, y = _trace_links(links, place)
         add_line(figure, x, y, color, width, dash, f"{state} ({len(links)})", row=1, col=2)
-    names = [escape_text(node_ids[node]) for node in chosen]
-    for column in (1, 2):
+    groups = _mark_nodes(chosen, attribute, ink.text)
+    for column, (name, color, symbol, own) in product((1, 2), groups):
         figure.add_scatter(
-            x=positions[:, 0],
-            y=positions[:, 1],
+            x=positions[own, 0],
+            y=positions[own, 1],
             mode="markers",
-            text=names,
-            hovertemplate="%{text}<extra></extra>",
-            showlegend=False,
-            marker={"color": ink.text, "size": 6, "line": {"width": 1, "color": ink.surface}},
+            name=escape_text(name),
+            text=[escape_text(node_ids[node]) for node in chosen[own]],
+            hovertemplate="%{text}<extra>%{fullData.name}</extra>",
+            showlegend=bool(name) and column == 1,
+            marker={
+                "color": color,
+                "symbol": symbol,
+                "size": NODE_SIZE,
+                "line": {"width": 1, "color": ink.surface},
+            },
             row=1,
             col=column,
         )
     title = _describe_changes(table, len(chosen))
-    style_figure(figure, theme, 420, title, legend={"orientation": "h", "y": -0.02, "x": 0})
+    style_figure(figure, theme, PAIR_HEIGHT, title, legend={"y": -0.02, "yanchor": "top"})
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
     named = table.assign(
@@ -80,6 +93,18 @@ def before_after(
     )
     note = f"{len(chosen)} of {len(node_ids):,} nodes and the links among them; first repeat."
     return Chart(figure, named, note)
+
+
+def _mark_nodes(
+    nodes: np.ndarray, attribute: Attribute | None, ink: str
+) -> list[tuple[str, str, str, np.ndarray]]:
+    """Name, colour, symbol and places among `nodes` of each group of them; "" is no class."""
+    if attribute is None:
+        return [("", ink, "circle", np.arange(len(nodes)))]
+    codes = attribute.codes[nodes]
+    marks = {MISSING: ("", (UNKNOWN_GREY, "circle"))}
+    marks |= dict(enumerate(class_marks(attribute.classes).items()))
+    return [(marks[c][0], *marks[c][1], np.flatnonzero(codes == c)) for c in np.unique(codes)]
 
 
 def _place_nodes(changes: pd.DataFrame, nodes: np.ndarray) -> np.ndarray:

@@ -38,7 +38,7 @@ TITLE_LETTERS = 96
 HALF_LETTERS = 58
 """Of a figure that stands beside another."""
 
-_TITLE_PIXELS, _TOP_PIXELS = 21, 36
+TOP_PIXELS, _TITLE_PIXELS = 36, 21
 LEGEND_PX = 34
 
 
@@ -83,7 +83,7 @@ def style_figure(
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": FONT, "size": 14, "color": ink.text},
         height=height,
-        margin={"l": 10, "r": 16, "t": _TOP_PIXELS, "b": 10},
+        margin={"l": 10, "r": 16, "t": TOP_PIXELS, "b": 10},
         hoverlabel={"font": {"family": FONT}},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": None},
     )

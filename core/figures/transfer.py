@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from core.audit.asked.release_info import ReleaseInfo, list_names, list_short_titles
 from core.audit.asked.scenarios import Threat
 from core.figures.chart import Chart, make_empty_chart
-from core.figures.theme import INKS, format_releases, style_figure
+from core.figures.theme import INKS, TOP_PIXELS, style_figure, wrap_text
 from core.findings.inverted_scores import MARK
 from core.findings.labels import THREAT_WORDS, chance_level, is_lower_safer, metric_title
 from core.findings.numbers import format_number, format_row
@@ -19,16 +20,12 @@ from core.findings.palette import Theme, escape_text, ink_on, risk_color, risk_c
 from core.findings.tables import attack_rows, describe_sample, list_made, select_results
 from core.findings.tradeoff import compute_transfer
 
-MAX_UPRIGHT = 3
-"""Number of releases up to which names are wrapped; more are slanted."""
+COLUMNS = 5
+"""Releases beside each other, so that their names are legible at 1024 pixels."""
 
-MAX_WRITTEN = 14
-"""Number of releases up to which cells have room for their values; more show them on hover."""
+ROW_PX, LINE_PX, GAP_PX = 30, 18, 14
 
-SLANT, LETTER_PIXELS = 35, 6.6
-"""Degrees of slanted names, and the mean width of their letters."""
-
-_WIDTH = 17
+_WIDTH = 15
 """Characters per line of a release's name."""
 
 MAX_TITLED = 4
@@ -38,7 +35,8 @@ MAX_TITLED = 4
 def transfer_matrix(
     results: pd.DataFrame, metric: str, threat: Threat, theme: Theme = "light"
 ) -> Chart:
-    """Attacks (rows) × releases (columns), original first; values in the cells.
+    """Attacks (rows) × releases (columns), original first; values in the cells. More releases than
+    `COLUMNS` continue in matrices below each other.
 
     Table: attack, title, then one column per release (NaN: no value).
     """
@@ -64,41 +62,54 @@ def transfer_matrix(
         ]
         for row in zip(values, marks, colors, strict=True)
     ]
-    is_long = len(releases) > MAX_UPRIGHT
     by_id = list_made(results)
     made = [by_id[release] for release in releases]
-    names = format_releases(made, _WIDTH)
-    if is_long:
-        names = {r: escape_text(title) for r, title in list_short_titles(made).items()}
-    hover = _transfer_hover(results, metric, table, releases)
-    figure = go.Figure(
-        go.Heatmap(
-            z=strengths,
-            x=[names[release] for release in releases],
+    names = list_short_titles(made)
+    heads = [wrap_text(names[release], _WIDTH, 4) for release in releases]
+    hover = np.array(_transfer_hover(results, metric, table, names))
+    number = math.ceil(len(releases) / COLUMNS)
+    columns = math.ceil(len(releases) / number)
+    head = LINE_PX * (1 + max(text.count("<br>") for text in heads)) + GAP_PX
+    height = ROW_PX * len(table) * number + head * (number - 1)
+    spacing = head / height if number > 1 else 0.0
+    figure = make_subplots(rows=number, cols=1, vertical_spacing=spacing)
+    for row in range(number):
+        shown = slice(row * columns, (row + 1) * columns)
+        figure.add_heatmap(
+            z=strengths[:, shown],
+            x=np.arange(len(heads[shown])),
             y=[escape_text(t) for t in table.title],
-            zmin=low,
-            zmax=top,
-            colorscale=risk_colorscale(),
+            coloraxis="coloraxis",
             xgap=2,
             ygap=2,
-            text=text,
-            texttemplate="%{text}" if len(releases) <= MAX_WRITTEN else None,
-            customdata=hover,
-            hovertemplate="%{y} on %{x}<br>%{customdata}<extra></extra>",
-            colorbar={"title": {"text": metric_title(metric)}, "thickness": 12, "outlinewidth": 0},
+            text=[line[shown] for line in text],
+            texttemplate="%{text}",
+            textfont={"size": 13},
+            customdata=hover[:, shown],
+            hovertemplate="%{y} on %{customdata}<extra></extra>",
+            row=row + 1,
+            col=1,
         )
-    )
-    rise = max(map(len, names.values())) * LETTER_PIXELS * math.sin(math.radians(SLANT))
-    room = round(rise) if is_long else 0  # below the title, which makes none for them
+        figure.update_xaxes(
+            tickvals=np.arange(len(heads[shown])),
+            ticktext=heads[shown],
+            range=[-0.5, columns - 0.5],
+            row=row + 1,
+            col=1,
+        )
     title = _describe_strongest(strengths, made, metric)
-    style_figure(figure, theme, 150 + 34 * len(table) + room // 2, title)
-    figure.update_layout(margin={"t": figure.layout.margin.t + room})
-    figure.update_traces(textfont={"size": 13})
-    figure.update_layout(plot_bgcolor=INKS["light"].empty)
-    figure.update_xaxes(
-        side="top", showgrid=False, tickangle=-SLANT if is_long else 0, tickfont={"color": ink.text}
+    style_figure(figure, theme, head + height + GAP_PX, title)
+    bar = {"title": {"text": metric_title(metric)}, "thickness": 12, "outlinewidth": 0}
+    figure.update_layout(
+        coloraxis={"cmin": low, "cmax": top, "colorscale": risk_colorscale(), "colorbar": bar},
+        margin={"t": figure.layout.margin.t - TOP_PIXELS + head},
     )
-    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": ink.text})
+    figure.update_xaxes(
+        side="top", showgrid=False, tickangle=0, ticks="", tickfont={"color": ink.text, "size": 12}
+    )
+    figure.update_yaxes(
+        autorange="reversed", showgrid=False, ticks="", tickfont={"color": ink.text}
+    )
     rows, unit = attack_rows(results, metric, threat), THREAT_WORDS[threat].unit
     note = describe_sample(rows, unit, intervals="")
     if (strengths > values).any():
@@ -120,12 +131,15 @@ def _describe_strongest(strengths: np.ndarray, releases: list[ReleaseInfo], metr
 
 
 def _transfer_hover(
-    results: pd.DataFrame, metric: str, table: pd.DataFrame, releases: list[str]
+    results: pd.DataFrame, metric: str, table: pd.DataFrame, names: Mapping[str, str]
 ) -> list[list[str]]:
     rows = select_results(results, metric).set_index(["method", "release"])
     rows = rows[~rows.index.duplicated()]
     texts = {key: format_row(r) for key, r in zip(rows.index, rows.itertuples(), strict=True)}
     return [
-        [texts.get((attack, release), "no value") for release in releases]
+        [
+            f"{escape_text(name)}<br>{texts.get((attack, release), 'no value')}"
+            for release, name in names.items()
+        ]
         for attack in table.attack
     ]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from core.audit.results.view import AuditView
 from core.findings.facts import build_figure, format_frequencies
@@ -63,20 +64,30 @@ def compute_gps_gains(view: AuditView) -> pd.DataFrame:
 
 def describe_gps(gains: pd.DataFrame) -> str:
     """Whether GPS gains more from nodes whose neighbours, or role peers, are most alike than from
-    those whose are least: with the larger difference of the two; "" without two groups."""
+    those whose are least: the surer of the two differences, at 95 % for both together
+    (Bonferroni), or that neither is beyond noise; "" without two groups."""
     ends = []
     for key, rows in gains.groupby("mechanism", sort=False):
         if len(rows) > 1:
             first, last = rows.iloc[0], rows.iloc[-1]
-            noise = math.hypot(last.value - last.low, first.value - first.low)
-            ends.append((last.value - first.value, noise, WHO[str(key)], first, last))
+            noise = math.hypot(last.high - last.value, first.high - first.value)
+            score = 1.96 * abs(last.value - first.value) / noise if noise else 0.0
+            ends.append((score, WHO[str(key)], first, last))
     if not ends:
         return ""
-    difference, noise, who, first, last = max(ends, key=lambda end: abs(end[0]))
+    score, who, first, last = max(ends, key=lambda end: end[0])
+    if score <= -ndtri(0.025 / len(ends)):
+        names = " or ".join(end[1] for end in ends)
+        return f"GPS gains no more where more {names} share the value, beyond noise"
     told = f"{format_row(last)} where the most {who} share the value beyond chance"
-    told += f", {format_row(first)} where the fewest do"
-    told += "" if abs(difference) > noise else ", within noise"
-    return f"Advantage of GPS: {told}"
+    return f"Advantage of GPS: {told}, {format_row(first)} where the fewest do"
+
+
+def list_classes(view: AuditView) -> tuple[str, ...]:
+    """All values of the private column, in its order; empty without one."""
+    column = view.spec.threats.private
+    graph = view.load_graph() if column is None else view.load_graph().with_private(column)
+    return () if column is None else graph.attribute(column).classes
 
 
 def compute_ghratio_histogram(

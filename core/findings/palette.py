@@ -42,6 +42,12 @@ AMOUNT_SCALE = ("#dce6f2", "#a9c4e2", "#6f9fd0", "#3d78b8", "#1f5596", "#0d3466"
 
 OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 
+CLASS_COLORS = ("#56b4e9", "#009e73", "#cc79a7", "#e69f00", "#8c6d31", "#7b6fd0")
+"""Of the values of a column: none is that of a link which a release removes or adds."""
+
+CLASS_SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "star")
+"""Of the first six values, the next six and so on, whose colours begin anew."""
+
 ORIGINAL_GREY = "#8a8f98"
 
 UNKNOWN_GREY = "#b6bcc6"
@@ -141,6 +147,19 @@ def family_color(attack: Attack, theme: Theme = "light") -> str:
     colors = FAMILY_COLORS[theme]
     place = [*families, attack.method.info.group].index(attack.method.info.group)
     return colors[place % len(colors)]
+
+
+def class_marks(classes: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Class → hex colour and Plotly symbol.
+
+    Pass all classes of the column in its order (`Attribute.classes`), so that a class looks the
+    same on every page, whichever are drawn there.
+    """
+    count = len(CLASS_COLORS)
+    return {
+        name: (CLASS_COLORS[i % count], CLASS_SYMBOLS[i // count % len(CLASS_SYMBOLS)])
+        for i, name in enumerate(dict.fromkeys(classes))
+    }
 
 
 def release_symbol(releases: Iterable[ReleaseInfo]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from scipy.special import stdtrit
 from core.audit.asked.confidence import compute_level
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditView
+from core.findings.kept import compute_kept, is_kept
 from core.findings.policy import check_policy
 from core.findings.tables import select_results
 from core.findings.verdict import Check, ReleaseVerdict, judge
@@ -33,7 +34,8 @@ def is_decided(spec: AuditSpec, repeats: int, assemble: Callable[[float], AuditV
     """Whether the policy's decision on every release is clear after this many repeats.
 
     A confirmation asks this of defended releases only, and gives up those that its last repeat
-    would not prove; once one may leave, those that `FEW_MORE` repeats would not prove.
+    would not prove; once one that keeps what was asked may leave, those that `FEW_MORE` repeats
+    would not prove.
 
     assemble  the audit's view with intervals of a given level
     """
@@ -46,13 +48,19 @@ def is_decided(spec: AuditSpec, repeats: int, assemble: Callable[[float], AuditV
     if spec.confirmation_error is None:
         return all(_is_settled(view, release) for release in verdict.releases)
     most = spec.num_repeats
-    if any(release.decision == "publish" for release in verdict.defended):
+    if any(_may_leave(view, release) for release in verdict.defended):
         most = min(most, repeats + FEW_MORE)
     return all(
         _is_settled(view, release)
         or (repeats >= FEWEST_HOPELESS and is_hopeless(release, repeats, most, level))
         for release in verdict.defended
     )
+
+
+def _may_leave(view: AuditView, verdict: ReleaseVerdict) -> bool:
+    asked = view.spec.must_keep
+    kept = {name: compute_kept(view, verdict.release, name) for name in asked}
+    return verdict.decision == "publish" and is_kept(kept, asked)
 
 
 def _is_settled(view: AuditView, verdict: ReleaseVerdict) -> bool:

@@ -23,6 +23,7 @@ from core.findings.tables import (
     compute_worst_attacks,
     list_made,
     list_releases,
+    list_threats,
     select_results,
     sort_releases,
 )
@@ -37,6 +38,23 @@ def choose_axes(results: pd.DataFrame, threat: Threat) -> tuple[str, str] | None
     """Measures of risk and of usefulness by which releases are compared; None if either lacks."""
     measure, utility = choose_measure(results, threat), choose_usefulness(results)
     return None if measure is None or utility is None else (measure.metric, utility)
+
+
+def choose_threat(results: pd.DataFrame, verdict: Verdict) -> Threat | None:
+    """The threat that is shown first: the one whose limit, on the measure of `choose_axes`, most
+    defended releases exceed; the first where none is exceeded, None without any."""
+    threats = list_threats(results)
+
+    def count(threat: Threat) -> int:
+        measure = choose_measure(results, threat)
+        return sum(
+            check.state == "exceeded"
+            for release in verdict.defended
+            for check in release.checks
+            if measure and (check.limit.threat, check.limit.metric) == (threat, measure.metric)
+        )
+
+    return max(threats, key=count, default=None)
 
 
 def compute_tradeoff(

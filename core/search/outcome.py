@@ -8,13 +8,14 @@ from typing import Any
 import pandas as pd
 
 from core.audit.asked.release_info import ReleaseInfo
+from core.findings.kept import USEFUL
 from core.findings.labels import THREAT_WORDS
 from core.findings.numbers import format_limited
 from core.findings.policy import list_policies
 from core.findings.verdict import Check
 from core.findings.verdict_words import explain_check
 from core.release import ORIGINAL
-from core.search.measured import USEFUL, Measured
+from core.search.measured import Measured
 from core.search.run import MAX_REPEATS, SearchProgress, share_error
 from core.search.strategy import Candidate, Search, Stage
 from core.words import begin_sentence, count_noun, format_error, format_percent

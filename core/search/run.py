@@ -19,10 +19,11 @@ from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditProgress, AuditSummary, AuditView
 from core.audit.store.states import State as AuditState
 from core.errors import AuditError, InputError
+from core.findings.kept import USEFUL
 from core.findings.policy import Policy, check_policy
 from core.graph import Graph
 from core.search.ladders import build_ladders
-from core.search.measured import USEFUL, Measured, measure_releases
+from core.search.measured import Measured, measure_releases
 from core.search.strategy import Found, Search, Trial
 from core.seeding import Seed
 from core.words import count_noun
@@ -145,6 +146,7 @@ class SearchRequest:
                 "num_repeats": max(MAX_REPEATS, policy.repeats),
                 "stop_early": True,
                 "confirmation_error": share_error(confirmation),
+                "must_keep": self.useful,
             }
         return AuditSpec.check_spec(self.spec.update(**fields).model_dump())
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.attribute import Attribute
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.view import AuditView, Layout
+from core.audit.store.states import State
 from core.figures.node_map import Side
+from core.findings.link_changes import Grouping, count_link_changes, format_communities
 from core.findings.page_summary import PageSummary
 from core.findings.people import Secret, list_secrets
 from core.findings.people_map import (
@@ -47,6 +53,14 @@ def _find_private(view: AuditView | None) -> str | None:
     return (session.current_threats() if view is None else view.spec).threats.private
 
 
+def _find_attribute(view: AuditView | None) -> Attribute | None:
+    """The column whose classes are shown: the private one, else the first."""
+    graph, private = load_everybody(view), _find_private(view)
+    return (
+        next(iter(graph.attributes.values()), None) if private is None else graph.attribute(private)
+    )
+
+
 def list_map_secrets(view: AuditView | None) -> dict[str, Secret]:
     """Key → secret, where an audit has several to choose from."""
     secrets = [] if view is None else cache.remember(view, lambda: list_secrets(view.nodes))
@@ -60,12 +74,11 @@ def find_secret(view: AuditView | None) -> Secret | None:
 
 def load_people(view: AuditView | None, release: str) -> pd.DataFrame:
     """One row per node of a release, or of the open graph if there is no audit."""
-    graph_hash, private, secret = st.session_state["graph"], _find_private(view), find_secret(view)
+    graph_hash, secret = st.session_state["graph"], find_secret(view)
 
     def compute() -> pd.DataFrame:
         graph, communities = load_everybody(view), load_layout(graph_hash).communities
-        first = next(iter(graph.attributes.values()), None)
-        attribute = first if private is None else graph.attribute(private)
+        attribute = _find_attribute(view)
         if view is None:
             return compute_people(graph, communities, attribute=attribute)
         released = None if release == ORIGINAL else cache.load_release(view, release)
@@ -103,15 +116,14 @@ def load_ranked(view: AuditView | None, by: Color) -> pd.DataFrame:
 
 def load_side(view: AuditView | None, release: str, only_changes: bool = False) -> Side:
     """One panel of the map: a release, or the original."""
-    people, labels = load_people(view, release), load_labels(view, release)
+    people, attribute = load_people(view, release), _find_attribute(view)
+    names: dict[str, Any] = {"labels": load_labels(view, release)}
+    names["classes"] = () if attribute is None else attribute.classes
     if view is None or release == ORIGINAL:
-        edges = session.current_graph().edges
-        return Side(ReleaseInfo(ORIGINAL).title, people, edges, labels=labels)
+        return Side(ReleaseInfo(ORIGINAL).title, people, session.current_graph().edges, **names)
     edges, lost, gained = cache.remember(view, lambda: _compute_edges(view, release))
     title = view.get_release(release).title
-    if not only_changes:
-        return Side(title, people, edges, labels=labels)
-    return Side(title, people, edges, lost, gained, labels)
+    return Side(title, people, edges, *((lost, gained) if only_changes else ()), **names)
 
 
 def _compute_edges(view: AuditView, release: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -129,6 +141,34 @@ def load_communities(view: AuditView | None) -> tuple[pd.DataFrame, np.ndarray]:
         return table, compute_places(layout.positions, layout.communities)[table.community - 1]
 
     return cache.remember(view, place, find_secret(view))
+
+
+def list_groupings(view: AuditView) -> tuple[Grouping, ...]:
+    """What groups the nodes: the private column, and communities once the map was drawn."""
+    found: list[Grouping] = ["class"] if view.spec.threats.private else []
+    run = service.open_service().layouts.find(view.spec.graph_hash)
+    if run is not None and run.state is State.DONE:
+        found.append("community")
+    return tuple(found)
+
+
+def count_changes(
+    view: AuditView, release: str, groupings: Iterable[Grouping]
+) -> dict[Grouping, pd.DataFrame]:
+    """`count_link_changes` of a release by each of `list_groupings`."""
+    graph, graph_hash = cache.load_audit_graph(view), view.spec.graph_hash
+    before, after = (cache.load_release(view, each) for each in (ORIGINAL, release))
+    tables = {}
+    for by in groupings:
+        if by == "class":
+            attribute = graph.attribute(str(view.spec.threats.private))
+            codes, names = attribute.codes, attribute.classes
+        else:
+            places = cache.load_graph(graph_hash).find_nodes(graph.node_ids)
+            codes = load_layout(graph_hash).communities[places]
+            names = format_communities(codes)
+        tables[by] = count_link_changes(before, after, codes, names)
+    return tables
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

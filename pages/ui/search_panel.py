@@ -7,9 +7,9 @@ import streamlit as st
 from core.audit.asked.spec import AuditSpec
 from core.errors import AuditError
 from core.figures.search_curves import draw_search
+from core.findings.kept import USEFUL
 from core.findings.numbers import format_duration
 from core.search.background import BackgroundSearches
-from core.search.measured import USEFUL
 from core.search.outcome import STATES, describe_headline, find_recommended, list_facts, list_rows
 from core.search.run import SearchProgress, SearchRequest, list_requests, read_search
 from core.words import begin_sentence

@@ -233,6 +233,25 @@ def test_clients_that_never_connected_are_gone_before_the_next_one_starts(tmp_pa
         gc.enable()
 
 
+@pytest.mark.parametrize(
+    ("cores", "memory_gib", "devices"),
+    [
+        (16, [], []),
+        (16, [8], [0]),
+        (16, [6], [0]),
+        (16, [141], [0] * 8),
+        (16, [24], [0] * 3),
+        (16, [24, 8], [0, 1, 0, 0]),
+        (16, [141, 141], [0, 1] * 4),
+        (2, [141], [0]),
+        (2, [24, 24, 24], [0, 1, 2]),
+    ],
+)
+def test_cells_share_a_gpu_that_has_memory_for_them(monkeypatch, cores, memory_gib, devices):
+    monkeypatch.setattr(cluster.os, "cpu_count", lambda: cores)
+    assert cluster.place_gpu_workers([gib * 2**30 for gib in memory_gib]) == devices
+
+
 def test_torch_is_not_imported_before_a_fork_where_cuda_may_be_used(monkeypatch):
     monkeypatch.delenv("AUDIT_DEVICE", raising=False)
     monkeypatch.setattr(cluster.shutil, "which", lambda name: f"/usr/bin/{name}")

@@ -302,7 +302,7 @@ CHANGED: dict[str, dict[str, Any]] = {
 def propose_change(name: str, field: FieldInfo) -> dict[str, Any]:
     """Another value than the default, of the field's type and within its bounds."""
     typed: TypeAdapter[Any] = TypeAdapter(Annotated[field.annotation, field])
-    for value in (True, 0.5, 0.01, 2, *Declaration.of(field).titles):
+    for value in (True, 0.5, 0.01, 2, {"links": 0.5}, *Declaration.of(field).titles):
         try:
             if typed.validate_python(value, strict=True) != field.default:
                 return {name: value}

@@ -14,6 +14,8 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 
@@ -49,26 +51,43 @@ def main() -> None:
     if unknown := set(options.pages.split(",")) - {"", *PAGES, "help"}:
         parser.error(f"no such page: {', '.join(sorted(unknown))}")
     options.out.mkdir(parents=True, exist_ok=True)
-    environment = {**os.environ, "AUDIT_HOME": str(options.home)}
+    with open_browser(options.home) as (browser, address):
+        found = [
+            fault
+            for scheme, width in product(options.schemes.split(","), options.widths.split(","))
+            for fault in photograph(browser, address, scheme, int(width), options)
+        ]
+    print(f"{len(found)} found")
+    sys.exit(bool(found))
+
+
+@contextmanager
+def open_browser(home: Path) -> Iterator[tuple[Browser, str]]:
+    """Chromium, and the address of the app that is served on a home."""
     port = find_free_port()
     serve = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    environment = {**os.environ, "AUDIT_HOME": str(home)}
     server = subprocess.Popen(serve, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
     try:
         address = f"http://127.0.0.1:{port}"
         wait_for_server(address, server)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
-            found = [
-                fault
-                for scheme, width in product(options.schemes.split(","), options.widths.split(","))
-                for fault in photograph(browser, address, scheme, int(width), options)
-            ]
+            yield browser, address
             browser.close()
     finally:
         server.terminate()
         server.wait(timeout=60)
-    print(f"{len(found)} found")
-    sys.exit(bool(found))
+
+
+def open_page(page: Page, address: str, name: str, audit: str = "") -> None:
+    """Wait until everything on a page is drawn."""
+    page.goto(f"{address}/{name}" + (f"?audit={audit}" if audit else ""))
+    expect(page.get_by_role("heading", level=1).first).to_be_visible()
+    expect(page.locator(IDLE)).to_have_count(1)
+    settle(page)
+    expect(page.get_by_role("button", name="Cancel the map")).to_have_count(0, timeout=MAP_MS)
+    page.wait_for_timeout(REST_MS)
 
 
 def photograph(
@@ -83,12 +102,7 @@ def photograph(
     page.set_default_timeout(180_000)
     expect.set_options(timeout=180_000)
     for audit, name in product(options.audits or [""], options.pages.split(",")):
-        page.goto(f"{address}/{name}" + (f"?audit={audit}" if audit else ""))
-        expect(page.get_by_role("heading", level=1).first).to_be_visible()
-        expect(page.locator(IDLE)).to_have_count(1)
-        settle(page)
-        expect(page.get_by_role("button", name="Cancel the map")).to_have_count(0, timeout=MAP_MS)
-        page.wait_for_timeout(REST_MS)
+        open_page(page, address, name, audit)
         title = "-".join(filter(None, (options.state, audit, name or "overview", scheme)))
         page.screenshot(path=options.out / f"{title}-{width}.png")
         photograph_rest(page, options.out / f"{title}-{width}-whole.png")

@@ -84,6 +84,7 @@ IMPORTED_ONLY = {
     "page_switch": "a finished audit",
     "pgb": "results of `core benchmark pgb`",
     "same_results": "two audits; its own test compares some",
+    "wordless": "a browser",
 }
 
 

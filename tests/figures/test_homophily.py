@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from core.audit.asked.attack import parse_attack
@@ -122,7 +123,42 @@ def test_what_gps_gains_by_homophily_is_told_only_beyond_noise(view):
     assert "noise" not in text
     assert gps_gains(table).title == text
     flat = compute_gps_gains(attack_by_gps(view, noise))
-    assert describe_gps(flat).endswith(", within noise")
+    assert describe_gps(flat) == (
+        "GPS gains no more where more neighbours or role peers share the value, beyond noise"
+    )
+
+
+def make_gains(**differences: tuple[float, float]) -> pd.DataFrame:
+    """Two groups a mechanism: the difference of their advantage, and half of its interval."""
+    rows = []
+    for key, (difference, noise) in differences.items():
+        half = noise / np.sqrt(2)
+        for excess, value in ((-0.1, 0.2), (0.5, 0.2 + difference)):
+            rows.append((key, excess, value, value - half, value + half, 20))
+    return pd.DataFrame(rows, columns=["mechanism", "excess", "value", "low", "high", "n"])
+
+
+@pytest.mark.parametrize(
+    ("near", "role", "who"),
+    [
+        ((0.3, 0.6), (0.1, 0.05), "role peers"),
+        ((0.1, 0.05), (0.5, 0.6), "neighbours"),
+        ((-0.2, 0.1), (0.1, 0.2), "neighbours"),
+    ],
+)
+def test_of_two_differences_the_surer_is_told(near, role, who):
+    """The larger of the two may be noise."""
+    text = describe_gps(make_gains(proximity=near, role=role))
+    assert f"where the most {who} share the value beyond chance" in text
+    assert "noise" not in text
+
+
+def test_neither_difference_is_told_where_both_are_noise():
+    """Clear of 0 alone, and not of two that were looked at."""
+    both = make_gains(proximity=(0.11, 0.1), role=(0.3, 0.4))
+    assert "neighbours or role peers share the value, beyond noise" in describe_gps(both)
+    alone = both[both.mechanism == "proximity"]
+    assert "where the most neighbours share" in describe_gps(alone)
 
 
 def test_a_ratio_that_no_node_has_takes_no_panel(view):

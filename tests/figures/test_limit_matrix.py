@@ -83,6 +83,17 @@ def test_many_releases_are_drawn_below_each_other(verdict):
     assert all(upper[0] > lower[1] for upper, lower in pairwise(domains))
 
 
+def test_a_limit_that_applies_to_none_of_a_matrix_takes_no_row(verdict):
+    """ε of node-DP stood empty below four releases that promise nothing."""
+    first, *_ = verdict.releases
+    few = first.model_copy(update={"checks": first.checks[:2]})
+    many = verdict.model_copy(update={"releases": (few,) * COLUMNS + (first,) * COLUMNS})
+    figure = limit_matrix(many, {first.release: "R"}).figure
+    assert [len(heat.y) for heat in figure.data] == [2, len(first.checks)]
+    heights = [axis.domain[1] - axis.domain[0] for axis in figure.select_yaxes()]
+    assert heights[0] / heights[1] == pytest.approx(2 / len(first.checks))
+
+
 def test_one_limit_has_its_row(verdict):
     """Names above a single row are higher than it."""
     released = [r.model_copy(update={"checks": r.checks[:1]}) for r in verdict.releases]

@@ -10,6 +10,7 @@ from core.audit.asked.attack import parse_attack
 from core.audit.results.view import REPEATS, RESULT_COLUMNS
 from core.figures.attack_bars import attack_ranking
 from core.figures.roc import roc_by_attack
+from core.figures.theme import HALF_LETTERS, TITLE_LETTERS
 from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, RISK_SCALES, family_color
 from core.findings.ranking import compute_ranking
 from core.findings.strongest import answer_attack, find_strongest
@@ -168,3 +169,13 @@ def test_one_formula_is_one_row():
     assert DOUBLE in set(
         compute_ranking(make_audit(alone, attacks).results, "link", metrics).method
     )
+
+
+def test_a_ranking_alone_has_its_title_on_one_line(view):
+    """At the page's width it was wrapped as beside the curves."""
+    half, alone = (
+        attack_ranking(view.results, "link", "auc", letters=letters).figure.layout
+        for letters in (HALF_LETTERS, TITLE_LETTERS)
+    )
+    assert "<br>" in half.title.text
+    assert "<br>" not in alone.title.text + alone.xaxis.title.text

@@ -127,7 +127,7 @@ def test_transfer_matrix_holds_every_value(view):
         for j, release in enumerate(RELEASES):
             value = view.estimate(release, attack, "auc").value
             assert heat.z[i][j] == table.loc[i, release] == value
-    assert heat.zmin == 0.5
+    assert chart.figure.layout.coloraxis.cmin == 0.5
 
 
 def test_missing_cells_stay_empty(view):

@@ -29,3 +29,19 @@ def test_attribute_attacks_have_a_row_each_and_every_release_a_column():
         for value, ink in zip(values, ("ffffff", "000000", "000000"), strict=True)
     ]
     assert list(heat.text[row]) == told
+
+
+def test_many_releases_continue_below_with_their_names_level():
+    """Eleven names stood aslant above one row."""
+    names = ["original", *(f"random_deletion:strength={step / 20:g}" for step in range(1, 11))]
+    rows = [
+        result_row(name, "common_neighbors", "auc", 0.5 + place / 40)
+        for place, name in enumerate(names)
+    ]
+    figure = transfer_matrix(tabulate_results(rows), "auc", "link").figure
+    axes = [axis for axis in figure.select_xaxes()]
+    assert {axis.tickangle for axis in axes} == {0}
+    assert [len(heat.x) for heat in figure.data] == [4, 4, 3]
+    shown = [value for heat in figure.data for value in heat.z[0]]
+    assert shown == [0.5 + place / 40 for place in range(11)]
+    assert [axis.range for axis in axes] == [(-0.5, 3.5)] * 3

@@ -16,7 +16,8 @@ from core.findings.exposure import summarize_risk
 from core.findings.limit_scale import LimitScale
 from core.findings.page_summary import format_checks, summarize_decision
 from core.findings.policy import Limit, Policy, find_policy
-from core.findings.tradeoff import summarize_tradeoff
+from core.findings.strongest import choose_measure
+from core.findings.tradeoff import choose_threat, summarize_tradeoff
 from core.findings.verdict import judge
 from core.findings.verdict_words import (
     describe_decision,
@@ -220,6 +221,18 @@ def test_a_release_among_strengths_is_named_with_its_own_and_has_its_own_figures
     assert summarize_tradeoff(view, verdict).sentence.startswith(
         "Random deletion at strength 0.75 may be published"
     )
+
+
+def test_the_tradeoff_shows_the_threat_that_stops_most_releases():
+    """None was cleared, and the picture beside it said that all are within the limit."""
+    scores = make_noise(NAMES, ATTACKS)
+    scores[RELEASE, "gcn", "auc"] = scores[RELEASE, "gcn", "tpr_at_fpr_0.01"] = 0.9
+    view = make_audit(scores, ATTACKS)
+    metric = choose_measure(view.results, "attribute").metric
+    limits = {"link": {metric: 0.95}, "attribute": {metric: 0.6}}
+    assert choose_threat(view.results, judge(view, set_limits(**limits))) == "attribute"
+    met = {threat: {metric: 0.95} for threat in limits}
+    assert choose_threat(view.results, judge(view, set_limits(**met))) == "link"
 
 
 def test_refused_strengths_are_named_with_their_own():

@@ -321,6 +321,19 @@ class TestOneReleaseMayLeave:
         _, stop = self.find_stop()
         assert self.find_stop(attacks=self.REQUIRED[:-1])[1] > stop
 
+    @pytest.mark.parametrize(("share", "ends"), [(0.3, True), (0.31, False)])
+    def test_one_that_keeps_less_than_was_asked_ends_nothing(self, monkeypatch, share, ends):
+        kept = {RELEASE: 0.3, self.OTHER: 0.9}
+        monkeypatch.setattr(stopping, "compute_kept", lambda view, release, name: kept[release])
+
+        class Asked(Confirmation):
+            def __init__(self, *args):
+                super().__init__(*args)
+                self.spec = self.spec.update(must_keep={"links": share})
+                self.view = replace(self.view, spec=self.spec)
+
+        assert (self.find_stop(Asked)[1] == self.find_stop()[1]) == ends
+
     def test_an_audit_waits_for_all_of_its_releases(self):
         assert self.find_stop(SimulatedAudit)[1] == MAX_REPEATS
 

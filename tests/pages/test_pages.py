@@ -18,6 +18,7 @@ from core.audit.store.states import State
 from core.findings.labels import MAIN_UTILITY_METRICS
 from core.findings.policy import find_policy
 from core.registry import list_methods
+from pages.ui import cache
 from pages.ui.text import escape
 from tests.pages.conftest import PAGES, OpenApp, open_tab
 
@@ -106,6 +107,20 @@ def test_defend_page_lists_every_release(open_app: OpenApp, audit_id: str) -> No
     assert table["Release"].iloc[0] == "Original"
     assert len(table) == 2
     assert list(table["Guarantee"]) == ["none", "empirical only"]
+
+
+def test_risk_draws_the_release_of_its_headline(
+    open_app: OpenApp, audit_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cards told of one release and the heatmap below showed another."""
+    release = "random_deletion:strength=0.5"
+    cache._remember.clear()
+    monkeypatch.setattr("pages.ui.policy.chosen_release", lambda _view: release)
+    monkeypatch.setattr("core.findings.exposure.find_least_exposing", lambda *_: "original")
+    app = open_app("risk", audit=audit_id)
+    cache._remember.clear()
+    (shown,) = [w for w in app.multiselect if w.key.startswith("risk-releases")]
+    assert shown.value == ["original", release]
 
 
 def test_node_opens_from_the_address(open_app: OpenApp, audit_id: str) -> None:

@@ -65,7 +65,7 @@ def view(home):
                 "private": "private",
                 "known": 0.3,
                 "hide_links": 0.2,
-                "num_repeats": 3,
+                "num_repeats": 2,
                 "adaptive": True,
                 "identity": {"overlap": 0.8, "seeds_known": 5},
                 "policy": find_policy("partner").model_dump(mode="json"),

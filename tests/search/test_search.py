@@ -17,11 +17,12 @@ from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import CELL_COLUMNS, AuditProgress
 from core.audit.store.states import State
 from core.errors import InputError
+from core.findings.kept import compute_kept
 from core.findings.policy import Limit, Policy
 from core.release import ORIGINAL
 from core.search import ladders, run
 from core.search.ladders import build_ladders
-from core.search.measured import compute_kept, measure_releases
+from core.search.measured import measure_releases
 from core.search.outcome import describe_headline, describe_outcome, list_facts, list_rows
 from core.search.run import SearchRequest, list_requests, read_search, run_search, share_error
 from tests.oracles.audits import make_audit
@@ -148,6 +149,7 @@ def test_a_search_confirms_on_splits_of_its_own(graph):
     last = specs["confirmation"]
     assert last.stop_early
     assert last.confirmation_error == share_error(1)
+    assert last.must_keep == {"links": 0.2}
     assert describe_outcome(progress)["error"] == share_error(1)
     assert "may leave: confirmed on new splits" in describe_headline(progress)
 

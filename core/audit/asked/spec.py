@@ -240,6 +240,12 @@ class AuditSpec(PartedSpec):
         "prove a limit.",
         json_schema_extra=declare(affects=(), option=False, no_control="set by a search"),
     )
+    must_keep: dict[str, float] = Field(
+        default_factory=dict,
+        description="For the confirmation of what a search chose: measure of usefulness and the "
+        "share of the original's that a release must keep; others do not end it.",
+        json_schema_extra=declare(affects=(), option=False, no_control="set by a search"),
+    )
     root_seed: int = Field(
         0,
         ge=0,

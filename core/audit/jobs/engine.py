@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.audit.jobs.cluster import GPU, EmbeddedCluster, count_gpus
+from core.audit.jobs.cluster import GPU, EmbeddedCluster, find_gpu_memory
 from core.device import cpu_device, find_device
 from core.errors import AuditError, InputError
 
@@ -165,12 +165,13 @@ class Engine:
     def find_device_title(self) -> str:
         """Display name of the device, without importing torch here."""
         if self._device_title is None:
-            if is_embedded() and not count_gpus():
+            number = len(find_gpu_memory()) if is_embedded() else self._gpus
+            if is_embedded() and not number:
                 self._device_title = cpu_device().title
             else:
                 future = self.submit(_find_title, key="device-title", uses_gpu=True, priority=99)
                 title = future.result(timeout=60)
-                self._device_title = f"{self._gpus} × {title}" if self._gpus > 1 else title
+                self._device_title = f"{number} × {title}" if number > 1 else title
         return self._device_title
 
     def restart_workers(self, futures: list[Future[Any]]) -> None:
