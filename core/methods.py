@@ -127,7 +127,8 @@ class Method(BaseModel, ABC):
 
     whole_text: name of the single setting that takes the whole text after the key; "" if settings
     are written name=value. acts_by: the setting that is its strength; None without one. rehearses:
-    whether an attack gains by a rule that changes links.
+    whether an attack gains by a rule that changes links. partitioned: whether it takes a graph
+    whose links are kept in partitions (core.partitioned.graph), and never asks for all of them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -136,6 +137,12 @@ class Method(BaseModel, ABC):
     whole_text: ClassVar[str] = ""
     acts_by: ClassVar[Strength | None] = None
     rehearses: ClassVar[bool] = True
+    partitioned: ClassVar[bool] = False
+
+    @property
+    def reads_partitions(self) -> bool:
+        """`partitioned`, with these settings."""
+        return self.partitioned
 
     @property
     def config(self) -> dict[str, Any]:

@@ -93,12 +93,15 @@ def _show_counts(profile: GraphProfile) -> None:
         "Nodes": f"{profile.num_nodes:,}",
         "Links": f"{profile.num_edges:,}",
         "Density": format_percent(profile.density),
-        "Components": f"{profile.num_components:,}",
-        "Isolated": f"{profile.num_isolated:,}",
-        "Median degree": f"{profile.median_degree:g}",
-        "Clustering": format_number(profile.average_clustering),
-        "Triangles": f"{profile.num_triangles:,}",
     }
+    found = profile.counts
+    if found is not None:
+        counts["Components"] = f"{found.num_components:,}"
+    counts["Isolated"] = f"{profile.num_isolated:,}"
+    counts["Median degree"] = f"{profile.median_degree:g}"
+    if found is not None:
+        counts["Clustering"] = format_number(found.average_clustering)
+        counts["Triangles"] = f"{found.num_triangles:,}"
     if profile.median_strength is not None:
         counts["Median strength"] = format_number(profile.median_strength)
     if profile.reciprocity is not None:

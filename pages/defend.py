@@ -37,6 +37,8 @@ from core.findings.people_map import MAX_PEOPLE
 from core.findings.release_table import compute_release_table
 from core.findings.tables import find_level
 from core.methods import Method
+from core.partitioned.graph import PartitionedGraph
+from core.partitioned.links import ONE_PROCESS
 from core.registry import list_methods
 from core.release import ORIGINAL
 from core.seeding import Seed
@@ -144,7 +146,9 @@ def _show_changes(view: AuditView, release: str) -> None:
     if made.defense is not None and not made.defense.keeps_nodes:
         st.caption("No node of this release is one of the original, so links cannot be compared.")
         return
-    if groupings := list_groupings(view):
+    if isinstance(view.load_graph(), PartitionedGraph):
+        st.caption(f"Not counted by group: this {ONE_PROCESS}.")
+    elif groupings := list_groupings(view):
         names = list_phrases(each.info for each in view.releases)
         show_cached_chart(
             view,

@@ -166,7 +166,7 @@ def assemble_view(
         visible = load_visible(repeat)
         if release == ORIGINAL:
             return visible
-        return files.unpack_release(files.load_cell(store.home, keys[release, repeat]), visible)
+        return files.load_release(store.home, keys[release, repeat], visible)
 
     def load_sample(release: str) -> LinkSample:
         sample = LinkSample.unpack(files.load_cell(store.home, keys[release, 0], SAMPLE))

@@ -65,6 +65,7 @@ from core.audit.store.states import FINAL, FINISHED, State
 from core.audit.store.team import Team
 from core.errors import InputError
 from core.graph import Graph
+from core.partitioned.graph import PartitionedGraph
 from core.privacy.ledger import Entry
 from core.release import Release
 
@@ -167,6 +168,8 @@ class AuditService:
         made_of  hash of the stored graph that it is a variant of
         """
         graph_hash = self._store.save_graph(graph, person)
+        if isinstance(graph, PartitionedGraph):  # its links are elsewhere from now on
+            graph = self._store.load_graph(graph_hash)
         self._remember(self._graphs, graph_hash, graph, _MAX_GRAPHS)
         return graph_hash
 

@@ -155,6 +155,7 @@ def find_graph(text: str, must_be_file: bool = False) -> Path | None:
 
 def load_input(options: argparse.Namespace, notify: Notify = say) -> LoadedGraph:
     """Graph of the catalogue, a file or a database; reports what loading dropped."""
+    from core.cli.partitions import find_large, load_partitions
     from core.data.catalogue import load_dataset
     from core.data.warnings import find_secret_warnings, warn_of_unknown
 
@@ -163,6 +164,9 @@ def load_input(options: argparse.Namespace, notify: Notify = say) -> LoadedGraph
     path = find_graph(options.graph, must_be_file=bool(options.nodes))
     if path is None:
         return load_dataset(options.graph)
+    found = find_large(path)
+    if found is not None:
+        return load_partitions(options, path, found, notify)
     roles = {"private": options.private, "utility": options.utility}
     loaded = load_files(path, options.nodes, options, notify, **roles)
     if options.utility:

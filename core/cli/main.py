@@ -24,7 +24,6 @@ from core.cli.cluster import add_scheduler, add_worker
 from core.cli.doctor import add_doctor
 from core.cli.inspect import add_inspect
 from core.cli.judge import add_judge
-from core.cli.large import add_large
 from core.cli.listing import add_methods
 from core.cli.mistakes import explain_parsing, explain_unknown, find_first_mistake
 from core.cli.publish import add_ledger, add_publish
@@ -39,7 +38,6 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "audit": ("attack a graph and defended releases of it", add_audit),
     "search": ("find a release that a policy lets leave", add_search),
     "judge": ("attack a release that was made elsewhere", add_judge),
-    "audit-large": ("attack links that do not fit one process, on the cluster", add_large),
     "benchmark": ("compare attacks and defenses on several graphs", add_benchmark),
     "check-claim": ("try to refute the guarantee of a defense", add_check_claim),
     "advise": ("which links of one person to hide", add_advise),

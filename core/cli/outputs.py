@@ -104,8 +104,6 @@ def _list_inputs(options: argparse.Namespace) -> set[tuple[int, int]]:
 
     named = [value for name, value in vars(options).items() if name not in OUTPUTS]
     paths = [*_list_named(named), *list_raw_files(), *locate_home().glob("audit.db*")]
-    if isinstance(getattr(options, "links", None), Path):  # `audit-large` reads all of a folder
-        paths += options.links.glob("*")
     found = set()
     for path in paths:
         status = _find_status(path)

@@ -169,7 +169,7 @@ def write_publishing(
     from core.audit.store.database import Store
     from core.audit.store.team import Team
     from core.data.keyed_pseudonyms import KeyedPseudonyms
-    from core.data.writers import write_release
+    from core.partitioned.writing import write_release
     from core.seeding import Seed
 
     defense = spec.defense.make_defense()

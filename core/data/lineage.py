@@ -137,54 +137,55 @@ def normalize_id(text: str) -> str:
 
 def sketch_graph(graph: Graph) -> GraphSketch:
     """The sketch of a graph; about four seconds for a million nodes and links."""
-    nodes = _hash_texts(graph.node_ids)
-    people = _hash_texts([normalize_id(node) for node in graph.node_ids])
+    nodes = hash_texts(graph.node_ids)
+    people = hash_texts([normalize_id(node) for node in graph.node_ids])
     degrees = mix_bits(graph.degrees.astype(np.uint64))
     around = np.zeros(graph.num_nodes, np.uint64)
     for end, other in ((0, 1), (1, 0)):
         np.add.at(around, graph.edges[:, end], degrees[graph.edges[:, other]])
     return GraphSketch(
         Sketch.of(people, MAX_EXACT),
-        Sketch.of(_join_ends(people, graph.edges), MAX_EXACT),
+        Sketch.of(join_ends(people, graph.edges), MAX_EXACT),
         Sketch.of(nodes),
-        Sketch.of(_join_ends(nodes, graph.edges)),
-        Sketch.of(_select_unique(_hash_columns(graph))),
-        Sketch.of(_select_unique(mix_bits(degrees ^ around)[graph.degrees > 0])),
-        Sketch.of(_select_unique(_join_ends(degrees, graph.edges))),
+        Sketch.of(join_ends(nodes, graph.edges)),
+        Sketch.of(select_unique(hash_columns(graph))),
+        Sketch.of(select_unique(mix_bits(degrees ^ around)[graph.degrees > 0])),
+        Sketch.of(select_unique(join_ends(degrees, graph.edges))),
     )
 
 
-def _hash_texts(texts: Sequence[str]) -> np.ndarray:
+def hash_texts(texts: Sequence[str]) -> np.ndarray:
+    """(k,) uint64, BLAKE2b of each text."""
     digests = b"".join(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts)
     return np.frombuffer(digests, "<u8").astype(np.uint64)
 
 
-def _select_unique(hashes: np.ndarray) -> np.ndarray:
+def select_unique(hashes: np.ndarray) -> np.ndarray:
     """Those that occur once."""
     distinct, counts = np.unique(hashes, return_counts=True)
     return np.asarray(distinct[counts == 1])
 
 
-def _join_ends(labels: np.ndarray, edges: np.ndarray) -> np.ndarray:
+def join_ends(labels: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """(m,) uint64 hash of each link's two labels (n,), in either order."""
     ends = np.sort(labels[edges], axis=1)
     return mix_bits(ends[:, 0] + mix_bits(ends[:, 1]))
 
 
-def _hash_columns(graph: Graph) -> np.ndarray:
+def hash_columns(graph: Graph) -> np.ndarray:
     """(n,) uint64 hash of each node's known values by column, in any order; 0 without any."""
     found = np.zeros(graph.num_nodes, np.uint64)
-    for name, column in zip(graph.attributes, _hash_texts(tuple(graph.attributes)), strict=True):
+    for name, column in zip(graph.attributes, hash_texts(tuple(graph.attributes)), strict=True):
         attribute = graph.attributes[name]
         if attribute.values is None:
             known = attribute.known
-            values = _hash_texts(attribute.classes)[attribute.codes[known]]
+            values = hash_texts(attribute.classes)[attribute.codes[known]]
         else:
             known = ~np.isnan(attribute.values)
             values = attribute.values[known].view(np.uint64)
         found[known] += mix_bits(column ^ mix_bits(values))
     if graph.features is not None:
-        names = _hash_texts(graph.feature_names)
+        names = hash_texts(graph.feature_names)
         for start in range(0, graph.num_nodes, _ROWS):
             rows = sparse.csr_array(graph.features[start : start + _ROWS])
             values = mix_bits(rows.data.view(np.uint32)) ^ names[rows.indices]

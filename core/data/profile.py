@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from core.data.column_roles import mark_secrets
-from core.data.link_counts import count_links
+from core.data.link_counts import LinkCounts, count_links
 from core.data.loaded import LoadReport
 from core.data.warnings import find_warnings
+from core.errors import UnsupportedError
 from core.graph import Graph
 from core.link_table import BACKWARD, BOTH, FORWARD
 
@@ -20,7 +21,7 @@ from core.link_table import BACKWARD, BOTH, FORWARD
 class GraphProfile:
     """Counts and tables of one graph.
 
-    average_clustering  mean local clustering; nodes with fewer than two links count as 0
+    counts              components, triangles and clustering; None of links in partitions
     attribute_table     column, classes, missing_share, largest_class, largest_share
     dropped             what loading dropped or merged → how many
     warnings            sentences for the screen, most important first
@@ -34,12 +35,9 @@ class GraphProfile:
     num_nodes: int
     num_edges: int
     density: float
-    num_components: int
-    largest_component: int
+    counts: LinkCounts | None
     num_isolated: int
     median_degree: float
-    average_clustering: float
-    num_triangles: int
     num_features: int
     attribute_table: pd.DataFrame
     dropped: dict[str, int]
@@ -63,18 +61,19 @@ def compute_profile(
     Features of these names count as attributes.
     more_private  further private columns, as the table of uses tells them
     """
-    counts, degrees = count_links(graph), graph.degrees
+    degrees = graph.degrees
+    try:
+        counts = count_links(graph)
+    except UnsupportedError:
+        counts = None
     graph = graph.with_private(private, utility)
     return GraphProfile(
         num_nodes=graph.num_nodes,
         num_edges=graph.num_edges,
         density=graph.density,
-        num_components=counts.num_components,
-        largest_component=counts.largest_component,
+        counts=counts,
         num_isolated=int((degrees == 0).sum()),
         median_degree=float(np.median(degrees)),
-        average_clustering=counts.average_clustering,
-        num_triangles=counts.num_triangles,
         num_features=len(graph.feature_names),
         attribute_table=_attribute_table(graph),
         dropped=_count_dropped(report),

@@ -135,7 +135,8 @@ def _read(
             raise ResourceError(
                 f"file '{path.name}'",
                 f"must be read within {memory} MB",
-                remedy="load a part of it, set AUDIT_READ_MB, or run: python -m core audit-large",
+                remedy="load a part of it, set AUDIT_READ_MB, or number the nodes from 0 for audit "
+                "to keep its links in partitions (AUDIT_MAX_LINKS)",
             )
         if "error" in answer:
             kind, *fields = answer["error"]

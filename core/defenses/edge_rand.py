@@ -10,6 +10,9 @@ from core.context import Context
 from core.defenses.budgeted import EdgePrivateDefense
 from core.graph import Graph
 from core.methods import MethodInfo, Suggestion
+from core.partitioned.graph import PartitionedGraph, make_scratch
+from core.partitioned.links import Inline
+from core.partitioned.releases import publish_edge_rand
 from core.privacy.budget import Account
 from core.privacy.guarantees import EDGE, Kind
 from core.privacy.mechanisms import check_release_fits, draw_flips, expect_flipped_links
@@ -41,11 +44,16 @@ class EdgeRand(EdgePrivateDefense):
     )
 
     protected: ClassVar[Kind] = EDGE
+    partitioned: ClassVar[bool] = True
 
     def expect_links(self, num_nodes: int, num_links: int) -> float:
         return expect_flipped_links(num_nodes, num_links, self.epsilon)
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
+        if isinstance(graph, PartitionedGraph):
+            folder, inline = make_scratch(graph.links, "release"), Inline(context.progress)
+            links, guarantee = publish_edge_rand(inline, graph.links, folder, self.epsilon, context)
+            return self.build_release(graph.with_links(links), guarantee)
         account = Account(self.protected, self.epsilon, context)
         flip = account.spend_bits().flip
         expected = self.expect_links(graph.num_nodes, graph.num_edges)

@@ -21,6 +21,7 @@ from core.findings.tables import find_threats, select_results
 from core.measures.intervals import wilson_interval
 from core.measures.node_risk import ADVANTAGE_LIMIT, MIN_CLASS
 from core.methods import Defense, Method
+from core.partitioned.links import ONE_PROCESS
 from core.registry import list_methods
 from core.release import ORIGINAL
 from core.results import RELEASE
@@ -153,7 +154,7 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
 
     Planned attacks that did not finish or measured nothing, attacks required by the policy but not
     planned, too few repeats, and what cannot be tested on a release made elsewhere. Attacks that do
-    not apply to a release are not required.
+    not apply to a release are not required; those that links in partitions do not allow are.
     """
     asked = list_asked(view.spec)
     made = view.get_release(release)
@@ -168,6 +169,7 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     if release == EXTERNAL:
         found += list_not_tested(view.spec.external_match)
     few: dict[int, list[str]] = {}
+    left: list[str] = []
     states = dict(list(rows.groupby("method", sort=False)))
     for attack in planned:
         known = states.get(attack.id)
@@ -178,6 +180,9 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
             is_empty = (known.status == NOT_TESTED).any()
             what = "measured nothing" if is_empty else "did not finish"
             found.append(f"{attack.title} {what}: {known.reason.iloc[0]}")
+        elif done.empty and known.reason.str.endswith(ONE_PROCESS).all():
+            if attack.method is None or attack.method.info.cost in policy.allowed_costs:
+                left.append(attack.title)
         elif judged is None and len(done) and int(done.seeds.max()) < policy.repeats:
             few.setdefault(int(done.seeds.max()), []).append(attack.title)
     for repeats, titles in few.items():
@@ -185,6 +190,9 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
         found.append(
             f"{who} ran on {count_noun(repeats, 'split')}; the policy requires {policy.repeats}"
         )
+    if left:
+        count = count_noun(len(left), "required attack")
+        found.append(f"{count} did not run, for each {ONE_PROCESS}: {', '.join(left)}")
     keys = set(planned.values())
     has_values = bool(view.link_channels.find_leaving(release))
     for threat in sorted(asked - {"release"}):

@@ -12,6 +12,7 @@ from core.audit.asked.answers import Answers, Knowledge, Recipient, Secret, Use,
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.presets import PRESETS, Preset
 from core.audit.asked.spec import AuditSpec
+from core.audit.computing.partitions import explain_method
 from core.audit.results.view import AuditView
 from core.audit.store.costs import Shape
 from core.audit.store.estimate import TimeModel, make_task
@@ -20,6 +21,7 @@ from core.findings.recipient import RECIPIENTS
 from core.findings.verdict import Verdict
 from core.graph import Graph
 from core.methods import Defense, Suggestion
+from core.partitioned.graph import PartitionedGraph
 from core.registry import list_methods
 from core.threats import AttributeThreat, LinkThreat, Threats
 from core.words import begin_sentence
@@ -146,7 +148,8 @@ def list_possible(
         choice = MethodChoice.of(defense)
         seconds = model.predict(make_task("publish", choice.id, shape, choice.id))
         is_noise = defense.expect_links(*size) > MAX_RATIO * graph.num_edges
-        if seconds > MAX_PUBLISH_S or is_noise or defense.supports(threats.visible, threats):
+        obstacle = explain_method(defense, graph) or defense.supports(threats.visible, threats)
+        if seconds > MAX_PUBLISH_S or is_noise or obstacle:
             continue
         reason = suggestion.reason
         if defense.needs_links and not answers.named_links:
@@ -157,8 +160,8 @@ def list_possible(
 
 def explain_obstacle(choice: MethodChoice, graph: Graph, answers: Answers) -> str:
     """Why a defense cannot run on this graph with these secrets; "" if it can."""
-    threats = build_threats(answers, graph)
-    return choice.make_defense().supports(threats.visible, threats) or ""
+    threats, defense = build_threats(answers, graph), choice.make_defense()
+    return explain_method(defense, graph) or defense.supports(threats.visible, threats) or ""
 
 
 def propose_changes(
@@ -168,7 +171,8 @@ def propose_changes(
     tests are missing, and untried defenses if no release may be published."""
     policy = verdict.policy
     found = []
-    if any(r.untried for r in verdict.releases if r.decision != "do_not_publish"):
+    is_whole = not isinstance(graph, PartitionedGraph)  # else no preset runs what is missing
+    if is_whole and any(r.untried for r in verdict.releases if r.decision != "do_not_publish"):
         preset = next((p for p in PRESETS if can_clear(p, policy)), None)
         if preset is not None:
             reason = "Runs the attacks that the policy requires and that this audit lacks."
@@ -194,7 +198,9 @@ def build_threats(answers: Answers, graph: Graph) -> Threats:
     """Minimal threats of the requested kinds, for calling `supports`."""
     graph, link = graph.with_private(answers.private, answers.utility), None
     if "links" in answers.secrets and graph.num_edges:
-        link = LinkThreat(graph.edges[:1], graph.edges[:0], 0.0)
+        is_whole = not isinstance(graph, PartitionedGraph)
+        pairs = graph.edges[:1] if is_whole else np.zeros((1, 2), np.int64)
+        link = LinkThreat(pairs, pairs[:0], 0.0)
     private = answers.private if "attribute" in answers.secrets else None
     attribute, utility = (_split_values(graph, name) for name in (private, answers.utility))
     return Threats(graph, link, attribute, utility=utility)

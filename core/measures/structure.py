@@ -57,8 +57,6 @@ def measure_structure(original: Graph, released: Graph, context: Context) -> lis
     clustering has σ = 0.1. GPS's Table 3 does not state its kernel and exceeds 2, so that its
     figures compare within that table only.
     """
-    from scipy import stats
-
     before = prepare_links(original, released.weights is not None)
     after = prepare_links(released, original.weights is not None)
     old = share_shape(before, context)
@@ -66,17 +64,19 @@ def measure_structure(original: Graph, released: Graph, context: Context) -> lis
     kept = int(is_among(after.edge_codes, before.edge_codes).sum())
     total, scale = before.num_edges, max(float(old.degrees.mean()), 1e-12)
     result = [
-        _ratio("links_kept", kept, total),
-        _ratio("links_added", after.num_edges - kept, total),
-        _ratio("link_f1", 2 * kept, total + after.num_edges),
-        _exact("link_error", compute_link_error(original, released)),
-        _exact("degree_ks", stats.ks_2samp(old.degrees, new.degrees, method="asymp").statistic),
-        _exact("mmd_degree", compute_mmd(old.degrees / scale, new.degrees / scale, 1.0)),
-        _exact("mmd_clustering", compute_mmd(old.clustering, new.clustering, CLUSTERING_SIGMA)),
+        measure_ratio("links_kept", kept, total),
+        measure_ratio("links_added", after.num_edges - kept, total),
+        measure_ratio("link_f1", 2 * kept, total + after.num_edges),
+        measure_exact("link_error", compute_link_error(original, released)),
+        measure_exact("degree_ks", compute_ks(old.degrees, new.degrees)),
+        measure_exact("mmd_degree", compute_mmd(old.degrees / scale, new.degrees / scale, 1.0)),
+        measure_exact(
+            "mmd_clustering", compute_mmd(old.clustering, new.clustering, CLUSTERING_SIGMA)
+        ),
     ]
     for key in STATISTICS:
         result.append(new.statistics[key])
-        result.append(_compute_relative_error(key, old.statistics[key], new.statistics[key]))
+        result.append(compute_relative_error(key, old.statistics[key], new.statistics[key]))
     return [*result, *measure_link_values(original, released)]
 
 
@@ -87,6 +87,13 @@ def compute_link_error(original: Graph, released: Graph) -> float:
     """
     difference = released.adjacency - original.adjacency
     return float(abs(difference).sum(dtype=np.float64)) / 2 / max(original.num_pairs, 1)
+
+
+def compute_ks(left: np.ndarray, right: np.ndarray) -> float:
+    """Kolmogorov–Smirnov distance of two distributions."""
+    from scipy import stats
+
+    return float(stats.ks_2samp(left, right, method="asymp").statistic)
 
 
 def compute_mmd(left: np.ndarray, right: np.ndarray, sigma: float) -> float:
@@ -117,11 +124,11 @@ def compute_statistics(graph: Graph, context: Context) -> Shape:
         "claw_count": (wedges * (degrees - 2) / 3).sum(),
         "average_clustering": clustering.mean(),
     }
-    statistics = {key: _exact(key, value) for key, value in exact.items()}
-    statistics["edge_entropy"] = _measure_entropy(degrees)
+    statistics = {key: measure_exact(key, value) for key, value in exact.items()}
+    statistics["edge_entropy"] = measure_entropy(degrees)
     _, component = csgraph.connected_components(adjacency, directed=False)
     sizes = np.bincount(component)
-    statistics["largest_component"] = _exact("largest_component", sizes.max())
+    statistics["largest_component"] = measure_exact("largest_component", sizes.max())
     members = np.flatnonzero(component == sizes.argmax())
     part = adjacency[members][:, members]
     for item in _measure_distances(part.indptr, part.indices, context):
@@ -153,11 +160,12 @@ def share_shape(graph: Graph, context: Context) -> Shape:
     )
 
 
-def _measure_entropy(degrees: np.ndarray) -> Measurement:
+def measure_entropy(degrees: np.ndarray) -> Measurement:
+    """edge_entropy by the degrees (n,)."""
     shares = degrees[degrees > 0] / max(degrees.sum(), 1)
     if len(degrees) < 2 or not len(shares):
         return Measurement("edge_entropy", None, reason="needs two nodes and a link")
-    return _exact("edge_entropy", -(shares * np.log(shares)).sum() / np.log(len(degrees)))
+    return measure_exact("edge_entropy", -(shares * np.log(shares)).sum() / np.log(len(degrees)))
 
 
 def _measure_distances(
@@ -183,7 +191,10 @@ def _measure_distances(
         context.progress.update(min(start + tile, count), count, "path lengths")
     means = totals / (n - 1)
     if count == n:
-        return [_exact("path_length", means.mean()), _exact("diameter", farthest.max())]
+        return [
+            measure_exact("path_length", means.mean()),
+            measure_exact("diameter", farthest.max()),
+        ]
     variance = float(means.var(ddof=1)) / count * (1 - count / n)
     limit = min(MAX_SEARCHES, max(EXACT_STEPS // (steps + n), 20))
     low, high = _bound_diameter(indptr, indices, int(farthest.max()), context, limit)
@@ -224,7 +235,8 @@ def _bound_diameter(
     return low, max(low, int(upper.max()))
 
 
-def _compute_relative_error(key: str, old: Measurement, new: Measurement) -> Measurement:
+def compute_relative_error(key: str, old: Measurement, new: Measurement) -> Measurement:
+    """mre_<key> of a statistic's values on the original and on the release."""
     metric = f"mre_{key}"
     if old.value is None or new.value is None:
         return Measurement(metric, None, reason=old.reason or new.reason)
@@ -235,11 +247,13 @@ def _compute_relative_error(key: str, old: Measurement, new: Measurement) -> Mea
     return Measurement(metric, error, variance, new.n)
 
 
-def _exact(metric: str, value: float) -> Measurement:
+def measure_exact(metric: str, value: float) -> Measurement:
+    """A value without sampling error."""
     return Measurement(metric, float(value))
 
 
-def _ratio(metric: str, count: int, total: int) -> Measurement:
+def measure_ratio(metric: str, count: int, total: int) -> Measurement:
+    """count / total, counted exactly; unknown where the original has no links."""
     if not total:
         return Measurement(metric, None, reason="the original has no links")
     return Measurement(metric, count / total, n=total)

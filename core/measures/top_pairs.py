@@ -41,12 +41,20 @@ class Candidates:
     weights  (k,) number of pairs that each represents
     truth    (k,) bool: withheld links
     total    number of candidate pairs
+    reason   why there are none
     """
 
     pairs: np.ndarray
     weights: np.ndarray
     truth: np.ndarray
     total: int
+    reason: str = ""
+
+    @staticmethod
+    def none(reason: str) -> Candidates:
+        """No candidates, for a reason that stands in place of the figures."""
+        empty = np.zeros(0)
+        return Candidates(np.empty((0, 2), np.int64), empty, empty.astype(bool), 0, reason)
 
 
 def draw_candidates(
@@ -112,7 +120,8 @@ def measure_top_pairs(scores: np.ndarray, candidates: Candidates) -> list[Measur
     for count in TOP:
         metric = f"precision_at_{count}"
         if candidates.total < count:
-            reason = f"the release leaves only {candidates.total} pairs unlinked"
+            few = f"the release leaves only {candidates.total} pairs unlinked"
+            reason = candidates.reason or few
             result.append(Measurement(metric, None, n=candidates.total, reason=reason))
             continue
         num_taken = np.clip(count - num_above, 0.0, size)

@@ -1,7 +1,8 @@
-"""Attacks on partitioned links: label propagation, and link heuristics for candidate pairs."""
+"""What attacks on partitioned links compute: propagated labels, and sums over common neighbours."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,65 +11,59 @@ import numpy as np
 from scipy import sparse
 
 from core.algorithms.kernels import sum_common_neighbors
-from core.arrays import divide_or_zero
-from core.partitioned.links import PartitionedLinks, run_on_partitions
+from core.partitioned.links import Inline, PartitionedLinks, run_on_partitions
+from core.progress import Progress
 
 
-def propagate_labels(
-    executor: Executor,
+def spread_labels(
     links: PartitionedLinks,
-    codes: np.ndarray,
+    codes: Sequence[np.ndarray],
     prior: np.ndarray,
     neighbor_share: float = 0.99,
     rounds: int = 100,
-) -> np.ndarray:
-    """(n, C) rows of class shares, as `class_propagation.propagate_labels`.
-
-    codes  (n,) known class or −1
-    prior  (C,) class shares
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> list[np.ndarray]:
+    """(n, C) rows of class shares for each set of known classes, as
+    `class_propagation.propagate_labels`, whose arguments these are.
 
     The values of two rounds are memory-mapped files, of which a job writes its nodes' rows.
     """
-    values = np.tile(np.asarray(prior, np.float64), (links.num_nodes, 1))
-    known = np.flatnonzero(codes >= 0)
-    values[known] = np.eye(len(prior))[codes[known]]
+    progress = progress or Progress()
+    executor = executor or Inline(progress)
+    width, known = len(prior), np.stack(codes, axis=1)
+    values = np.tile(np.asarray(prior, np.float64), (links.num_nodes, len(codes)))
+    _fix_known(values, known, width)
     with TemporaryDirectory(dir=links.folder) as name:
         scratch = Path(name)
-        np.save(scratch / "codes.npy", codes)
+        np.save(scratch / "codes.npy", known)
         values.tofile(scratch / "0")
         values.tofile(scratch / "1")
         del values
         for turn in range(rounds):
-            settings = (scratch, turn, prior, neighbor_share)
+            settings = (scratch, turn, prior, neighbor_share, len(codes))
             list(run_on_partitions(executor, _propagate_once, links, *settings))
-        return np.fromfile(scratch / str(rounds % 2)).reshape(links.num_nodes, len(prior))
+            progress.update(turn + 1, rounds, "label propagation")
+        shape = (links.num_nodes, len(codes) * width)
+        last = np.memmap(scratch / str(rounds % 2), np.float64, "r", shape=shape)
+        return [np.array(last[:, k : k + width]) for k in range(0, shape[1], width)]
 
 
-def score_pairs(
-    executor: Executor, links: PartitionedLinks, pairs: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Method key → (k,) float64 scores of the (k, 2) pairs.
+def sum_neighbors(executor: Executor, links: PartitionedLinks, pairs: np.ndarray) -> np.ndarray:
+    """(k, 3) float64 sums over the common neighbours z of (k, 2) pairs: their number,
+    Σ 1 / log d_z and Σ 1 / d_z.
 
     A job sums over the common neighbours of its own partition: the adjacency matrix is symmetric,
     so that its columns of the two ends hold them. Added up by partition, the scores may differ from
     those of one pass in their last digits.
     """
-    ends = np.asarray(links.degrees[pairs], np.float64)
     sums = np.zeros((len(pairs), 3))
     with TemporaryDirectory(dir=links.folder) as name:
         path = Path(name) / "pairs.npy"
         np.save(path, np.asarray(pairs, np.int64))
         for rows, part in run_on_partitions(executor, _sum_within, links, path):
             sums[rows] += part
-    common, log, inverse = sums.T
-    union = ends.sum(axis=1) - common
-    return {
-        "common_neighbors": common,
-        "adamic_adar": log,
-        "resource_allocation": inverse,
-        "jaccard": divide_or_zero(common, union),
-        "preferential_attachment": ends.prod(axis=1),
-    }
+    return sums
 
 
 def _propagate_once(
@@ -78,9 +73,10 @@ def _propagate_once(
     turn: int,
     prior: np.ndarray,
     neighbor_share: float,
+    sets: int,
 ) -> None:
     """One round of F ← a D⁻¹A F + (1−a) prior for a partition's rows, known rows fixed."""
-    shape = (links.num_nodes, len(prior))
+    shape = (links.num_nodes, sets * len(prior))
     before = np.memmap(scratch / str(turn % 2), np.float64, "r", shape=shape)
     partition = links.load_partition(number)
     degrees = np.diff(partition.indptr)
@@ -88,13 +84,20 @@ def _propagate_once(
     rows = (shares, partition.indices, partition.indptr)
     values = sparse.csr_array(rows, shape=(len(degrees), links.num_nodes)) @ np.asarray(before)
     values *= neighbor_share
-    values += np.where(degrees[:, None] > 0, (1.0 - neighbor_share) * prior, prior)
-    codes = np.load(scratch / "codes.npy", mmap_mode="r")[partition.nodes]
-    known = np.flatnonzero(codes >= 0)
-    values[known] = np.eye(len(prior))[codes[known]]
+    base = np.tile(np.asarray(prior, np.float64), sets)
+    values += np.where(degrees[:, None] > 0, (1.0 - neighbor_share) * base, base)
+    codes = np.load(scratch / "codes.npy", mmap_mode="r")
+    _fix_known(values, codes[partition.first : partition.first + len(degrees)], len(prior))
     with (scratch / str(1 - turn % 2)).open("r+b") as file:
-        file.seek(partition.first * len(prior) * values.itemsize)
+        file.seek(partition.first * values.shape[1] * values.itemsize)
         values.tofile(file)
+
+
+def _fix_known(values: np.ndarray, codes: np.ndarray, width: int) -> None:
+    """Set the rows of known classes (k, sets), −1 unknown, in values (k, sets · width)."""
+    for number, each in enumerate(codes.T):
+        rows = np.flatnonzero(each >= 0)
+        values[rows, number * width : (number + 1) * width] = np.eye(width)[each[rows]]
 
 
 def _sum_within(links: PartitionedLinks, number: int, path: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -8,19 +8,21 @@ Vectors with one value per node are held whole; links are not. Links have no wei
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
 
 from core.arrays import sort_distinct
-from core.errors import InputError
+from core.errors import InputError, UnsupportedError
+from core.progress import Progress
 
 Source = Callable[[], Iterator[np.ndarray]]
 """Picklable function that yields (k, 2) pairs of node numbers, the same on every call."""
@@ -30,6 +32,9 @@ PENDING = 16
 
 BLOCKS = 1 << 16
 """Ranges of nodes whose link ends are counted before partitions are chosen."""
+
+ONE_PROCESS = "needs all links in one process, and this graph is kept in partitions"
+"""Why a method does not run on partitioned links."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +79,30 @@ class Partition:
 class PartitionedLinks:
     """Undirected simple links between nodes 0 … n−1, in a folder.
 
-    bounds  p + 1 node numbers: partition k holds the nodes from bounds[k] to bounds[k + 1] − 1
-    owned   number of links i < j with i in each partition
+    bounds   p + 1 node numbers: partition k holds the nodes from bounds[k] to bounds[k + 1] − 1
+    owned    number of links i < j with i in each partition
+    digests  BLAKE2b of each partition, by which one that changed is found when it is read
+
+    Stands where a graph has its array of links: code that reads that array gets the reason why it
+    cannot (UnsupportedError).
     """
 
     folder: Path
     num_nodes: int
     bounds: tuple[int, ...]
     owned: tuple[int, ...]
+    digests: tuple[str, ...] = ()
+
+    def refuse(self, *_: object, **__: object) -> NoReturn:
+        """Raise UnsupportedError: somebody asks for all links."""
+        raise UnsupportedError("this computation", ONE_PROCESS)
+
+    __len__ = __iter__ = __getitem__ = __array__ = refuse
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if not name.startswith("_") and name != "nbytes" and hasattr(np.ndarray, name):
+            self.refuse()
+        raise AttributeError(name)
 
     @property
     def num_partitions(self) -> int:
@@ -104,15 +125,49 @@ class PartitionedLinks:
         """Partition of each node."""
         return np.searchsorted(self.bounds, nodes, side="right") - 1
 
+    def check(self) -> None:
+        """Raise InputError if a partition is missing or not as it was written."""
+        for number in range(self.num_partitions):
+            self.load_partition(number)
+
     def load_partition(self, number: int) -> Partition:
-        """Read one partition."""
+        """Read one partition; raises InputError if it is not as it was written."""
+        from pyarrow import ArrowInvalid
+
+        try:
+            return self._read_partition(number)
+        except (OSError, ArrowInvalid):
+            what = f"stored links, partition {number}"
+            remedy = "load the graph again, or resume the audit"
+            raise InputError(what, "must be as they were written", remedy=remedy) from None
+
+    def _read_partition(self, number: int) -> Partition:
         from pyarrow import parquet
 
         with parquet.ParquetFile(_find_file(self.folder, number)) as file:
             lists = file.read(use_threads=False).column("neighbors").combine_chunks()
         indptr = lists.offsets.to_numpy().astype(np.int64)
         indices = lists.values.to_numpy()
+        if self.digests and _compute_digest(indptr, indices) != self.digests[number]:
+            raise OSError("another content")
         return Partition(self.bounds[number], self.num_nodes, indptr, indices)
+
+
+class Inline(Executor):
+    """Runs each job at once, in this process: what a cell of an audit computes partitions with.
+
+    progress  is asked before each job, and may end the run
+    """
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self._progress = progress or Progress()
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """The function's result; raises what it raises."""
+        self._progress.check()
+        future: Future[Any] = Future()
+        future.set_result(function(*args, **kwargs))
+        return future
 
 
 def run_jobs(
@@ -175,10 +230,10 @@ def write_links(
     list(run_jobs(executor, _sort_chunks, tasks))
     ranges = zip(range(len(bounds)), bounds[:-1], bounds[1:], strict=False)
     built = run_jobs(executor, _merge_chunks, ((folder, num_nodes, *each) for each in ranges))
-    degrees, owned = zip(*built, strict=True)
+    degrees, owned, digests = zip(*built, strict=True)
     shutil.rmtree(chunks)
     np.save(folder / "degrees.npy", np.concatenate(degrees))
-    return PartitionedLinks(folder, num_nodes, bounds, owned)
+    return PartitionedLinks(folder, num_nodes, bounds, owned, digests)
 
 
 def _count_ends(source: Source, num_nodes: int, width: int) -> np.ndarray:
@@ -201,8 +256,8 @@ def _sort_chunks(source: Source, folder: Path, num_nodes: int) -> None:
 
 def _merge_chunks(
     folder: Path, num_nodes: int, number: int, first: int, stop: int
-) -> tuple[np.ndarray, int]:
-    """Write a partition; returns its nodes' degrees and the number of links it owns."""
+) -> tuple[np.ndarray, int, str]:
+    """Write a partition; returns its nodes' degrees, the number of links it owns, its digest."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -225,7 +280,15 @@ def _merge_chunks(
         compression="lz4",
         use_dictionary=False,
     )
-    return np.diff(indptr), int((sources < targets).sum())
+    owned = int((sources < targets).sum())
+    return np.diff(indptr), owned, _compute_digest(indptr, targets.astype(np.int32))
+
+
+def _compute_digest(indptr: np.ndarray, indices: np.ndarray) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for array in (indptr.astype("<i8"), indices.astype("<i4")):
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def _check_nodes(pairs: np.ndarray, num_nodes: int) -> None:
@@ -235,3 +298,36 @@ def _check_nodes(pairs: np.ndarray, num_nodes: int) -> None:
 
 def _find_file(folder: Path, number: int) -> Path:
     return folder / f"links-{number:05}.parquet"
+
+
+def reach_nodes(links: PartitionedLinks, start: int, count: int) -> np.ndarray:
+    """Up to `count` nodes around one, breadth first; ascending. A partition is read at a time."""
+    reached, last = {start: None}, np.array([start])
+    while len(last) and len(reached) < count:
+        found = [near for _, near in _list_neighbors(links, last)]
+        last = np.array(
+            [n for n in dict.fromkeys(np.concatenate(found).tolist()) if n not in reached]
+        )
+        last = last[: count - len(reached)]
+        reached |= dict.fromkeys(last.tolist())
+    return np.sort(list(reached))
+
+
+def select_links(links: PartitionedLinks, nodes: np.ndarray) -> np.ndarray:
+    """(k, 2) links i < j among a few nodes, sorted."""
+    pairs = [np.empty((0, 2), np.int64)]
+    for node, near in _list_neighbors(links, nodes):
+        others = near[(near > node) & np.isin(near, nodes)]
+        pairs.append(np.stack([np.full_like(others, node), others], axis=1))
+    found = np.concatenate(pairs)
+    return found[np.lexsort(found.T[::-1])]
+
+
+def _list_neighbors(links: PartitionedLinks, nodes: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Each node with its neighbours (int64), partition by partition."""
+    places = links.locate_nodes(nodes)
+    for number in np.unique(places).tolist():
+        partition = links.load_partition(number)
+        for node in nodes[places == number].tolist():
+            first, stop = partition.indptr[node - partition.first : node - partition.first + 2]
+            yield node, partition.indices[first:stop].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Measures of partitioned links: anonymity by degrees, clustering, membership of pairs."""
+"""Measures of partitioned links: fingerprints by degrees, clustering, membership of pairs."""
 
 from __future__ import annotations
 
@@ -6,27 +6,26 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from core.algorithms.fingerprints import compute_class_sizes, mix_neighbor_degrees
+from core.algorithms.fingerprints import Depth, mix_neighbor_degrees
 from core.arrays import is_among
+from core.errors import UnsupportedError
 from core.measures.intervals import wilson_interval
-from core.partitioned.links import PartitionedLinks, run_jobs, run_on_partitions
-from core.results import AnonymitySets, Estimate
+from core.partitioned.links import ONE_PROCESS, PartitionedLinks, run_jobs, run_on_partitions
+from core.results import Estimate
 from core.seeding import Seed
 
 WEDGES = 100_000
 """Default number of sampled wedges: an interval of at most ± 0.0031."""
 
 
-def find_degree_sets(links: PartitionedLinks) -> AnonymitySets:
-    """Anonymity set of each node whose degree is known."""
-    degrees = links.degrees
-    return AnonymitySets(np.bincount(degrees)[degrees], np.ones(links.num_nodes, bool))
-
-
-def find_neighbor_degree_sets(executor: Executor, links: PartitionedLinks) -> AnonymitySets:
-    """Anonymity set of each node whose degree and neighbours' degrees are known (Hay et al.)."""
-    fingerprints = np.concatenate(list(run_on_partitions(executor, _mix_partition, links)))
-    return AnonymitySets(compute_class_sizes(fingerprints), np.ones(links.num_nodes, bool))
+def compute_fingerprints(executor: Executor, links: PartitionedLinks, depth: Depth) -> np.ndarray:
+    """(n, 2) uint64 by which nodes are known who are known by their number of links (`degree`), or
+    by it and those of their neighbours (`neighbor_degrees`); comparable between graphs."""
+    if depth == "degree":
+        return np.stack([links.degrees, links.degrees], axis=1).astype(np.uint64)
+    if depth != "neighbor_degrees":
+        raise UnsupportedError(f"fingerprints '{depth}'", ONE_PROCESS)
+    return np.concatenate(list(run_on_partitions(executor, _mix_partition, links)))
 
 
 def estimate_clustering(

@@ -20,6 +20,8 @@ from core.findings.people_map import (
 )
 from core.findings.profile import compute_degree_counts
 from core.findings.uses import describe_uses
+from core.partitioned.graph import PartitionedGraph
+from core.partitioned.links import ONE_PROCESS
 from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.data import MIN_CELL, ReportData
@@ -42,8 +44,6 @@ def build_graph(data: ReportData) -> list[Block]:
     """Section on the graph under audit."""
     graph, spec = data.graph, data.view.spec
     degrees = graph.degrees
-    num_components, labels = connected_components(graph.adjacency, directed=False)
-    largest = int(np.bincount(labels).max())
     data_count = round_count if data.is_external else int  # exact ratios would tell the counts
     num_nodes, num_links = data_count(graph.num_nodes), data_count(graph.num_edges)
     pairs = num_nodes * (num_nodes - 1) / 2
@@ -65,10 +65,7 @@ def build_graph(data: ReportData) -> list[Block]:
             f"at most {degrees.max():,}",
         ),
         ("Nodes without a link", data.count(int((degrees == 0).sum()))),
-        (
-            "Components",
-            f"{data.count(num_components)}; the largest has {data.count(largest)} nodes",
-        ),
+        ("Components", _describe_components(data)),
         ("Features", f"{len(graph.feature_names):,}" if graph.features is not None else "none"),
     ]
     if graph.modes is not None:
@@ -96,6 +93,14 @@ def build_graph(data: ReportData) -> list[Block]:
     if not data.is_external:  # what is left out is not named outside
         result.append(_build_uses(data))
     return result
+
+
+def _describe_components(data: ReportData) -> str:
+    if isinstance(data.graph, PartitionedGraph):
+        return f"not counted: this {ONE_PROCESS}"
+    num_components, labels = connected_components(data.graph.adjacency, directed=False)
+    largest = int(np.bincount(labels).max())
+    return f"{data.count(num_components)}; the largest has {data.count(largest)} nodes"
 
 
 def _build_uses(data: ReportData) -> Block:
@@ -159,6 +164,8 @@ def _build_classes(data: ReportData, attribute: Attribute, role: str) -> Block:
 def _build_picture(data: ReportData) -> list[Block]:
     """Omitted in the external edition: positions reveal links."""
     graph = data.graph
+    if isinstance(graph, PartitionedGraph):
+        return []
     if data.is_external or not 1 < graph.num_nodes <= MAX_PEOPLE or not graph.num_edges:
         return []
     layout = data.layout

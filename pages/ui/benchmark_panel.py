@@ -28,8 +28,11 @@ CAVEAT = (
 def show_benchmark() -> None:
     """Choice of a similar graph, and risk and cost of each defense on it."""
     profile = page.find_profile()
+    if profile.counts is None:
+        st.caption("Similar graphs are found by clustering, which links in partitions lack.")
+        return
     summary = load_shipped()
-    shape = profile.num_nodes, profile.num_edges, profile.average_clustering
+    shape = profile.num_nodes, profile.num_edges, profile.counts.average_clustering
     left, right = st.columns(2)
     shapes = {name: format_shape(rows) for name, rows in summary.groupby("graph")}
     graph = left.selectbox(

@@ -15,10 +15,10 @@ import streamlit as st
 from core.audit.results.export import describe_audit, make_file_name
 from core.audit.results.view import AuditView
 from core.data.keyed_pseudonyms import KeyedPseudonyms
-from core.data.writers import write_release
 from core.findings.channels import describe_channels
 from core.findings.uses import describe_uses
 from core.findings.verdict import Verdict
+from core.partitioned.writing import write_release
 from core.release import Release
 from core.report import ReportOptions, format_dpia, render_preview, write_report
 from core.seeding import Seed

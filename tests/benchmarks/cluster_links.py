@@ -25,10 +25,11 @@ from typing import Any
 
 import numpy as np
 
+from core.algorithms.fingerprints import Depth, compute_class_sizes
 from core.audit.jobs.engine import Engine
 from core.context import Context
 from core.partitioned import attacks, measures, releases
-from core.partitioned.links import choose_bounds, write_links
+from core.partitioned.links import PartitionedLinks, choose_bounds, write_links
 from core.seeding import Seed
 from tests.benchmarks.finite import print_finite
 
@@ -123,12 +124,12 @@ def run_steps(clock: Clock, num_links: int, folder: Path) -> None:
     flip = FALSE_LINKS * links.num_links / links.num_pairs
     epsilon, context = math.log((1 - flip) / flip), Context(SEED)
     steps: dict[str, Callable[[], Any]] = {
-        "degree sets": lambda: measures.find_degree_sets(links),
-        "neighbour degrees": lambda: measures.find_neighbor_degree_sets(executor, links),
-        "label propagation": lambda: attacks.propagate_labels(
-            executor, links, codes, prior, rounds=ROUNDS
+        "degree sets": lambda: find_sizes(executor, links, "degree"),
+        "neighbour degrees": lambda: find_sizes(executor, links, "neighbor_degrees"),
+        "label propagation": lambda: attacks.spread_labels(
+            links, [codes], prior, rounds=ROUNDS, executor=executor
         ),
-        "heuristics": lambda: attacks.score_pairs(executor, links, pairs),
+        "heuristics": lambda: attacks.sum_neighbors(executor, links, pairs),
         "clustering": lambda: measures.estimate_clustering(executor, links, SEED, measures.WEDGES),
         "random deletion": lambda: releases.delete_at_random(
             executor, links, folder / "deletion", 0.3, SEED
@@ -141,11 +142,16 @@ def run_steps(clock: Clock, num_links: int, folder: Path) -> None:
     degrees, clustering = found["degree sets"], found["clustering"]
     print(
         f"{links.num_links:,} distinct links, {num_nodes:,} nodes, {links.num_partitions} "
-        f"partitions; unique by degree {(degrees.sizes == 1).mean():.5f}, by neighbours' degrees "
-        f"{(found['neighbour degrees'].sizes == 1).mean():.4f}, clustering "
+        f"partitions; unique by degree {(degrees == 1).mean():.5f}, by neighbours' degrees "
+        f"{(found['neighbour degrees'] == 1).mean():.4f}, clustering "
         f"{clustering:.4f}, EdgeRand at ε = {epsilon:.1f}",
         flush=True,
     )
+
+
+def find_sizes(executor: Any, links: PartitionedLinks, depth: Depth) -> np.ndarray:
+    """Number of nodes that each node is like."""
+    return compute_class_sizes(measures.compute_fingerprints(executor, links, depth))
 
 
 def print_rows(num_links: int, workers: int, rows: dict[str, Row]) -> None:

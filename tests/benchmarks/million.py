@@ -111,7 +111,7 @@ def measure(path: Path) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{profile.num_nodes:,} nodes, {profile.num_edges:,} links")
     print(f"load {read - start:.1f} CPU s, profile {end - read:.1f} CPU s, peak {peak:,.0f} MB")
-    print(f"hash {loaded.graph.content_hash[:16]}, triangles {profile.num_triangles:,}")
+    print(f"hash {loaded.graph.content_hash[:16]}, triangles {profile.counts.num_triangles:,}")
 
 
 def audit(path: Path, home: Path) -> None:

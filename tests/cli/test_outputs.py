@@ -46,7 +46,6 @@ COMMANDS: dict[str, list[str]] = {
         *MORE,
         *name_release("external", ".csv", ".nodes.csv"),
     ],
-    "audit-large links.csv --out out": ["out/audit.json"],
     "benchmark audit --graphs links.csv --out out": [
         f"out/{name}"
         for name in (*(f"results.{e}" for e in ("json", "csv", "parquet")), "summary.csv")
@@ -88,8 +87,6 @@ def place(tmp_path, audit_home, monkeypatch):
         "core.cli.audit.build_spec",
         "core.cli.judge.build_judge_spec",
         "core.cli.search.build_spec",
-        "core.cli.large._audit",
-        "core.cli.large._open_executor",
         "core.cli.benchmark.load_graph",
         "core.cli.advise.load_input",
         "core.cli.publish.load_input",
@@ -198,7 +195,6 @@ def test_an_input_is_refused_whatever_leads_to_it(place, line, file, link):
         "benchmark out/results.json --out out",
         "judge karate links.csv --ids map:out/audit.json --out out",
         "audit --spec out/audit.json --out out",
-        "audit-large out --out out",
     ],
 )
 def test_inputs_by_their_own_path(place, line):

@@ -8,23 +8,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csgraph
 
 from core.algorithms import class_propagation
-from core.algorithms.fingerprints import compute_class_sizes, compute_fingerprints
+from core.algorithms.fingerprints import Depth, compute_class_sizes, compute_fingerprints
 from core.algorithms.triangles import compute_triangles
-from core.attacks.link.adamic_adar import AdamicAdar
-from core.attacks.link.common_neighbors import CommonNeighbors
 from core.attacks.link.heuristics import compute_neighbor_sums
-from core.attacks.link.jaccard import Jaccard
-from core.attacks.link.preferential_attachment import PreferentialAttachment
-from core.attacks.link.resource_allocation import ResourceAllocation
 from core.audit.jobs.engine import Engine
 from core.context import Context
 from core.defenses.edge_rand import EdgeRand
-from core.errors import InputError, ResourceError
+from core.errors import InputError, ResourceError, UnsupportedError
 from core.graph import Graph
 from core.partitioned import attacks, measures, releases
-from core.partitioned.links import PartitionedLinks, choose_bounds, run_on_partitions, write_links
+from core.partitioned.links import (
+    Inline,
+    PartitionedLinks,
+    choose_bounds,
+    reach_nodes,
+    run_on_partitions,
+    select_links,
+    write_links,
+)
 from core.seeding import Seed
 from core.threats import Threats
 
@@ -119,41 +123,31 @@ def test_a_node_out_of_range_is_refused(executor, tmp_path):
 
 
 def test_label_propagation_equals_that_of_one_process(links, graph, executor):
-    codes = np.random.default_rng(2).integers(-1, 3, graph.num_nodes)
+    codes = list(np.random.default_rng(2).integers(-1, 3, (2, graph.num_nodes)))
     prior = np.array([0.5, 0.3, 0.2])
     for rounds in (0, 1, 12):
-        found = attacks.propagate_labels(executor, links, codes, prior, 0.9, rounds)
-        (wanted,) = class_propagation.propagate_labels(graph, [codes], prior, 0.9, rounds)
+        found = attacks.spread_labels(links, codes, prior, 0.9, rounds, executor=executor)
+        wanted = class_propagation.propagate_labels(graph, codes, prior, 0.9, rounds)
         assert np.allclose(found, wanted, rtol=1e-13, atol=0)
 
 
-def test_heuristics_equal_those_of_one_process(links, graph, executor):
+def test_sums_over_neighbours_equal_those_of_one_process(links, graph, executor):
     pairs = np.stack(np.triu_indices(graph.num_nodes, 1), axis=1)
     pairs = np.random.default_rng(3).permuted(pairs, axis=1)
     sums = compute_neighbor_sums(graph, pairs, Context(SEED))
-    ends = graph.strengths[pairs]
-    union = ends.sum(axis=1) - sums.overlap
-    wanted = {
-        CommonNeighbors: sums.count,
-        AdamicAdar: sums.log,
-        ResourceAllocation: sums.inverse,
-        Jaccard: sums.overlap / np.maximum(union, 1),
-        PreferentialAttachment: ends.prod(axis=1),
-    }
-    found = attacks.score_pairs(executor, links, pairs)
-    assert set(found) == {attack.info.key for attack in wanted}
-    for attack, scores in wanted.items():
-        assert np.allclose(found[attack.info.key], scores, rtol=1e-13, atol=0), attack
+    found = attacks.sum_neighbors(executor, links, pairs)
+    wanted = np.stack([sums.count, sums.log, sums.inverse], axis=1)
+    assert np.allclose(found, wanted, rtol=1e-13, atol=0)
 
 
 def test_measures_equal_those_of_one_process(links, graph, executor):
-    for depth, sets in (
-        ("degree", measures.find_degree_sets(links)),
-        ("neighbor_degrees", measures.find_neighbor_degree_sets(executor, links)),
-    ):
+    depths: list[Depth] = ["degree", "neighbor_degrees"]
+    for depth in depths:
+        found = measures.compute_fingerprints(executor, links, depth)
         wanted = compute_class_sizes(compute_fingerprints(graph, depth))
-        assert np.array_equal(sets.sizes, wanted)
-        assert sets.contains.all()
+        assert np.array_equal(compute_class_sizes(found), wanted)
+    with pytest.raises(UnsupportedError, match="one process"):
+        measures.compute_fingerprints(executor, links, "ego")
     wedges = (graph.degrees * (graph.degrees - 1) // 2).sum()
     clustering = compute_triangles(graph.edges, graph.num_nodes).sum() / wedges
     estimate = measures.estimate_clustering(executor, links, SEED, 20_000)
@@ -173,7 +167,8 @@ def test_a_graph_without_links(executor, tmp_path):
     links = store(executor, tmp_path / "links", Graph.from_pairs(np.empty((0, 2)), 6), 3)
     assert links.num_links == 0
     assert measures.estimate_clustering(executor, links, SEED, 100).value == 0.0
-    assert measures.find_neighbor_degree_sets(executor, links).sizes.tolist() == [6] * 6
+    found = measures.compute_fingerprints(executor, links, "neighbor_degrees")
+    assert compute_class_sizes(found).tolist() == [6] * 6
     released = releases.delete_at_random(executor, links, tmp_path / "released", 0.5, SEED)
     assert released.num_links == 0
 
@@ -237,9 +232,11 @@ def test_a_job_reads_one_partition_at_most(graph, executor, tmp_path):
     pairs = graph.edges[:50]
     codes = np.zeros(graph.num_nodes, np.int64)
     jobs = {
-        "labels": lambda: attacks.propagate_labels(executor, links, codes, np.ones(1), rounds=2),
-        "scores": lambda: attacks.score_pairs(executor, links, pairs),
-        "neighbours": lambda: measures.find_neighbor_degree_sets(executor, links),
+        "labels": lambda: attacks.spread_labels(
+            links, [codes], np.ones(1), rounds=2, executor=executor
+        ),
+        "scores": lambda: attacks.sum_neighbors(executor, links, pairs),
+        "neighbours": lambda: measures.compute_fingerprints(executor, links, "neighbor_degrees"),
         "clustering": lambda: measures.estimate_clustering(executor, links, SEED, 20_000),
         "deletion": lambda: releases.delete_at_random(executor, links, tmp_path / "a", 0.3, SEED),
         "edge_rand": lambda: releases.publish_edge_rand(
@@ -276,7 +273,36 @@ def compute_all(executor: Executor, graph: Graph, folder: Path) -> list[np.ndarr
     codes, prior = np.arange(80) % 3 - 1, np.array([0.5, 0.5])
     return [
         released.degrees,
-        attacks.propagate_labels(executor, released, codes, prior, rounds=5),
-        *attacks.score_pairs(executor, released, graph.edges).values(),
-        measures.find_neighbor_degree_sets(executor, released).sizes,
+        *attacks.spread_labels(released, [codes], prior, rounds=5, executor=executor),
+        attacks.sum_neighbors(executor, released, graph.edges),
+        measures.compute_fingerprints(executor, released, "neighbor_degrees"),
     ]
+
+
+def test_a_partition_that_changed_is_found(graph, tmp_path):
+    links = store(Inline(), tmp_path / "links", graph, 2)
+    store(Inline(), tmp_path / "other", graph.select_edges(graph.edges[:, 0] > 1), 2)
+    (path,) = (tmp_path / "other").glob("links-00000*")
+    path.replace(tmp_path / "links" / path.name)
+    with pytest.raises(InputError, match="must be as they were written"):
+        links.load_partition(0)
+
+
+def test_whoever_asks_for_all_links_is_told_why_not(graph, tmp_path):
+    links = store(Inline(), tmp_path / "links", graph, 2)
+    for ask in (len, np.asarray, list, lambda x: x[:1], lambda x: x.T, lambda x: x.ravel()):
+        with pytest.raises(UnsupportedError, match="needs all links in one process"):
+            ask(links)
+
+
+def test_a_few_nodes_with_their_links_are_those_of_the_graph(graph, tmp_path):
+    links = store(Inline(), tmp_path / "links", graph, 7)
+    start = int(graph.degrees.argmax())
+    for count in (1, 5, 30, 1000):
+        nodes = reach_nodes(links, start, count)
+        inside = np.isin(graph.edges, nodes).all(axis=1)
+        assert start in nodes
+        assert np.array_equal(select_links(links, nodes), graph.edges[inside])
+        assert csgraph.connected_components(graph.adjacency[nodes][:, nodes])[0] == 1
+    near = reach_nodes(links, start, 1 + int(graph.degrees[start]))
+    assert near.tolist() == sorted({start, *graph.adjacency[[start]].indices.tolist()})

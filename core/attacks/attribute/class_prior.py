@@ -26,6 +26,7 @@ class ClassPrior(AttributeAttack):
         is_blind=True,
     )
     reads_links: ClassVar[bool] = False
+    partitioned: ClassVar[bool] = True
 
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context

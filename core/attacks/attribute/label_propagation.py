@@ -12,6 +12,8 @@ from core.attribute import MISSING
 from core.context import Context
 from core.methods import AttributeAttack, MethodInfo, UnitInterval
 from core.models.tuning import compute_log_loss, draw_folds, hold_out
+from core.partitioned.attacks import spread_labels
+from core.partitioned.graph import PartitionedGraph
 from core.progress import PartProgress
 from core.release import Release
 from core.results import ClassProbabilities
@@ -47,6 +49,7 @@ class LabelPropagation(AttributeAttack):
         version=3,
     )
     holds_out = True
+    partitioned: ClassVar[bool] = True
     neighbor_share: UnitInterval = Field(
         0.99, description="Weight of the neighbours' values; the rest is the class prior."
     )
@@ -91,8 +94,11 @@ class LabelPropagation(AttributeAttack):
         spread = []
         for number, part in enumerate(parts):
             progress = PartProgress(context.progress, number, len(parts))
-            share, rounds = self.neighbor_share, self.rounds
-            spread += propagate_labels(release.graph, part, prior, share, rounds, progress)
+            share, rounds, graph = self.neighbor_share, self.rounds, release.graph
+            if isinstance(graph, PartitionedGraph):
+                spread += spread_labels(graph.links, part, prior, share, rounds, progress)
+            else:
+                spread += propagate_labels(graph, part, prior, share, rounds, progress)
         return spread
 
 

@@ -12,6 +12,7 @@ from core.methods import MethodInfo
 class Degree(CountedAttack):
     """Anonymity sets of people with equally many links."""
 
+    partitioned: ClassVar[bool] = True
     depth: ClassVar[Depth] = "degree"
     info: ClassVar[MethodInfo] = MethodInfo(
         key="degree",

@@ -12,6 +12,9 @@ from core.algorithms.neighbourhood_features import compute_neighbourhood_feature
 from core.context import Context
 from core.graph import Graph
 from core.methods import IdentityAttack, UnitInterval
+from core.partitioned.graph import PartitionedGraph
+from core.partitioned.links import Inline
+from core.partitioned.measures import compute_fingerprints
 from core.release import Release
 from core.results import AnonymitySets
 from core.threats import IdentityThreat
@@ -24,7 +27,13 @@ class FingerprintAttack(IdentityAttack):
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> AnonymitySets:
         context.progress.update(0, 1, "fingerprints")
-        known, published = compute_joint_fingerprints([threat.original, release.graph], self.depth)
+        graphs = [threat.original, release.graph]
+        if isinstance(release.graph, PartitionedGraph):
+            inline = Inline(context.progress)
+            found = [compute_fingerprints(inline, g.links, self.depth) for g in graphs]  # type: ignore[attr-defined]
+        else:
+            found = compute_joint_fingerprints(graphs, self.depth)
+        known, published = found
         sizes = count_matches(known, published)
         return AnonymitySets(sizes, (known == published).all(axis=1))
 
@@ -42,6 +51,10 @@ class CountedAttack(FingerprintAttack):
         description="0: knows every count exactly. Else each is off by up to this share, and "
         "everybody within it is taken into account.",
     )
+
+    @property
+    def reads_partitions(self) -> bool:
+        return self.partitioned and self.error == 0
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> AnonymitySets:
         from scipy.spatial import cKDTree

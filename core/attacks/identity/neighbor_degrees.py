@@ -12,6 +12,7 @@ from core.methods import MethodInfo
 class NeighborDegrees(CountedAttack):
     """Anonymity sets by own and sorted neighbours' degrees."""
 
+    partitioned: ClassVar[bool] = True
     depth: ClassVar[Depth] = "neighbor_degrees"
     info: ClassVar[MethodInfo] = MethodInfo(
         key="neighbor_degrees",

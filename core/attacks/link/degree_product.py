@@ -24,6 +24,7 @@ class DegreeProduct(LinkAttack):
         group="baseline attackers",
         is_baseline=True,
     )
+    partitioned: ClassVar[bool] = True
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         degrees = release.graph.degrees.astype(np.float64)

@@ -13,6 +13,9 @@ from core.arrays import hash_array
 from core.context import Context
 from core.graph import Graph
 from core.methods import LinkAttack
+from core.partitioned.attacks import sum_neighbors
+from core.partitioned.graph import PartitionedGraph
+from core.partitioned.links import Inline
 from core.release import Release
 from core.results import PairScores
 from core.threats import LinkThreat
@@ -50,6 +53,9 @@ def share_neighbor_sums(graph: Graph, pairs: np.ndarray, context: Context) -> Ne
 
 def compute_neighbor_sums(graph: Graph, pairs: np.ndarray, context: Context) -> NeighborSums:
     """The sums of (k, 2) `pairs`, tile by tile; O(Σ min(d_i, d_j) log d) time, no n×n array."""
+    if isinstance(graph, PartitionedGraph):
+        found = sum_neighbors(Inline(context.progress), graph.links, pairs)
+        return NeighborSums(*found[:, [0, 1, 2, 0]].T)  # without weights all overlap is the count
     matrix = graph.adjacency
     expected = np.maximum(graph.strengths, 2.0)
     factors = np.stack([np.ones_like(expected), 1 / np.log(expected), 1 / expected], axis=1)
@@ -69,6 +75,7 @@ class NeighborSumAttack(LinkAttack):
 
     column: ClassVar[str]
     is_local: ClassVar[bool] = True
+    partitioned: ClassVar[bool] = True
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         sums = share_neighbor_sums(release.graph, threat.pairs, context)

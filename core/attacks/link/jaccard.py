@@ -27,6 +27,7 @@ class Jaccard(LinkAttack):
         group="heuristics",
     )
     is_local: ClassVar[bool] = True
+    partitioned: ClassVar[bool] = True
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
         sums = share_neighbor_sums(release.graph, threat.pairs, context)

@@ -21,6 +21,7 @@ class PreferentialAttachment(LinkAttack):
         source="Barabási and Albert, Emergence of scaling in random networks, Science 286, 1999",
         group="heuristics",
     )
+    partitioned: ClassVar[bool] = True
     equal_unweighted: ClassVar[str] = "degree_product"
     """Key of the baseline attacker that it equals where links have no weights."""
 

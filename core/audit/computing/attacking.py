@@ -12,6 +12,7 @@ from core.attacks.base_predictions import keep_arrays
 from core.audit.asked.knowledge import ADAPTIVE, Composition, Joint, Shadow
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.scenarios import Scenario, Threat
+from core.audit.computing.partitions import explain_method
 from core.context import Context
 from core.data.control import (
     make_control_attribute_threat,
@@ -21,6 +22,8 @@ from core.data.control import (
 from core.errors import check_support
 from core.graph import Graph
 from core.methods import AttributeAttack, Defense, IdentityAttack, LinkAttack, Method
+from core.partitioned.graph import PartitionedGraph
+from core.partitioned.links import ONE_PROCESS
 from core.release import Release
 from core.results import AnonymitySets, Measurement, PairScores
 from core.threats import LinkThreat, ReleasedThreat, Threats
@@ -38,6 +41,7 @@ def attack_release(
     attack: Method, scenario: Scenario, release: Release, threats: Threats, context: Context
 ) -> Attacked:
     """Run the scenario; raises UnsupportedError if the attack does not apply."""
+    check_support(attack.label, explain_method(attack, release.graph, scenario) or None)
     return _RUNNERS[scenario.threat](attack, scenario, release, threats, context)
 
 
@@ -96,7 +100,7 @@ def _score_with_more(
     Attacks that train are called once for all pairs; instant ones twice, so that scores of the
     threat's own pairs stay bit-identical.
     """
-    from core.measures.top_pairs import choose_limit, draw_candidates, measure_top_pairs
+    from core.measures.top_pairs import Candidates, choose_limit, draw_candidates, measure_top_pairs
 
     threat, none = threats.link, np.empty((0, 2), np.int64)
     assert threat is not None
@@ -108,7 +112,9 @@ def _score_with_more(
     limit, rng = choose_limit(attack.info.cost), context.rng("top_pairs")
     if attack.is_slow:
         more, limit = more[:SLOW_PAIRS], SLOW_PAIRS
-    candidates = draw_candidates(graph, threat, limit, attack.is_local, rng, held_back)
+    candidates = Candidates.none(ONE_PROCESS)
+    if not isinstance(graph, PartitionedGraph):  # near pairs are found in the whole graph
+        candidates = draw_candidates(graph, threat, limit, attack.is_local, rng, held_back)
     asked = np.concatenate([more, candidates.pairs, control])
     if attack.info.cost != "instant":
         whole = score(replace(threat, absent=np.concatenate([threat.absent, asked])))

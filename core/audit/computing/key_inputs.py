@@ -14,8 +14,10 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from core.audit.asked.declared import EVERY, CellGroup, Declaration
+from core.audit.computing.partitions import VERSION
 from core.audit.computing.prepared import PreparedAudit, list_seen
 from core.data.generalized_cells import list_incomparable
+from core.partitioned.graph import PartitionedGraph
 
 Inputs = dict[str, Any]
 
@@ -61,7 +63,8 @@ def _read_changed(part: BaseModel, name: str, field: FieldInfo) -> Inputs:
 def _read_graph(audit: PreparedAudit) -> Inputs:
     """The graph as published, and the attributes that are published beside its features."""
     seen = list_seen(audit.spec.disclosure, audit.graph)
-    return {"graph": audit.graph.content_hash, **({"seen": list(seen)} if seen else {})}
+    divided = {"partitions": VERSION} if isinstance(audit.graph, PartitionedGraph) else {}
+    return {"graph": audit.graph.content_hash, **({"seen": list(seen)} if seen else {}), **divided}
 
 
 def _read_links(audit: PreparedAudit) -> Inputs:

@@ -15,6 +15,8 @@ from scipy.sparse.csgraph import connected_components
 from core.arrays import pair_codes
 from core.data.packing import Arrays
 from core.graph import Graph
+from core.partitioned.graph import PartitionedGraph
+from core.partitioned.links import reach_nodes, select_links
 
 NUM_SAMPLED = 60
 
@@ -63,6 +65,11 @@ def choose_sample(before: Graph, num_nodes: int = NUM_SAMPLED) -> np.ndarray:
     degrees = before.degrees
     if not before.num_edges:
         return np.arange(min(num_nodes, before.num_nodes))
+    if isinstance(before, PartitionedGraph):  # of any component: nobody knows the largest
+        linked = np.flatnonzero(degrees >= 2)
+        linked = linked if len(linked) else np.flatnonzero(degrees)
+        start = int(linked[np.argsort(degrees[linked], kind="stable")[len(linked) // 2]])
+        return reach_nodes(before.links, start, num_nodes)
     # of a symmetric matrix the same as undirected, without a copy of its transpose
     parts = connected_components(before.adjacency, connection="strong")[1]
     inside = parts == np.bincount(parts).argmax()
@@ -89,6 +96,8 @@ def compute_link_changes(
     inside[np.asarray(nodes, int)] = True
 
     def select(graph: Graph) -> np.ndarray:
+        if isinstance(graph, PartitionedGraph):
+            return select_links(graph.links, np.asarray(nodes, int))
         return np.asarray(graph.edges[inside[graph.edges].all(axis=1)])
 
     old, new = select(before), select(after)

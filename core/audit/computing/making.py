@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from core.audit.computing.partitions import explain_method
 from core.context import Context
 from core.data.link_release import carry_link_columns, refuse_link_columns, strip_link_columns
 from core.errors import check_support
@@ -18,6 +19,7 @@ def make_release(defense: Defense, threats: Threats, context: Context) -> Releas
     Raises UnsupportedError if the defense does not apply, or must not publish columns of links.
     """
     visible = threats.visible
+    check_support(defense.label, explain_method(defense, visible) or None)
     is_private = defense.info.group != EMPIRICAL_GROUP
     check_support(defense.label, refuse_link_columns(visible, is_private, defense.keeps_nodes))
     threats = replace(threats, visible=strip_link_columns(visible))

@@ -8,12 +8,16 @@ import numpy as np
 
 from core.algorithms import ghratio
 from core.algorithms.communities import find_communities
+from core.audit.computing.partitions import explain_part
 from core.context import Context
+from core.errors import check_support
 from core.graph import Graph
 from core.measures.pair_profile import measure_pair_profile
 from core.measures.queries import measure_queries
 from core.measures.structure import measure_ghratios, measure_structure
 from core.measures.utility import describe_excess, measure_utility
+from core.partitioned import structure
+from core.partitioned.graph import PartitionedGraph
 from core.registry import find_method
 from core.release import ORIGINAL, Release
 from core.results import Measurement
@@ -27,6 +31,7 @@ Measure = Callable[[Release, Threats, Context], Measured]
 
 def measure_release(part: str, release: Release, threats: Threats, context: Context) -> Measured:
     """Compute one of `MEASURES`, separately so that a slow one delays no other."""
+    check_support(part, explain_part(part, release.graph) or None)
     return MEASURES[part](release, threats, context)
 
 
@@ -48,7 +53,10 @@ def _measure_homophily(release: Release, threats: Threats, context: Context) -> 
 
 
 def _measure_structure(release: Release, threats: Threats, context: Context) -> Measured:
-    return measure_structure(threats.visible, release.graph, context), {}
+    before, after = threats.visible, release.graph
+    if isinstance(before, PartitionedGraph) and isinstance(after, PartitionedGraph):
+        return structure.measure_structure(before.links, after.links, context), {}
+    return measure_structure(before, after, context), {}
 
 
 def _measure_queries(release: Release, threats: Threats, context: Context) -> Measured:

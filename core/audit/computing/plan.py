@@ -24,8 +24,10 @@ from core.audit.asked.scenarios import ListedScenario, Scenario, list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.cell import Cell, CellKind, list_members
 from core.audit.computing.key_inputs import READ_COLUMNS, Inputs, list_key_inputs
+from core.audit.computing.partitions import explain_method, explain_part
 from core.audit.computing.prepared import PreparedAudit
 from core.audit.computing.threat_sampling import check_columns, draw_repeat
+from core.graph import Graph
 from core.methods import Method
 from core.release import ORIGINAL
 
@@ -64,11 +66,11 @@ def list_cells(audit: PreparedAudit) -> list[Cell]:
     inputs, scenarios = list_key_inputs(audit), list_scenarios(spec)
     ranked: list[_Ranked] = []
     for repeat in range(spec.num_repeats):
-        release = _Target(ORIGINAL, 0, repeat, None, "")
+        release = _Target(ORIGINAL, 0, repeat, None, "", audit.graph)
         ranked += _plan_attacks(spec, scenarios, inputs, release)
         ranked += _plan_measures(spec, inputs, release)
         for number, choice in enumerate(spec.defenses, 1):
-            made, release = _plan_release(choice, number, inputs, repeat)
+            made, release = _plan_release(choice, number, inputs, repeat, audit.graph)
             ranked += [made, *_plan_attacks(spec, scenarios, inputs, release)]
             ranked += _plan_measures(spec, inputs, release)
     return [cell for _, cell in sorted(ranked, key=lambda pair: pair[0])]
@@ -102,6 +104,7 @@ class _Target:
     """A release of one repeat, its defense, and the key of its publish cell.
 
     number  of the release in the spec, from 1; the original is 0
+    graph   the audited one, which says what runs
     """
 
     release: str
@@ -109,6 +112,7 @@ class _Target:
     repeat: int
     defense: Method | None
     upstream: str
+    graph: Graph
 
     @property
     def is_data_independent(self) -> bool:
@@ -128,14 +132,15 @@ class _Target:
 
 
 def _plan_release(
-    choice: MethodChoice, number: int, inputs: _Inputs, repeat: int
+    choice: MethodChoice, number: int, inputs: _Inputs, repeat: int, graph: Graph
 ) -> tuple[_Ranked, _Target]:
     defense, release = choice.make("defense"), choice.id
     key = _compute_key("publish", release, release, repeat, defense, inputs["release"])
     text, uses_gpu = choice.model_dump_json(), defense.info.uses_gpu
-    cell = Cell(key, "publish", release, release, repeat, text, uses_gpu=uses_gpu)
+    skip = explain_method(defense, graph)
+    cell = Cell(key, "publish", release, release, repeat, text, uses_gpu=uses_gpu, skip=skip)
     place = (1, 0, repeat, 0, _COST_RANK[defense.info.cost])
-    return (place, cell), _Target(release, number, repeat, defense, key)
+    return (place, cell), _Target(release, number, repeat, defense, key, graph)
 
 
 def _plan_attacks(
@@ -155,6 +160,7 @@ def _plan_attacks(
         elif scenario.runs_defense and defense is not None:
             uses_gpu |= defense.info.uses_gpu
         skip = _find_skip_reason(spec, attack, scenario)
+        skip = skip or explain_method(attack, target.graph, scenario)
         if known == ADAPTIVE and target.is_data_independent:
             skip = "no attacker gains by the defense: the release is independent of the links"
         cell = Cell(
@@ -185,6 +191,7 @@ def _plan_measures(spec: AuditSpec, inputs: _Inputs, target: _Target) -> Iterato
             name,
             target.repeat,
             upstream=target.upstream,
+            skip=explain_part(name, target.graph),
             after=keys.get(part.after, ""),
         )
         yield target.rank(part.cost, -1), cell

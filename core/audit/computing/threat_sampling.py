@@ -17,6 +17,7 @@ from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.scenarios import Scenario
 from core.audit.asked.spec import AuditSpec
 from core.audit.asked.spec_parts import DisclosureSpec, ThreatSpec
+from core.audit.computing.partitions import check_options, draw_identities, observe
 from core.audit.computing.prepared import PreparedAudit, list_published
 from core.data.control import (
     draw_control,
@@ -30,6 +31,7 @@ from core.data.release_columns import Rule
 from core.data.second_graph import draw_identity_threat
 from core.data.splits import Spread, draw_attribute_threat, draw_threats, withhold_links
 from core.graph import Graph
+from core.partitioned.graph import PartitionedGraph
 from core.seeding import Seed
 from core.threats import AttributeThreat, Control, Threats
 
@@ -41,6 +43,8 @@ def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
     """Threats of one repeat: a fresh split from the audit's root seed."""
     spec, graph = audit.spec, audit.graph
     seed = Seed(spec.root_seed).child("repeat", repeat)
+    if isinstance(graph, PartitionedGraph):
+        return _draw_partitioned(spec, graph, seed)
     control, own, members = _set_control_apart(spec, graph, seed)
     threats = draw_secrets(own, members, seed, own.test_links, own.held_back_links)
     if control is not None:
@@ -70,6 +74,24 @@ def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
         shown = usual if published is None else published
         shown = [name for name in shown if name in threats.visible.attributes]
     return replace(threats, identity=replace(identity, columns=tuple(shown)))
+
+
+def _draw_partitioned(spec: AuditSpec, graph: PartitionedGraph, seed: Seed) -> Threats:
+    check_options(spec)
+    visible, link = observe(graph, spec.threats, seed)
+    threats = draw_threats(
+        visible,
+        seed,
+        spec.threats.private,
+        spec.disclosure.utility,
+        spec.threats.known,
+        utility_train=spec.disclosure.utility_train,
+        known_nodes=find_known(spec, visible),
+    )
+    threats = replace(threats, link=link)
+    if spec.threats.identity is not None:
+        threats = replace(threats, identity=draw_identities(visible))
+    return threats
 
 
 def know_coarser(second: Graph, disclosure: DisclosureSpec) -> Graph:
@@ -135,6 +157,8 @@ def draw_secrets(
 def draw_visible(audit: PreparedAudit, repeat: int) -> Graph:
     """`visible` of `draw_repeat`, without drawing the rest."""
     seed = Seed(audit.spec.root_seed).child("repeat", repeat)
+    if isinstance(audit.graph, PartitionedGraph):
+        return observe(audit.graph, audit.spec.threats, seed)[0]
     control, spec, visible = _set_control_apart(audit.spec, audit.graph, seed)
     threats = spec.threats
     if threats.has_links:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import sys
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -33,6 +34,7 @@ from core.audit.store.database import Store, open_store
 from core.audit.store.describe import (
     CellResult,
     count_changes,
+    find_links,
     pack_release,
     to_json,
     unpack_release,
@@ -78,6 +80,8 @@ class Outcome:
     result: CellResult
     arrays: files.Arrays
     curves: dict[str, list[tuple[float, float]]] | None = None
+    links: Path | None = None
+    """Folder of a release's links in partitions, which is removed when it is stored."""
 
 
 def execute_cell(job: Job) -> State:
@@ -119,8 +123,10 @@ def compute_and_store(store: Store, job: Job) -> State:
             outcome, device, note = _share_result(store, cell)
         else:
             outcome, device, note = _compute_with_retries(job, store, progress)
-        save = partial(files.save_cell, store.home, cell.key, outcome.arrays)
+        save = partial(files.save_cell, store.home, cell.key, outcome.arrays, outcome.links)
         keep_trying(save, store.notify, progress.check)
+        if outcome.links is not None:
+            shutil.rmtree(outcome.links)
         return {
             "note": note,
             "device": device.title,
@@ -171,7 +177,8 @@ def _publish(cell: Cell, threats: Threats, context: Context) -> Outcome:
     facts = {**count_changes(threats.visible, release.graph), **release.facts}
     record, arrays = pack_release(replace(release, facts=facts), threats.visible)
     arrays |= LinkSample.draw(threats.visible, release.graph).pack()
-    return Outcome(CellResult(release=record), arrays, release.curves or None)
+    links = find_links(release)
+    return Outcome(CellResult(release=record), arrays, release.curves or None, links)
 
 
 def _share_result(store: Store, cell: Cell) -> tuple[Outcome, Device, str]:
@@ -237,7 +244,9 @@ def _load_release(store: Store, cell: Cell, threats: Threats) -> Release:
     assert row is not None
     record = CellResult.restore(row.result).release
     assert record is not None
-    return unpack_release(record, files.load_cell(store.home, cell.upstream), threats.visible)
+    arrays = files.load_cell(store.home, cell.upstream)
+    links = files.cell_folder(store.home, cell.upstream) / files.LINKS
+    return unpack_release(record, arrays, threats.visible, links)
 
 
 @lru_cache(maxsize=4)

@@ -11,11 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+import shutil
 import threading
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel
@@ -52,10 +54,13 @@ class JobContext:
     audit_id: str | None
     progress: Progress
 
-    def save_arrays(self, arrays: files.Arrays) -> None:
-        """Store arrays under the job's key."""
-        save = partial(files.save_cell, self.store.home, self.key, arrays)
+    def save_arrays(self, arrays: files.Arrays, links: Path | None = None) -> None:
+        """Store arrays under the job's key, and the folder of a release in partitions, which is
+        removed from where it is."""
+        save = partial(files.save_cell, self.store.home, self.key, arrays, links)
         keep_trying(save, self.store.notify, self.progress.check)
+        if links is not None:
+            shutil.rmtree(links)
 
 
 class JobProgress(StoredProgress):

@@ -25,7 +25,13 @@ from core.audit.results.view import PublishProgress
 from core.audit.store import files
 from core.audit.store.accounts import LOCAL
 from core.audit.store.database import Store
-from core.audit.store.describe import ReleaseRecord, count_changes, pack_release, unpack_release
+from core.audit.store.describe import (
+    ReleaseRecord,
+    count_changes,
+    find_links,
+    pack_release,
+    unpack_release,
+)
 from core.audit.store.ledger import enter_release
 from core.audit.store.schema import JobRow, LedgerRow
 from core.audit.store.states import ACTIVE, State
@@ -85,7 +91,8 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
         run = self.get(key)
         arrays = files.load_cell(self._store.home, key)
         graph = self._store.load_graph(run.spec.graph_hash)
-        return unpack_release(ReleaseRecord.restore(run.description), arrays, graph)
+        links = files.cell_folder(self._store.home, key) / files.LINKS
+        return unpack_release(ReleaseRecord.restore(run.description), arrays, graph, links)
 
     def sweep(self) -> None:
         """Delete expired runs."""
@@ -106,7 +113,7 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
         provenance = enter_publishing(job.store, graph, request, release, job.key, *people)
         # What a defense learned of the original's links stays with nobody.
         record, arrays = pack_release(replace(release, link_scores=None), graph)
-        job.save_arrays(arrays)
+        job.save_arrays(arrays, find_links(release))
         return {"release": record.describe(), "provenance": provenance}
 
     @classmethod

@@ -19,8 +19,10 @@ from core.audit.results.node_risks import NodeRisks, Pair
 from core.audit.results.view import CONTROL_COLUMNS, RESULT_COLUMNS, AuditView, ReleaseSummary
 from core.audit.store.describe import to_json
 from core.audit.store.states import State
-from core.data.writers import DEFAULT_FORMATS, list_release_files, locate_provenance, write_release
+from core.data.writers import DEFAULT_FORMATS, list_release_files, locate_provenance
 from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
+from core.partitioned.graph import PartitionedGraph
+from core.partitioned.writing import write_release
 from core.records import format_record, hash_files
 from core.release import ORIGINAL, Release
 from core.results import RELEASE
@@ -203,11 +205,14 @@ def write_releases(view: AuditView, folder: Path) -> None:
             "repeat": repeat,
             "purpose": "made for an audit, with withheld links left out; not for publishing",
         }
+        stem = make_file_name(summary.id)
+        if isinstance(release.graph, PartitionedGraph):
+            write_release(release, folder, stem, provenance, _CSV)
+            continue
         columns, formats = list_published(view.spec.disclosure, release.graph), _CSV
         if columns is not None:
             there = release.graph.columns
             columns, formats = tuple(name for name in columns if name in there), DEFAULT_FORMATS
-        stem = make_file_name(summary.id)
         write_release(release, folder, stem, provenance, formats, columns=columns)
 
 

@@ -28,6 +28,7 @@ from core.audit.store.states import State
 from core.audit.store.trail import find_break
 from core.errors import AuditError, InputError
 from core.home import open_private
+from core.partitioned.graph import PartitionedGraph
 
 DATABASE = "audit.db"
 
@@ -96,7 +97,9 @@ def _check_graphs(store: Store) -> Iterator[Finding]:
         rows = connection.execute(sa.select(GraphRow.hash, GraphRow.name)).all()
     for row in rows:
         try:
-            files.load_graph(store.home, row.hash)
+            graph = files.load_graph(store.home, row.hash)
+            if isinstance(graph, PartitionedGraph):
+                graph.links.check()
         except AuditError:
             what = f"{row.name} ({row.hash[:12]}) is missing or damaged"
             yield Finding("graph", what, "load its file again")
@@ -138,8 +141,9 @@ def _check_orphans(store: Store, repair: bool) -> Iterator[Finding]:
     flags = sorted(store.home.glob("flags/*"))
     with store.read() as connection:  # after the files: each has its row before it is written
         keys = set(connection.scalars(sa.select(JobRow.key)))
-        hashes = {f"{name}.npz" for name in connection.scalars(sa.select(GraphRow.hash))}
-        known = keys | hashes | set(connection.scalars(sa.select(AuditRow.id)))
+        graphs = set(connection.scalars(sa.select(GraphRow.hash)))
+        hashes = {f"{name}.npz" for name in graphs}  # and the folder of one in partitions
+        known = keys | graphs | hashes | set(connection.scalars(sa.select(AuditRow.id)))
     for path in [*found, *flags]:
         is_temporary = path.name.startswith(".")
         if path.name in known or (is_temporary and _is_fresh(path)):

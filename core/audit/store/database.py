@@ -315,7 +315,7 @@ class Store:
             connection.execute(sa.delete(GraphRow).where(GraphRow.hash.in_(unneeded)))
         self._delete_files(orphans)
         for graph_hash in unneeded:
-            files.graph_path(self.home, graph_hash).unlink(missing_ok=True)
+            files.delete_graph(self.home, graph_hash)
         files.clear_flag(self.home, audit_id)
         return unneeded
 

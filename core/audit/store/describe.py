@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from core.arrays import is_among
 from core.audit.store import files
 from core.graph import Graph
+from core.partitioned.graph import PartitionedGraph
 from core.release import Guarantee, Release
 from core.results import Measurement
 
@@ -60,15 +62,29 @@ class ReleaseRecord:
 
 
 def pack_release(release: Release, visible: Graph) -> tuple[ReleaseRecord, files.Arrays]:
-    """A release as a record and arrays: its links, and its nodes if a defense changed them."""
+    """A release as a record and arrays: its links, and its nodes if a defense changed them.
+
+    Of links in partitions the arrays are their division; `find_links` says where they are.
+    """
     arrays = files.pack_release(release.graph, visible, release.link_scores)
     return ReleaseRecord.of(release), arrays
 
 
-def unpack_release(record: ReleaseRecord, arrays: files.Arrays, visible: Graph) -> Release:
-    """Inverse of `pack_release`, given the graph that was defended."""
+def find_links(release: Release) -> Path | None:
+    """Folder of a release whose links are in partitions, to be stored with it; or None."""
+    graph = release.graph
+    return graph.links.folder if isinstance(graph, PartitionedGraph) else None
+
+
+def unpack_release(
+    record: ReleaseRecord, arrays: files.Arrays, visible: Graph, links: Path | None = None
+) -> Release:
+    """Inverse of `pack_release`, given the graph that was defended.
+
+    links  folder of the release's links, if they are in partitions
+    """
     return Release(
-        files.unpack_release(arrays, visible),
+        files.unpack_release(arrays, visible, links),
         record.defense,
         record.config,
         record.guarantee,
@@ -78,7 +94,12 @@ def unpack_release(record: ReleaseRecord, arrays: files.Arrays, visible: Graph) 
 
 def count_changes(before: Graph, after: Graph) -> dict[str, float]:
     """links_kept, links_removed, links_added, counted by comparing the graphs."""
-    kept = int(is_among(after.edge_codes, before.edge_codes).sum())
+    if isinstance(before, PartitionedGraph) and isinstance(after, PartitionedGraph):
+        from core.partitioned.structure import count_kept
+
+        kept = count_kept(before.links, after.links)
+    else:
+        kept = int(is_among(after.edge_codes, before.edge_codes).sum())
     return {
         "links_kept": float(kept),
         "links_removed": float(before.num_edges - kept),

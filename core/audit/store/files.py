@@ -1,7 +1,10 @@
 """Arrays on disk: graphs, releases and cell results, as npz without pickle.
 
 AUDIT_HOME/graphs/<hash>.npz           loaded graphs
-AUDIT_HOME/cells/<key[:2]>/<key>/      arrays.npz of a finished cell or job
+AUDIT_HOME/graphs/<hash>/              links of a graph that keeps them in partitions, and what its
+                                       audits withhold of them
+AUDIT_HOME/cells/<key[:2]>/<key>/      arrays.npz of a finished cell or job; links/ of a release in
+                                       partitions
 AUDIT_HOME/flags/<key>                 exists while an audit or job is to be cancelled
 """
 
@@ -28,9 +31,21 @@ from core.data.packing import Arrays as Arrays
 from core.data.packing import pack_graph, pack_links, pack_nodes, unpack_graph, unpack_link_table
 from core.errors import InputError
 from core.graph import Graph
+from core.partitioned.graph import (
+    PartitionedGraph,
+    copy_links,
+    holds_partitions,
+    pack_division,
+    pack_partitions,
+    unpack_division,
+    unpack_partitions,
+)
 
 FOLDERS = ("graphs", "cells", "flags", "damaged")
 """Folders of AUDIT_HOME; the last holds damaged files that were set aside."""
+
+LINKS = "links"
+"""Folder of the partitions of a graph or of a cell's release."""
 
 ARRAYS, CHECKSUM = "arrays.npz", "blake2b"
 """Files of a finished cell. The second has the hash of the first and, on a second line, where its
@@ -55,6 +70,11 @@ class DamagedError(InputError):
 def graph_path(home: Path, graph_hash: str) -> Path:
     """Path of the graph with this content hash."""
     return home / "graphs" / f"{graph_hash}.npz"
+
+
+def links_folder(home: Path, graph_hash: str) -> Path:
+    """Folder of the partitions of the graph with this content hash."""
+    return home / "graphs" / graph_hash / LINKS
 
 
 def cell_folder(home: Path, key: str) -> Path:
@@ -84,8 +104,14 @@ def save_graph(home: Path, graph: Graph) -> str:
     path = graph_path(home, graph.content_hash)
     if not _is_sound_zip(path):  # a damaged one is written again
         path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(graph, PartitionedGraph):
+            folder, arrays = links_folder(home, graph.content_hash), pack_partitions(graph)
+            shutil.rmtree(folder, ignore_errors=True)
+            copy_links(graph.links.folder, folder)
+        else:
+            arrays = pack_graph(graph)
         with _replacing(path) as temporary:
-            write_npz(temporary, pack_graph(graph))
+            write_npz(temporary, arrays)
     return graph.content_hash
 
 
@@ -98,7 +124,11 @@ def load_graph(home: Path, graph_hash: str) -> Graph:
         arrays = read_npz(path)
         for array in arrays.values():
             array.flags.writeable = False  # nobody else holds it, so that the graph copies nothing
-        graph = unpack_graph(arrays)
+        graph = (
+            unpack_partitions(arrays, links_folder(home, graph_hash))
+            if holds_partitions(arrays)
+            else unpack_graph(arrays)
+        )
         is_same = graph.content_hash == graph_hash
     except (OSError, ValueError, KeyError, IndexError, TypeError, EOFError, zipfile.BadZipFile):
         is_same = False
@@ -109,11 +139,19 @@ def load_graph(home: Path, graph_hash: str) -> Graph:
     return graph
 
 
+def delete_graph(home: Path, graph_hash: str) -> None:
+    """Remove a graph and what is kept beside it."""
+    graph_path(home, graph_hash).unlink(missing_ok=True)
+    shutil.rmtree(links_folder(home, graph_hash).parent, ignore_errors=True)
+
+
 def pack_release(graph: Graph, visible: Graph, link_scores: np.ndarray | None = None) -> Arrays:
     """Links of a released graph, and its node data only if a defense changed them.
 
     link_scores  (m,) learned score of each link of `visible`, if any
     """
+    if isinstance(graph, PartitionedGraph):
+        return pack_division(graph.links)
     nodes, before = pack_nodes(graph), pack_nodes(visible)
     same = nodes.keys() == before.keys() and all(
         np.array_equal(nodes[name], before[name]) for name in nodes
@@ -122,8 +160,17 @@ def pack_release(graph: Graph, visible: Graph, link_scores: np.ndarray | None = 
     return {**pack_links(graph), **learned, **({} if same else nodes)}
 
 
-def unpack_release(arrays: Arrays, visible: Graph) -> Graph:
-    """Released graph: the visible graph's nodes with the stored links."""
+def load_release(home: Path, key: str, visible: Graph) -> Graph:
+    """Released graph of a cell or job."""
+    return unpack_release(load_cell(home, key), visible, cell_folder(home, key) / LINKS)
+
+
+def unpack_release(arrays: Arrays, visible: Graph, links: Path | None = None) -> Graph:
+    """Released graph: the visible graph's nodes with the stored links, which are in the folder
+    `links` if those of the visible graph are in partitions."""
+    if isinstance(visible, PartitionedGraph):
+        assert links is not None
+        return visible.with_links(unpack_division(arrays, links))
     if "node_ids" in arrays:
         return unpack_graph(arrays)
     return replace(
@@ -134,10 +181,12 @@ def unpack_release(arrays: Arrays, visible: Graph) -> Graph:
     )
 
 
-def save_cell(home: Path, key: str, arrays: Arrays) -> None:
-    """Write a cell's arrays atomically and durably."""
+def save_cell(home: Path, key: str, arrays: Arrays, links: Path | None = None) -> None:
+    """Write a cell's arrays, and its links in partitions if it has any, atomically and durably."""
 
     def write(folder: Path) -> None:
+        if links is not None:
+            copy_links(links, folder / LINKS)
         write_npz(folder / ARRAYS, arrays)
         with (folder / ARRAYS).open("rb") as file:
             _write(folder / CHECKSUM, _describe_arrays(file))

@@ -23,6 +23,7 @@ from core.audit.store.schema import LedgerRow, LineageRow
 from core.data.lineage import GraphSketch, Overlap, Part, normalize_id, sketch_graph
 from core.errors import InputError
 from core.graph import Graph
+from core.partitioned.graph import PartitionedGraph
 from core.privacy.ledger import Budget, Entry, Total, check_budget, compute_totals
 from core.release import Release
 
@@ -245,6 +246,10 @@ def _compute_chance(mine: GraphSketch, other: GraphSketch, overlap: Overlap) -> 
 
 
 def _describe_sketch(graph: Graph) -> dict[str, Any]:
+    if isinstance(graph, PartitionedGraph):
+        from core.partitioned.sketch import sketch_partitions
+
+        return {"is_named": False, **sketch_partitions(graph).to_json()}
     is_named = not all(normalize_id(node).isdecimal() for node in graph.node_ids)
     return {"is_named": is_named, **sketch_graph(graph).to_json()}
 
