@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +27,7 @@ NAMES = ("z", "a", "m", "b", "k", "c", "q", "d")
 """Neither sorted, nor by size; one has nobody, more than there are colours."""
 CODES = np.repeat([6, 0, 7, 2, 3, 4, 5], [11, 3, 7, 9, 2, 5, 3])
 COLUMN = Attribute("private", CODES, NAMES)
-GRAPH = replace(two_communities(), attributes={**two_communities().attributes, "private": COLUMN})
+GRAPH = two_communities().with_attributes({"private": COLUMN})
 FIGURES = Path(__file__).parents[2] / "core" / "figures"
 
 
