@@ -94,13 +94,13 @@ def test_the_surest_difference_is_told_not_the_largest():
 
 
 def test_an_even_release_is_rarely_called_uneven():
-    """1,000 releases that remove each link with the same chance: at most 5 in 100, and noise."""
+    """300 releases that remove each link with the same chance: at most 5 in 100, and noise."""
     rng, told = np.random.default_rng(3), 0
-    for _ in range(1_000):
+    for _ in range(300):
         parts = {}
         for by in ("class", "community"):
             sizes = {"within a": 400, "between": 90}
             rows = {kind: (size, rng.binomial(size, 0.3), 0) for kind, size in sizes.items()}
             parts[by] = make_table(rows)
         told += "evenly" not in describe_link_changes(parts, "X")
-    assert 15 <= told <= 65
+    assert 3 <= told <= 25
