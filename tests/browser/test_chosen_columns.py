@@ -14,7 +14,7 @@ from core.data.columns import MAX_FLAGS
 from core.data.synthetic import generate_social
 from tests.browser import driver
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.nightly]
 
 COLUMNS = ["mature", "partner"]
 NUM_PEOPLE = 200

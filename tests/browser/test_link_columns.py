@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 from tests.browser import driver
 from tests.oracles.graphs import two_communities
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.nightly]
 
 COLUMNS = ("weight", "at", "kind", "direction")
 LIMIT_MS = 300_000
