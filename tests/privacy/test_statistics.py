@@ -54,6 +54,17 @@ def test_any_other_links_of_one_node_change_a_table_by_at_most_its_sensitivity(d
     assert (before.values <= before.bounds).all()
 
 
+def test_sensitivity_of_mixing_counts_is_that_of_the_class_whose_node_changes_most():
+    column = Attribute("side", np.array([0, 1, 1, 1, 1, 1]), ("few", "many"))
+    none = Graph.from_pairs(np.empty((0, 2), np.int64), num_nodes=6)
+    linked = none.with_edges(np.array([[5, 0], [5, 1], [5, 2], [5, 3], [5, 4]]))
+    before, after = (count_mixing(graph, 3, column) for graph in (none, linked))
+    assert np.abs(after.values - before.values).sum() == 4  # three of its own and one of the few
+    assert before.sensitivity == 4
+    alone = none.with_edges(np.array([[0, other] for other in range(1, 6)]))
+    assert count_mixing(alone, 3, column).values.sum() == 3
+
+
 def list_truth(graph, column):
     """Every count by NetworkX or a plain loop, under the names that the table has."""
     network = graph.to_networkx()
