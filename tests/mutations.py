@@ -113,7 +113,7 @@ def run_mutation(mutation: Mutation, scratch: Path) -> str:
             return f"killed after {LIMIT_S} s"
     finally:
         path.write_text(text, encoding="utf-8")
-    # Other codes mean that no test ran, such as a selection without tests.
+    # Other codes mean that no test ran, such as a selection without tests or of skipped ones.
     return {RAN: "survived", RAN + 1: "killed"}.get(process.exitcode, f"error {process.exitcode}")
 
 
@@ -127,6 +127,13 @@ def _run_tests(tests: list[str], scratch: Path) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
         os.dup2(nothing, number)
+    passed: list[str] = []
+
+    class Count:
+        def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+            if report.when == "call" and report.passed:
+                passed.append(report.nodeid)
+
     # Plugins that a library has imported are not rewritten, and pytest warns of it.
     options = [
         "-q",
@@ -136,7 +143,8 @@ def _run_tests(tests: list[str], scratch: Path) -> None:
         "-W",
         "ignore::pytest.PytestAssertRewriteWarning",
     ]
-    sys.exit(RAN + pytest.main([*options, *tests]))
+    code = pytest.main([*options, *tests], plugins=[Count()])
+    sys.exit(RAN + (code or (0 if passed else pytest.ExitCode.NO_TESTS_COLLECTED)))
 
 
 def main() -> int:
@@ -164,6 +172,8 @@ def main() -> int:
             free.put(scratch)
 
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.workers) as threads:
+        if (shared := ROOT.parent / "shared").is_dir():  # beside the copies as beside the project
+            (Path(folder) / "shared").symlink_to(shared)
         for number in range(options.workers):
             free.put(_copy(Path(folder) / str(number), is_compiled=len(chosen) > 1))
         for mutation, outcome in zip(chosen, threads.map(run, chosen), strict=True):

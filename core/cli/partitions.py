@@ -33,7 +33,7 @@ NOT_READ = ("source", "target", "weight", "time", "kind", "merge", "graph_id")
 """Options of files of links that partitions do not have."""
 
 
-def find_large(path: Path, is_wanted: bool = False) -> tuple[list[Source], int, int] | None:
+def find_large(path: Path) -> tuple[list[Source], int, int] | None:
     """Sources of links to be kept in partitions, with the numbers of nodes and rows; else None.
 
     Links have two node numbers in a row, and are more than AUDIT_MAX_LINKS, or in a folder of such
@@ -43,18 +43,15 @@ def find_large(path: Path, is_wanted: bool = False) -> tuple[list[Source], int, 
     from core.partitioned.reading import count_sources, list_sources
 
     try:
-        if path.is_dir():
-            is_wanted = not _succeeds(lambda: find_dataset(path))
-            if not is_wanted:
-                return None
-        elif not _may_exceed(path):
+        is_folder = path.is_dir()
+        if _succeeds(lambda: find_dataset(path)) if is_folder else not _may_exceed(path):
             return None
         sources = list_sources(path.absolute())
         with open_pool(_count_bytes(path)) as executor:
             num_nodes, num_rows = count_sources(executor, sources)
     except (InputError, OSError):
         return None  # no such links: whoever reads other files says what they lack
-    return (sources, num_nodes, num_rows) if is_wanted or num_rows > find_limit() else None
+    return (sources, num_nodes, num_rows) if is_folder or num_rows > find_limit() else None
 
 
 def find_limit() -> int:
@@ -105,6 +102,11 @@ def load_partitions(
     notify(
         f"{int((graph.degrees > 0).sum())} nodes with links, {links.num_links} links in "
         f"{links.num_partitions} partitions; directions, duplicates and self-loops dropped"
+    )
+    notify(
+        "not read, and in no release: further columns of the links, such as weights and times, and "
+        "columns of the nodes but the private and utility ones. AUDIT_MAX_LINKS above "
+        f"{num_rows:,} holds the links in one process, which reads them and runs every attack"
     )
     uses = [ColumnUse("links", "first column", "source", "id")]
     uses.append(ColumnUse("links", "second column", "target", "id"))

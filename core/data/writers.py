@@ -83,34 +83,45 @@ def write_release(
         graph = sort_nodes(graph) if pseudonyms is None else pseudonyms.rename_nodes(graph)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    path = locate_provenance(folder, stem)
     table = _tabulate_features(graph)
     for name in formats:
         _, write = _WRITERS[name]
         write(graph if name in ("npz", "pt") else table, *list_release_files(folder, stem, (name,)))
     paths = list_release_files(folder, stem, formats)
-    record = {
-        **provenance,
-        "release": {
-            "defense": release.defense,
-            "config": release.public_config,
-            "guarantee": {**asdict(release.guarantee), "label": release.guarantee.label},
-            "facts": release.facts,
-            "num_nodes": graph.num_nodes,
-            "num_edges": graph.num_edges,
-            "attributes": list(graph.attributes),
-            "num_features": len(graph.feature_names),
-            "is_pseudonymous": pseudonyms is not None,
-            "content_hash": graph.content_hash,
-        },
-    }
+    told = describe_written(release, graph, list(graph.attributes), pseudonyms is not None)
+    told |= {"num_features": len(graph.feature_names), "content_hash": graph.content_hash}
     if isinstance(pseudonyms, KeyedPseudonyms):
-        record["release"]["pseudonym_domain"] = pseudonyms.domain
+        told["pseudonym_domain"] = pseudonyms.domain
     if graph.link_table is not None:
-        record["release"]["link_columns"] = list(graph.link_table.columns)
+        told["link_columns"] = list(graph.link_table.columns)
+    return [*paths, write_provenance(folder, stem, {**provenance, "release": told}, paths)]
+
+
+def describe_written(
+    release: Release, graph: Graph, attributes: list[str], is_pseudonymous: bool
+) -> dict[str, Any]:
+    """What the provenance tells of a release that is written as `graph`, with these columns."""
+    return {
+        "defense": release.defense,
+        "config": release.public_config,
+        "guarantee": {**asdict(release.guarantee), "label": release.guarantee.label},
+        "facts": release.facts,
+        "num_nodes": graph.num_nodes,
+        "num_edges": graph.num_edges,
+        "attributes": attributes,
+        "num_features": 0,
+        "is_pseudonymous": is_pseudonymous,
+    }
+
+
+def write_provenance(
+    folder: Path, stem: str, record: Mapping[str, Any], paths: Sequence[Path]
+) -> Path:
+    """Write a release's provenance, with the hashes of its files; returns its path."""
+    path = locate_provenance(folder, stem)
     text = format_record(record, hash_files(folder, paths), indent=2, sort_keys=True, default=str)
     path.write_text(text, encoding="utf-8")
-    return [*paths, path]
+    return path
 
 
 def list_release_files(folder: Path, stem: str, formats: Sequence[str]) -> list[Path]:

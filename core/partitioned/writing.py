@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -15,11 +14,15 @@ import numpy as np
 from core.data import writers
 from core.data.keyed_pseudonyms import KeyedPseudonyms
 from core.data.text_input import escape_cell
-from core.data.writers import DEFAULT_FORMATS, list_release_files, locate_provenance
+from core.data.writers import (
+    DEFAULT_FORMATS,
+    describe_written,
+    list_release_files,
+    write_provenance,
+)
 from core.errors import UnsupportedError
 from core.partitioned.graph import PartitionedGraph
 from core.partitioned.links import ONE_PROCESS, Inline, write_links
-from core.records import format_record, hash_files
 from core.release import Release
 from core.seeding import Seed
 
@@ -35,34 +38,27 @@ def write_release(
     stem: str,
     provenance: Mapping[str, Any],
     formats: Sequence[str] = DEFAULT_FORMATS,
-    *,
-    attributes: Sequence[str] = (),
-    columns: Sequence[str] | None = None,
-    pseudonyms: Seed | KeyedPseudonyms | None = None,
+    **options: Any,
 ) -> list[Path]:
     """`core.data.writers.write_release`, which writes graphs in one process; of links in partitions
     the same tables and provenance, in those of the formats that are FORMATS.
 
-    Raises UnsupportedError if none of them is, and for keyed pseudonyms.
+    options  `attributes`, `columns` and `pseudonyms`, as there
+
+    Raises UnsupportedError if none of the formats is, and for keyed pseudonyms.
     """
     if not isinstance(release.graph, PartitionedGraph):
-        return writers.write_release(
-            release,
-            folder,
-            stem,
-            provenance,
-            formats,
-            attributes=attributes,
-            columns=columns,
-            pseudonyms=pseudonyms,
-        )
+        return writers.write_release(release, folder, stem, provenance, formats, **options)
+    pseudonyms = options.get("pseudonyms")
     written = [name for name in formats if name in FORMATS]
     if not written:
         rule = "is for graphs in one process; links in partitions are .csv or .parquet"
         raise UnsupportedError(f"format '{formats[0]}'", rule)
     if isinstance(pseudonyms, KeyedPseudonyms):
         raise UnsupportedError("keyed pseudonyms", ONE_PROCESS)
-    names = tuple(release.graph.attributes) if columns is not None else tuple(attributes)
+    names = options.get("attributes", ())
+    if options.get("columns") is not None:
+        names = tuple(release.graph.attributes)
     return _write_partitions(release, Path(folder), stem, provenance, written, names, pseudonyms)
 
 
@@ -88,25 +84,8 @@ def _write_partitions(
             table = _tabulate_nodes(graph, attributes, pseudonyms is not None)
             _write_tables(iter([table]), nodes, open_table)
     paths = list_release_files(folder, stem, formats)
-    guarantee = {**asdict(release.guarantee), "label": release.guarantee.label}
-    record = {
-        **provenance,
-        "release": {
-            "defense": release.defense,
-            "config": release.public_config,
-            "guarantee": guarantee,
-            "facts": release.facts,
-            "num_nodes": graph.num_nodes,
-            "num_edges": graph.num_edges,
-            "attributes": list(attributes),
-            "num_features": 0,
-            "is_pseudonymous": pseudonyms is not None,
-        },
-    }
-    text = format_record(record, hash_files(folder, paths), indent=2, sort_keys=True, default=str)
-    path = locate_provenance(folder, stem)
-    path.write_text(text, encoding="utf-8")
-    return [*paths, path]
+    told = describe_written(release, graph, list(attributes), pseudonyms is not None)
+    return [*paths, write_provenance(folder, stem, {**provenance, "release": told}, paths)]
 
 
 def shuffle_partitions(graph: PartitionedGraph, seed: Seed, folder: Path) -> PartitionedGraph:

@@ -252,6 +252,16 @@ def test_cells_share_a_gpu_that_has_memory_for_them(monkeypatch, cores, memory_g
     assert cluster.place_gpu_workers([gib * 2**30 for gib in memory_gib]) == devices
 
 
+def test_workers_that_share_a_gpu_share_its_memory(monkeypatch):
+    monkeypatch.delenv("AUDIT_MEMORY_MB", raising=False)
+    shared = cluster.make_worker_env(0, is_shared=True)["AUDIT_MEMORY_MB"]
+    assert float(shared) * 2**20 == cluster.GPU_WORKER_BYTES / 2
+    assert "AUDIT_MEMORY_MB" not in cluster.make_worker_env(0)
+    assert "AUDIT_MEMORY_MB" not in cluster.make_worker_env(None)
+    monkeypatch.setenv("AUDIT_MEMORY_MB", "100")
+    assert "AUDIT_MEMORY_MB" not in cluster.make_worker_env(0, is_shared=True), "the person's own"
+
+
 def test_torch_is_not_imported_before_a_fork_where_cuda_may_be_used(monkeypatch):
     monkeypatch.delenv("AUDIT_DEVICE", raising=False)
     monkeypatch.setattr(cluster.shutil, "which", lambda name: f"/usr/bin/{name}")

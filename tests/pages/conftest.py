@@ -14,6 +14,7 @@ from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
 from core.data.catalogue import load_dataset
+from pages.ui import page as ui_page
 from pages.ui import service as pages_service
 from tests.inline import run_inline
 
@@ -37,6 +38,18 @@ PAGES = {
 """File name of every page → its heading."""
 
 OpenApp = Callable[..., AppTest]
+
+
+@pytest.fixture
+def all_unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages draw every tab and every fold."""
+
+    def draw_all(key, contents):
+        for draw in contents.values():
+            draw()
+
+    monkeypatch.setattr(ui_page, "show_tabs", draw_all)
+    monkeypatch.setattr(ui_page, "show_folded", lambda label, key, draw, **_: draw())
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,7 +8,6 @@ import pytest
 
 from core.audit.asked.spec import AuditSpec
 from core.data.catalogue import load_dataset
-from pages.ui import page as ui_page
 from tests.inline import run_inline
 
 LINKS = ("common_neighbors", "degree_product")
@@ -42,15 +41,10 @@ def audit(request: pytest.FixtureRequest, audited) -> Iterator[str]:
     audited[0].delete_audit(audit_id)  # other tests read the list of audits
 
 
+@pytest.mark.usefixtures("all_unfolded")
 @pytest.mark.parametrize(
     "page", ["decision", "attack", "defend", "risk", "map", "homophily", "tradeoff", "report"]
 )
-def test_every_tab_opens(open_app, audit, page, monkeypatch):
-    def draw_all(key, contents):
-        for draw in contents.values():
-            draw()
-
-    monkeypatch.setattr(ui_page, "show_tabs", draw_all)
-    monkeypatch.setattr(ui_page, "show_folded", lambda label, key, draw, **_: draw())
+def test_every_tab_opens(open_app, audit, page):
     app = open_app(page, audit=audit)
     assert not app.exception, app.exception

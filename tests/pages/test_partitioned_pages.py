@@ -12,7 +12,6 @@ from core.audit.asked.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from core.partitioned.graph import PartitionedGraph
 from core.partitioned.links import Inline, write_links
-from pages.ui import page as ui_page
 from tests.inline import run_inline
 from tests.pages.conftest import PAGES
 
@@ -37,14 +36,9 @@ def audit(audited, tmp_path_factory) -> Iterator[str]:
     audited[0].delete_audit(audit_id)
 
 
+@pytest.mark.usefixtures("all_unfolded")
 @pytest.mark.parametrize("page", PAGES)
-def test_every_tab_opens(open_app, audit, page, monkeypatch):
-    def draw_all(key, contents):
-        for draw in contents.values():
-            draw()
-
-    monkeypatch.setattr(ui_page, "show_tabs", draw_all)
-    monkeypatch.setattr(ui_page, "show_folded", lambda label, key, draw, **_: draw())
+def test_every_tab_opens(open_app, audit, page):
     app = open_app(page, audit=audit)
     assert not app.exception, app.exception
     assert not [error.value for error in app.error if "one process" in error.value]

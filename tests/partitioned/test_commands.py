@@ -19,6 +19,7 @@ from core.cli.main import main
 from core.cli.partitions import find_large
 from core.graph import Graph
 from core.partitioned.links import ONE_PROCESS
+from tests.oracles.graphs import plant_blocks
 
 ROOT = Path(__file__).parents[2]
 AUDIT = [
@@ -30,9 +31,7 @@ AUDIT = [
 
 @pytest.fixture
 def graph() -> Graph:
-    rng = np.random.default_rng(2)
-    ends = rng.integers(0, 100, (900, 2)) + 100 * rng.integers(0, 2, (900, 1))
-    return Graph.from_pairs(np.concatenate([ends, rng.integers(0, 200, (60, 2))]), 200)
+    return plant_blocks(np.repeat([0, 1], 100), np.array([[0.1, 0.006], [0.006, 0.1]]), seed=2)
 
 
 @pytest.fixture
@@ -68,6 +67,7 @@ def test_an_audit_with_decision_report_and_record(files, graph, capsys):
     assert main([*AUDIT, "--report", "--out", "out"]) == 3
     said = capsys.readouterr().err
     assert f"{graph.num_edges} links in {graph.num_edges * 15 // 900} partitions" in said
+    assert "not read, and in no release: further columns of the links, such as weights" in said
     found = json.loads(Path("out/audit.json").read_text())
     assert set(found["verdict"]["releases"]) == {
         "original", "random_deletion:strength=0.5", "edge_rand:epsilon=7.0"

@@ -16,6 +16,7 @@ from core.partitioned import reading
 from core.partitioned.links import PartitionedLinks, choose_bounds, run_on_partitions, write_links
 from core.partitioned.threat import withhold_links
 from core.seeding import Seed
+from tests.oracles.graphs import plant_blocks
 
 SEED = Seed(3)
 EXECUTOR = ThreadPoolExecutor(1)
@@ -24,9 +25,8 @@ EXECUTOR = ThreadPoolExecutor(1)
 @pytest.fixture
 def graph() -> Graph:
     """Two communities; the last nodes have no links."""
-    rng = np.random.default_rng(1)
-    ends = rng.integers(0, 40, (260, 2)) + 40 * rng.integers(0, 2, (260, 1))
-    return Graph.from_pairs(np.concatenate([ends, rng.integers(0, 80, (40, 2))]), 85)
+    blocks = plant_blocks(np.repeat([0, 1], 40), np.array([[0.17, 0.01], [0.01, 0.17]]), seed=1)
+    return Graph.from_pairs(blocks.edges, 85)
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ GPU = "GPU"
 """Dask resource of GPU workers: one cell at a time in each."""
 
 GPU_WORKER_BYTES = 8 * 2**30
-"""Memory of a device for each worker on it: PPGSL takes 2.6 GB on 500,000 nodes, and CUDA half."""
+"""Memory of a device for each worker on it: PPGSL takes 2.6 GB on 500,000 nodes."""
 
 QUIET = {
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
@@ -178,8 +178,10 @@ async def _serve() -> None:
         f"cpu-{number}": {"cls": Nanny, "options": {**common, "env": make_worker_env(None)}}
         for number in range(count_workers())
     }
-    for number, device in enumerate(place_gpu_workers(find_gpu_memory())):
-        options = {**common, "env": make_worker_env(device), "resources": {GPU: 1}}
+    places = place_gpu_workers(find_gpu_memory())
+    for number, device in enumerate(places):
+        env = make_worker_env(device, is_shared=places.count(device) > 1)
+        options = {**common, "env": env, "resources": {GPU: 1}}
         specs[f"gpu-{number}"] = {"cls": Nanny, "options": options}
     scheduler = {
         "cls": Scheduler,
@@ -250,11 +252,14 @@ def place_gpu_workers(memory: list[int]) -> list[int]:
     return [device for turn in rounds for device, count in enumerate(counts) if turn < count]
 
 
-def make_worker_env(device: int | None) -> dict[str, str]:
-    """Differences to the parent's environment."""
+def make_worker_env(device: int | None, is_shared: bool = False) -> dict[str, str]:
+    """Differences to the parent's environment; workers that share a device keep to half of their
+    part of its memory, for what they take beside their batches."""
     env = {**QUIET, **ONE_THREAD}
     if device is None:
         return {**env, "AUDIT_DEVICE": "cpu"}
+    if is_shared and "AUDIT_MEMORY_MB" not in os.environ:
+        env["AUDIT_MEMORY_MB"] = str(GPU_WORKER_BYTES // 2**21)
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
     name = visible[device] if len(visible) > device and visible[device] else str(device)
     return {**env, "CUDA_VISIBLE_DEVICES": name}
