@@ -1,6 +1,6 @@
 """Plants one bug at a time in a scratch copy and reports whether the named tests notice.
 
-    python -m tests.mutations [--only WORDS] [--workers N] [--list]
+    python -m tests.mutations [--only WORDS] [--from N] [--workers N] [--list]
 
 The bugs stand in `tests/mutations.toml`: what goes wrong, the function it is planted in
 (`module:qualified.name`, or the module alone), the code to find there, what takes its place, and
@@ -152,13 +152,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--only", default="", metavar="WORDS", help="part of a description")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="at a time (1)")
+    parser.add_argument(
+        "--from", dest="first", type=int, default=0, metavar="N", help="leave N out"
+    )
     parser.add_argument("--list", action="store_true", help="only print the entries")
     options = parser.parse_args()
     # As tests have it, and before the libraries that read it are there: threads of two processes
     # wait for each other on the same cores.
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     FORKS.set_forkserver_preload([*LIBRARIES])
-    chosen = [m for m in load_mutations() if options.only in f"{m.bug} {m.where}"]
+    chosen = [m for m in load_mutations() if options.only in f"{m.bug} {m.where}"][options.first :]
     if options.list:
         print(*(f"{mutation.where}: {mutation.bug}" for mutation in chosen), sep="\n")
         return 0
