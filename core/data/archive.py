@@ -18,6 +18,9 @@ from core.errors import FormatError, ResourceError
 MAX_UNPACKED_BYTES = 2 << 30
 MAX_MEMBERS = 10_000
 MAX_RATIO = 500
+_END_BYTES, _MANY_MEMBERS = 22 + 0xFFFF, 0xFFFF
+"""Of the record at a zip file's end: the longest, and the number that stands for larger ones."""
+
 _SMALL = 32 << 20
 _CHUNK = 1 << 20
 _BROKEN = (
@@ -41,6 +44,9 @@ def open_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
             members = archive.infolist()
             if len(members) > MAX_MEMBERS:
                 raise ResourceError(file, f"must have at most {MAX_MEMBERS} members", len(members))
+            if len(members) != _count_listed(path, len(members)):
+                remedy = "it is damaged: save it again"
+                raise FormatError(file, "must list all of its members", remedy=remedy)
             names = [member.filename for member in members]
             for name in names:
                 if _leaves_archive(name):
@@ -61,6 +67,16 @@ def open_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except (*_BROKEN, OSError):
         raise FormatError(file, "must be a complete zip archive", remedy="save it again") from None
+
+
+def _count_listed(path: Path, unknown: int) -> int:
+    """Number of members by the record at the file's end, which zipfile does not compare: a length
+    that a byte changed lets an entry swallow those after it. `unknown` where it is too large."""
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - _END_BYTES, 0))
+        end = file.read()
+    (count,) = struct.unpack_from("<H", end, end.rindex(b"PK\x05\x06") + 10)
+    return unknown if count == _MANY_MEMBERS else int(count)
 
 
 def check_contents(archive: zipfile.ZipFile) -> None:

@@ -13,7 +13,6 @@ import pandas as pd
 from core.findings.labels import is_higher_useful, metric_title
 from core.findings.numbers import format_number
 from core.methods import SYMBOLS, Defense
-from core.words import begin_sentence
 
 
 @dataclass(frozen=True)
@@ -154,4 +153,5 @@ def answer_curves(curves: Sequence[Curve], limit: float, risk: str, utility: str
     sign = 1.0 if is_higher_useful(utility) else -1.0
     best, _ = max(proven, key=lambda pair: sign * pair[1].utility)
     how = best.describe_passing(limit, utility)
-    return f"{begin_sentence(what)} is met at the least cost by {how}."
+    # Releases of one strength stand apart and may cost less.
+    return f"On the curves, {what} is met at the least cost by {how}."

@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import json
 import os
+import re
 import stat
 
 import numpy as np
@@ -245,6 +246,19 @@ def test_a_member_of_npz_under_a_damaged_name_is_noticed(tmp_path):
     before, name, after = path.read_bytes().rpartition(b"labels.npy")
     path.write_bytes(before + name.replace(b"labels", b"labelz") + after)
     with pytest.raises(FormatError, match="match its checksums; got labelz"):
+        load_graph(path)
+
+
+def test_an_archive_lists_all_of_its_members(tmp_path):
+    """A changed length in its directory hid the node ids, and the links were read without them."""
+    path = tmp_path / "g.npz"
+    np.savez(path, edges=np.array([[0, 1], [1, 2]]), labels=np.array([0, 1, 0]))
+    content = bytearray(path.read_bytes())
+    first, second = (m.start() for m in re.finditer(b"PK\x01\x02", bytes(content)))
+    length = len(content) - 22 - second
+    content[first + 32 : first + 34] = length.to_bytes(2, "little")  # of its comment
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match="list all of its members"):
         load_graph(path)
 
 

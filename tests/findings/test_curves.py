@@ -110,7 +110,7 @@ def test_the_cheapest_proven_strength_answers():
     assert [curve.title for curve in curves] == ["Random deletion", "Random rewiring"]
     said = answer_curves(curves, 0.65, "auc", USE)
     assert said.startswith(
-        "The limit of 0.65 on Attack AUC is met at the least cost by Random rewi"
+        "On the curves, the limit of 0.65 on Attack AUC is met at the least cost by Random rewi"
     )
     assert "from strength 0.26 on (by the figure alone from 0.25)" in said
     chart = tradeoff(view.results, "auc", USE, threat="link", max_risk=0.65)

@@ -53,7 +53,9 @@ class Permissions:
         """Raise InputError, as for an unknown id, if the person may not read the audit."""
         self.need("analyst")
         if not self._sees_all and not self._exists(self._readable(AuditRow.id == audit_id)):
-            raise InputError("audit", "must be a known id", audit_id, "choose one of the history")
+            raise InputError(
+                "audit", "must be a known id", audit_id, "choose one of the stored audits"
+            )
 
     def change_audit(self, audit_id: str, what: str) -> None:
         """Raise AccessError if the person may only read the audit."""

@@ -146,7 +146,9 @@ class Store:
         """The audit's row with its graph's size; raises InputError for an unknown id."""
         rows = self._list_audits(AuditRow.id == audit_id)
         if not rows:
-            raise InputError("audit", "must be a known id", audit_id, "choose one of the history")
+            raise InputError(
+                "audit", "must be a known id", audit_id, "choose one of the stored audits"
+            )
         return rows[0]
 
     def list_audits(self) -> list[Row[Any]]:
