@@ -537,7 +537,8 @@ def is_false(planted: str, world: World, true: str) -> bool:
                 for k in ("proximity", "role")]  # fmt: skip
         return gaps[0] != gaps[1]
     if "55 of" in planted:
-        return "55 of" not in true
+        mine, other = (share_of(re.findall(r"[\d,]+ of [\d,]+", t)[0]) for t in (true, planted))
+        return abs(mine - other) > 2 * max(0.026 * mine, 0.5 * other / 55)  # both are rounded
     return True
 
 
