@@ -30,6 +30,8 @@ _WIDTH = 15
 
 MAX_TITLED = 4
 """Releases above which the title would be a table."""
+SCALED_ROWS = 4
+"""Rows from which a colour scale has the height for its marks; each cell states its value."""
 
 
 def transfer_matrix(
@@ -101,7 +103,10 @@ def transfer_matrix(
     style_figure(figure, theme, head + height + GAP_PX, title)
     bar = {"title": {"text": metric_title(metric)}, "thickness": 12, "outlinewidth": 0}
     figure.update_layout(
-        coloraxis={"cmin": low, "cmax": top, "colorscale": risk_colorscale(), "colorbar": bar},
+        coloraxis={
+            **{"cmin": low, "cmax": top, "colorscale": risk_colorscale(), "colorbar": bar},
+            "showscale": len(table) * number >= SCALED_ROWS,
+        },
         margin={"t": figure.layout.margin.t - TOP_PIXELS + head},
     )
     figure.update_xaxes(

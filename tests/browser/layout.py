@@ -58,7 +58,12 @@ _SCRIPT = """minimum => {
 }"""
 
 
+_DRAWN = """() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')]
+  .every(e => e.offsetParent === null || e.querySelector('.main-svg'))"""
+
+
 def find_stumbles(page: Page) -> list[str]:
-    """What is cut off, lies on something else or is too faint, a line each."""
+    """What is cut off, lies on something else or is too faint, a line each, with charts drawn."""
+    page.wait_for_function(_DRAWN)
     found: list[str] = page.evaluate(_SCRIPT, MIN_CONTRAST)
     return found

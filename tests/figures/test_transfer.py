@@ -45,3 +45,12 @@ def test_many_releases_continue_below_with_their_names_level():
     shown = [value for heat in figure.data for value in heat.z[0]]
     assert shown == [0.5 + place / 40 for place in range(11)]
     assert [axis.range for axis in axes] == [(-0.5, 3.5)] * 3
+
+
+def test_a_colour_scale_has_the_height_for_its_marks():
+    """With two attacks its four marks stood on each other; with four rows it has 128 pixels."""
+    for count in (2, 3, 4):
+        keys = ("common_neighbors", "degree_product", "adamic_adar", "jaccard")[:count]
+        rows = [result_row("original", key, "auc", 0.7) for key in keys]
+        figure = transfer_matrix(tabulate_results(rows), "auc", "link").figure
+        assert figure.layout.coloraxis.showscale == (count == 4)
