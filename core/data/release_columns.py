@@ -21,9 +21,9 @@ import pandas as pd
 from scipy import sparse
 
 from core.arrays import join_columns
-from core.attribute import MISSING, Attribute, format_value
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import MISSING, NodeColumn, format_value
 
 LINK_PREFIX = "link."
 """Beginning of the names of columns of links."""
@@ -162,15 +162,15 @@ def forget_values(
     return graph.without_features([name for name in gone if name not in {*private, *named}])
 
 
-def _forget_classes(attribute: Attribute) -> Attribute:
+def _forget_classes(attribute: NodeColumn) -> NodeColumn:
     """The column as if it was read without the classes that no node has."""
     if attribute.values is not None:
-        return Attribute.from_values(attribute.name, attribute.values)
+        return NodeColumn.from_values(attribute.name, attribute.values)
     used = np.unique(attribute.codes[attribute.known])
     place = np.full(attribute.num_classes + 1, MISSING)  # code −1 picks the last
     place[used] = np.arange(len(used))
     classes = tuple(attribute.classes[code] for code in used.tolist())
-    return Attribute(attribute.name, place[attribute.codes], classes)
+    return NodeColumn(attribute.name, place[attribute.codes], classes)
 
 
 def show_columns(graph: Graph, names: Sequence[str]) -> Graph:
@@ -242,7 +242,7 @@ def _format_classes(graph: Graph, rule: Rule) -> list[str]:
     return [format_value(value) for value in NUMERIC[rule.kind](numbers, rule.value)]
 
 
-def _merge_classes(attribute: Attribute, names: Sequence[str]) -> Attribute:
+def _merge_classes(attribute: NodeColumn, names: Sequence[str]) -> NodeColumn:
     """Merge classes with equal new names; drop unused ones."""
     used = {names[code] for code in np.unique(attribute.codes[attribute.known])}
     try:
@@ -251,7 +251,7 @@ def _merge_classes(attribute: Attribute, names: Sequence[str]) -> Attribute:
         order = sorted(used)
     place = {name: number for number, name in enumerate(order)}
     table = np.array([*(place.get(name, MISSING) for name in names), MISSING])
-    return Attribute(attribute.name, table[attribute.codes], tuple(order))
+    return NodeColumn(attribute.name, table[attribute.codes], tuple(order))
 
 
 def _coarsen_date(text: str, rule: Rule) -> str:

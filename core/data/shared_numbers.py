@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.attribute import MISSING, Attribute
+from core.node_column import MISSING, NodeColumn
 
 
-def bin_like(column: Attribute, model: Attribute) -> Attribute:
+def bin_like(column: NodeColumn, model: NodeColumn) -> NodeColumn:
     """`column` with the classes of `model` if either was binned; else unchanged.
 
     Intervals are matched by their borders, since each graph is binned at its own quartiles. A
@@ -23,10 +23,10 @@ def bin_like(column: Attribute, model: Attribute) -> Attribute:
     else:
         codes = _find_equal(numbers, model.classes)
     codes = np.where(np.isnan(numbers), MISSING, codes)
-    return Attribute(column.name, codes, model.classes, numbers)
+    return NodeColumn(column.name, codes, model.classes, numbers)
 
 
-def _is_binned(column: Attribute) -> bool:
+def _is_binned(column: NodeColumn) -> bool:
     """Whether some class holds more than one number."""
     if column.values is None:
         return False
@@ -40,7 +40,7 @@ def _parse_numbers(classes: tuple[str, ...]) -> np.ndarray | None:
         return None
 
 
-def _find_borders(model: Attribute) -> np.ndarray:
+def _find_borders(model: NodeColumn) -> np.ndarray:
     """(C − 1,) ascending borders; infinite for an empty class at either end."""
     assert model.values is not None
     values, codes = model.values[model.known], model.codes[model.known]

@@ -19,10 +19,10 @@ from scipy import sparse
 from scipy.special import chdtri, xlogy
 
 from core.arrays import divide_or_zero
-from core.attribute import Attribute
 from core.data.columns import find_unknown_markers
 from core.data.loaded import LoadReport
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.seeding import Seed
 from core.words import count_noun, format_percent
 
@@ -93,7 +93,7 @@ class TellingColumn:
         )
 
 
-def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]:
+def find_telling_columns(graph: Graph, secret: NodeColumn) -> list[TellingColumn]:
     """Columns that reveal a class of `secret`, and the ids if they do; strongest first.
 
     Reported if the interval's lower end is at least MIN_STRENGTH and the strength exceeds chance
@@ -154,7 +154,7 @@ _Counts = tuple[list[str], np.ndarray, bool]
 """Names of w columns, nodes per bin and class (w, B, C), whether bins are ordered."""
 
 
-def _count_attributes(graph: Graph, secret: Attribute, known: np.ndarray) -> Iterator[_Counts]:
+def _count_attributes(graph: Graph, secret: NodeColumn, known: np.ndarray) -> Iterator[_Counts]:
     """Other attributes; those that hardly repeat by their parts."""
     for name, attribute in graph.attributes.items():
         if name != secret.name:
@@ -172,7 +172,7 @@ def _is_coarse(num_distinct: int, num_known: int) -> bool:
 
 
 def _count_parts(
-    name: str, texts: list[str], secret: Attribute, known: np.ndarray
+    name: str, texts: list[str], secret: NodeColumn, known: np.ndarray
 ) -> Iterator[_Counts]:
     """The last number of each text, if all have one, and parts that few nodes do not share."""
     column = pd.Series(texts)
@@ -191,7 +191,7 @@ def _count_parts(
             yield [name], _count(bins[:, None], secret, known), False
 
 
-def _count_features(graph: Graph, secret: Attribute, known: np.ndarray) -> Iterator[_Counts]:
+def _count_features(graph: Graph, secret: NodeColumn, known: np.ndarray) -> Iterator[_Counts]:
     """Features in chunks: distinct values if few, else quantile bins."""
     if graph.features is None:
         return
@@ -217,7 +217,7 @@ def _count_features(graph: Graph, secret: Attribute, known: np.ndarray) -> Itera
         yield names, _count(bins, secret, known), True
 
 
-def _count_binary(features: Any, secret: Attribute, known: np.ndarray) -> np.ndarray:
+def _count_binary(features: Any, secret: NodeColumn, known: np.ndarray) -> np.ndarray:
     """`_count` of binary columns (k, w) by one product."""
     codes, size = secret.codes[known], (secret.num_classes, len(known))
     groups = sparse.csr_array((np.ones(len(known)), (codes, np.arange(len(known)))), size)
@@ -226,7 +226,7 @@ def _count_binary(features: Any, secret: Attribute, known: np.ndarray) -> np.nda
     return np.stack([groups.sum(axis=1) - ones, ones], axis=1)
 
 
-def _count(bins: np.ndarray, secret: Attribute, known: np.ndarray) -> np.ndarray:
+def _count(bins: np.ndarray, secret: NodeColumn, known: np.ndarray) -> np.ndarray:
     """(w, B, C) nodes of each bin (k, w) and class of the secret."""
     codes, num_classes = secret.codes[known], secret.num_classes
     width, num_bins = bins.shape[1], int(bins.max()) + 1
@@ -298,13 +298,13 @@ def find_warnings(
         yield f"{values} {were} filled with their column's median."
 
 
-def find_secret_warnings(graph: Graph, secret: Attribute) -> Iterator[str]:
+def find_secret_warnings(graph: Graph, secret: NodeColumn) -> Iterator[str]:
     """Sentences on a private column: its classes, then the columns that reveal it."""
     yield from _warn(secret)
     yield from map(str, find_telling_columns(graph, secret))
 
 
-def warn_of_unknown(attribute: Attribute) -> Iterator[str]:
+def warn_of_unknown(attribute: NodeColumn) -> Iterator[str]:
     """A sentence on classes that may be no values but what is written for an unknown one."""
     counts = dict(zip(attribute.classes, attribute.counts.tolist(), strict=True))
     markers = [m for m in find_unknown_markers(attribute.classes) if counts[m]]
@@ -317,7 +317,7 @@ def warn_of_unknown(attribute: Attribute) -> Iterator[str]:
         )
 
 
-def _warn(attribute: Attribute) -> Iterator[str]:
+def _warn(attribute: NodeColumn) -> Iterator[str]:
     yield from warn_of_unknown(attribute)
     name, counts = attribute.name, attribute.counts
     present = int((counts > 0).sum())

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.attribute import Attribute
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.scenarios import Scenario, list_scenarios
@@ -27,6 +26,7 @@ from core.cli.audit import describe_results
 from core.cli.main import main
 from core.data.synthetic import generate_social
 from core.errors import InputError, UnsupportedError
+from core.node_column import NodeColumn
 from core.seeding import Seed
 from tests.inline import run_inline
 
@@ -228,7 +228,7 @@ def test_who_infers_or_knows_the_other_column_too_is_a_case_of_its_own():
 def test_numbers_and_several_columns_are_told_in_words(tmp_path):
     rng = np.random.default_rng(0)
     site = GRAPH.column("affiliation")
-    age = Attribute.from_values("age", 30.0 + 20 * site.codes + rng.normal(0, 4, 200))
+    age = NodeColumn.from_values("age", 30.0 + 20 * site.codes + rng.normal(0, 4, 200))
     graph = GRAPH.update_columns(attributes={"age": age, "site": replace(site, name="site")})
     fields = {"private": "age", "more_private": ("site",), "joint": ("inferred", "known")}
     spec = make_spec(**fields, graph_hash=graph.content_hash, num_repeats=3, known=0.3)

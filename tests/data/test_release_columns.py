@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from core.attribute import Attribute
 from core.data.release_columns import (
     NUMERIC,
     OTHER,
@@ -20,6 +19,7 @@ from core.data.release_columns import (
 )
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import NodeColumn
 
 
 def make_people(is_sparse: bool = False) -> Graph:
@@ -35,7 +35,7 @@ def make_people(is_sparse: bool = False) -> Graph:
     return Graph.from_pairs(
         np.stack([np.arange(6), np.roll(np.arange(6), 1)], 1),
         6,
-        attributes={name: Attribute.from_values(name, values) for name, values in texts.items()},
+        attributes={name: NodeColumn.from_values(name, values) for name, values in texts.items()},
         features=sparse.csr_array(features) if is_sparse else features,
         feature_names=("age", "income"),
     )
@@ -85,7 +85,7 @@ def test_a_rule_applied_twice_changes_nothing_more(rule):
 @given(values=st.lists(st.integers(0, 200), min_size=2, max_size=40), width=st.integers(1, 50))
 @settings(max_examples=60)
 def test_bins_hold_their_values(values, width):
-    attribute = Attribute.from_values("x", values, max_classes=1000)
+    attribute = NodeColumn.from_values("x", values, max_classes=1000)
     graph = Graph.from_pairs(np.array([[0, 1]]), len(values), attributes={"x": attribute})
     coarse = choose_columns(graph, None, [f"x:bin={width}"])
     assert [int(v) for v in read(coarse, "x")] == [value // width * width for value in values]
@@ -120,7 +120,7 @@ def test_no_class_or_feature_tells_of_those_left_out():
     before = Graph.from_pairs(
         np.array([[0, 1], [2, 3]]),
         num,
-        attributes={name: Attribute.from_values(name, v) for name, v in columns.items()},
+        attributes={name: NodeColumn.from_values(name, v) for name, v in columns.items()},
         features=words,
         feature_names=("ball", "unicorn", "zebra"),
     )
@@ -184,7 +184,7 @@ def show(classes, codes):
     """Features that attackers see of one published column."""
     codes = np.array(codes)
     pairs = np.stack([np.arange(len(codes) - 1), np.arange(1, len(codes))], axis=1)
-    column = Attribute("age", codes, tuple(classes))
+    column = NodeColumn("age", codes, tuple(classes))
     graph = Graph.from_pairs(pairs, len(codes), attributes={"age": column})
     return show_columns(graph, ["age"])
 

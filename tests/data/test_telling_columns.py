@@ -10,16 +10,16 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
-from core.attribute import MISSING, Attribute
 from core.cli.main import main
 from core.data.profile import compute_profile
 from core.data.warnings import MIN_STRENGTH, find_telling_columns
 from core.graph import Graph
+from core.node_column import MISSING, NodeColumn
 
 
 def make_graph(secret, features=None, names=(), attributes=(), num_classes=2) -> Graph:
     n = len(secret)
-    column = Attribute("secret", secret, tuple(f"c{i}" for i in range(num_classes)))
+    column = NodeColumn("secret", secret, tuple(f"c{i}" for i in range(num_classes)))
     others = {one.name: one for one in attributes}
     nodes = np.arange(n)
     pairs = np.stack([nodes, np.roll(nodes, 1)], 1)
@@ -92,7 +92,7 @@ def test_independent_columns_are_not_named_however_many_and_however_few_the_peop
             words = (rng.random((len(secret), 1500)) < 0.3).astype(np.float32)
             numbers = rng.normal(size=(len(secret), 1500)).astype(np.float32)
             towns = [
-                Attribute(f"t{k}", rng.integers(0, k, len(secret)), tuple(map(str, range(k))))
+                NodeColumn(f"t{k}", rng.integers(0, k, len(secret)), tuple(map(str, range(k))))
                 for k in (2, 8, 20, 40)
             ]
             features = np.concatenate([words, numbers], axis=1)
@@ -126,9 +126,9 @@ def test_one_class_of_many_an_attribute_and_numbers_are_found():
     rng = np.random.default_rng(4)
     ages = rng.integers(18, 90, 600)
     secret = np.minimum((ages - 18) // 18, 3)
-    town = Attribute("town", np.where(secret == 2, 0, rng.integers(1, 4, 600)), tuple("abcd"))
-    code = Attribute("code", (secret + 2) % 4, tuple("wxyz"))
-    names = Attribute("name", np.arange(600), tuple(map(str, range(600))))
+    town = NodeColumn("town", np.where(secret == 2, 0, rng.integers(1, 4, 600)), tuple("abcd"))
+    code = NodeColumn("code", (secret + 2) % 4, tuple("wxyz"))
+    names = NodeColumn("name", np.arange(600), tuple(map(str, range(600))))
     features = ages[:, None].astype(np.float32)
     graph = make_graph(secret, features, ("age",), [town, code, names], 4)
     found = {c.column: c for c in find_telling_columns(graph, graph.column("secret"))}
@@ -175,7 +175,7 @@ SITES = ("gov.at", "ngo.org", "bank.ch")
 def test_ids_and_texts_that_tell_the_secret_are_named(name, is_told):
     secret = np.random.default_rng(7).integers(0, 3, 400)
     texts = tuple(name(i, c) for i, c in enumerate(secret.tolist()))
-    contact = Attribute("contact", np.arange(400), texts)
+    contact = NodeColumn("contact", np.arange(400), texts)
     graph = make_graph(secret, attributes=[contact], num_classes=3)
     assert find_names(graph) == {"contact"} if is_told else not find_names(graph)
     graph = replace(make_graph(secret, num_classes=3), node_ids=texts)

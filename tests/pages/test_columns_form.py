@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attribute import Attribute
 from core.graph import Graph
+from core.node_column import NodeColumn
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def people(audited) -> str:
     graph = Graph.from_pairs(
         np.array(pairs),
         n,
-        attributes={name: Attribute.from_values(name, v) for name, v in columns.items()},
+        attributes={name: NodeColumn.from_values(name, v) for name, v in columns.items()},
         name="people",
     )
     return audited[0].save_graph(graph)

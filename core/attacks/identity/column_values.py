@@ -10,11 +10,11 @@ from pydantic import Field
 from scipy import sparse
 
 from core.algorithms.fingerprints import compute_joint_fingerprints
-from core.attribute import MISSING
 from core.context import Context
 from core.data.generalized_cells import CellMatch
 from core.graph import Graph
 from core.methods import IdentityAttack, MethodInfo
+from core.node_column import MISSING
 from core.release import Release
 from core.results import AnonymitySets
 from core.threats import IdentityThreat

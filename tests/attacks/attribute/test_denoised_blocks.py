@@ -16,11 +16,11 @@ from core.attacks.attribute.denoised_blocks import (
     subtract_flips,
 )
 from core.attacks.attribute.label_propagation import LabelPropagation
-from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
+from core.node_column import NodeColumn
 from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
@@ -117,7 +117,7 @@ def test_a_class_of_nobody_leaves_the_rates_of_others():
 def planted():
     codes = np.random.default_rng(0).integers(0, 4, 400)
     graph = plant_blocks(codes, np.full((4, 4), 0.03) + 0.17 * np.eye(4), 0)
-    attribute = Attribute("private", codes, ("a", "b", "c", "d"))
+    attribute = NodeColumn("private", codes, ("a", "b", "c", "d"))
     graph = graph.update_columns(attributes={"private": attribute})
     return graph, draw_attribute_threat(graph, "private", 0.1, Seed(0))
 
@@ -167,7 +167,7 @@ def test_noise_alone_tells_nothing():
     graph = plant_blocks(np.zeros(200, np.int64), np.array([[0.1]]), 0)
     codes = np.random.default_rng(1).integers(0, 3, 200)
     graph = graph.update_columns(
-        attributes={"private": Attribute("private", codes, ("a", "b", "c"))}
+        attributes={"private": NodeColumn("private", codes, ("a", "b", "c"))}
     )
     threat = draw_attribute_threat(graph, "private", 0.2, Seed(0))
     release = publish(graph, "edge_rand", 1.0)
