@@ -69,15 +69,22 @@ class NodeColumn:
         return np.asarray(self.counts / max(self.counts.sum(), 1))
 
     @property
+    def class_numbers(self) -> np.ndarray | None:
+        """(C,) float64, the numbers that the classes are called; None if one is called otherwise,
+        as an interval is."""
+        try:
+            numbers = np.array([float(name) for name in self.classes], np.float64)
+        except ValueError:
+            return None
+        return None if np.isnan(numbers).any() else numbers
+
+    @property
     def numbers(self) -> np.ndarray | None:
         """(n,) float64, NaN if unknown: the values, or what the classes are called; else None."""
         if self.values is not None:
             return self.values
-        try:
-            numbers = np.array([*map(float, self.classes), np.nan])
-        except ValueError:
-            return None
-        return np.asarray(numbers[self.codes])  # code −1 picks the last
+        numbers = self.class_numbers  # code −1 picks what is appended
+        return None if numbers is None else np.append(numbers, np.nan)[self.codes]
 
     def find_median(self) -> float:
         """Median of the known numbers; 0 without any. Raises InputError for other values."""

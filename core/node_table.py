@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -174,6 +174,21 @@ class NodeTable(Mapping[str, NodeColumn]):
         read = {**self.read, **{name: self.alone[name].find_median() for name in new}}
         alone = {n: c for n, c in self.alone.items() if n in read or n not in set(names)}
         return replace(self, alone=alone, read=read)
+
+    def with_column(self, column: NodeColumn) -> NodeTable:
+        """The table with a column in place of the one of its name, used as that is.
+
+        Raises InputError for an unknown name, and for a feature that holds no numbers.
+        """
+        name, block = column.name, cast(Any, self.block)
+        self.check([name])
+        alone = {**self.alone, name: column} if name in self.alone else self.alone
+        read = {**self.read, name: column.find_median()} if name in self.read else self.read
+        if name in self.names:
+            numbers = column.fill_numbers(column.find_median())[:, None]
+            block = block.tolil(copy=True) if sparse.issparse(block) else np.array(block)
+            block[:, [self.names.index(name)]] = numbers
+        return replace(self, alone=alone, block=block, read=read)
 
     def select(self, names: Collection[str]) -> NodeTable:
         """Only the columns of these names."""

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from core.arrays import join_columns
 from core.errors import InputError
@@ -174,7 +173,7 @@ def _forget_classes(attribute: NodeColumn) -> NodeColumn:
 
 
 def show_columns(graph: Graph, names: Sequence[str]) -> Graph:
-    """The graph as seen by attackers: published attributes are added to the features.
+    """The graph as seen by attackers: published columns are added to the features.
 
     Each class is a column of 0 and 1; many numeric classes are one numeric column. Unknown values
     are 0, or the mean.
@@ -182,18 +181,17 @@ def show_columns(graph: Graph, names: Sequence[str]) -> Graph:
     blocks: list[np.ndarray] = []
     titles: list[str] = []
     for name in names:
-        if name not in graph.attributes or name in graph.feature_names:
+        if name not in graph.columns or name in graph.feature_names:
             continue
-        attribute = graph.attributes[name]
-        codes, known = attribute.codes, attribute.known
-        numbers = pd.to_numeric(pd.Series(attribute.classes, dtype=object), errors="coerce")
-        if len(numbers) > MAX_DUMMIES and numbers.notna().all() and known.any():
-            values = numbers.to_numpy(np.float32)[codes]
+        column = graph.column(name)
+        codes, known, numbers = column.codes, column.known, column.class_numbers
+        if numbers is not None and len(numbers) > MAX_DUMMIES and known.any():
+            values = numbers.astype(np.float32)[codes]
             blocks.append(np.where(known, values, values[known].mean())[:, None])
             titles.append(name)
         else:
-            blocks.append((codes[:, None] == np.arange(len(numbers))) & known[:, None])
-            titles += [f"{name}={title}" for title in attribute.classes]
+            blocks.append((codes[:, None] == np.arange(column.num_classes)) & known[:, None])
+            titles += [f"{name}={title}" for title in column.classes]
     if not titles:
         return graph
     shown = np.concatenate(blocks, axis=1).astype(np.float32)
@@ -202,40 +200,33 @@ def show_columns(graph: Graph, names: Sequence[str]) -> Graph:
 
 
 def _generalize(graph: Graph, rule: Rule) -> Graph:
-    if rule.column in graph.attributes:
-        coarse = _merge_classes(graph.attributes[rule.column], _format_classes(graph, rule))
-        graph = graph.with_attributes({rule.column: coarse})
-    if rule.column in graph.feature_names:
-        graph = _generalize_feature(graph, rule)
-    return graph
-
-
-def _generalize_feature(graph: Graph, rule: Rule) -> Graph:
-    if rule.kind not in NUMERIC:
+    """The graph with a column made coarser, whatever it is used for."""
+    if rule.kind not in NUMERIC and rule.column in graph.feature_names:
         raise InputError(
             f"rule {rule.kind}", "needs a column of categories", rule.column, NUMBERS_TAKE
         )
-    index = graph.feature_names.index(rule.column)
-    features: Any = graph.features
-    is_sparse = sparse.issparse(features)
-    matrix = features.tolil(copy=True) if is_sparse else features.copy()
-    column = matrix[:, [index]].toarray() if is_sparse else matrix[:, [index]]
-    matrix[:, [index]] = NUMERIC[rule.kind](column.astype(np.float64), rule.value)
-    return graph.update_columns(features=matrix.tocsr() if is_sparse else matrix)
+    coarse = _coarsen(graph.column(rule.column), rule)
+    return replace(graph, columns=graph.columns.with_column(coarse))
 
 
-def _format_classes(graph: Graph, rule: Rule) -> list[str]:
+def _coarsen(column: NodeColumn, rule: Rule) -> NodeColumn:
+    if rule.kind in NUMERIC and column.values is not None and column.class_numbers is None:
+        # Its classes are intervals of many numbers, which are drawn anew.
+        return NodeColumn.from_values(column.name, NUMERIC[rule.kind](column.values, rule.value))
+    return _merge_classes(column, _format_classes(column, rule))
+
+
+def _format_classes(column: NodeColumn, rule: Rule) -> list[str]:
     """The new text of each class."""
-    attribute = graph.attributes[rule.column]
-    classes = attribute.classes
+    classes = column.classes
     if rule.kind == "rare":
-        counted = zip(classes, attribute.counts, strict=True)
+        counted = zip(classes, column.counts, strict=True)
         return [c if count >= rule.value else OTHER for c, count in counted]
     if rule.kind in _DATE_PATTERNS:
         return [_coarsen_date(text, rule) for text in classes]
-    numbers = pd.to_numeric(pd.Series(classes, dtype=object), errors="coerce").to_numpy(float)
-    if np.isnan(numbers).any():
-        wrong = classes[int(np.isnan(numbers).argmax())]
+    numbers = column.class_numbers
+    if numbers is None:
+        wrong = next((c for c in classes if pd.isna(pd.to_numeric(c, errors="coerce"))), "")
         raise InputError(
             f"rule {rule.kind}", "needs a column of numbers", f"{rule.column} = {wrong}"
         )

@@ -23,6 +23,7 @@ from core.data.columns import find_unknown_markers
 from core.data.loaded import LoadReport
 from core.graph import Graph
 from core.node_column import NodeColumn
+from core.node_table import NodeTable
 from core.seeding import Seed
 from core.words import count_noun, format_percent
 
@@ -107,9 +108,10 @@ def find_telling_columns(graph: Graph, secret: NodeColumn) -> list[TellingColumn
     sizes = np.bincount(codes, minlength=secret.num_classes)
     if len(known) < FEWEST_KNOWN or (sizes > 0).sum() < 2:
         return []
+    others = graph.columns.select([name for name in graph.columns if name != secret.name])
     columns = [
-        *_count_attributes(graph, secret, known),
-        *_count_features(graph, secret, known),
+        *_count_classes(others, secret, known),
+        *_count_numbers(others, secret, known),
         *_count_parts(IDS, [graph.node_ids[node] for node in known.tolist()], secret, known),
     ]
     num_tests = sum(len(names) for names, _, _ in columns) * int((sizes > 0).sum())
@@ -154,15 +156,15 @@ _Counts = tuple[list[str], np.ndarray, bool]
 """Names of w columns, nodes per bin and class (w, B, C), whether bins are ordered."""
 
 
-def _count_attributes(graph: Graph, secret: NodeColumn, known: np.ndarray) -> Iterator[_Counts]:
-    """Other attributes; those that hardly repeat by their parts."""
-    for name, attribute in graph.attributes.items():
-        if name != secret.name:
-            distinct, bins = np.unique(attribute.codes[known], return_inverse=True)
+def _count_classes(table: NodeTable, secret: NodeColumn, known: np.ndarray) -> Iterator[_Counts]:
+    """Columns of classes; those that hardly repeat by their parts."""
+    for name, column in table.attributes.items():
+        if column.kind == "class":
+            distinct, bins = np.unique(column.codes[known], return_inverse=True)
             if _is_coarse(len(distinct), len(known)):
                 yield [name], _count(bins[:, None], secret, known), False
                 continue
-            texts = ["" if code < 0 else attribute.classes[code] for code in distinct[bins]]
+            texts = ["" if code < 0 else column.classes[code] for code in distinct[bins]]
             yield from _count_parts(name, texts, secret, known)
 
 
@@ -191,30 +193,38 @@ def _count_parts(
             yield [name], _count(bins[:, None], secret, known), False
 
 
-def _count_features(graph: Graph, secret: NodeColumn, known: np.ndarray) -> Iterator[_Counts]:
-    """Features in chunks: distinct values if few, else quantile bins."""
-    if graph.features is None:
-        return
-    features: Any = graph.features[known]
-    is_sparse = sparse.issparse(features)
-    if is_sparse:
-        features = features.tocsc()
-    for start in range(0, len(graph.feature_names), _CHUNK):
-        block = features[:, start : start + _CHUNK]
-        names = list(graph.feature_names[start : start + _CHUNK])
+def _count_numbers(table: NodeTable, secret: NodeColumn, known: np.ndarray) -> Iterator[_Counts]:
+    """Columns of numbers in chunks: distinct values if few, else quantile bins; unknown cells
+    are a bin of their own."""
+    for names, block in _list_numbers(table, known):
+        is_sparse = sparse.issparse(block)
         if np.isin(block.data if is_sparse else block, (0, 1)).all():
             yield names, _count_binary(block, secret, known), True
             continue
         dense = block.toarray() if is_sparse else block
-        ordered = np.sort(dense, axis=0)
         bins = np.empty(dense.shape, np.int64)
-        for number, values in enumerate(ordered.T):
-            edges = values[np.append(True, values[1:] != values[:-1])][1:]
+        for number, column in enumerate(dense.T):
+            values = np.sort(column[~np.isnan(column)])
+            edges = values[1:][values[1:] != values[:-1]]
             if len(edges) >= MAX_BINS:
                 places = np.linspace(0, len(values), MAX_BINS + 1)[1:-1].astype(np.int64)
                 edges = np.unique(values[places])
-            bins[:, number] = np.searchsorted(edges, dense[:, number], side="right")
-        yield names, _count(bins, secret, known), True
+            bins[:, number] = np.searchsorted(edges, column, side="right") + np.isnan(column)
+        yield names, _count(bins, secret, known), not np.isnan(dense).any()
+
+
+def _list_numbers(table: NodeTable, known: np.ndarray) -> Iterator[tuple[list[str], Any]]:
+    """Names of w columns of numbers and their values (k, w), what attackers read first."""
+    features: Any = table.features
+    if features is not None:
+        features = features[known]
+        features = features.tocsc() if sparse.issparse(features) else features
+        for start in range(0, len(table.feature_names), _CHUNK):
+            stop = start + _CHUNK
+            yield list(table.feature_names[start:stop]), features[:, start:stop]
+    for name, column in table.attributes.items():
+        if column.values is not None:
+            yield [name], column.values[known][:, None]
 
 
 def _count_binary(features: Any, secret: NodeColumn, known: np.ndarray) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -74,6 +76,34 @@ def test_rules_by_hand(rule, expected, is_sparse):
     assert graph.content_hash == before
     for other in {"age", "income", "city", "born"} - {column}:
         assert read(coarse, other) == read(graph, other)
+
+
+@pytest.mark.parametrize("use", ["attribute", "feature", "block"])
+def test_a_range_of_numbers_is_the_same_whatever_they_are_used_for(use):
+    """Of sixty numbers, whose classes are quartiles, and one unknown cell."""
+    numbers = 1.5 * np.arange(60)
+    column = NodeColumn.from_values("pay", ["", *map(str, numbers[1:])])
+    filled = np.where(np.arange(60) == 0, np.median(numbers[1:]), numbers)
+    parts = {"attributes": {"pay": column}}
+    if use == "block":
+        parts = {"features": np.stack([filled, numbers], 1), "feature_names": ("pay", "other")}
+    graph = Graph.from_pairs([(0, 1)], 60, **parts)
+    if use == "feature":
+        graph = replace(graph, columns=graph.columns.as_features(["pay"]))
+    coarse = choose_columns(graph, None, ["pay:bin=20"])
+    met = coarse.column("pay")
+    shown = [met.classes[code] if code >= 0 else "" for code in met.codes]
+    expected = [str(int(number // 20 * 20)) for number in numbers]
+    expected[0] = "40" if use == "block" else ""
+    assert shown == expected
+    if use != "attribute":
+        assert "pay" in coarse.feature_names
+        expected[0] = "40"
+        assert coarse.columns.read_numbers("pay").tolist() == list(map(float, expected))
+        with pytest.raises(InputError, match="rule rare needs a column of categories"):
+            choose_columns(graph, None, ["pay:rare=2"])
+    if use == "block":
+        assert (coarse.columns.read_numbers("other") == numbers).all()
 
 
 @pytest.mark.parametrize("rule", ["age:bin=7", "income:round=1", "city:rare=2", "born:month"])

@@ -138,6 +138,24 @@ def test_one_class_of_many_an_attribute_and_numbers_are_found():
     assert found["age"].strength > 0.8
 
 
+def test_numbers_tell_the_same_whatever_they_are_used_for():
+    """Sixty numbers, classes in turn by fifteen, each a half of two of their quartiles."""
+    rng = np.random.default_rng(8)
+    steps = rng.integers(0, 60, 1200)
+    secret = (steps + 7) // 15 % 2
+    texts = np.where(rng.random(1200) < 0.01, "", (100 + 7 * steps).astype(str))
+    pay = NodeColumn.from_values("pay", texts)
+    graph = make_graph(secret, attributes=[pay])
+    assert pay.num_classes == 4
+    (told,) = find_telling_columns(graph, graph.column("secret"))
+    assert (told.column, told.is_inverted, told.strength > 0.6) == ("pay", None, True)
+    read = replace(graph, columns=graph.columns.as_features(["pay"]))
+    (same,) = find_telling_columns(read, read.column("secret"))
+    assert (same.column, same.is_inverted) == ("pay", False)
+    assert same.strength == pytest.approx(told.strength, abs=0.03)
+    assert not {"pay"} & {one.column for one in find_telling_columns(read, read.column("pay"))}
+
+
 def test_the_command_warns_when_it_loads(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("AUDIT_HOME", str(tmp_path / "home"))
     rows = [f"p{i},{'xy'[i % 2]},{i * i % 7},{1 - i % 2},{i // 2 * 9}" for i in range(60)]
