@@ -379,7 +379,12 @@ def _split_table(
 
 
 def _feature_values(cells: pd.Series, report: LoadReport) -> np.ndarray:
-    """float32 of a numeric column; missing cells become the median and are reported."""
+    """float32 of a numeric column; missing cells become the median and are reported.
+
+    Unknown cells and further digits are not kept, though `NodeTable.read` could: the content hash
+    names them, since graphs that differ in them must not be one, and by it stored audits, decisions
+    and `audit.json` find a graph when its file is read again.
+    """
     column, numbers = str(cells.name), as_numbers(cells)
     missing = numbers.isna()
     bad = np.isinf(numbers)
