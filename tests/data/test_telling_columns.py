@@ -156,6 +156,16 @@ def test_numbers_tell_the_same_whatever_they_are_used_for():
     assert not {"pay"} & {one.column for one in find_telling_columns(read, read.column("pay"))}
 
 
+def test_unknown_numbers_are_a_value_of_their_own():
+    """Whose value is unknown, and nobody else, is of the second class."""
+    rng = np.random.default_rng(9)
+    secret = (rng.random(1000) < 0.05).astype(int)
+    texts = np.where(secret == 1, "", (100 + rng.integers(0, 60, 1000)).astype(str))
+    graph = make_graph(secret, attributes=[NodeColumn.from_values("pay", texts)])
+    (told,) = find_telling_columns(graph, graph.column("secret"))
+    assert told.strength > 0.9
+
+
 def test_the_command_warns_when_it_loads(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("AUDIT_HOME", str(tmp_path / "home"))
     rows = [f"p{i},{'xy'[i % 2]},{i * i % 7},{1 - i % 2},{i // 2 * 9}" for i in range(60)]
