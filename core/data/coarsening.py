@@ -50,7 +50,9 @@ def coarsen_numbers(values: np.ndarray, people: int) -> np.ndarray:
     return found
 
 
-def coarsen_names(names: Sequence[str], sizes: Sequence[int] | np.ndarray, people: int) -> list[str]:
+def coarsen_names(
+    names: Sequence[str], sizes: Sequence[int] | np.ndarray, people: int
+) -> list[str]:
     """New name of each value: its own, or `OTHER` for the rarest, which are together held by at
     least `people` people as every other value is.
 
