@@ -4,6 +4,7 @@ age:bin=10          34 is published as 30, the lower end of its interval
 income:cap=100000   larger values are published as 100000
 x:round=2           rounded to two decimals
 city:rare=20        values of fewer than 20 nodes become "other"
+age:shared=20       the finest steps, or names, at which 20 nodes or more share each value
 born:year           only the year of a date; born:month and born:day keep more
 x:digits=2          rounded to two significant digits
 link.time:shift     all times of links moved by one unknown amount when published
@@ -20,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from core.arrays import join_columns
+from core.data.coarsening import OTHER, coarsen_names, coarsen_numbers
 from core.errors import InputError
 from core.graph import Graph
 from core.node_column import MISSING, NodeColumn, format_value
@@ -27,15 +29,12 @@ from core.node_column import MISSING, NodeColumn, format_value
 LINK_PREFIX = "link."
 """Beginning of the names of columns of links."""
 
-OTHER = "other"
-"""Replacement of rare values."""
-
 MAX_DUMMIES = 10
 """Number of numeric classes above which they are treated as numbers."""
 
 GRAMMAR = (
-    "rules are bin=WIDTH, cap=VALUE, round=DIGITS, digits=SIGNIFICANT, rare=PEOPLE, year, month, "
-    "day, and shift for times of links"
+    "rules are bin=WIDTH, cap=VALUE, round=DIGITS, digits=SIGNIFICANT, rare=PEOPLE, "
+    "shared=PEOPLE, year, month, day, and shift for times of links"
 )
 
 
@@ -83,6 +82,7 @@ _LEAST: dict[str, tuple[float, bool] | None] = {
     "round": (0.0, True),
     "digits": (1.0, True),
     "rare": (2.0, True),
+    "shared": (2.0, True),
     "year": None,
     "month": None,
     "day": None,
@@ -201,11 +201,15 @@ def show_columns(graph: Graph, names: Sequence[str]) -> Graph:
 
 def _generalize(graph: Graph, rule: Rule) -> Graph:
     """The graph with a column made coarser, whatever it is used for."""
-    if rule.kind not in NUMERIC and rule.column in graph.feature_names:
+    if rule.kind not in (*NUMERIC, "shared") and rule.column in graph.feature_names:
         raise InputError(
             f"rule {rule.kind}", "needs a column of categories", rule.column, NUMBERS_TAKE
         )
-    coarse = _coarsen(graph.column(rule.column), rule)
+    column = graph.column(rule.column)
+    if rule.kind == "shared":
+        coarse = _share(column, int(rule.value), is_number=rule.column in graph.feature_names)
+    else:
+        coarse = _coarsen(column, rule)
     return replace(graph, columns=graph.columns.with_column(coarse))
 
 
@@ -214,6 +218,24 @@ def _coarsen(column: NodeColumn, rule: Rule) -> NodeColumn:
         # Its classes are intervals of many numbers, which are drawn anew.
         return NodeColumn.from_values(column.name, NUMERIC[rule.kind](column.values, rule.value))
     return _merge_classes(column, _format_classes(column, rule))
+
+
+def _share(column: NodeColumn, people: int, is_number: bool) -> NodeColumn:
+    """The column as fine as so many nodes share each value; dates by day, month or year before
+    years are merged."""
+    if is_number or column.values is not None:
+        numbers = column.numbers
+        assert numbers is not None
+        return NodeColumn.from_values(column.name, coarsen_numbers(numbers, people))
+    for kind in ("", "day", "month", "year"):
+        if kind:
+            try:
+                column = _coarsen(column, Rule(column.name, kind))
+            except InputError:
+                break  # not dates
+        if column.counts.min(initial=people) >= people:
+            return column
+    return _merge_classes(column, coarsen_names(column.classes, column.counts, people))
 
 
 def _format_classes(column: NodeColumn, rule: Rule) -> list[str]:

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from core.data.coarsening import OTHER
 from core.data.release_columns import (
     NUMERIC,
-    OTHER,
     Rule,
     choose_columns,
     forget_values,
@@ -62,6 +62,11 @@ def read(graph: Graph, name: str) -> list:
         ("city:rare=3", ["Ulm", "Ulm", OTHER, "Ulm", OTHER, OTHER]),
         ("born:year", ["1990", "1990", "1988", "1990", "1988", None]),
         ("born:month", ["1990-05", "1990-12", "1988-05", "1990-05", "1988-05", None]),
+        ("age:shared=2", [30, 30, 25, 30, 25, 25]),
+        ("income:shared=6", [0, 0, 0, 0, 0, 0]),
+        ("city:shared=2", ["Ulm", "Ulm", OTHER, "Ulm", OTHER, OTHER]),
+        ("born:shared=2", ["1990", "1990", "1988", "1990", "1988", None]),
+        ("born:shared=3", [OTHER, OTHER, OTHER, OTHER, OTHER, None]),
     ],
 )
 def test_rules_by_hand(rule, expected, is_sparse):

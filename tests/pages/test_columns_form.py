@@ -88,6 +88,20 @@ def test_columns_are_published_coarser_and_withheld(app):
     assert any("No column is published" in item.value for item in app.markdown)
 
 
+def test_every_column_is_made_as_fine_as_enough_people_share(app):
+    find(app.button_group, "leaving-").set_value("chosen").run()
+    find(app.multiselect, "published-").set_value(["age", "born", "place"]).run()
+    add_rule(app, "every column of people", "shared", "10")
+    assert errors(app) == []
+    rules = ("age:shared=10", "born:shared=10", "place:shared=10")
+    assert threats(app).disclosure.generalize == rules
+    text = "\n".join(item.value for item in app.markdown)
+    assert "each value shared by at least 10 people" in text
+    # Of one column alone there is no other to choose.
+    find(app.multiselect, "published-").set_value(["age"]).run()
+    assert find(app.selectbox, "rule-column-").options == ["age"]
+
+
 def test_a_rule_that_does_not_fit_is_one_line(app):
     for column, kind, number, said in [
         ("age", "bin", "ten", "must have a number after ="),

@@ -237,7 +237,8 @@ class DisclosureSpec(BaseModel):
         (),
         title="Generalise column",
         description="How columns are made coarser, such as age:bin=10: bin=WIDTH, cap=VALUE, "
-        "round=DIGITS, digits=SIGNIFICANT, rare=PEOPLE, year, month, day; times of links: shift.",
+        "round=DIGITS, digits=SIGNIFICANT, rare=PEOPLE, shared=PEOPLE (as fine as so many share "
+        "each value), year, month, day; times of links: shift.",
         json_schema_extra=declare(entry="graph", metavar="COLUMN:RULE", form="columns_form"),
     )
     leave_out: tuple[str, ...] = Field(
