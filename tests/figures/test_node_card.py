@@ -36,8 +36,8 @@ NODES = build_risks(
 
 PROFILE = pd.DataFrame(
     [
-        ("ann", "original", 4, "x", 0, 0.5, 1 / 3, 0.9, 0.5),
-        ("eve", "original", 0, "x", 0, 0.5, np.nan, np.nan, np.nan),
+        ("ann", "original", 4, "x", 0.5, 1 / 3, 0.9, 0.5),
+        ("eve", "original", 0, "x", 0.5, np.nan, np.nan, np.nan),
     ],
     columns=list(PROFILE_COLUMNS),
 )
