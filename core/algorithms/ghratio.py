@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.attribute import MISSING
 from core.graph import Graph
+from core.node_column import MISSING
 
 CHUNK = 1 << 21
 """Links per chunk, to bound the memory of temporary arrays."""

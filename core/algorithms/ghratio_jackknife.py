@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from core.algorithms.ghratio import count_degrees
-from core.attribute import MISSING
 from core.graph import Graph
+from core.node_column import MISSING
 
 Gather = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """(n,) numbers → their sums (n,) over each node's set, and over those in it of its class."""

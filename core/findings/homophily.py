@@ -13,7 +13,6 @@ from scipy.special import ndtri
 
 from core.algorithms.ghratio import choose_tolerance
 from core.algorithms.ghratio_jackknife import compute_margins
-from core.attribute import MISSING
 from core.audit.results.view import AuditView
 from core.audit.store.describe import to_json
 from core.findings.facts import build_figure, format_frequency_pairs
@@ -21,6 +20,7 @@ from core.findings.numbers import format_interval, format_row
 from core.findings.page_summary import Card, PageSummary, describe_figure
 from core.findings.tables import list_releases, select_results
 from core.measures.groups import MIN_GROUP
+from core.node_column import MISSING
 from core.release import ORIGINAL
 from core.results import RELEASE
 

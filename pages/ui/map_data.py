@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.attribute import Attribute
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.view import AuditView, Layout
 from core.figures.node_map import Side
@@ -32,6 +31,7 @@ from core.findings.people_map import (
     summarize_map,
 )
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.release import ORIGINAL
 from pages.ui import cache, service, session
 
@@ -52,7 +52,7 @@ def _find_private(view: AuditView | None) -> str | None:
     return (session.current_threats() if view is None else view.spec).threats.private
 
 
-def _find_attribute(view: AuditView | None) -> Attribute | None:
+def _find_attribute(view: AuditView | None) -> NodeColumn | None:
     """The column whose classes are shown: the private one, else the first."""
     graph, private = load_everybody(view), _find_private(view)
     return next(iter(graph.attributes.values()), None) if private is None else graph.column(private)

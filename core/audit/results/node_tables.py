@@ -11,7 +11,6 @@ import pandas as pd
 from scipy.special import stdtrit
 from sqlalchemy.engine import Row
 
-from core.attribute import MISSING
 from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import list_scenarios
@@ -22,6 +21,7 @@ from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.store.states import State
 from core.graph import Graph
+from core.node_column import MISSING
 from core.release import ORIGINAL
 from core.results import RELEASE
 
