@@ -40,6 +40,7 @@ TINY = {
     "gps_nba": "--splits 1 --tables 1 --only label_propagation",
     "gps_scale": "--nodes 1000 --epochs 1",
     "identity": "--graphs karate --repeats 1 --tables uniqueness",
+    "link_floor": "karate --splits 0",
     "link_attackers": "--graphs households --splits 0 --attacks pair_classifier --only-own",
     "link_attacks_cora": "--graph karate --splits 1 --only katz",
     "link_attacks_scale": "heuristics",
