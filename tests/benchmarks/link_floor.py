@@ -36,6 +36,7 @@ from core.data.splits import draw_threats
 from core.defenses.record_swapping import RecordSwapping
 from core.graph import Graph
 from core.measures.ranking import compute_auc
+from core.release import Release
 from core.seeding import Seed
 from core.threats import Threats
 from tests.benchmarks.finite import print_finite
@@ -71,14 +72,13 @@ def describe(graph: Graph, pairs: np.ndarray, context: Context) -> dict[str, np.
     return {**columns, **dict(zip(COMMUNITIES, found, strict=True))}
 
 
-def count_moved(threats: Threats, context: Context) -> np.ndarray:
-    """(k,) ends of the threat's pairs that stand elsewhere after `record_swapping`."""
-    assert threats.link is not None
+def swap_records(threats: Threats, context: Context) -> tuple[Release, np.ndarray]:
+    """A release of `record_swapping`, and who of the (n,) people stands elsewhere in it."""
     nodes = np.arange(threats.visible.num_nodes)
     place = Attribute("place", nodes, tuple(map(str, nodes)))
     graph = threats.visible.with_attributes({"place": place})
     release = RecordSwapping().publish(graph, threats, context)
-    return np.sum((release.graph.attributes["place"].codes != nodes)[threats.link.pairs], axis=1)
+    return release, release.graph.attributes["place"].codes != nodes
 
 
 def measure(threats: Threats, context: Context) -> dict[str, float]:
@@ -103,7 +103,8 @@ def measure(threats: Threats, context: Context) -> dict[str, float]:
         shown = [np.column_stack([table[name] for name in names]) for table in [*tables, asked]]
         classifier = fit_pair_classifier(np.concatenate(shown[:-1]), truth, context.child(kind))
         scores[kind] = classifier.compute_logits(shown[-1])
-    scores["who was moved"] = count_moved(threats, context).astype(np.float64)
+    is_moved = swap_records(threats, context)[1]
+    scores["who was moved"] = is_moved[link.pairs].sum(axis=1).astype(np.float64)
     aucs = {kind: compute_auc(values, link.truth)[0] for kind, values in scores.items()}
     return {kind: max(auc, 1.0 - auc) for kind, auc in aucs.items()}
 

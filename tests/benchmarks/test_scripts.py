@@ -53,6 +53,7 @@ TINY = {
     "ppgsl_scale": "200 --steps 2",
     "ppgsl_settings": "--graph social --splits 1 --only original",
     "privdpr": "--datasets karate --methods dpr --epsilons 1",
+    "swap_attacker": "karate --splits 1",
 }
 """Script → what it is called with."""
 
