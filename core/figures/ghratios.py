@@ -166,9 +166,9 @@ def mechanism_scatter(view: AuditView, release: str = ORIGINAL, theme: Theme = "
         return make_empty_chart("No node has both ratios.", theme, table)
     step = -(-len(table) // MAX_POINTS)
     shown = table.iloc[::step]
-    names = table["class"].astype(str)
-    marks = class_marks([*list_classes(view), *names.unique()])
-    classes = [name for name in marks if name in set(names)]
+    names = table["class"].astype(str).unique().tolist()
+    marks = class_marks([*list_classes(view), *names])
+    classes = [name for name in marks if name in names]
     figure = go.Figure()
     for name in classes:
         points = shown[shown["class"].astype(str) == name]

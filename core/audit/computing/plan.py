@@ -37,7 +37,7 @@ RESULTS_VERSION = 11
 ADAPTIVE_VERSION = 6
 """Increase when the adaptive form of link attacks changes results, which renews their cells."""
 
-CORRECTION_VERSION = 5
+CORRECTION_VERSION = 6
 """The same for the adaptive form of attribute attacks."""
 
 VALUE_RISK_VERSION = 1
