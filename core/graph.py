@@ -14,9 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from core.arrays import canonical_edges, freeze, is_among, pair_codes
-from core.attribute import MISSING, Attribute
 from core.errors import InputError
 from core.link_table import LinkColumn, LinkTable
+from core.node_column import MISSING, NodeColumn
 from core.node_table import NodeTable
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Graph:
     weights: np.ndarray | None = None
     name: str = "graph"
     link_table: LinkTable | None = None
-    modes: Attribute | None = None
+    modes: NodeColumn | None = None
 
     def __post_init__(self) -> None:
         edges = np.asarray(self.edges, dtype=np.int64).reshape(-1, 2)
@@ -113,7 +113,7 @@ class Graph:
 
         The weight of a link given several times is the largest one; `link_columns` keep a row for
         each pair, direction from the first to the second. Node ids default to "0" … "n-1".
-        The columns may be given as `attributes`, name → Attribute, and as `features`, (n, d)
+        The columns may be given as `attributes`, name → NodeColumn, and as `features`, (n, d)
         dense or sparse, with `feature_names`.
         """
         given = {name: fields.pop(name) for name in _PARTS if name in fields}
@@ -165,7 +165,7 @@ class Graph:
         """The same nodes and links with only these columns."""
         return self._with(self.columns.select(names))
 
-    def with_attributes(self, attributes: Mapping[str, Attribute]) -> Graph:
+    def with_attributes(self, attributes: Mapping[str, NodeColumn]) -> Graph:
         """The graph with these attributes added, or in place of those of their names."""
         return self.update_columns(attributes={**self.attributes, **attributes})
 
@@ -202,7 +202,7 @@ class Graph:
     # -- views ----------------------------------------------------------------------------
 
     @property
-    def attributes(self) -> Mapping[str, Attribute]:
+    def attributes(self) -> Mapping[str, NodeColumn]:
         """Columns that attackers do not read unless they are published."""
         return self.columns.attributes
 
@@ -365,7 +365,7 @@ class Graph:
         """(k,) bool: which of the (k, 2) pairs are links."""
         return is_among(pair_codes(pairs, self.num_nodes), self.edge_codes)
 
-    def column(self, name: str, what: str = "column") -> Attribute:
+    def column(self, name: str, what: str = "column") -> NodeColumn:
         """The column of this name, whatever it is used for; raises InputError about `what`."""
         return self.columns.find(name, what)
 

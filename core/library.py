@@ -32,6 +32,7 @@ from core.cli.team import open_service
 from core.cli.terminal import make_folder
 from core.errors import AuditError, InputError
 from core.findings.channels import describe_channels
+from core.findings.homophily import describe_homophily
 from core.findings.policy import Policy, check_policy, load_policy
 from core.findings.strongest import choose_measure
 from core.findings.tables import list_threats
@@ -155,6 +156,7 @@ class Audit:
             **verdict,
             "channels": describe_channels(self.view),
             "columns": describe_uses(self.view),
+            "homophily": describe_homophily(self.view),
         }
         write_audit(self.view, Path(folder), findings)
         return Path(folder)

@@ -11,8 +11,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from core.arrays import find_places, freeze, pair_codes
-from core.attribute import MISSING
 from core.errors import InputError
+from core.node_column import MISSING
 
 Kind = Literal["number", "time", "category", "direction"]
 

@@ -7,21 +7,21 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 
 from core.arrays import freeze_matrix, join_columns
-from core.attribute import Attribute
 from core.errors import InputError, propose_nearest
+from core.node_column import NodeColumn
 
 MANY = 200
 """Columns of a block above which they are one choice and one row of a table."""
 
 
 @dataclass(frozen=True, eq=False)
-class NodeTable(Mapping[str, Attribute]):
+class NodeTable(Mapping[str, NodeColumn]):
     """Name → column: those that stand alone, and a block of like ones, as the words of papers.
 
     alone  name → column, in the order of the input
@@ -33,8 +33,8 @@ class NodeTable(Mapping[str, Attribute]):
     are attributes. A column keeps its values and classes when its use changes.
 
     >>> from core import Graph
-    >>> from core.attribute import Attribute
-    >>> age = Attribute.from_values("age", ["30", "41", ""])
+    >>> from core.node_column import NodeColumn
+    >>> age = NodeColumn.from_values("age", ["30", "41", ""])
     >>> table = Graph.from_pairs([(0, 1), (1, 2)], attributes={"age": age}).columns
     >>> seen = table.as_features(["age"])
     >>> list(seen.attributes), seen.feature_names, seen.features.ravel().tolist()
@@ -43,7 +43,7 @@ class NodeTable(Mapping[str, Attribute]):
     [0, 1, -1]
     """
 
-    alone: Mapping[str, Attribute] = field(default_factory=dict)
+    alone: Mapping[str, NodeColumn] = field(default_factory=dict)
     block: np.ndarray | sparse.csr_array | None = None
     names: tuple[str, ...] = ()
     read: Mapping[str, float] = field(default_factory=dict)
@@ -69,10 +69,10 @@ class NodeTable(Mapping[str, Attribute]):
 
     # -- by name --------------------------------------------------------------------------
 
-    def __getitem__(self, name: str) -> Attribute:
+    def __getitem__(self, name: str) -> NodeColumn:
         if name in self.alone:
             return self.alone[name]
-        return Attribute.from_values(name, self.read_numbers(name))
+        return NodeColumn.from_values(name, self.read_numbers(name))
 
     def __contains__(self, name: object) -> bool:
         return name in self.alone or name in self._places
@@ -84,7 +84,7 @@ class NodeTable(Mapping[str, Attribute]):
     def __len__(self) -> int:
         return len({*self.alone, *self.names})
 
-    def find(self, name: str, what: str = "column") -> Attribute:
+    def find(self, name: str, what: str = "column") -> NodeColumn:
         """The column of a name; raises InputError about `what` if there is none."""
         self.check([name], what)
         return self[name]
@@ -104,7 +104,7 @@ class NodeTable(Mapping[str, Attribute]):
         """Raise InputError for a column that has not n values."""
         for name, column in self.alone.items():
             if column.codes.shape != (n,):
-                raise InputError(f"attribute '{name}'", f"must have {n} values")
+                raise InputError(f"column '{name}'", f"must have {n} values")
         if self.block is not None and self.block.shape[0] != n:
             raise InputError("features", f"must have {n} rows", self.block.shape[0])
 
@@ -121,7 +121,7 @@ class NodeTable(Mapping[str, Attribute]):
         return [name for name in self if name in self.alone or name not in words]
 
     @cached_property
-    def attributes(self) -> Mapping[str, Attribute]:
+    def attributes(self) -> Mapping[str, NodeColumn]:
         """Name → column that attackers do not read unless it is published."""
         return MappingProxyType({n: c for n, c in self.alone.items() if n not in self.read})
 
@@ -174,6 +174,21 @@ class NodeTable(Mapping[str, Attribute]):
         read = {**self.read, **{name: self.alone[name].find_median() for name in new}}
         alone = {n: c for n, c in self.alone.items() if n in read or n not in set(names)}
         return replace(self, alone=alone, read=read)
+
+    def with_column(self, column: NodeColumn) -> NodeTable:
+        """The table with a column in place of the one of its name, used as that is.
+
+        Raises InputError for an unknown name, and for a feature that holds no numbers.
+        """
+        name, block = column.name, cast(Any, self.block)
+        self.check([name])
+        alone = {**self.alone, name: column} if name in self.alone else self.alone
+        read = {**self.read, name: column.find_median()} if name in self.read else self.read
+        if name in self.names:
+            numbers = column.fill_numbers(column.find_median())[:, None]
+            block = block.tolil(copy=True) if sparse.issparse(block) else np.array(block)
+            block[:, [self.names.index(name)]] = numbers
+        return replace(self, alone=alone, block=block, read=read)
 
     def select(self, names: Collection[str]) -> NodeTable:
         """Only the columns of these names."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.attribute import MISSING, Attribute
 from core.graph import Graph
+from core.node_column import MISSING, NodeColumn
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class AttributeThreat:
     Attacks and defenses read values through `observed` only.
     """
 
-    attribute: Attribute
+    attribute: NodeColumn
     known: np.ndarray
     hidden: np.ndarray
 

@@ -226,7 +226,13 @@ def _show_groups(view: AuditView, secret: Secret, chosen: tuple[str, ...], scale
     show_cached_chart(
         view,
         lambda theme: risk_by_group(
-            select_nodes(view, secret), view.profile, by, chosen, theme, scale
+            select_nodes(view, secret),
+            view.profile,
+            by,
+            chosen,
+            theme,
+            scale,
+            view.load_communities() if by == "community" else None,
         ),
         f"risk-{by}",
     )

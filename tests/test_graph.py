@@ -15,10 +15,10 @@ from scipy import sparse
 
 from core import graph
 from core.arrays import canonical_edges, divide_or_zero, is_among, pair_codes, sort_distinct
-from core.attribute import MISSING, Attribute
 from core.data.packing import pack_graph, unpack_graph
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import MISSING, NodeColumn
 from core.node_table import NodeTable
 from tests.oracles.graphs import two_communities
 
@@ -79,8 +79,8 @@ def test_codes_do_not_know_direction():
         ({"weights": [1.0, -1.0]}, "weights must be finite and not negative"),
         ({"weights": [1.0, np.inf]}, "weights must be finite and not negative"),
         (
-            {"attributes": {"z": Attribute("z", np.array([0, 1]), ("a", "b"))}},
-            "attribute 'z' must have 3 values",
+            {"attributes": {"z": NodeColumn("z", np.array([0, 1]), ("a", "b"))}},
+            "column 'z' must have 3 values",
         ),
         ({"features": np.zeros((2, 1))}, "features must have 3 rows; got 2"),
         (
@@ -131,8 +131,8 @@ def test_texts_are_hashed_with_their_number_and_lengths_in_bytes(ids):
 
 def test_a_code_outside_its_classes_is_refused():
     for codes in ([0, 2], [-2, 0]):
-        with pytest.raises(InputError, match="attribute 'z' has a code outside its classes"):
-            Attribute("z", np.array(codes), ("a", "b"))
+        with pytest.raises(InputError, match="column 'z' has a code outside its classes"):
+            NodeColumn("z", np.array(codes), ("a", "b"))
 
 
 def test_ids_are_hashed_apart():
@@ -141,7 +141,7 @@ def test_ids_are_hashed_apart():
     assert first.content_hash != second.content_hash
     assert first.identity_hash != second.identity_hash
     columns = [
-        Attribute(name, np.array([0, 1]), classes)
+        NodeColumn(name, np.array([0, 1]), classes)
         for name, classes in (("x\x1fy", ("a", "b")), ("x", ("y\x1fa", "b")))
     ]
     first, second = (Graph(line, ("a", "b"), NodeTable({"column": column})) for column in columns)
@@ -265,19 +265,19 @@ def test_the_hash_knows_content_and_not_the_name():
 
 
 def test_values_become_classes_and_unknown_ones_are_missing():
-    attribute = Attribute.from_values("z", ["b", "a", "?", None, "b "], unknown=["?"])
+    attribute = NodeColumn.from_values("z", ["b", "a", "?", None, "b "], unknown=["?"])
     assert attribute.classes == ("a", "b")
     assert attribute.codes.tolist() == [1, 0, MISSING, MISSING, 1]
     assert attribute.known.tolist() == [True, True, False, False, True]
     assert attribute.shares.tolist() == pytest.approx([1 / 3, 2 / 3])
-    assert Attribute.from_values("z", [10.0, 9, 1.5]).classes == ("1.5", "9", "10")
-    quartiles = Attribute.from_values("z", np.arange(100.0), max_classes=50)
+    assert NodeColumn.from_values("z", [10.0, 9, 1.5]).classes == ("1.5", "9", "10")
+    quartiles = NodeColumn.from_values("z", np.arange(100.0), max_classes=50)
     assert np.bincount(quartiles.codes).tolist() == [25, 25, 25, 25]
 
 
 def test_numbers_stay_beside_their_intervals_wherever_the_column_goes():
     numbers = np.append(np.arange(99.0), np.nan)
-    attribute = Attribute.from_values("age", numbers)
+    attribute = NodeColumn.from_values("age", numbers)
     np.testing.assert_array_equal(attribute.values, numbers)
     assert attribute.take(np.array([99, 7])).values.tolist()[1] == 7.0
     graph = Graph.from_pairs([(0, 1)], 100, attributes={"age": attribute})
@@ -286,10 +286,10 @@ def test_numbers_stay_beside_their_intervals_wherever_the_column_goes():
     np.testing.assert_array_equal(back.column("age").values, numbers)
     moved = replace(attribute, values=numbers + 0.1)
     assert graph.update_columns(attributes={"age": moved}).content_hash != graph.content_hash
-    ages = Attribute.from_values("age", [19 + k % 22 for k in range(100)])
+    ages = NodeColumn.from_values("age", [19 + k % 22 for k in range(100)])
     assert (ages.num_classes, ages.values[1]) == (22, 20.0)
     for few in (range(18), range(1, 19), [0.5] * 4 + [1.5] * 4):  # codes, codes, two values
-        assert Attribute.from_values("code", list(few)).values is None
+        assert NodeColumn.from_values("code", list(few)).values is None
     with pytest.raises(InputError, match="as many numbers"):
         replace(attribute, values=numbers[:3])
 
@@ -300,7 +300,7 @@ def test_pyg_data_has_both_directions_and_the_label_as_y():
         3,
         weights=np.array([2.0, 3.0]),
         features=np.eye(3),
-        attributes={"label": Attribute("label", np.array([0, 1, 0]), ("a", "b"))},
+        attributes={"label": NodeColumn("label", np.array([0, 1, 0]), ("a", "b"))},
     )
     data = graph.to_pyg()
     assert data.edge_index.T.tolist() == [[0, 1], [1, 2], [1, 0], [2, 1]]

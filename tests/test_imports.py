@@ -13,12 +13,12 @@ ROOT = Path(__file__).parents[1]
 
 BASE = (
     "arrays",
-    "attribute",
     "device",
     "errors",
     "graph",
     "home",
     "link_table",
+    "node_column",
     "node_table",
     "nouns",
     "progress",

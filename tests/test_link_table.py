@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.attribute import MISSING
 from core.audit.store.files import pack_release, unpack_release
 from core.data.packing import pack_graph, unpack_graph
 from core.errors import InputError
 from core.graph import Graph
 from core.link_table import DIRECTIONS, NO_TIME, LinkColumn, LinkTable
+from core.node_column import MISSING
 from tests.oracles.graphs import two_communities
 
 N = 6

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from core.attribute import Attribute
 from core.audit.asked.answers import Answers, find_obstacle
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.prepared import prepare_graph
@@ -28,6 +27,7 @@ from core.data.writers import write_release
 from core.errors import InputError
 from core.findings.leaving import list_choices, tabulate_columns, tabulate_uniqueness
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.node_table import MANY, NodeTable
 from core.release import Release
 
@@ -53,15 +53,15 @@ MEDIANS = {"age": 41.0, "size": 4.0, "vote": 1.0}
 
 def make_graph(block=WORDS) -> Graph:
     # Ten numbers or more, so that the exact ones stand beside the classes.
-    columns = {name: Attribute.from_values(name, texts) for name, texts in TEXTS.items()}
+    columns = {name: NodeColumn.from_values(name, texts) for name, texts in TEXTS.items()}
     size = pd.to_numeric(pd.Series(TEXTS["size"])).to_numpy()
-    columns["size"] = Attribute("size", columns["size"].codes, columns["size"].classes, size)
+    columns["size"] = NodeColumn("size", columns["size"].codes, columns["size"].classes, size)
     names = () if block is None else ("ball", "zoo")
     pairs = [(i, (i + 1) % N) for i in range(N)]
     return Graph.from_pairs(pairs, N, attributes=columns, features=block, feature_names=names)
 
 
-def read_texts(column: Attribute) -> list[str]:
+def read_texts(column: NodeColumn) -> list[str]:
     return [(*column.classes, "")[code] for code in column.codes.tolist()]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attribute import MISSING, Attribute
 from core.graph import Graph
+from core.node_column import MISSING, NodeColumn
 from core.threats import AttributeThreat, IdentityThreat, LinkThreat
 
 
@@ -17,7 +17,7 @@ def test_pairs_are_hidden_links_then_non_links():
 
 
 def test_only_known_values_are_observed():
-    attribute = Attribute("z", np.array([0, 1, 1, MISSING]), ("a", "b", "c"))
+    attribute = NodeColumn("z", np.array([0, 1, 1, MISSING]), ("a", "b", "c"))
     known = np.array([True, False, True, False])
     threat = AttributeThreat(attribute, known, np.array([False, True, False, False]))
     assert threat.observed.tolist() == [0, MISSING, 1, MISSING]

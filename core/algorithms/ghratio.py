@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.attribute import MISSING
 from core.graph import Graph
+from core.node_column import MISSING
 
 CHUNK = 1 << 21
 """Links per chunk, to bound the memory of temporary arrays."""
@@ -31,7 +31,7 @@ def choose_tolerance(graph: Graph) -> int:
     About half of all nodes are then peers of a node with a typical degree, at any density. The
     paper tunes the tolerance by hand ({0, …, 20}; 45 in the authors' NBA run).
     """
-    low, high = np.percentile(_count_degrees(graph), [25, 75])
+    low, high = np.percentile(count_degrees(graph), [25, 75])
     return max(round(float(high - low) / 2), 1)
 
 
@@ -58,7 +58,7 @@ def compute_ghratios(
     """
     codes = np.asarray(codes)
     known = codes != MISSING
-    degrees = _count_degrees(graph)
+    degrees = count_degrees(graph)
     neighbors, same_neighbors, shared, same_shared = _count_neighbors(
         graph, codes, known, degrees, tolerance
     )
@@ -70,7 +70,8 @@ def compute_ghratios(
     )
 
 
-def _count_degrees(graph: Graph) -> np.ndarray:
+def count_degrees(graph: Graph) -> np.ndarray:
+    """(n,) links of each node, without those of weight 0."""
     if graph.weights is None:
         return graph.degrees
     return np.bincount(graph.present_edges.ravel(), minlength=graph.num_nodes)

@@ -14,11 +14,11 @@ from core.attacks.link.denoising import (
     is_flipped,
     share_denoised,
 )
-from core.attribute import Attribute
 from core.context import Context
 from core.errors import UnsupportedError
 from core.graph import Graph
 from core.methods import Defense
+from core.node_column import NodeColumn
 from core.release import Release
 from core.threats import AttributeThreat, LinkThreat, Threats
 from core.words import format_percent
@@ -175,7 +175,7 @@ def hide_values(
     for code in np.unique(codes[codes >= 0]):
         members = context.rng("values", code).permutation(np.flatnonzero(codes == code))
         known[members[: (len(members) + 1) // 2]] = True
-    attribute = Attribute(threat.attribute.name, codes, threat.attribute.classes)
+    attribute = NodeColumn(threat.attribute.name, codes, threat.attribute.classes)
     return AttributeThreat(attribute, known, (codes >= 0) & ~known)
 
 
@@ -184,5 +184,5 @@ def _keep_known_values(threat: AttributeThreat | None, nodes: np.ndarray) -> Att
     if threat is None:
         return None
     codes = threat.observed[nodes]
-    attribute = Attribute(threat.attribute.name, codes, threat.attribute.classes)
+    attribute = NodeColumn(threat.attribute.name, codes, threat.attribute.classes)
     return AttributeThreat(attribute, codes >= 0, np.zeros(len(codes), bool))

@@ -25,7 +25,7 @@ from core.audit.computing.prepared import PreparedAudit
 from core.audit.computing.threat_sampling import draw_visible
 from core.audit.jobs.claims import ClaimJobs
 from core.audit.jobs.job import list_runs
-from core.audit.jobs.layout import find_layout
+from core.audit.jobs.layout import find_layout, find_partition
 from core.audit.results.link_channels import make_link_channels
 from core.audit.results.node_channels import make_node_channels
 from core.audit.results.node_tables import (
@@ -213,7 +213,10 @@ def assemble_view(
         load_profile=Once(lambda: assemble_profile(store, spec, groups, load_graph_left())),
         load_rocs=Once(lambda: assemble_rocs(store, spec, groups)),
         load_graph=load_graph_left,
-        load_layout=lambda: find_layout(store.home, load_graph_left()),
+        load_layout=lambda: find_layout(store.home, load(row.graph_hash), load_graph_left()),
+        load_communities=lambda: find_partition(
+            store.home, load(row.graph_hash), load_graph_left()
+        ),
         load_release=load_release,
         load_sample=load_sample,
         load_link_scores=load_link_scores,

@@ -118,6 +118,7 @@ def complete_audit(service: AuthorisedService, spec: AuditSpec, options: argpars
     from core.audit.results.export import RECORD, write_audit
     from core.audit.store.states import State
     from core.findings.channels import describe_channels
+    from core.findings.homophily import describe_homophily
     from core.findings.uses import describe_uses
     from core.records import hash_files, list_unchanged
 
@@ -150,7 +151,11 @@ def complete_audit(service: AuthorisedService, spec: AuditSpec, options: argpars
 
             write_gate(view, folder, options.format, code)
         others = list_unchanged(options.out / RECORD) | hash_files(folder, list_files(folder))
-        found = {"channels": describe_channels(view), "columns": describe_uses(view)}
+        found = {
+            "channels": describe_channels(view),
+            "columns": describe_uses(view),
+            "homophily": describe_homophily(view),
+        }
         write_audit(view, folder, {**verdict, **found}, others)
     say(f"{view.summary.cells_total} parts, {failed} failed; results in {options.out}")
     return code

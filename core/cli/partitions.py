@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from core.errors import InputError
 
 if TYPE_CHECKING:
-    from core.attribute import Attribute
     from core.data.loaded import LoadedGraph
+    from core.node_column import NodeColumn
     from core.partitioned.links import Source
 
 MAX_LINKS, PARTS = 15_000_000, 15
@@ -128,7 +128,7 @@ def open_pool(num_bytes: int) -> Iterator[Executor]:
         yield pool
 
 
-def _read_columns(options: argparse.Namespace, num_nodes: int) -> dict[str, Attribute]:
+def _read_columns(options: argparse.Namespace, num_nodes: int) -> dict[str, NodeColumn]:
     """The named columns of the node table; others are not read."""
     from core.partitioned.reading import read_attribute
 

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from core.arrays import join_columns, pair_codes
-from core.attribute import MISSING, Attribute
 from core.data.columns import (
     BLANKS,
     as_numbers,
@@ -36,6 +35,7 @@ from core.data.text_input import check_ids
 from core.errors import InputError
 from core.graph import Graph
 from core.link_table import LinkColumn
+from core.node_column import MISSING, NodeColumn
 from core.words import count_noun
 
 MissingNodes = Literal["error", "drop", "add"]
@@ -68,13 +68,13 @@ class RawGraph:
     table: pd.DataFrame | None = None
     features: Any = None
     feature_names: tuple[str, ...] = ()
-    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    attributes: Mapping[str, NodeColumn] = field(default_factory=dict)
     default_roles: Mapping[str, str] = field(default_factory=dict)
     num_rows_skipped: int = 0
     format: str = ""
     notes: Sequence[str] = ()
     columns: Sequence[ColumnUse] = ()
-    modes: Attribute | None = None
+    modes: NodeColumn | None = None
     mode_column: str = ""
     id_warnings: Sequence[str] = ()
     link_columns: Mapping[str, LinkColumn] = field(default_factory=dict)
@@ -256,7 +256,7 @@ def assemble_graph(
     return LoadedGraph(graph, report)
 
 
-def _check_modes(raw: RawGraph, report: LoadReport) -> Attribute | None:
+def _check_modes(raw: RawGraph, report: LoadReport) -> NodeColumn | None:
     """The two modes, if every link joins one to the other; told in the report."""
     if raw.modes is None:
         return None
@@ -350,18 +350,18 @@ def _split_table(
     unknown: Sequence[str],
     report: LoadReport,
     mode_column: str,
-) -> tuple[dict[str, Attribute], np.ndarray | None, list[str]]:
+) -> tuple[dict[str, NodeColumn], np.ndarray | None, list[str]]:
     columns = [str(c) for c in table.columns]
     roles = guess_node_roles(table, id_column="")
     roles |= {c: r for c, r in given.items() if c in columns}
-    attributes: dict[str, Attribute] = {}
+    attributes: dict[str, NodeColumn] = {}
     values: list[np.ndarray] = []
     names: list[str] = []
     for column in columns:
         role, cells = roles[column], table[column]
         why = "chosen" if column in given else ""
         if role in ("private", "utility", "attribute"):
-            attribute = Attribute.from_values(column, as_text(cells), [*unknown, "NaN"])
+            attribute = NodeColumn.from_values(column, as_text(cells), [*unknown, "NaN"])
             if not attribute.known.all():
                 report.num_unknown[column] = int((~attribute.known).sum())
             attributes[column] = attribute
@@ -379,7 +379,12 @@ def _split_table(
 
 
 def _feature_values(cells: pd.Series, report: LoadReport) -> np.ndarray:
-    """float32 of a numeric column; missing cells become the median and are reported."""
+    """float32 of a numeric column; missing cells become the median and are reported.
+
+    Unknown cells and further digits are not kept, though `NodeTable.read` could: the content hash
+    names them, since graphs that differ in them must not be one, and by it stored audits, decisions
+    and `audit.json` find a graph when its file is read again.
+    """
     column, numbers = str(cells.name), as_numbers(cells)
     missing = numbers.isna()
     bad = np.isinf(numbers)

@@ -19,7 +19,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from core.attribute import Attribute
 from core.data.assembly import RawGraph, assemble_graph
 from core.data.edge_list import load_edge_list
 from core.data.loaded import LoadedGraph, LoadReport
@@ -29,6 +28,7 @@ from core.data.synthetic import generate_social
 from core.data.text_input import load_text
 from core.errors import FormatError, InputError, OfflineError
 from core.graph import Graph
+from core.node_column import NodeColumn
 
 _PLANETOID_URL = "https://github.com/kimiyoung/planetoid/raw/master/data"
 _MUSAE_URL = "https://graphmining.ai/datasets/ptg"
@@ -177,7 +177,7 @@ def _load_karate(_: Path) -> LoadedGraph:
         club.number_of_nodes(),
         name="karate",
         node_ids=tuple(str(i + 1) for i in club),
-        attributes={"label": Attribute.from_values("label", sides)},
+        attributes={"label": NodeColumn.from_values("label", sides)},
     )
     return LoadedGraph(graph, LoadReport(format="built in"))
 

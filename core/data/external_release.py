@@ -10,12 +10,12 @@ import numpy as np
 from scipy import sparse, special
 
 from core.arrays import is_among, pair_codes
-from core.attribute import MISSING, Attribute
 from core.data.generalized_cells import compare_features, write_numbers
 from core.data.node_pairs import list_id_pairs
 from core.data.release_columns import show_columns
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import MISSING, NodeColumn
 
 
 def align_release(
@@ -69,7 +69,7 @@ def align_release(
     texts = {name: _spread(column, nodes, bare) for name, column in release.attributes.items()}
     for name in set(release.feature_names) & (set(original.attributes) - set(texts)):
         numbers, codes = np.unique(release.columns.read_numbers(name), return_inverse=True)
-        texts[name] = _spread(Attribute(name, codes, write_numbers(numbers)), nodes, bare)
+        texts[name] = _spread(NodeColumn(name, codes, write_numbers(numbers)), nodes, bare)
     bare = bare.update_columns(attributes=texts)
     shown = show_columns(release, tuple(release.attributes))
     if shown.features is None:
@@ -85,11 +85,11 @@ def align_release(
     return bare.update_columns(features=spread, feature_names=shown.feature_names)
 
 
-def _spread(column: Attribute, nodes: np.ndarray, graph: Graph) -> Attribute:
+def _spread(column: NodeColumn, nodes: np.ndarray, graph: Graph) -> NodeColumn:
     """A column of these nodes on all nodes of a graph; unknown for the others."""
     codes = np.full(graph.num_nodes, MISSING)
     codes[nodes] = column.codes
-    return Attribute(column.name, codes, column.classes)
+    return NodeColumn(column.name, codes, column.classes)
 
 
 def lacks_columns(original: Graph, release: Graph, secret: Collection[str]) -> bool:
@@ -145,7 +145,7 @@ def is_unchanged(original: Graph, release: Graph, secret: Collection[str | None]
     )
 
 
-def _is_same(first: Attribute, second: Attribute) -> bool:
+def _is_same(first: NodeColumn, second: NodeColumn) -> bool:
     texts = [np.array([*column.classes, ""], object)[column.codes] for column in (first, second)]
     return bool((texts[0] == texts[1]).all())
 

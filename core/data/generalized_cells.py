@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from core.attribute import MISSING, Attribute
 from core.graph import Graph
+from core.node_column import MISSING, NodeColumn
 
 COMPARABLE = 0.9
 """Share of the people whose cell may stand for their own value below which the column is not
@@ -141,7 +141,7 @@ class CellMatch:
     held: np.ndarray
 
     @staticmethod
-    def of_columns(original: Graph, released: Attribute) -> CellMatch:
+    def of_columns(original: Graph, released: NodeColumn) -> CellMatch:
         """The match of a released column with that of its name; nodes in the same order."""
         own = Values.of_column(original, released.name)
         cells = [*released.classes, ""]  # code −1 picks the last

@@ -66,7 +66,7 @@ def choose_link_columns(graph: Graph, publish: Sequence[str] | None, rules: Sequ
             remedy = "add it to --publish-columns"
             raise InputError("generalised column", "must be published", rule.column, remedy)
     if not named:
-        graph = replace(graph, link_table=None)
+        graph = strip_link_columns(graph)
         for rule in parsed:  # of the weights, which leave without being named
             graph = _generalize(graph, rule)
         return graph

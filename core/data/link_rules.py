@@ -11,7 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.data.release_columns import NUMBERS_TAKE, NUMERIC, OTHER, Rule
+from core.data.coarsening import OTHER
+from core.data.release_columns import NUMBERS_TAKE, NUMERIC, Rule
 from core.errors import InputError
 from core.link_table import DATES, NO_TIME, UNIX, LinkColumn, LinkTable
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.attribute import MISSING
 from core.data.columns import BLANKS
 from core.data.link_columns import EARLIEST, LATEST, USES, WAYS, find_use
 from core.data.loaded import LEFT_OUT, ColumnUse
 from core.errors import InputError
 from core.graph import Graph
 from core.link_table import NO_TIME, LinkColumn, LinkTable
+from core.node_column import MISSING
 
 _EXACT = 1 << 53
 """Integers below this are exact as float64."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.attribute import Attribute
 from core.data.assembly import RawGraph
 from core.data.columns import is_link_name
 from core.data.loaded import ColumnUse
 from core.data.sniff import find_decimals
 from core.data.text_input import MAX_TEXT_CELLS, split_row
 from core.errors import FormatError
+from core.node_column import NodeColumn
 
 _FEWEST = 3
 """Nodes from which numbers without names are taken for a matrix; fewer are links with weights."""
@@ -50,7 +50,7 @@ class MatrixText:
             pairs = np.argwhere(values != 0) + np.array([0, len(self.rows)])
             names = (*self.rows, *self.columns)
             codes = np.repeat([0, 1], [len(self.rows), len(self.columns)])
-            modes = Attribute("mode", codes, ("rows", "columns"))
+            modes = NodeColumn("mode", codes, ("rows", "columns"))
         weights = values[values != 0]
         found = (
             ("rows", "source", "id"),

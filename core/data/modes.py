@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from core.attribute import MISSING, Attribute
 from core.data.assembly import RawGraph
 from core.data.columns import BLANKS, as_text
+from core.node_column import MISSING, NodeColumn
 
 MODE = "mode"
 """Name of the attribute that the modes are."""
@@ -50,7 +50,7 @@ def separate_modes(raw: RawGraph, left: str, right: str, always: bool = False) -
     shared = np.intersect1d(starts, ends)
     codes = np.full(len(raw.node_ids), MISSING)
     codes[starts], codes[ends] = 0, 1
-    modes = Attribute(MODE, codes, (left, right))
+    modes = NodeColumn(MODE, codes, (left, right))
     note = f"two modes, {left} and {right}"
     if not always and not len(shared):
         return replace(raw, modes=modes, notes=[*raw.notes, note])
@@ -90,5 +90,5 @@ def find_modes(raw: RawGraph) -> RawGraph:
                 for value in sides
             ]
             codes = np.select([values == side for side in sides], [0, 1], MISSING)
-            return replace(raw, modes=Attribute(MODE, codes, tuple(shown)), mode_column=name)
+            return replace(raw, modes=NodeColumn(MODE, codes, tuple(shown)), mode_column=name)
     return raw

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from core.attribute import Attribute
 from core.data.assembly import RawGraph, normalize_ids
 from core.data.link_columns import USES
 from core.data.link_values import ReadColumn, choose_column, parse_columns
@@ -20,6 +19,7 @@ from core.data.loaded import LEFT_OUT, ColumnUse
 from core.data.text_input import check_num_nodes, load_text, load_utf8
 from core.errors import FormatError
 from core.link_table import BOTH, DIRECTION, FORWARD, LinkColumn
+from core.node_column import NodeColumn
 from core.words import count_noun
 
 _CELL = re.compile(r'"[^"]*"|\S+')
@@ -107,7 +107,7 @@ def load_pajek(path: str | Path) -> RawGraph:
             format="Pajek",
             notes=notes,
             columns=uses,
-            modes=Attribute("mode", np.arange(size) >= first_mode, ("mode 1", "mode 2"))
+            modes=NodeColumn("mode", np.arange(size) >= first_mode, ("mode 1", "mode 2"))
             if first_mode
             else None,
             link_columns=columns,

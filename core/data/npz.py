@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from core.attribute import Attribute
 from core.data.archive import check_contents, load_array, open_archive
 from core.data.assembly import RawGraph
 from core.data.link_events import list_ends, list_event_arrays, unpack_events
@@ -28,6 +27,7 @@ from core.data.text_input import (
     check_num_nodes,
 )
 from core.errors import FormatError, InputError, ResourceError
+from core.node_column import NodeColumn
 
 _PREFIXES = ("adj_", "adj_matrix.", "")
 _FEATURES = ("attr_matrix", "features", "x")
@@ -270,7 +270,7 @@ def _load_names(
 
 def _load_attributes(
     archive: zipfile.ZipFile, names: set[str], file: str, num_nodes: int
-) -> dict[str, Attribute]:
+) -> dict[str, NodeColumn]:
     """Attributes as stored by `writers`: codes (k, n) and a JSON text of names and classes."""
     if not {"attribute_codes", "attribute_info"} <= names:
         return {}
@@ -283,6 +283,6 @@ def _load_attributes(
     if codes.shape != (len(pairs), num_nodes) or codes.dtype.kind not in "iu":
         raise FormatError(file, "must have codes for each attribute", codes.shape)
     return {
-        name: Attribute(name, row, classes)
+        name: NodeColumn(name, row, classes)
         for (name, classes), row in zip(pairs, codes, strict=True)
     }

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from core.attribute import Attribute
 from core.data.link_counts import LinkCounts, find_counts, keep_counts
 from core.data.release_columns import LINK_PREFIX
 from core.graph import Graph
 from core.link_table import LinkTable
+from core.node_column import NodeColumn
 from core.node_table import NodeTable
 
 Arrays = dict[str, np.ndarray]
@@ -86,7 +86,7 @@ def unpack_graph(arrays: Mapping[str, np.ndarray]) -> Graph:
     alone = {}
     for number, text in enumerate(unpack_texts(arrays["attributes"])):
         name, classes = json.loads(text)
-        alone[name] = Attribute(
+        alone[name] = NodeColumn(
             name, arrays[f"codes_{number}"], tuple(classes), arrays.get(f"values_{number}")
         )
     graph = Graph(
@@ -120,11 +120,11 @@ def _unpack_names(arrays: Mapping[str, np.ndarray]) -> tuple[tuple[str, ...], di
     return names, json.loads(unpack_texts(arrays["read"])[0]) if "read" in arrays else {}
 
 
-def unpack_modes(arrays: Mapping[str, np.ndarray]) -> Attribute | None:
+def unpack_modes(arrays: Mapping[str, np.ndarray]) -> NodeColumn | None:
     """The two modes of `pack_nodes`' arrays."""
     if "modes" not in arrays:
         return None
-    return Attribute("mode", arrays["modes"], unpack_texts(arrays["mode_names"]))
+    return NodeColumn("mode", arrays["modes"], unpack_texts(arrays["mode_names"]))
 
 
 def pack_texts(texts: Iterable[str]) -> np.ndarray:

@@ -4,6 +4,7 @@ age:bin=10          34 is published as 30, the lower end of its interval
 income:cap=100000   larger values are published as 100000
 x:round=2           rounded to two decimals
 city:rare=20        values of fewer than 20 nodes become "other"
+age:shared=20       the finest steps, or names, at which 20 nodes or more share each value
 born:year           only the year of a date; born:month and born:day keep more
 x:digits=2          rounded to two significant digits
 link.time:shift     all times of links moved by one unknown amount when published
@@ -18,25 +19,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from core.arrays import join_columns
-from core.attribute import MISSING, Attribute, format_value
+from core.data.coarsening import OTHER, coarsen_names, coarsen_numbers
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import MISSING, NodeColumn, format_value
 
 LINK_PREFIX = "link."
 """Beginning of the names of columns of links."""
-
-OTHER = "other"
-"""Replacement of rare values."""
 
 MAX_DUMMIES = 10
 """Number of numeric classes above which they are treated as numbers."""
 
 GRAMMAR = (
-    "rules are bin=WIDTH, cap=VALUE, round=DIGITS, digits=SIGNIFICANT, rare=PEOPLE, year, month, "
-    "day, and shift for times of links"
+    "rules are bin=WIDTH, cap=VALUE, round=DIGITS, digits=SIGNIFICANT, rare=PEOPLE, "
+    "shared=PEOPLE, year, month, day, and shift for times of links"
 )
 
 
@@ -84,6 +82,7 @@ _LEAST: dict[str, tuple[float, bool] | None] = {
     "round": (0.0, True),
     "digits": (1.0, True),
     "rare": (2.0, True),
+    "shared": (2.0, True),
     "year": None,
     "month": None,
     "day": None,
@@ -162,19 +161,19 @@ def forget_values(
     return graph.without_features([name for name in gone if name not in {*private, *named}])
 
 
-def _forget_classes(attribute: Attribute) -> Attribute:
+def _forget_classes(attribute: NodeColumn) -> NodeColumn:
     """The column as if it was read without the classes that no node has."""
     if attribute.values is not None:
-        return Attribute.from_values(attribute.name, attribute.values)
+        return NodeColumn.from_values(attribute.name, attribute.values)
     used = np.unique(attribute.codes[attribute.known])
     place = np.full(attribute.num_classes + 1, MISSING)  # code −1 picks the last
     place[used] = np.arange(len(used))
     classes = tuple(attribute.classes[code] for code in used.tolist())
-    return Attribute(attribute.name, place[attribute.codes], classes)
+    return NodeColumn(attribute.name, place[attribute.codes], classes)
 
 
 def show_columns(graph: Graph, names: Sequence[str]) -> Graph:
-    """The graph as seen by attackers: published attributes are added to the features.
+    """The graph as seen by attackers: published columns are added to the features.
 
     Each class is a column of 0 and 1; many numeric classes are one numeric column. Unknown values
     are 0, or the mean.
@@ -182,18 +181,17 @@ def show_columns(graph: Graph, names: Sequence[str]) -> Graph:
     blocks: list[np.ndarray] = []
     titles: list[str] = []
     for name in names:
-        if name not in graph.attributes or name in graph.feature_names:
+        if name not in graph.columns or name in graph.feature_names:
             continue
-        attribute = graph.attributes[name]
-        codes, known = attribute.codes, attribute.known
-        numbers = pd.to_numeric(pd.Series(attribute.classes, dtype=object), errors="coerce")
-        if len(numbers) > MAX_DUMMIES and numbers.notna().all() and known.any():
-            values = numbers.to_numpy(np.float32)[codes]
+        column = graph.column(name)
+        codes, known, numbers = column.codes, column.known, column.class_numbers
+        if numbers is not None and len(numbers) > MAX_DUMMIES and known.any():
+            values = numbers.astype(np.float32)[codes]
             blocks.append(np.where(known, values, values[known].mean())[:, None])
             titles.append(name)
         else:
-            blocks.append((codes[:, None] == np.arange(len(numbers))) & known[:, None])
-            titles += [f"{name}={title}" for title in attribute.classes]
+            blocks.append((codes[:, None] == np.arange(column.num_classes)) & known[:, None])
+            titles += [f"{name}={title}" for title in column.classes]
     if not titles:
         return graph
     shown = np.concatenate(blocks, axis=1).astype(np.float32)
@@ -202,47 +200,62 @@ def show_columns(graph: Graph, names: Sequence[str]) -> Graph:
 
 
 def _generalize(graph: Graph, rule: Rule) -> Graph:
-    if rule.column in graph.attributes:
-        coarse = _merge_classes(graph.attributes[rule.column], _format_classes(graph, rule))
-        graph = graph.with_attributes({rule.column: coarse})
-    if rule.column in graph.feature_names:
-        graph = _generalize_feature(graph, rule)
-    return graph
-
-
-def _generalize_feature(graph: Graph, rule: Rule) -> Graph:
-    if rule.kind not in NUMERIC:
+    """The graph with a column made coarser, whatever it is used for."""
+    if rule.kind not in (*NUMERIC, "shared") and rule.column in graph.feature_names:
         raise InputError(
             f"rule {rule.kind}", "needs a column of categories", rule.column, NUMBERS_TAKE
         )
-    index = graph.feature_names.index(rule.column)
-    features: Any = graph.features
-    is_sparse = sparse.issparse(features)
-    matrix = features.tolil(copy=True) if is_sparse else features.copy()
-    column = matrix[:, [index]].toarray() if is_sparse else matrix[:, [index]]
-    matrix[:, [index]] = NUMERIC[rule.kind](column.astype(np.float64), rule.value)
-    return graph.update_columns(features=matrix.tocsr() if is_sparse else matrix)
+    column = graph.column(rule.column)
+    if rule.kind == "shared":
+        coarse = _share(column, int(rule.value), is_number=rule.column in graph.feature_names)
+    else:
+        coarse = _coarsen(column, rule)
+    return replace(graph, columns=graph.columns.with_column(coarse))
 
 
-def _format_classes(graph: Graph, rule: Rule) -> list[str]:
+def _coarsen(column: NodeColumn, rule: Rule) -> NodeColumn:
+    if rule.kind in NUMERIC and column.values is not None and column.class_numbers is None:
+        # Its classes are intervals of many numbers, which are drawn anew.
+        return NodeColumn.from_values(column.name, NUMERIC[rule.kind](column.values, rule.value))
+    return _merge_classes(column, _format_classes(column, rule))
+
+
+def _share(column: NodeColumn, people: int, is_number: bool) -> NodeColumn:
+    """The column as fine as so many nodes share each value; dates by day, month or year before
+    years are merged."""
+    if is_number or column.values is not None:
+        numbers = column.numbers
+        assert numbers is not None
+        return NodeColumn.from_values(column.name, coarsen_numbers(numbers, people))
+    for kind in ("", "day", "month", "year"):
+        if kind:
+            try:
+                column = _coarsen(column, Rule(column.name, kind))
+            except InputError:
+                break  # not dates
+        if column.counts.min(initial=people) >= people:
+            return column
+    return _merge_classes(column, coarsen_names(column.classes, column.counts, people))
+
+
+def _format_classes(column: NodeColumn, rule: Rule) -> list[str]:
     """The new text of each class."""
-    attribute = graph.attributes[rule.column]
-    classes = attribute.classes
+    classes = column.classes
     if rule.kind == "rare":
-        counted = zip(classes, attribute.counts, strict=True)
+        counted = zip(classes, column.counts, strict=True)
         return [c if count >= rule.value else OTHER for c, count in counted]
     if rule.kind in _DATE_PATTERNS:
         return [_coarsen_date(text, rule) for text in classes]
-    numbers = pd.to_numeric(pd.Series(classes, dtype=object), errors="coerce").to_numpy(float)
-    if np.isnan(numbers).any():
-        wrong = classes[int(np.isnan(numbers).argmax())]
+    numbers = column.class_numbers
+    if numbers is None:
+        wrong = next((c for c in classes if pd.isna(pd.to_numeric(c, errors="coerce"))), "")
         raise InputError(
             f"rule {rule.kind}", "needs a column of numbers", f"{rule.column} = {wrong}"
         )
     return [format_value(value) for value in NUMERIC[rule.kind](numbers, rule.value)]
 
 
-def _merge_classes(attribute: Attribute, names: Sequence[str]) -> Attribute:
+def _merge_classes(attribute: NodeColumn, names: Sequence[str]) -> NodeColumn:
     """Merge classes with equal new names; drop unused ones."""
     used = {names[code] for code in np.unique(attribute.codes[attribute.known])}
     try:
@@ -251,7 +264,7 @@ def _merge_classes(attribute: Attribute, names: Sequence[str]) -> Attribute:
         order = sorted(used)
     place = {name: number for number, name in enumerate(order)}
     table = np.array([*(place.get(name, MISSING) for name in names), MISSING])
-    return Attribute(attribute.name, table[attribute.codes], tuple(order))
+    return NodeColumn(attribute.name, table[attribute.codes], tuple(order))
 
 
 def _coarsen_date(text: str, rule: Rule) -> str:

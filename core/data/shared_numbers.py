@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.attribute import MISSING, Attribute
+from core.node_column import MISSING, NodeColumn
 
 
-def bin_like(column: Attribute, model: Attribute) -> Attribute:
+def bin_like(column: NodeColumn, model: NodeColumn) -> NodeColumn:
     """`column` with the classes of `model` if either was binned; else unchanged.
 
     Intervals are matched by their borders, since each graph is binned at its own quartiles. A
@@ -21,26 +21,19 @@ def bin_like(column: Attribute, model: Attribute) -> Attribute:
     if _is_binned(model):
         codes = np.searchsorted(_find_borders(model), numbers)
     else:
-        codes = _find_equal(numbers, model.classes)
+        codes = _find_equal(numbers, model.class_numbers)
     codes = np.where(np.isnan(numbers), MISSING, codes)
-    return Attribute(column.name, codes, model.classes, numbers)
+    return NodeColumn(column.name, codes, model.classes, numbers)
 
 
-def _is_binned(column: Attribute) -> bool:
+def _is_binned(column: NodeColumn) -> bool:
     """Whether some class holds more than one number."""
     if column.values is None:
         return False
     return len(np.unique(column.values[column.known])) > column.num_classes
 
 
-def _parse_numbers(classes: tuple[str, ...]) -> np.ndarray | None:
-    try:
-        return np.array([float(name) for name in classes])
-    except ValueError:
-        return None
-
-
-def _find_borders(model: Attribute) -> np.ndarray:
+def _find_borders(model: NodeColumn) -> np.ndarray:
     """(C − 1,) ascending borders; infinite for an empty class at either end."""
     assert model.values is not None
     values, codes = model.values[model.known], model.codes[model.known]
@@ -49,8 +42,7 @@ def _find_borders(model: Attribute) -> np.ndarray:
     return np.asarray((np.array(low) + np.array(high)) / 2)
 
 
-def _find_equal(numbers: np.ndarray, classes: tuple[str, ...]) -> np.ndarray:
-    class_numbers = _parse_numbers(classes)
+def _find_equal(numbers: np.ndarray, class_numbers: np.ndarray | None) -> np.ndarray:
     if class_numbers is None or not len(class_numbers):
         return np.full(len(numbers), MISSING)
     order = np.argsort(class_numbers, kind="stable")

@@ -11,9 +11,9 @@ import pandas as pd
 from core.algorithms.communities import find_communities
 from core.algorithms.pairs import count_candidates, find_near_pairs, sample_candidates
 from core.arrays import decode_pairs, is_among, pair_codes
-from core.attribute import Attribute
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.seeding import Seed
 from core.threats import AttributeThreat, LinkThreat, ReleasedThreat, Threats
 
@@ -116,7 +116,7 @@ def draw_attribute_threat(
     return AttributeThreat(attribute, mask, attribute.known & ~mask)
 
 
-def draw_stratified(attribute: Attribute, share: float, rng: np.random.Generator) -> np.ndarray:
+def draw_stratified(attribute: NodeColumn, share: float, rng: np.random.Generator) -> np.ndarray:
     """(n,) bool: a share of each class; one with at least two nodes has some on either side.
 
     Raises InputError for fewer than two classes, or if no value is left out.
@@ -136,7 +136,7 @@ def draw_stratified(attribute: Attribute, share: float, rng: np.random.Generator
     return mask
 
 
-def _list_present(attribute: Attribute) -> list[int]:
+def _list_present(attribute: NodeColumn) -> list[int]:
     """Codes of the classes with nodes; raises InputError for fewer than two."""
     present = [c for c in range(attribute.num_classes) if (attribute.codes == c).any()]
     if len(present) < 2:

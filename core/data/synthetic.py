@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from core.arrays import decode_pairs
-from core.attribute import Attribute
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.node_table import NodeTable
 from core.seeding import Seed
 
@@ -94,9 +94,9 @@ def generate_social(num_nodes: int = 1000, seed: int = 0) -> Graph:
     stray = rng.random(num_nodes) > PLANTED.label_purity
     label[stray] = rng.integers(0, len(LABELS), int(stray.sum()))
     columns = {
-        "affiliation": Attribute("affiliation", affiliation, AFFILIATIONS),
-        "seniority": Attribute("seniority", seniority, SENIORITIES),
-        "label": Attribute("label", label, LABELS),
+        "affiliation": NodeColumn("affiliation", affiliation, AFFILIATIONS),
+        "seniority": NodeColumn("seniority", seniority, SENIORITIES),
+        "label": NodeColumn("label", label, LABELS),
     }
     return Graph(
         edges=_link_ends(degrees, affiliation, place, root.rng("links")),

@@ -19,10 +19,11 @@ from scipy import sparse
 from scipy.special import chdtri, xlogy
 
 from core.arrays import divide_or_zero
-from core.attribute import Attribute
 from core.data.columns import find_unknown_markers
 from core.data.loaded import LoadReport
 from core.graph import Graph
+from core.node_column import NodeColumn
+from core.node_table import NodeTable
 from core.seeding import Seed
 from core.words import count_noun, format_percent
 
@@ -93,7 +94,7 @@ class TellingColumn:
         )
 
 
-def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]:
+def find_telling_columns(graph: Graph, secret: NodeColumn) -> list[TellingColumn]:
     """Columns that reveal a class of `secret`, and the ids if they do; strongest first.
 
     Reported if the interval's lower end is at least MIN_STRENGTH and the strength exceeds chance
@@ -107,9 +108,10 @@ def find_telling_columns(graph: Graph, secret: Attribute) -> list[TellingColumn]
     sizes = np.bincount(codes, minlength=secret.num_classes)
     if len(known) < FEWEST_KNOWN or (sizes > 0).sum() < 2:
         return []
+    others = graph.columns.select([name for name in graph.columns if name != secret.name])
     columns = [
-        *_count_attributes(graph, secret, known),
-        *_count_features(graph, secret, known),
+        *_count_classes(others, secret, known),
+        *_count_numbers(others, secret, known),
         *_count_parts(IDS, [graph.node_ids[node] for node in known.tolist()], secret, known),
     ]
     num_tests = sum(len(names) for names, _, _ in columns) * int((sizes > 0).sum())
@@ -154,15 +156,15 @@ _Counts = tuple[list[str], np.ndarray, bool]
 """Names of w columns, nodes per bin and class (w, B, C), whether bins are ordered."""
 
 
-def _count_attributes(graph: Graph, secret: Attribute, known: np.ndarray) -> Iterator[_Counts]:
-    """Other attributes; those that hardly repeat by their parts."""
-    for name, attribute in graph.attributes.items():
-        if name != secret.name:
-            distinct, bins = np.unique(attribute.codes[known], return_inverse=True)
+def _count_classes(table: NodeTable, secret: NodeColumn, known: np.ndarray) -> Iterator[_Counts]:
+    """Columns of classes; those that hardly repeat by their parts."""
+    for name, column in table.attributes.items():
+        if column.kind == "class":
+            distinct, bins = np.unique(column.codes[known], return_inverse=True)
             if _is_coarse(len(distinct), len(known)):
                 yield [name], _count(bins[:, None], secret, known), False
                 continue
-            texts = ["" if code < 0 else attribute.classes[code] for code in distinct[bins]]
+            texts = ["" if code < 0 else column.classes[code] for code in distinct[bins]]
             yield from _count_parts(name, texts, secret, known)
 
 
@@ -172,7 +174,7 @@ def _is_coarse(num_distinct: int, num_known: int) -> bool:
 
 
 def _count_parts(
-    name: str, texts: list[str], secret: Attribute, known: np.ndarray
+    name: str, texts: list[str], secret: NodeColumn, known: np.ndarray
 ) -> Iterator[_Counts]:
     """The last number of each text, if all have one, and parts that few nodes do not share."""
     column = pd.Series(texts)
@@ -191,33 +193,41 @@ def _count_parts(
             yield [name], _count(bins[:, None], secret, known), False
 
 
-def _count_features(graph: Graph, secret: Attribute, known: np.ndarray) -> Iterator[_Counts]:
-    """Features in chunks: distinct values if few, else quantile bins."""
-    if graph.features is None:
-        return
-    features: Any = graph.features[known]
-    is_sparse = sparse.issparse(features)
-    if is_sparse:
-        features = features.tocsc()
-    for start in range(0, len(graph.feature_names), _CHUNK):
-        block = features[:, start : start + _CHUNK]
-        names = list(graph.feature_names[start : start + _CHUNK])
+def _count_numbers(table: NodeTable, secret: NodeColumn, known: np.ndarray) -> Iterator[_Counts]:
+    """Columns of numbers in chunks: distinct values if few, else quantile bins; unknown cells
+    are a bin of their own."""
+    for names, block in _list_numbers(table, known):
+        is_sparse = sparse.issparse(block)
         if np.isin(block.data if is_sparse else block, (0, 1)).all():
             yield names, _count_binary(block, secret, known), True
             continue
         dense = block.toarray() if is_sparse else block
-        ordered = np.sort(dense, axis=0)
         bins = np.empty(dense.shape, np.int64)
-        for number, values in enumerate(ordered.T):
-            edges = values[np.append(True, values[1:] != values[:-1])][1:]
+        for number, column in enumerate(dense.T):
+            values = np.sort(column[~np.isnan(column)])
+            edges = values[1:][values[1:] != values[:-1]]
             if len(edges) >= MAX_BINS:
                 places = np.linspace(0, len(values), MAX_BINS + 1)[1:-1].astype(np.int64)
                 edges = np.unique(values[places])
-            bins[:, number] = np.searchsorted(edges, dense[:, number], side="right")
-        yield names, _count(bins, secret, known), True
+            bins[:, number] = np.searchsorted(edges, column, side="right") + np.isnan(column)
+        yield names, _count(bins, secret, known), not np.isnan(dense).any()
 
 
-def _count_binary(features: Any, secret: Attribute, known: np.ndarray) -> np.ndarray:
+def _list_numbers(table: NodeTable, known: np.ndarray) -> Iterator[tuple[list[str], Any]]:
+    """Names of w columns of numbers and their values (k, w), what attackers read first."""
+    features: Any = table.features
+    if features is not None:
+        features = features[known]
+        features = features.tocsc() if sparse.issparse(features) else features
+        for start in range(0, len(table.feature_names), _CHUNK):
+            stop = start + _CHUNK
+            yield list(table.feature_names[start:stop]), features[:, start:stop]
+    for name, column in table.attributes.items():
+        if column.values is not None:
+            yield [name], column.values[known][:, None]
+
+
+def _count_binary(features: Any, secret: NodeColumn, known: np.ndarray) -> np.ndarray:
     """`_count` of binary columns (k, w) by one product."""
     codes, size = secret.codes[known], (secret.num_classes, len(known))
     groups = sparse.csr_array((np.ones(len(known)), (codes, np.arange(len(known)))), size)
@@ -226,7 +236,7 @@ def _count_binary(features: Any, secret: Attribute, known: np.ndarray) -> np.nda
     return np.stack([groups.sum(axis=1) - ones, ones], axis=1)
 
 
-def _count(bins: np.ndarray, secret: Attribute, known: np.ndarray) -> np.ndarray:
+def _count(bins: np.ndarray, secret: NodeColumn, known: np.ndarray) -> np.ndarray:
     """(w, B, C) nodes of each bin (k, w) and class of the secret."""
     codes, num_classes = secret.codes[known], secret.num_classes
     width, num_bins = bins.shape[1], int(bins.max()) + 1
@@ -298,13 +308,13 @@ def find_warnings(
         yield f"{values} {were} filled with their column's median."
 
 
-def find_secret_warnings(graph: Graph, secret: Attribute) -> Iterator[str]:
+def find_secret_warnings(graph: Graph, secret: NodeColumn) -> Iterator[str]:
     """Sentences on a private column: its classes, then the columns that reveal it."""
     yield from _warn(secret)
     yield from map(str, find_telling_columns(graph, secret))
 
 
-def warn_of_unknown(attribute: Attribute) -> Iterator[str]:
+def warn_of_unknown(attribute: NodeColumn) -> Iterator[str]:
     """A sentence on classes that may be no values but what is written for an unknown one."""
     counts = dict(zip(attribute.classes, attribute.counts.tolist(), strict=True))
     markers = [m for m in find_unknown_markers(attribute.classes) if counts[m]]
@@ -317,7 +327,7 @@ def warn_of_unknown(attribute: Attribute) -> Iterator[str]:
         )
 
 
-def _warn(attribute: Attribute) -> Iterator[str]:
+def _warn(attribute: NodeColumn) -> Iterator[str]:
     yield from warn_of_unknown(attribute)
     name, counts = attribute.name, attribute.counts
     present = int((counts > 0).sum())

@@ -21,12 +21,12 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from core.attribute import Attribute
 from core.data.keyed_pseudonyms import KeyedPseudonyms
 from core.data.link_events import list_events, pack_events
 from core.data.text_input import escape_cell
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.records import format_record, hash_files
 from core.release import Release
 from core.seeding import Seed
@@ -148,7 +148,7 @@ def _tabulate_features(graph: Graph) -> Graph:
     for number, name in enumerate(graph.feature_names):
         values, codes = np.unique(dense[:, number], return_inverse=True)
         classes = tuple(_format_number(value) for value in values)
-        columns.setdefault(name, Attribute(name, codes, classes))
+        columns.setdefault(name, NodeColumn(name, codes, classes))
     return graph.update_columns(attributes=columns, features=None, feature_names=())
 
 

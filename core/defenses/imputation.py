@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from core.algorithms.class_propagation import normalize_class_mass, propagate_labels
-from core.attribute import MISSING
 from core.context import Context
 from core.graph import Graph
 from core.models.pooling import choose_evenness, combine
 from core.models.tuning import CrossFit, draw_folds, hold_out
+from core.node_column import MISSING
 from core.progress import PartProgress
 from core.release import Release
 from core.threats import AttributeThreat

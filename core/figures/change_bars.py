@@ -42,6 +42,7 @@ def link_changes(
 
     tables  "class" or "community" → `count_link_changes`; classes: of the column, in its order
     """
+    tables = {by: one for by, one in tables.items() if _tells(one)} or tables
     if not tables or not next(iter(tables.values())).links.sum():
         return make_empty_chart("There is no link to compare.", theme)
     shown = {by: _pool_groups(table) for by, table in tables.items()}
@@ -98,6 +99,11 @@ def link_changes(
     figure.update_xaxes(title_text="Of the links before")
     source = pd.concat([table.assign(by=by) for by, table in tables.items()])
     return Chart(figure, source, _describe_note(tables))
+
+
+def _tells(table: pd.DataFrame) -> bool:
+    """Whether both ends of any link have a group; of links between two modes one may have none."""
+    return bool(table.links[table.kind != UNKNOWN].any())
 
 
 def _pool_groups(table: pd.DataFrame) -> pd.DataFrame:

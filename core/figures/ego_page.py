@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from core.attribute import MISSING, Attribute
 from core.figures.theme import INKS
 from core.findings.ego_network import (
     MAX_NODES,
@@ -26,6 +25,7 @@ from core.findings.palette import (
     risk_color,
 )
 from core.graph import Graph
+from core.node_column import MISSING, NodeColumn
 from core.words import cut_text
 
 HEIGHT = 440
@@ -54,7 +54,7 @@ network = new vis.Network(
 def render_ego_html(
     graph: Graph,
     node: int,
-    attribute: Attribute | None = None,
+    attribute: NodeColumn | None = None,
     risks: Mapping[int, float] | None = None,
     theme: Theme = "light",
     hide: Sequence[tuple[int, int]] = (),
@@ -128,7 +128,7 @@ def _label(graph: Graph, node: int, show_fingerprint: bool) -> str:
 def _style(
     node: int,
     is_center: bool,
-    attribute: Attribute | None,
+    attribute: NodeColumn | None,
     risks: Mapping[int, float] | None,
     theme: Theme,
 ) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def _style(
 
 
 def _describe(
-    graph: Graph, node: int, attribute: Attribute | None, risks: Mapping[int, float] | None
+    graph: Graph, node: int, attribute: NodeColumn | None, risks: Mapping[int, float] | None
 ) -> str:
     """Tooltip; vis.js shows it as plain text (innerText), pyvis writes it as escaped JSON."""
     lines = [cut_text(graph.node_ids[node], 60), f"{graph.degrees[node]} links"]

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.attribute import Attribute
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import shorten_names, style_figure
 from core.findings.palette import AMOUNT_SCALE, UNKNOWN_GREY, Theme, class_marks, escape_text
 from core.findings.profile import compute_degree_counts, list_log_ticks
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.words import count_noun, format_percent
 
 MAX_CLASS_BARS = 30
@@ -64,7 +64,7 @@ def degree_distribution(graph: Graph, theme: Theme = "light") -> Chart:
     return Chart(figure, table, note)
 
 
-def class_bars(attribute: Attribute, theme: Theme = "light") -> Chart:
+def class_bars(attribute: NodeColumn, theme: Theme = "light") -> Chart:
     """One bar per class, largest first; beyond 30 classes the rest is pooled."""
     counts = attribute.counts
     order = np.argsort(-counts, kind="stable")

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from plotly.subplots import make_subplots
 
-from core.attribute import MISSING, Attribute
 from core.audit.computing.link_sample import LinkSample
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import INKS, add_line, make_panels, style_figure, wrap_text
@@ -23,6 +22,7 @@ from core.findings.palette import (
     class_marks,
     escape_text,
 )
+from core.node_column import MISSING, NodeColumn
 
 MAX_CURVES = 4
 _TITLE_WIDTH = 15
@@ -46,7 +46,7 @@ def before_after(
     node_ids: Sequence[str],
     titles: tuple[str, str] = ("Before", "After"),
     theme: Theme = "light",
-    attribute: Attribute | None = None,
+    attribute: NodeColumn | None = None,
 ) -> Chart:
     """The same part of two graphs side by side, with the same layout.
 
@@ -96,13 +96,13 @@ def before_after(
 
 
 def _mark_nodes(
-    nodes: np.ndarray, attribute: Attribute | None, ink: str
+    nodes: np.ndarray, attribute: NodeColumn | None, ink: str
 ) -> list[tuple[str, str, str, np.ndarray]]:
-    """Name, colour, symbol and places among `nodes` of each group of them; "" is no class."""
+    """Name, colour, symbol and places among `nodes` of each group of them; "" is no column."""
     if attribute is None:
         return [("", ink, "circle", np.arange(len(nodes)))]
     codes = attribute.codes[nodes]
-    marks = {MISSING: ("", (UNKNOWN_GREY, "circle"))}
+    marks = {MISSING: ("unknown", (UNKNOWN_GREY, "circle"))}
     marks |= dict(enumerate(class_marks(attribute.classes).items()))
     return [(marks[c][0], *marks[c][1], np.flatnonzero(codes == c)) for c in np.unique(codes)]
 

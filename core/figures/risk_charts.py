@@ -12,6 +12,7 @@ from core.audit.asked.release_info import ReleaseInfo, list_short_titles
 from core.audit.results.node_risks import NodeRisks
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import add_line, add_rule, error_bars, shorten_names, style_figure
+from core.findings.link_changes import COMMUNITIES_LATER
 from core.findings.numbers import format_number
 from core.findings.palette import Theme, escape_text, release_color, release_symbol
 from core.findings.risk import SCALE_TITLES, Group, Scale, compute_group_risk, compute_risk_shares
@@ -87,14 +88,17 @@ def risk_by_group(
     releases: Sequence[str] | None = None,
     theme: Theme = "light",
     scale: Scale = "advantage",
+    communities: np.ndarray | None = None,
 ) -> Chart:
     """Mean risk or advantage per degree range, class or community.
 
     Groups are those of the original graph, so that releases compare the same nodes.
     """
-    table = compute_group_risk(nodes, profile, by, releases, scale)
+    table = compute_group_risk(nodes, profile, by, releases, scale, communities)
     if table.empty:
-        return make_empty_chart(f"No {by} known for the nodes.", theme, table)
+        is_late = by == "community" and communities is None and not nodes.is_empty
+        reason = COMMUNITIES_LATER if is_late else f"No {by} known for the nodes."
+        return make_empty_chart(reason, theme, table)
     made = [nodes.made[release] for release in nodes.releases]
     colors, symbols = release_color(made), release_symbol(made)
     groups, names = list(dict.fromkeys(table.group)), list_short_titles(made)

@@ -170,15 +170,25 @@ def format_frequencies(first: float, second: float) -> tuple[str, str]:
     return format_frequency_pairs([(first, second)])[0]
 
 
-def format_frequency_pairs(pairs: Sequence[tuple[float, float]]) -> list[tuple[str, str]]:
+def format_frequency_pairs(
+    pairs: Sequence[tuple[float, float]], differ: Sequence[bool] | None = None
+) -> list[tuple[str, str]]:
     """`format_frequencies` of each pair, all over one denominator; shares that no denominator tells
-    apart do not make it finer."""
+    apart do not make it finer.
+
+    differ  whether the texts of a pair must (where its difference is noise, they need not)
+    """
     finest = [_format_pair(*pair, DENOMINATORS[-1]) for pair in pairs]
-    is_apart = [first != second for first, second in finest]
+    wanted = differ or [True] * len(pairs)
+    is_apart = [
+        first != second and must for (first, second), must in zip(finest, wanted, strict=True)
+    ]
     for denominator in DENOMINATORS:
         found = [_format_pair(*pair, denominator) for pair in pairs]
         is_fine = all(text.endswith(f" of {denominator:,}") for texts in found for text in texts)
-        if is_fine and is_apart == [first != second for first, second in found]:
+        if is_fine and not any(
+            first == second and must for (first, second), must in zip(found, is_apart, strict=True)
+        ):
             return found
     return finest
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from core.algorithms.ghratio import choose_tolerance
+from core.algorithms.ghratio_jackknife import compute_margins
 from core.audit.results.view import AuditView
-from core.findings.facts import build_figure, format_frequencies
+from core.audit.store.describe import to_json
+from core.findings.facts import build_figure, format_frequency_pairs
 from core.findings.numbers import format_interval, format_row
 from core.findings.page_summary import Card, PageSummary, describe_figure
 from core.findings.tables import list_releases, select_results
 from core.measures.groups import MIN_GROUP
+from core.node_column import MISSING
 from core.release import ORIGINAL
 from core.results import RELEASE
 
@@ -137,29 +142,85 @@ def explain_missing_ratios(view: AuditView) -> str:
     return f"Homophily of {column} was not measured: resume the audit, or look at what failed."
 
 
+Margins = Callable[[str], Mapping[str, float]]
+"""Release → metric → half of its interval over nodes."""
+
+HOW = (
+    "Intervals leave out one node at a time with its links (jackknife), for neighbours share links"
+)
+
+
+def make_margins(view: AuditView) -> Margins:
+    """Noise of a release's mean ratios: `compute_margins` on its first repeat, once a release;
+    empty where no ratio was measured."""
+
+    @cache
+    def measure(release: str) -> Mapping[str, float]:
+        rows = view.profile[view.profile.release == release]
+        is_known = rows[list(MECHANISMS)].notna().any(axis=1).to_numpy()
+        column = view.spec.threats.private
+        if column is None or not is_known.any():
+            return {}
+        attribute = view.load_graph().with_private(column).column(column)
+        codes = np.where(is_known, attribute.codes, MISSING)
+        tolerance = choose_tolerance(view.load_release(ORIGINAL, 0))
+        graph = view.load_release(release, 0)
+        return compute_margins(graph, codes, len(attribute.classes), tolerance)
+
+    return measure
+
+
+def widen(row: pd.Series, margins: Margins) -> pd.Series:
+    """A finished row with the wider of two intervals: its own, of repeats and independent nodes,
+    and that of nodes that share links."""
+    margin = margins(row.release).get(row.metric, math.nan)
+    if pd.isna(row.low) or math.isnan(margin):
+        return row
+    least = -1.0 if row.metric.endswith("_gap") else 0.0
+    ends = min(row.low, row.value - margin), max(row.high, row.value + margin)
+    row = row.copy()
+    row["low"], row["high"] = max(ends[0], least), min(ends[1], 1.0)
+    return row
+
+
+def describe_homophily(view: AuditView) -> list[dict[str, Any]]:
+    """metric, value, low and high of each mean ratio of the original, for scripts; empty without
+    one. The intervals are those that pages and report show."""
+    margins = make_margins(view)
+    metrics = [f"{name}{end}" for name in MECHANISMS for end in ("", "_gap")]
+    found = (_find_row(view.results, metric, margins) for metric in metrics)
+    rows = [row for row in found if row is not None]
+    return [
+        {name: to_json(row[name]) for name in ("metric", "value", "low", "high")} for row in rows
+    ]
+
+
 def summarize_homophily(view: AuditView) -> PageSummary:
     """Similarity of nodes to neighbours and role peers, against chance: a mean over nodes, of which
     each counts once however many links it has."""
-    noun = view.spec.nodes
-    cards, exact, leaks, is_tested = [], [], [], False
+    noun, margins = view.spec.nodes, make_margins(view)
+    found = {}
     for key, who in WHO.items():
-        ratio = _find_row(view.results, f"ghratio_{key}")
-        gap = _find_row(view.results, f"ghratio_{key}_gap")
-        if ratio is None or gap is None:
-            continue
-        figure, excess = build_figure(ratio), build_figure(gap)
-        chance = figure.value - excess.value
-        texts = format_frequencies(figure.value, chance)
-        title = f"Same-value {who}, mean"
+        ratio = _find_row(view.results, f"ghratio_{key}", margins)
+        gap = _find_row(view.results, f"ghratio_{key}_gap", margins)
+        if ratio is not None and gap is not None:
+            found[who] = build_figure(ratio), build_figure(gap)
+    pairs = [(figure.value, figure.value - gap.value) for figure, gap in found.values()]
+    sides = [_find_side(gap) for _, gap in found.values()]
+    shown = format_frequency_pairs(pairs, [side != 0 for side in sides])
+    cards, exact, leaks, is_tested = [], [], [], False
+    for (who, (figure, gap)), side, texts in zip(found.items(), sides, shown, strict=True):
         compared = f"chance {texts[1]}"
-        exact += [describe_figure(figure), describe_figure(excess)]
-        side = _find_side(key, gap)
+        exact += [describe_figure(figure), describe_figure(gap)]
         if side is not None:
             is_tested = True
             if side > 0:
-                leaks.append((excess.value, who, texts))
+                leaks.append((gap.value, who, texts))
             compared += ", beyond noise" if side else ", within noise"
+        title = f"Same-value {who}, mean"
         cards.append(Card(title, texts[0], compared, None, describe_figure(figure)))
+    if is_tested:
+        exact.append(f"{HOW}.")
     sentence = "Homophily has not been measured."
     if leaks:
         _, who, texts = max(leaks)
@@ -170,33 +231,29 @@ def summarize_homophily(view: AuditView) -> PageSummary:
     elif is_tested and len(cards) == len(WHO):
         sentence = f"Neither neighbours nor role peers share a {noun.one}'s value beyond chance."
     elif is_tested:  # of links between two modes the neighbours may have no value at all
-        who = next(who for key, who in WHO.items() if f"Same-value {who}, mean" == cards[0].title)
+        (who,) = found
         sentence = f"The {who} of a {noun.one} share its value no more than chance gives."
     elif cards:
         sentence = "Too few splits to distinguish homophily from chance."
     return PageSummary(tuple(cards), sentence, tuple(exact))
 
 
-def _find_side(key: str, gap: Any) -> int | None:
-    """1 or −1 where a gap is above or below 0 beyond noise, 0 within it, None without an interval.
-
-    A link counts at both its ends: in a mean over nodes of their neighbours, the variance is up to
-    twice that of independent nodes, which the interval has.
-    """
+def _find_side(gap: Any) -> int | None:
+    """1 or −1 where a gap is above or below 0 beyond noise, 0 within it, None without an
+    interval."""
     if pd.isna(gap.low) or pd.isna(gap.high):
         return None
-    times = math.sqrt(2) if key == "proximity" else 1.0
-    if gap.value > times * (gap.value - gap.low):
-        return 1
-    return -1 if -gap.value > times * (gap.high - gap.value) else 0
+    return 1 if gap.low > 0 else -1 if gap.high < 0 else 0
 
 
-def _find_row(results: pd.DataFrame, metric: str) -> pd.Series | None:
-    rows = select_results(results, metric, [ORIGINAL], RELEASE)
-    return None if rows.empty else rows.iloc[0]
+def _find_row(
+    results: pd.DataFrame, metric: str, margins: Margins, release: str = ORIGINAL
+) -> pd.Series | None:
+    rows = select_results(results, metric, [release], RELEASE)
+    return None if rows.empty else widen(rows.iloc[0], margins)
 
 
-def answer_mechanisms(results: pd.DataFrame) -> list[str]:
+def answer_mechanisms(view: AuditView, results: pd.DataFrame) -> list[str]:
     """One sentence per mechanism: its effect on the original, and the release that hides it
     best."""
     names = {
@@ -204,14 +261,13 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
         "role": "a node's role peers",
         "combined": "a node's neighbours and role peers together",
     }
-    sentences = []
+    sentences, margins = [], make_margins(view)
     for key, who in names.items():
-        ratios = select_results(results, f"ghratio_{key}", method=RELEASE).set_index("release")
-        gaps = select_results(results, f"ghratio_{key}_gap", method=RELEASE).set_index("release")
-        if ORIGINAL not in ratios.index or ORIGINAL not in gaps.index:
+        ratio = _find_row(results, f"ghratio_{key}", margins)
+        gap = _find_row(results, f"ghratio_{key}_gap", margins)
+        if ratio is None or gap is None:
             continue
-        gap = gaps.loc[ORIGINAL]
-        side = _find_side(key, gap)
+        side = _find_side(gap)
         if side is None:
             verdict = "one repeat does not show whether this differs from chance"
         elif side == 0:
@@ -221,12 +277,13 @@ def answer_mechanisms(results: pd.DataFrame) -> list[str]:
         else:
             verdict = f"{format_interval(-gap.value, -gap.high, -gap.low)} less than chance"
         text = (
-            f"On the original, averaged over nodes, {format_row(ratios.loc[ORIGINAL])} of {who} "
+            f"On the original, averaged over nodes, {format_row(ratio)} of {who} "
             f"share its value: {verdict}"
         )
-        others = gaps.drop(index=ORIGINAL)
+        rows = select_results(results, f"ghratio_{key}_gap", method=RELEASE)
+        others = rows[rows.release != ORIGINAL]
         if len(others) and side:
-            best = others.loc[others.value.abs().idxmin()]
+            best = widen(others.loc[others.value.abs().idxmin()], margins)
             text += f"; with {best.made.title} the difference is {format_row(best)}"
         sentences.append(text + ".")
     return sentences

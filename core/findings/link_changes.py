@@ -20,7 +20,7 @@ BETWEEN, UNKNOWN = "between", "unknown"
 Grouping = Literal["class", "community"]
 PLURALS: dict[Grouping, str] = {"class": "classes", "community": "communities"}
 LEVEL, LEAST_ADDED = 0.05, 10
-COMMUNITIES_LATER = "Communities appear here once the Map is drawn."
+COMMUNITIES_LATER = "Communities of so many nodes appear here once the Map is drawn."
 TEST = f"two-proportion z test at {LEVEL:g}, Bonferroni over classes and communities"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from core.attribute import Attribute
 from core.audit.asked.release_info import list_names
 from core.audit.results.node_risks import NodeRisks
 from core.findings.differences import estimate_difference
@@ -13,6 +12,7 @@ from core.findings.facts import Outcome, find_outcome
 from core.findings.numbers import format_interval, format_number, format_row
 from core.findings.risk import Scale
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.release import ORIGINAL
 
 OUTCOMES: dict[Outcome, str] = {
@@ -76,7 +76,7 @@ def describe_node_risk(nodes: NodeRisks, node: str) -> str:
     return text
 
 
-def compute_neighbor_classes(graph: Graph, node: int, attribute: Attribute) -> pd.DataFrame:
+def compute_neighbor_classes(graph: Graph, node: int, attribute: NodeColumn) -> pd.DataFrame:
     """class, neighbours (count), share of the neighbours, share of all; largest first."""
     start, stop = graph.adjacency.indptr[node : node + 2]
     codes = attribute.codes[graph.adjacency.indices[start:stop]]

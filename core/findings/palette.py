@@ -152,7 +152,7 @@ def family_color(attack: Attack, theme: Theme = "light") -> str:
 def class_marks(classes: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Class → hex colour and Plotly symbol.
 
-    Pass all classes of the column in its order (`Attribute.classes`), so that a class looks the
+    Pass all classes of the column in its order (`NodeColumn.classes`), so that a class looks the
     same on every page, whichever are drawn there.
     """
     count = len(CLASS_COLORS)

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 
-from core.attribute import MISSING, Attribute
 from core.audit.results.node_risks import NodeRisks
 from core.findings.exposure import AT_LEAST, RULE, Exposed, count_exposed, describe_counts
 from core.findings.facts import Count, format_frequencies
@@ -21,6 +20,7 @@ from core.findings.page_summary import Card, PageSummary
 from core.findings.people import Secret
 from core.graph import Graph
 from core.measures.node_risk import ADVANTAGE_LIMIT
+from core.node_column import MISSING, NodeColumn
 from core.nouns import PEOPLE, Noun
 from core.release import ORIGINAL
 from core.words import begin_sentence, count_noun, format_percent
@@ -58,7 +58,7 @@ def compute_people(
     graph: Graph,
     communities: np.ndarray,
     nodes: NodeRisks | None = None,
-    attribute: Attribute | None = None,
+    attribute: NodeColumn | None = None,
     released: Graph | None = None,
     release: str = ORIGINAL,
     secret: Secret | None = None,
@@ -339,7 +339,7 @@ def list_colors(people: pd.DataFrame) -> list[Color]:
     return found
 
 
-def _format_classes(attribute: Attribute | None, num_nodes: int) -> list[str]:
+def _format_classes(attribute: NodeColumn | None, num_nodes: int) -> list[str]:
     if attribute is None:
         return [""] * num_nodes
     names = [*attribute.classes, ""]  # MISSING is the last one

@@ -204,17 +204,23 @@ def compute_group_risk(
     by: Group,
     releases: Collection[str] | None = None,
     scale: Scale = "advantage",
+    communities: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """release, group, value (mean under the headline attacker), low, high, n; small groups are
     pooled as other.
+
+    communities  of the profile's nodes, from 0; without them there are no such groups
 
     A group of one node has no interval.
     """
     columns = ["release", "group", "value", "low", "high", "n"]
     everything = list_releases(profile)
-    if not everything or nodes.is_empty:
+    if not everything or nodes.is_empty or (by == "community" and communities is None):
         return pd.DataFrame(columns=columns)
-    base = profile[profile.release == everything[0]].set_index("node")[by].dropna()
+    first = profile[profile.release == everything[0]]
+    if communities is not None:
+        first = first.assign(community=communities + 1)  # as the map names them
+    base = first.set_index("node")[by].dropna()
     groups, order = _group_nodes(base, by)
     placed = groups.reindex(nodes.names).to_numpy(object)
     least, rows = 0.0 if scale == "risk" else -1.0, []

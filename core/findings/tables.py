@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -98,27 +98,31 @@ def find_doubles(results: pd.DataFrame) -> set[str]:
     audit runs one may be ahead of the other, so that its means are of other repeats."""
     attacks = results.drop_duplicates("method").attack
     known = {a.id: a for a in attacks if a is not None and a.method is not None}
-    found = set()
+    likes = {}
     for attack in known.values():
         key = getattr(attack.method, "equal_unweighted", "")
         if key and (other := known.get(attack.id.replace(attack.method_id, key, 1))):
-            own, same = (
-                select_results(results, method=a.id).set_index(["release", "metric"])
-                for a in (attack, other)
-            )
-            pairs = own.join(same.add_suffix("_other"), how="inner")
-            if len(same) and all(map(_may_be_equal, pairs.to_dict("records"))):
-                found.add(attack.id)
+            likes[attack.id] = other.id
+    is_asked = results.method.isin([*likes, *likes.values()])
+    figures: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}
+    columns = ["method", "release", "metric", "value", "seeds", *({REPEATS} & {*results})]
+    for row in select_results(results[is_asked])[columns].to_dict("records"):
+        figures.setdefault(row["method"], {})[row["release"], row["metric"]] = row
+    found = set()
+    for name, like in likes.items():
+        own, other = figures.get(name, {}), figures.get(like, {})
+        if other and all(_may_be_equal(own[f], other[f]) for f in own.keys() & other.keys()):
+            found.add(name)
     return found
 
 
-def _may_be_equal(pair: Mapping[Hashable, Any]) -> bool:
+def _may_be_equal(own: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether no repeat that both rows have differs; without repeats, whether the means are equal
     or of different numbers of them."""
-    own, other = (pair.get(f"{REPEATS}{end}") for end in ("", "_other"))
-    if own and other:
-        return all(own[repeat] == other[repeat] for repeat in own.keys() & other.keys())
-    return bool(pair["value"] == pair["value_other"] or pair["seeds"] != pair["seeds_other"])
+    mine, same = own.get(REPEATS), other.get(REPEATS)
+    if mine and same:
+        return all(mine[repeat] == same[repeat] for repeat in mine.keys() & same.keys())
+    return bool(own["value"] == other["value"] or own["seeds"] != other["seeds"])
 
 
 def attack_rows(results: pd.DataFrame, metric: str, threat: Threat | None = None) -> pd.DataFrame:

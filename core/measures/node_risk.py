@@ -18,9 +18,9 @@ import numpy as np
 from scipy.special import expit, logit
 
 from core.arrays import pair_codes
-from core.attribute import Attribute
 from core.measures.intervals import measure_mean, measure_share
 from core.measures.ranking import compute_margins, rank_with_ties
+from core.node_column import NodeColumn
 from core.results import ClassProbabilities, Measurement, PairScores
 from core.seeding import mix_bits
 from core.threats import AttributeThreat, LinkThreat
@@ -274,7 +274,7 @@ def compute_guessing_advantage(
     """
     codes = np.repeat(np.arange(len(counts)), counts)
     all_nodes = np.ones(len(codes), bool)
-    attribute = Attribute("noise", codes, tuple(map(str, range(len(counts)))))
+    attribute = NodeColumn("noise", codes, tuple(map(str, range(len(counts)))))
     threat = AttributeThreat(attribute, ~all_nodes, all_nodes)
     rng = np.random.default_rng(0)
     total = np.zeros((num_attacks, len(codes)))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from core.attribute import MISSING
 from core.context import Context
 from core.graph import Graph
 from core.models.block_model import BlockModel, Blocks
 from core.models.evidence import compute_spectrum
+from core.node_column import MISSING
 from core.progress import PartProgress
 
 SIZES = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64)

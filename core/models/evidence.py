@@ -14,10 +14,10 @@ from scipy import sparse
 from core.algorithms.class_propagation import normalize_class_mass, propagate_labels
 from core.algorithms.normalize import normalize_adjacency
 from core.arrays import divide_or_zero
-from core.attribute import MISSING
 from core.graph import Graph
 from core.models.gps.ego import compute_role_features
 from core.models.tuning import scale_features
+from core.node_column import MISSING
 
 SHARES = (0.99, 0.8)
 """Weights of the neighbours' values in the two diffusions of known values."""

@@ -16,10 +16,10 @@ from scipy import sparse
 from scipy.special import softmax
 
 from core.algorithms.communities import find_communities
-from core.attribute import MISSING, Attribute
 from core.graph import Graph
 from core.models.evidence import compute_roles, count_inferred, normalize_walk
 from core.models.pooling import FEWEST, fit_weights, pool
+from core.node_column import MISSING, NodeColumn
 
 MAX_SHARED_COLUMNS = 128
 """Maximum number of columns common to both graphs, by variance."""
@@ -40,7 +40,7 @@ class Union:
     blocks: dict[str, np.ndarray]
 
 
-def join_graphs(release: Graph, observed: np.ndarray, other: Graph, private: Attribute) -> Union:
+def join_graphs(release: Graph, observed: np.ndarray, other: Graph, private: NodeColumn) -> Union:
     """The release (n nodes, observed codes (n,)) with another graph that has the same column.
 
     private  the release's column: its name and classes are used, its codes are not
@@ -64,7 +64,7 @@ def join_graphs(release: Graph, observed: np.ndarray, other: Graph, private: Att
     return Union(union_graph, np.concatenate([observed, codes]), blocks)
 
 
-def translate_codes(column: Attribute, classes: tuple[str, ...]) -> np.ndarray:
+def translate_codes(column: NodeColumn, classes: tuple[str, ...]) -> np.ndarray:
     """(n,) codes of a column in terms of classes with the same names; MISSING for others."""
     places = {name: place for place, name in enumerate(classes)}
     table = np.array([places.get(name, MISSING) for name in column.classes] + [MISSING])
@@ -135,7 +135,7 @@ HeldOut = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def find_exponent(
-    other: Graph, private: Attribute, share: float, infer: Infer, rng: np.random.Generator
+    other: Graph, private: NodeColumn, share: float, infer: Infer, rng: np.random.Generator
 ) -> float:
     """Exponent for predictions of `infer`, by log-loss on each part of the shadow graph; 1 if its
     parts are too small.

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from core.attribute import MISSING
 from core.context import Context
 from core.models.training import train
 from core.models.trials import Family, Setting, Trials
+from core.node_column import MISSING
 from core.progress import PartProgress, Progress
 from core.seeding import Seed
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from core.attribute import MISSING
 from core.context import Context
 from core.graph import Graph
+from core.node_column import MISSING
 
 PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0)
 """Inverse penalties that `fit_logistic` tries if none are given, strongest penalty first."""

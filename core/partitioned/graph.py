@@ -15,10 +15,10 @@ from typing import Any, cast, overload
 
 import numpy as np
 
-from core.attribute import Attribute
 from core.data.packing import Arrays, pack_texts, unpack_texts
 from core.errors import UnsupportedError
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.node_table import NodeTable
 from core.partitioned.links import ONE_PROCESS, Inline, PartitionedLinks
 
@@ -79,7 +79,7 @@ class PartitionedGraph(Graph):
 
     @staticmethod
     def of(
-        links: PartitionedLinks, attributes: Mapping[str, Attribute] | None = None, name: str = ""
+        links: PartitionedLinks, attributes: Mapping[str, NodeColumn] | None = None, name: str = ""
     ) -> PartitionedGraph:
         """The graph of stored links."""
         ids = cast(tuple[str, ...], NumberedIds(links.num_nodes))
@@ -117,7 +117,7 @@ class PartitionedGraph(Graph):
         """SHA-256 of links and partitions, without columns."""
         return self._hash([list(self.links.bounds), list(self.links.digests)], {})
 
-    def _hash(self, links: list[Any], attributes: Mapping[str, Attribute]) -> str:
+    def _hash(self, links: list[Any], attributes: Mapping[str, NodeColumn]) -> str:
         digest = hashlib.sha256(json.dumps(["partitions", self.num_nodes, *links]).encode())
         for name in sorted(attributes):
             digest.update(json.dumps([name, attributes[name].classes]).encode())
@@ -166,7 +166,7 @@ def unpack_partitions(arrays: Mapping[str, np.ndarray], folder: Path) -> Partiti
     """The graph of `pack_partitions`' arrays, with its links in `folder`."""
     columns = [json.loads(text) for text in unpack_texts(arrays["attributes"])]
     attributes = {
-        name: Attribute(name, arrays[f"codes_{number}"], tuple(classes))
+        name: NodeColumn(name, arrays[f"codes_{number}"], tuple(classes))
         for number, (name, classes) in enumerate(columns)
     }
     name = unpack_texts(arrays["name"])[0]

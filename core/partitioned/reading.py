@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from core.attribute import MISSING, Attribute
 from core.data.sniff import detect_separator
 from core.errors import InputError
+from core.node_column import MISSING, NodeColumn
 from core.partitioned.links import Source, run_jobs
 
 BLOCK_BYTES = 1 << 24
@@ -60,7 +60,7 @@ def count_sources(executor: Executor, sources: list[Source]) -> tuple[int, int]:
     return int(found[:, 0].max()), int(found[:, 1].sum())
 
 
-def read_attribute(path: Path, id_column: str, name: str, num_nodes: int) -> Attribute:
+def read_attribute(path: Path, id_column: str, name: str, num_nodes: int) -> NodeColumn:
     """A column of a table of nodes (CSV or Parquet), by the node numbers in `id_column`.
 
     Nodes without a row or a value are unknown. Raises InputError for columns that are not there,
@@ -92,7 +92,7 @@ def read_attribute(path: Path, id_column: str, name: str, num_nodes: int) -> Att
     codes = np.full(num_nodes, MISSING)
     is_node = (nodes >= 0) & (nodes < num_nodes)
     codes[nodes[is_node]] = found[is_node]
-    return Attribute(name, codes, tuple(values.dictionary.to_pylist()))
+    return NodeColumn(name, codes, tuple(values.dictionary.to_pylist()))
 
 
 def _count_source(source: Source) -> tuple[int, int]:

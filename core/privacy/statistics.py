@@ -19,10 +19,10 @@ from typing import Literal
 
 import numpy as np
 
-from core.attribute import MISSING, Attribute
 from core.context import Context
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import MISSING, NodeColumn
 from core.privacy.budget import Account
 from core.privacy.capping import count_capped_triangles, select_capped_links
 from core.privacy.guarantees import NODE
@@ -68,7 +68,7 @@ def draw_statistics(
     epsilon: float,
     context: Context,
     max_degree: int | None = None,
-    column: Attribute | None = None,
+    column: NodeColumn | None = None,
 ) -> tuple[tuple[Row, ...], Guarantee]:
     """A table of the named statistics and its ε-node guarantee; each spends an equal share.
 
@@ -99,7 +99,7 @@ def compute_noise_bound(scale: float, alpha: float) -> int:
     return max(math.ceil(bound - 1e-9), 0)
 
 
-def _count(graph: Graph, name: Statistic, cap: int, column: Attribute | None) -> Counts:
+def _count(graph: Graph, name: Statistic, cap: int, column: NodeColumn | None) -> Counts:
     if name == "num_links":
         return count_links(graph, cap)
     if name == "degree_distribution":
@@ -147,7 +147,7 @@ def count_triangles(graph: Graph, cap: int) -> Counts:
     return Counts(("all triangles",), np.array([count]), per_node + is_rounded, bounds)
 
 
-def count_mixing(graph: Graph, cap: int, column: Attribute) -> Counts:
+def count_mixing(graph: Graph, cap: int, column: NodeColumn) -> Counts:
     """Links (k,) within each class and between each two classes of a public column.
 
     The links of each pair of classes are capped separately: a node of class a changes those of a

@@ -10,7 +10,6 @@ from matplotlib.ticker import MaxNLocator
 from scipy.sparse.csgraph import connected_components
 
 from core.algorithms.line_density import count_crossings, shade_density
-from core.attribute import Attribute
 from core.findings.people_map import (
     compute_people,
     find_amounts,
@@ -20,6 +19,7 @@ from core.findings.people_map import (
 )
 from core.findings.profile import compute_degree_counts
 from core.findings.uses import describe_uses
+from core.node_column import NodeColumn
 from core.partitioned.graph import PartitionedGraph
 from core.partitioned.links import ONE_PROCESS
 from core.report import blocks, charts
@@ -130,7 +130,7 @@ def _build_uses(data: ReportData) -> Block:
     )
 
 
-def _build_classes(data: ReportData, attribute: Attribute, role: str) -> Block:
+def _build_classes(data: ReportData, attribute: NodeColumn, role: str) -> Block:
     """Counts and shares of the classes; small cells are suppressed. Externally, counts are rounded
     and small classes not named: a value that one person has tells of that person."""
     counts = attribute.counts

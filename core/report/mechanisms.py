@@ -44,7 +44,7 @@ def _build_homophily(data: ReportData) -> list[Block]:
         + f"; class share {format_number(share)}."
     )
     return [
-        *(blocks.paragraph(s) for s in answer_mechanisms(data.results)),
+        *(blocks.paragraph(s) for s in answer_mechanisms(data.view, data.results)),
         blocks.figure(
             image,
             alt,

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from core.audit.asked.release_info import ReleaseInfo
+from core.data.release_columns import Rule
 from core.findings.kept import USEFUL
 from core.findings.labels import THREAT_WORDS
 from core.findings.numbers import format_limited
@@ -17,7 +18,7 @@ from core.findings.verdict_words import explain_check
 from core.release import ORIGINAL
 from core.search.measured import Measured
 from core.search.run import MAX_REPEATS, SearchProgress, share_error
-from core.search.strategy import Candidate, Search, Stage
+from core.search.strategy import EXCEEDS, Candidate, Search, Stage
 from core.words import begin_sentence, count_noun, format_error, format_percent
 
 SCHEMA = 1
@@ -156,6 +157,8 @@ def list_facts(progress: SearchProgress) -> list[str]:
         facts.append(
             "What remains is a table of statistics with node-level privacy: publish --statistics."
         )
+    if hint := _suggest_coarser_columns(progress):
+        facts.append(hint)
     last = max(progress.confirmations, default=0)
     if last > 1:
         facts.append(
@@ -172,6 +175,20 @@ def list_facts(progress: SearchProgress) -> list[str]:
                 "more time the search goes on with it, and may find a release that keeps more."
             )
     return facts
+
+
+def _suggest_coarser_columns(progress: SearchProgress) -> str:
+    """What to try where the columns alone are too much; "" where they are not, or are coarse."""
+    rules = map(Rule.parse, progress.request.spec.disclosure.generalize)
+    alone = [one for one in progress.search.candidates if not one.ladder.has_links]
+    is_over = any(one.dropped.startswith(EXCEEDS) for one in alone)
+    if not is_over or any(rule.kind == "shared" for rule in rules):
+        return ""
+    return (
+        "The columns alone exceed a limit, whatever becomes of the links. Coarser ones may not: "
+        "under “Published columns” on the Data page make them as fine as enough people share "
+        "(--generalize COLUMN:shared=20), and search again."
+    )
 
 
 def _title_left_out(search: Search) -> str:

@@ -37,6 +37,7 @@ CONFIRMATIONS = 2
 """Confirmations of one search; the second tries stronger settings."""
 
 NOT_MADE = "cannot be made"
+EXCEEDS = "exceeds a limit"
 TAKES_LONG = "takes longer than the time to spend"
 
 RELEASES = 30
@@ -119,12 +120,12 @@ class Candidate:
                 self.dropped = "keeps too little where it still exceeds a limit"
         if not self.dropped and not self.is_open and math.isnan(self.best):
             if self.passed == self.borrowed:
-                self.dropped = "exceeds a limit where it is weaker than with its columns"
+                self.dropped = f"{EXCEEDS} where it is weaker than with its columns"
             elif self.passed < len(self.ladder.rungs):
                 self.dropped = "keeps too little"
             else:
                 several = len(self.ladder.rungs) > 1
-                self.dropped = "exceeds a limit" + " at every strength" * several
+                self.dropped = EXCEEDS + " at every strength" * several
 
     def start_race(self) -> None:
         """Open the settings from the one that screening found on: stronger attackers refuse what

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.audit.asked.spec import AuditSpec
-from core.data.link_release import list_link_columns
+from core.data.link_release import is_link_column, list_link_columns
 from core.data.text_input import load_text
 from core.errors import AuditError
 from core.findings import leaving
@@ -21,6 +21,9 @@ from pages.ui.threat_form import form_key
 from pages.ui.upload import store_upload
 
 WAYS = {"utility": "utility column", "chosen": "chosen columns", "none": "none"}
+EVERY = "every column of people"
+MAX_AT_ONCE = 30
+"""Columns that may take a rule at once: each is listed to be removed."""
 MAX_KNOWN = 4
 """Columns that are proposed as quasi-identifiers."""
 
@@ -101,7 +104,9 @@ def _choose_rules(names: list[str], publish: tuple[str, ...] | None) -> tuple[st
     known = session.current_threats().disclosure.generalize
     rules = tuple(rule for rule in known if rule.rpartition(":")[0] in names)
     first, second, third, last = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
-    column = first.selectbox(read_label("generalize"), names[:MANY], key=f"rule-column-{key}")
+    people = [name for name in names if not is_link_column(name)]
+    offered = [*names[:MANY], *([EVERY] if 1 < len(people) <= MAX_AT_ONCE else [])]
+    column = first.selectbox(read_label("generalize"), offered, key=f"rule-column-{key}")
     kind = second.selectbox(
         "Rule",
         list(leaving.RULES),
@@ -113,7 +118,8 @@ def _choose_rules(names: list[str], publish: tuple[str, ...] | None) -> tuple[st
         what or "no number needed", "10", key=f"rule-number-{key}", disabled=not what
     )
     if last.button("Add", key="rule-add", icon=":material/add:", disabled=not names):
-        more = (*rules, leaving.write_rule(column, kind, number))
+        ruled = people if column == EVERY else [column]
+        more = (*rules, *(leaving.write_rule(name, kind, number) for name in ruled))
         _make_spec({"publish_columns": publish, "generalize": more})
         session.set_threats(publish_columns=publish, generalize=more)
         state["rules_added"] = state.get("rules_added", 0) + 1  # resets the pills below

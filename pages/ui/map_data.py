@@ -9,10 +9,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.attribute import Attribute
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.view import AuditView, Layout
-from core.audit.store.states import State
 from core.figures.node_map import Side
 from core.findings.link_changes import Grouping, count_link_changes, format_communities
 from core.findings.page_summary import PageSummary
@@ -33,6 +31,7 @@ from core.findings.people_map import (
     summarize_map,
 )
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.release import ORIGINAL
 from pages.ui import cache, service, session
 
@@ -53,7 +52,7 @@ def _find_private(view: AuditView | None) -> str | None:
     return (session.current_threats() if view is None else view.spec).threats.private
 
 
-def _find_attribute(view: AuditView | None) -> Attribute | None:
+def _find_attribute(view: AuditView | None) -> NodeColumn | None:
     """The column whose classes are shown: the private one, else the first."""
     graph, private = load_everybody(view), _find_private(view)
     return next(iter(graph.attributes.values()), None) if private is None else graph.column(private)
@@ -142,10 +141,9 @@ def load_communities(view: AuditView | None) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def list_groupings(view: AuditView) -> tuple[Grouping, ...]:
-    """What groups the nodes: the private column, and communities once the map was drawn."""
+    """What groups the nodes: the private column, and communities where they are known."""
     found: list[Grouping] = ["class"] if view.spec.threats.private else []
-    run = service.open_service().layouts.find(view.spec.graph_hash)
-    if run is not None and run.state is State.DONE:
+    if view.load_communities() is not None:
         found.append("community")
     return tuple(found)
 
@@ -154,17 +152,16 @@ def count_changes(
     view: AuditView, release: str, groupings: Iterable[Grouping]
 ) -> dict[Grouping, pd.DataFrame]:
     """`count_link_changes` of a release by each of `list_groupings`."""
-    graph, graph_hash = cache.load_audit_graph(view), view.spec.graph_hash
+    graph = cache.load_audit_graph(view)
     before, after = (cache.load_release(view, each) for each in (ORIGINAL, release))
     tables = {}
     for by in groupings:
-        if by == "class":
+        communities = view.load_communities() if by == "community" else None
+        if communities is not None:
+            codes, names = communities, format_communities(communities)
+        else:
             attribute = graph.column(str(view.spec.threats.private))
             codes, names = attribute.codes, attribute.classes
-        else:
-            places = cache.load_graph(graph_hash).find_nodes(graph.node_ids)
-            codes = load_layout(graph_hash).communities[places]
-            names = format_communities(codes)
         tables[by] = count_link_changes(before, after, codes, names)
     return tables
 

@@ -8,9 +8,9 @@ import pytest
 from core.attacks.attribute.class_prior import ClassPrior
 from core.attacks.attribute.label_propagation import LabelPropagation
 from core.attacks.composition import compute_lift, infer_jointly, share_held_releases
-from core.attribute import Attribute
 from core.context import Context, SharedWork
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
@@ -26,9 +26,9 @@ def make_threats(agreement: float, known_first: bool):
     other = np.where(rng.random(N) < agreement, codes, 1 - codes)
     known = rng.random(N) < 0.4
     everybody = np.ones(N, bool)
-    first = AttributeThreat(Attribute("first", codes, ("a", "b")), known, ~known)
+    first = AttributeThreat(NodeColumn("first", codes, ("a", "b")), known, ~known)
     second = AttributeThreat(
-        Attribute("second", other, ("c", "d")),
+        NodeColumn("second", other, ("c", "d")),
         everybody if known_first else known,
         ~everybody if known_first else ~known,
     )
@@ -44,7 +44,7 @@ def find_accuracy(found, threat):
 def test_lift_by_hand():
     codes = np.array([0, 0, 1, 1, 1, 1])
     known = np.array([True] * 6)
-    same = AttributeThreat(Attribute("x", codes, ("a", "b")), known, ~known)
+    same = AttributeThreat(NodeColumn("x", codes, ("a", "b")), known, ~known)
     # class shares 3/8 and 5/8: 10 · 9/64, 10 · 15/64 and 10 · 25/64 people beside the six
     expected = [[872 / 529, 600 / 943], [600 / 943, 2024 / 1681]]
     np.testing.assert_allclose(compute_lift(same, same), expected)

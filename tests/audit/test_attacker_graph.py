@@ -8,7 +8,6 @@ import pytest
 
 import core.cli.main as command
 from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassifier
-from core.attribute import Attribute
 from core.audit.asked.attack import parse_attack
 from core.audit.asked.knowledge import STANDARD, Shadow
 from core.audit.asked.scenarios import Scenario, list_scenarios
@@ -29,6 +28,7 @@ from core.cli.audit_spec import build_spec
 from core.data.synthetic import generate_social
 from core.data.writers import write_release
 from core.errors import InputError
+from core.node_column import NodeColumn
 from core.release import Release
 from tests.inline import run_inline
 
@@ -93,7 +93,7 @@ def test_the_other_graph_is_needed_and_deleted_with_the_audit(tmp_path):
     ("attributes", "said"),
     [
         ({}, "must have the private column"),
-        ({"seniority": Attribute("seniority", np.zeros(220), ("boss",))}, "at least two classes"),
+        ({"seniority": NodeColumn("seniority", np.zeros(220), ("boss",))}, "at least two classes"),
     ],
 )
 def test_a_graph_that_cannot_teach_is_an_error(attributes, said):
@@ -289,7 +289,7 @@ def test_who_is_taught_knows_the_same_people_here():
 
 
 def test_gaps_are_told_with_their_reason():
-    unlike = Attribute("label", np.zeros(220), ("x",))
+    unlike = NodeColumn("label", np.zeros(220), ("x",))
     other = without("affiliation")
     other = other.with_attributes({"label": unlike})
     gaps = find_gaps(("seniority", "affiliation", "label"), GRAPH, other)
@@ -304,9 +304,9 @@ def test_gaps_are_told_with_their_reason():
 
 def test_numbers_are_taught_in_the_classes_of_the_audited_graph():
     own, older = np.arange(250.0), np.arange(220.0) + 60
-    ages = Attribute.from_values("age", own)
+    ages = NodeColumn.from_values("age", own)
     graph = GRAPH.with_attributes({"age": ages})
-    attributes = {**OTHER.attributes, "age": Attribute.from_values("age", older)}
+    attributes = {**OTHER.attributes, "age": NodeColumn.from_values("age", older)}
     other = OTHER.update_columns(attributes=attributes)
     found = prepare_shadow_graph(other, graph.column("age")).column("age")
     assert found.classes == ages.classes

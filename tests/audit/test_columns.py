@@ -150,14 +150,14 @@ def test_attackers_see_what_is_published_and_nothing_else(files, audit_home):
     pairs = np.stack([np.arange(200), np.roll(np.arange(200), 1)], 1)
     values = np.stack([secret, rng.random(200)], 1)
     graph = Graph.from_pairs(pairs, 200, features=values, feature_names=("tell", "noise"))
-    from core.attribute import Attribute
+    from core.node_column import NodeColumn
 
     graph = Graph.from_pairs(
         pairs,
         200,
         features=values,
         feature_names=("tell", "noise"),
-        attributes={"secret": Attribute("secret", secret, ("no", "yes"))},
+        attributes={"secret": NodeColumn("secret", secret, ("no", "yes"))},
     )
     scores = {}
     for columns in (None, ["noise"]):

@@ -9,7 +9,6 @@ import pytest
 
 import core.findings.evidence as evidence
 from core.attacks.identity.column_values import ColumnValues
-from core.attribute import Attribute
 from core.audit.asked.spec import AuditSpec
 from core.audit.store.database import Store
 from core.data.link_release import list_link_columns
@@ -20,6 +19,7 @@ from core.findings.policy import Policy
 from core.findings.verdict import judge
 from core.graph import Graph
 from core.link_table import LinkColumn, LinkTable
+from core.node_column import NodeColumn
 from tests.inline import run_inline
 
 SEEDS = (0, 2, 4, 5, 6, 7, 9, 14, 30, 31, 41)
@@ -31,7 +31,7 @@ def draw_graph(rng):
     n = 30
     graph = Graph.from_pairs(rng.integers(n, size=(70, 2)), n)
     numbers, has_text, has_weights, columns = rng.integers(3), *rng.integers(2, size=2), {}
-    texts = {"city": Attribute.from_values("city", rng.choice(["Bonn", "Kiel", "Rome"], n))}
+    texts = {"city": NodeColumn.from_values("city", rng.choice(["Bonn", "Kiel", "Rome"], n))}
     if rng.random() < 0.6:
         columns["at"] = LinkColumn("number", rng.integers(1_000_000, size=graph.num_edges))
     if rng.random() < 0.4:

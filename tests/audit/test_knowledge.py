@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.attribute import Attribute
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.scenarios import Scenario, list_scenarios
@@ -18,6 +17,7 @@ from core.audit.computing.plan import plan_audit
 from core.audit.computing.prepared import PreparedAudit, prepare_graph
 from core.audit.computing.threat_sampling import (
     draw_repeat,
+    find_known,
     limit_publisher_knowledge,
     select_attacker,
 )
@@ -27,6 +27,9 @@ from core.cli.audit import describe_results
 from core.cli.main import main
 from core.data.synthetic import generate_social
 from core.errors import InputError, UnsupportedError
+from core.graph import Graph
+from core.node_column import NodeColumn
+from core.partitioned.graph import PartitionedGraph
 from core.seeding import Seed
 from tests.inline import run_inline
 
@@ -63,6 +66,46 @@ def test_a_share_of_what_attackers_know_is_wrong(scenario: str) -> None:
     plain = select_attacker(audit.spec, Scenario.parse("gat"), 0, threats).attribute
     both = plain.known & drawn.attribute.known  # what two are told of one node agrees
     assert (plain.observed[both] == drawn.attribute.observed[both]).all()
+
+
+@pytest.mark.parametrize("column", ["", "@column:affiliation"])
+def test_known_nodes_may_be_those_with_many_links(column: str) -> None:
+    """As many as else, and of the main column those whom the publisher reckons with."""
+    known_degrees = {"stratified": [], "degree": []}
+    for spread, degrees in known_degrees.items():
+        asked = {"known": 0.3, "more_private": ("affiliation",), "known_spread": spread}
+        audit = PreparedAudit.build(make_spec(**asked), GRAPH)
+        for repeat in range(4):
+            threats = draw_repeat(audit, repeat)
+            scenario = Scenario.parse(f"gcn{column}")
+            met = select_attacker(audit.spec, scenario, repeat, threats).attribute
+            assert met.known.sum() == pytest.approx(60, abs=3)
+            assert (met.hidden == ~met.known).all()
+            assert column or (met.known == threats.attribute.known).all()
+            degrees.append(GRAPH.degrees[met.known].mean())
+    everybody = GRAPH.degrees.mean()
+    assert np.mean(known_degrees["stratified"]) == pytest.approx(everybody, rel=0.15)
+    assert min(known_degrees["degree"]) > 1.15 * everybody
+
+
+def test_known_nodes_may_be_everybody_of_some_communities() -> None:
+    """On cliques apart, which are the communities, at most one is known in part."""
+    size, number = 10, 20
+    pairs = [
+        (size * k + a, size * k + b) for k in range(number) for a in range(size) for b in range(a)
+    ]
+    secret = NodeColumn("secret", np.arange(size * number) % 3, ("a", "b", "c"))
+    graph = Graph.from_pairs(np.array(pairs), attributes={"secret": secret})
+    spec = make_spec(
+        graph_hash=graph.content_hash, private="secret", known=0.33, known_spread="community"
+    )
+    known = draw_repeat(PreparedAudit.build(spec, graph), 0).attribute.known
+    counts = known.reshape(number, size).sum(axis=1)
+    assert known.sum() == 66
+    assert sorted(counts)[-7:] == [6, *[size] * 6]
+    divided = PartitionedGraph.__new__(PartitionedGraph)
+    with pytest.raises(UnsupportedError, match="--known-spread community"):
+        find_known(spec, divided, "secret", Seed(0))
 
 
 def test_what_the_publisher_is_told():
@@ -228,7 +271,7 @@ def test_who_infers_or_knows_the_other_column_too_is_a_case_of_its_own():
 def test_numbers_and_several_columns_are_told_in_words(tmp_path):
     rng = np.random.default_rng(0)
     site = GRAPH.column("affiliation")
-    age = Attribute.from_values("age", 30.0 + 20 * site.codes + rng.normal(0, 4, 200))
+    age = NodeColumn.from_values("age", 30.0 + 20 * site.codes + rng.normal(0, 4, 200))
     graph = GRAPH.update_columns(attributes={"age": age, "site": replace(site, name="site")})
     fields = {"private": "age", "more_private": ("site",), "joint": ("inferred", "known")}
     spec = make_spec(**fields, graph_hash=graph.content_hash, num_repeats=3, known=0.3)

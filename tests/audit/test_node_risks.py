@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.attribute import Attribute
 from core.audit.asked.attack import parse_attack
 from core.audit.results.node_risks import CROSS_FITTED, NODE_COLUMNS, Headline, NodeRisks
 from core.measures.node_risk import compute_attribute_node_risk
+from core.node_column import NodeColumn
 from core.registry import list_methods
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat
@@ -32,7 +32,7 @@ def draw_noise(share: float, attacks: list[str], n: int = 400, seed: int = 0) ->
     rng = np.random.default_rng(seed)
     codes = (np.arange(n) >= share * n).astype(int)
     known = rng.random(n) < 0.1
-    threat = AttributeThreat(Attribute("z", codes, ("a", "b")), known, ~known)
+    threat = AttributeThreat(NodeColumn("z", codes, ("a", "b")), known, ~known)
     tables = []
     for attack in attacks:
         found = compute_attribute_node_risk(ClassProbabilities(rng.dirichlet([1, 1], n)), threat)

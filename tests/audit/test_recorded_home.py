@@ -10,6 +10,7 @@ import json
 import tarfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import core.cli.main as command
@@ -24,6 +25,7 @@ from core.audit.store.files import delete_cell
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from tests.benchmarks.same_results import compare_results
+from tests.oracles.graphs import two_communities
 
 ARCHIVE = Path(__file__).with_name("recorded_home.tar.xz")
 
@@ -87,9 +89,14 @@ def test_the_layout_is_the_stored_one(recorded, monkeypatch):
         assert again.positions == pytest.approx(stored.positions, abs=1e-3)
         with monkeypatch.context() as patch:
             patch.setattr(layout, "lay_out", None)  # nothing is computed
+            patch.setattr(layout, "divide", None)
             assert (view.load_layout().positions == stored.positions).all()
+            assert (view.load_communities() == stored.communities).all()
         delete_cell(service.home, key)  # and computed where it is gone
         assert (view.load_layout().positions == again.positions).all()
+        assert (view.load_communities() == again.communities).all()
+        monkeypatch.setattr(layout, "MAX_DIVIDED", view.load_graph().num_nodes - 1)
+        assert view.load_communities() is None
     finally:
         service.close()
 
@@ -132,3 +139,13 @@ def test_an_audit_is_planned_once_when_it_starts(recorded, monkeypatch):
         assert len(planned) == 1
     finally:
         service.close()
+
+
+def test_nodes_that_are_kept_have_the_places_and_communities_of_the_whole_graph(tmp_path):
+    graph = two_communities()
+    members = np.arange(graph.num_nodes) % 4 > 0
+    kept, whole = graph.subgraph(members), lay_out(graph)
+    assert (layout.find_partition(tmp_path, graph, kept) == whole.communities[members]).all()
+    found = layout.find_layout(tmp_path, graph, kept)
+    assert (found.communities == whole.communities[members]).all()
+    assert (found.positions == whole.positions[members]).all()

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.attribute import Attribute
 from core.audit.asked.attack import parse_attack
 from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
@@ -27,6 +26,7 @@ from core.errors import InputError
 from core.figures.study_lines import study_lines
 from core.findings.study import compute_falls, compute_study, describe_falls, describe_study
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.seeding import Seed
 from tests.inline import run_inline
 
@@ -91,7 +91,7 @@ def test_a_smaller_graph_is_the_links_among_whole_communities():
     """Four cliques in a ring: half the people are two of them."""
     pairs = [(5 * c + i, 5 * c + j) for c in range(4) for i in range(5) for j in range(i)]
     pairs += [(5 * c, 5 * ((c + 1) % 4) + 1) for c in range(4)]
-    attribute = Attribute("private", np.arange(20) % 2, ("a", "b"))
+    attribute = NodeColumn("private", np.arange(20) % 2, ("a", "b"))
     graph = Graph.from_pairs(
         np.array(pairs),
         20,
@@ -187,8 +187,8 @@ def make_leaky(n: int = 120) -> Graph:
         features=np.stack([tells, rng.normal(size=n)], axis=1),
         feature_names=("tells", "noise"),
         attributes={
-            "secret": Attribute("secret", secret, ("no", "yes")),
-            "half": Attribute("half", half, ("a", "b")),
+            "secret": NodeColumn("secret", secret, ("no", "yes")),
+            "half": NodeColumn("half", half, ("a", "b")),
         },
     )
 

@@ -12,7 +12,6 @@ import zipfile
 import numpy as np
 import pytest
 
-from core.attribute import Attribute
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.spec import AuditSpec
 from core.audit.jobs.job import run_job
@@ -22,6 +21,7 @@ from core.audit.store.accounts import LOCAL
 from core.audit.store.database import Store
 from core.audit.store.files import cell_folder
 from core.graph import Graph
+from core.node_column import NodeColumn
 from pages.ui.documents import make_archive
 from tests.audit.test_columns import read_all_bytes
 from tests.inline import run_inline
@@ -47,7 +47,7 @@ def people() -> Graph:
         node_ids=[f"person-{i}" for i in range(N)],
         features=numbers,
         feature_names=("wage", "age"),
-        attributes={name: Attribute.from_values(name, v) for name, v in columns.items()},
+        attributes={name: NodeColumn.from_values(name, v) for name, v in columns.items()},
     )
 
 

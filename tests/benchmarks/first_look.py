@@ -122,6 +122,10 @@ def time_first_page(home: Path, at: Installation) -> float:
     """Seconds from the start of the app until a browser shows its first page."""
     from playwright.sync_api import sync_playwright
 
+    # Modules are compiled once, as where nobody forbids it, and beside the checkout.
+    environment = {**os.environ, "AUDIT_HOME": str(home)}
+    environment["PYTHONPYCACHEPREFIX"] = str(home.parent / "compiled")
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -135,7 +139,7 @@ def time_first_page(home: Path, at: Installation) -> float:
         server = subprocess.Popen(
             [at.python, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
             cwd=at.root,
-            env={**os.environ, "AUDIT_HOME": str(home)},
+            env=environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -159,11 +163,13 @@ def compare_first_pages(folder: Path, pairs: int, before: Path | None) -> None:
     shutil.copy(ROOT / ".streamlit" / "config.toml", empty / ".streamlit")
     roots = {"empty app": empty, "before": before, "this app": ROOT}
     times: dict[str, list[float]] = {}
-    for number in range(pairs):
+    for number in range(pairs + 1):
         for name, root in roots.items():
             if root is not None:
                 home = folder / f"home-{number}-{name}"
-                times.setdefault(name, []).append(time_first_page(home, Installation(root)))
+                seconds = time_first_page(home, Installation(root))
+                if number:  # the first start compiles modules
+                    times.setdefault(name, []).append(seconds)
     print("| first page of | seconds, median | ratio to the empty app, median |\n|---|---|---|")
     for name, seconds in times.items():
         ratios = [s / e for s, e in zip(seconds, times["empty app"], strict=True)]

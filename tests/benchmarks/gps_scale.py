@@ -16,11 +16,11 @@ import warnings
 import numpy as np
 
 from core.attacks.attribute.gps import Gps
-from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.graph import Graph
 from core.models.gps.attacker import GpsAttacker, GpsSettings
+from core.node_column import NodeColumn
 from core.seeding import Seed
 from tests.benchmarks.finite import print_finite
 from tests.conftest import find_data_root  # noqa: F401  limits the threads before torch loads
@@ -40,7 +40,7 @@ def make_graph(num_nodes: int, rng: np.random.Generator, features: int = 59) -> 
     pairs = np.stack([first, second], axis=1)
     graph = Graph.from_pairs(pairs, num_nodes)
     keep = rng.permutation(graph.num_edges)[:num_links]
-    attribute = Attribute("region", group % 2, ("a", "b"))
+    attribute = NodeColumn("region", group % 2, ("a", "b"))
     return Graph.from_pairs(
         graph.edges[keep],
         num_nodes,

@@ -8,23 +8,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from core.attribute import Attribute
 from core.data.column_roles import assign_roles, list_numbers, report_roles
 from core.data.loaded import LEFT_OUT, ColumnUse, LoadReport
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import NodeColumn
 
 AGES = [30.0, 41.0, np.nan, 55.5]
 
 
 def make_graph(is_sparse=False, features=True):
     x = np.array([[1, 7], [2, 7], [3, 8], [4, 8]], np.float32)
-    ages = Attribute("age", np.array([0, 0, -1, 1]), ("young", "old"), np.array(AGES))
+    ages = NodeColumn("age", np.array([0, 0, -1, 1]), ("young", "old"), np.array(AGES))
     fields = {
         "attributes": {
             "age": ages,
-            "vote": Attribute.from_values("vote", ["1", "0", "", "1"]),
-            "city": Attribute.from_values("city", ["a", "b", "a", ""]),
+            "vote": NodeColumn.from_values("vote", ["1", "0", "", "1"]),
+            "city": NodeColumn.from_values("city", ["a", "b", "a", ""]),
         }
     }
     if features:

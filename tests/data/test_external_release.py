@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.attribute import Attribute
 from core.data.catalogue import load_dataset
 from core.data.external_release import (
     align_release,
@@ -21,11 +20,12 @@ from core.data.node_pairs import load_pseudonyms
 from core.errors import InputError
 from core.graph import Graph
 from core.link_table import LinkColumn, LinkTable
+from core.node_column import NodeColumn
 
 
 def make_release(**fields):
     """Three of four nodes, in another order, with a number and a category."""
-    column = Attribute("city", np.array([0, 1, -1]), ("Bonn", "Kiel"))
+    column = NodeColumn("city", np.array([0, 1, -1]), ("Bonn", "Kiel"))
     numbers = np.array([[1.0], [2.0], [3.0]], np.float32)
     given = {"attributes": {"city": column}, "features": numbers, "feature_names": ("age",)}
     return Graph.from_pairs([[0, 1], [1, 2]], **{"node_ids": ("d", "a", "b"), **given, **fields})
@@ -36,7 +36,7 @@ ORIGINAL = Graph.from_pairs(
     node_ids=("a", "b", "c", "d"),
     features=np.ones((4, 2), np.float32),
     feature_names=("x", "z"),
-    attributes={"city": Attribute("city", np.zeros(4), ("Bonn",))},
+    attributes={"city": NodeColumn("city", np.zeros(4), ("Bonn",))},
 )
 
 
@@ -120,7 +120,7 @@ def test_a_map_that_is_none_is_an_error_of_one_line(text, said, tmp_path):
 
 
 def test_columns_that_no_attacker_reads_are_noticed_whatever_they_hold():
-    texts = Attribute.from_values("city", ["a", "b"] * 10)
+    texts = NodeColumn.from_values("city", ["a", "b"] * 10)
     bare = Graph.from_pairs(np.array([[0, 1]]), 20)
     original = bare.update_columns(attributes={"city": texts})
     assert lacks_columns(original, bare, ())
@@ -148,7 +148,7 @@ def test_a_release_that_is_the_original_is_told_from_one_that_is_not():
     other = LinkTable(np.array([0, 1]), {"at": LinkColumn("number", np.array([5, 7]))})
     numbers = np.array(moved.features)
     numbers[0, 0] = 2
-    rome = Attribute("city", np.zeros(4), ("Rome",))
+    rome = NodeColumn("city", np.zeros(4), ("Rome",))
     for changed in (
         moved.with_edges(moved.edges[1:], moved.weights[1:]),
         replace(moved, weights=None),

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from core.attribute import Attribute
 from core.data.generalized_cells import CellMatch, Values, list_incomparable
 from core.graph import Graph
+from core.node_column import NodeColumn
 
 NUMBERS = ("-3", "0.1", "65", "69", "70", "10243", "10247")
 
@@ -87,19 +87,19 @@ PEOPLE = Graph.from_pairs(
     10,
     features=np.arange(60, 70, dtype=np.float32)[:, None],
     feature_names=("age",),
-    attributes={"sex": Attribute.from_values("sex", ["F", "M"] * 5)},
+    attributes={"sex": NodeColumn.from_values("sex", ["F", "M"] * 5)},
 )
 
 
 def release(**columns):
     features = columns.pop("features", None)
-    own = {name: Attribute.from_values(name, cells) for name, cells in columns.items()}
+    own = {name: NodeColumn.from_values(name, cells) for name, cells in columns.items()}
     names = ("age",) if features is not None else ()
     return PEOPLE.update_columns(attributes=own, features=features, feature_names=names)
 
 
 def test_values_that_are_not_known_fit_every_cell():
-    column = Attribute("sex", np.array([0, 1, -1, *[1] * 7]), ("F", "M"))
+    column = NodeColumn("sex", np.array([0, 1, -1, *[1] * 7]), ("F", "M"))
     unknown = PEOPLE.update_columns(
         attributes={"sex": replace(column, codes=np.roll(column.codes, 1))}
     )

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.attribute import Attribute
 from core.audit.store.ledger import MIN_ELEMENTS, MIN_OVERLAP
 from core.data.catalogue import load_dataset
 from core.data.lineage import MAX_EXACT, SIZE, GraphSketch, Sketch, normalize_id, sketch_graph
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.seeding import mix_bits
 
 
@@ -179,8 +179,8 @@ def test_real_graphs_are_known_again_without_their_columns(data_root, monkeypatc
 def test_values_identify_nodes_whatever_happened_to_ids_and_links():
     rng = np.random.default_rng(0)
     graph = make_graph(300, 2000)
-    ages = Attribute.from_values("age", rng.integers(0, 10_000, 300).tolist())
-    city = Attribute.from_values("city", rng.choice(["a", "b", ""], 300).tolist())
+    ages = NodeColumn.from_values("age", rng.integers(0, 10_000, 300).tolist())
+    city = NodeColumn.from_values("city", rng.choice(["a", "b", ""], 300).tolist())
     features = rng.integers(0, 3, (300, 12)).astype(np.float32)
     names = tuple(f"f{i}" for i in range(12))
     graph = graph.update_columns(

@@ -3,12 +3,12 @@ import itertools
 import numpy as np
 import pytest
 
-from core.attribute import Attribute
 from core.audit.computing.threat_sampling import find_pairs
 from core.data.node_pairs import find_links_at, find_links_between, load_node_pairs
 from core.data.splits import draw_threats
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.seeding import Seed
 from tests.oracles.graphs import two_communities
 
@@ -16,7 +16,7 @@ from tests.oracles.graphs import two_communities
 @pytest.fixture
 def graph():
     edges = np.array([[0, 1], [1, 2], [2, 3], [0, 3], [3, 4]])
-    team = Attribute("team", [0, 1, 0, 1, -1], ("red", "blue"))
+    team = NodeColumn("team", [0, 1, 0, 1, -1], ("red", "blue"))
     return Graph.from_pairs(edges, 5, node_ids=tuple("abcde"), attributes={"team": team})
 
 

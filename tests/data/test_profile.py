@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.algorithms.triangles import compute_triangles
-from core.attribute import Attribute
 from core.data.loaded import LoadReport
 from core.data.profile import compute_profile
 from core.data.warnings import find_warnings
 from core.graph import Graph
 from core.link_table import BACKWARD, BOTH, FORWARD, NO_TIME, LinkColumn, LinkTable
 from core.measures.queries import compute_assortativity
+from core.node_column import NodeColumn
 from tests.oracles.graphs import GRAPHS
 
 
@@ -57,7 +57,7 @@ def ring(n=60, **fields):
 
 
 def attribute(name, codes):
-    return Attribute(name, codes, tuple(f"c{i}" for i in range(max(codes) + 1)))
+    return NodeColumn(name, codes, tuple(f"c{i}" for i in range(max(codes) + 1)))
 
 
 def test_attribute_tables_count_classes_and_missing():
@@ -91,14 +91,14 @@ def test_warnings_about_the_private_column(name):
 
 def test_a_class_that_may_mean_unknown_is_told_with_its_count_and_option():
     """Of whatever format; −1 beside other negative numbers is a value."""
-    salary = Attribute("salary", [0] * 12 + [1] * 24 + [2] * 24, ("-1", "0", "1"))
+    salary = NodeColumn("salary", [0] * 12 + [1] * 24 + [2] * 24, ("-1", "0", "1"))
     graph = ring(attributes={"salary": salary})
     for columns in ({"private": "salary"}, {"utility": "salary"}, {}):
         (line,) = [w for w in compute_profile(graph, **columns).warnings if "may mean" in w]
         assert line.startswith("Column 'salary' has the class '-1' (12 nodes), which may mean")
         assert line.endswith("or --unknown=-1.")
     for classes in (("-1", "-2", "1"), ("1", "0", "2")):
-        graph = ring(attributes={"salary": Attribute("salary", salary.codes, classes)})
+        graph = ring(attributes={"salary": NodeColumn("salary", salary.codes, classes)})
         assert not any("may mean" in line for line in compute_profile(graph).warnings)
 
 

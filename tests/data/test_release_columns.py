@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from core.attribute import Attribute
+from core.data.coarsening import OTHER
 from core.data.release_columns import (
     NUMERIC,
-    OTHER,
     Rule,
     choose_columns,
     forget_values,
@@ -20,6 +21,7 @@ from core.data.release_columns import (
 )
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import NodeColumn
 
 
 def make_people(is_sparse: bool = False) -> Graph:
@@ -35,7 +37,7 @@ def make_people(is_sparse: bool = False) -> Graph:
     return Graph.from_pairs(
         np.stack([np.arange(6), np.roll(np.arange(6), 1)], 1),
         6,
-        attributes={name: Attribute.from_values(name, values) for name, values in texts.items()},
+        attributes={name: NodeColumn.from_values(name, values) for name, values in texts.items()},
         features=sparse.csr_array(features) if is_sparse else features,
         feature_names=("age", "income"),
     )
@@ -60,6 +62,11 @@ def read(graph: Graph, name: str) -> list:
         ("city:rare=3", ["Ulm", "Ulm", OTHER, "Ulm", OTHER, OTHER]),
         ("born:year", ["1990", "1990", "1988", "1990", "1988", None]),
         ("born:month", ["1990-05", "1990-12", "1988-05", "1990-05", "1988-05", None]),
+        ("age:shared=2", [30, 30, 25, 30, 25, 25]),
+        ("income:shared=6", [0, 0, 0, 0, 0, 0]),
+        ("city:shared=2", ["Ulm", "Ulm", OTHER, "Ulm", OTHER, OTHER]),
+        ("born:shared=2", ["1990", "1990", "1988", "1990", "1988", None]),
+        ("born:shared=3", [OTHER, OTHER, OTHER, OTHER, OTHER, None]),
     ],
 )
 def test_rules_by_hand(rule, expected, is_sparse):
@@ -76,6 +83,34 @@ def test_rules_by_hand(rule, expected, is_sparse):
         assert read(coarse, other) == read(graph, other)
 
 
+@pytest.mark.parametrize("use", ["attribute", "feature", "block"])
+def test_a_range_of_numbers_is_the_same_whatever_they_are_used_for(use):
+    """Of sixty numbers, whose classes are quartiles, and one unknown cell."""
+    numbers = 1.5 * np.arange(60)
+    column = NodeColumn.from_values("pay", ["", *map(str, numbers[1:])])
+    filled = np.where(np.arange(60) == 0, np.median(numbers[1:]), numbers)
+    parts = {"attributes": {"pay": column}}
+    if use == "block":
+        parts = {"features": np.stack([filled, numbers], 1), "feature_names": ("pay", "other")}
+    graph = Graph.from_pairs([(0, 1)], 60, **parts)
+    if use == "feature":
+        graph = replace(graph, columns=graph.columns.as_features(["pay"]))
+    coarse = choose_columns(graph, None, ["pay:bin=20"])
+    met = coarse.column("pay")
+    shown = [met.classes[code] if code >= 0 else "" for code in met.codes]
+    expected = [str(int(number // 20 * 20)) for number in numbers]
+    expected[0] = "40" if use == "block" else ""
+    assert shown == expected
+    if use != "attribute":
+        assert "pay" in coarse.feature_names
+        expected[0] = "40"
+        assert coarse.columns.read_numbers("pay").tolist() == list(map(float, expected))
+        with pytest.raises(InputError, match="rule rare needs a column of categories"):
+            choose_columns(graph, None, ["pay:rare=2"])
+    if use == "block":
+        assert (coarse.columns.read_numbers("other") == numbers).all()
+
+
 @pytest.mark.parametrize("rule", ["age:bin=7", "income:round=1", "city:rare=2", "born:month"])
 def test_a_rule_applied_twice_changes_nothing_more(rule):
     once = choose_columns(make_people(), None, [rule])
@@ -85,7 +120,7 @@ def test_a_rule_applied_twice_changes_nothing_more(rule):
 @given(values=st.lists(st.integers(0, 200), min_size=2, max_size=40), width=st.integers(1, 50))
 @settings(max_examples=60)
 def test_bins_hold_their_values(values, width):
-    attribute = Attribute.from_values("x", values, max_classes=1000)
+    attribute = NodeColumn.from_values("x", values, max_classes=1000)
     graph = Graph.from_pairs(np.array([[0, 1]]), len(values), attributes={"x": attribute})
     coarse = choose_columns(graph, None, [f"x:bin={width}"])
     assert [int(v) for v in read(coarse, "x")] == [value // width * width for value in values]
@@ -120,7 +155,7 @@ def test_no_class_or_feature_tells_of_those_left_out():
     before = Graph.from_pairs(
         np.array([[0, 1], [2, 3]]),
         num,
-        attributes={name: Attribute.from_values(name, v) for name, v in columns.items()},
+        attributes={name: NodeColumn.from_values(name, v) for name, v in columns.items()},
         features=words,
         feature_names=("ball", "unicorn", "zebra"),
     )
@@ -184,7 +219,7 @@ def show(classes, codes):
     """Features that attackers see of one published column."""
     codes = np.array(codes)
     pairs = np.stack([np.arange(len(codes) - 1), np.arange(1, len(codes))], axis=1)
-    column = Attribute("age", codes, tuple(classes))
+    column = NodeColumn("age", codes, tuple(classes))
     graph = Graph.from_pairs(pairs, len(codes), attributes={"age": column})
     return show_columns(graph, ["age"])
 

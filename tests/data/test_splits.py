@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.arrays import pair_codes
-from core.attribute import MISSING, Attribute
 from core.data.splits import draw_attribute_threat, draw_threats
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import MISSING, NodeColumn
 from core.seeding import Seed
 from tests.oracles.graphs import clique, two_communities
 
@@ -78,7 +78,7 @@ def test_each_class_is_known_and_hidden_in_its_share(number, share):
     values = np.concatenate([np.full(size, code) for code, size in enumerate(sizes)])
     values = np.append(values, [MISSING, MISSING])
     graph = Graph.from_pairs(
-        [[0, 1]], len(values), attributes={"z": Attribute("z", values, tuple("abcde"))}
+        [[0, 1]], len(values), attributes={"z": NodeColumn("z", values, tuple("abcde"))}
     )
     threat = draw_attribute_threat(graph, "z", share, Seed(number))
     assert not (threat.known & threat.hidden).any()
@@ -89,7 +89,7 @@ def test_each_class_is_known_and_hidden_in_its_share(number, share):
 
 
 def test_a_column_in_which_nobody_is_alike_hides_nobody():
-    one_each = Attribute.from_values("pay", [1000 + 7 * i for i in range(9)])
+    one_each = NodeColumn.from_values("pay", [1000 + 7 * i for i in range(9)])
     graph = Graph.from_pairs([[0, 1]], 9, attributes={"pay": one_each})
     said = "column 'pay' must have a value that at least two nodes share; got 9 values of as many"
     with pytest.raises(InputError, match=said):
@@ -124,7 +124,7 @@ def test_what_hides_links_moves_no_known_value():
     assert (alone.attribute.known == both.attribute.known).all()
 
 
-ONE_CLASS = {"z": Attribute("z", np.zeros(3, int), ("a", "b"))}
+ONE_CLASS = {"z": NodeColumn("z", np.zeros(3, int), ("a", "b"))}
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ ONE_CLASS = {"z": Attribute("z", np.zeros(3, int), ("a", "b"))}
     ],
 )
 def test_what_cannot_be_drawn_is_refused_in_one_line(fields, message):
-    two = {**ONE_CLASS, "y": Attribute("y", np.array([0, 1, 1]), ("a", "b"))}
+    two = {**ONE_CLASS, "y": NodeColumn("y", np.array([0, 1, 1]), ("a", "b"))}
     graph = Graph.from_pairs(np.array([[0, 1], [1, 2]]), 3, attributes=two)
     with pytest.raises(InputError) as error:
         draw_threats(graph, Seed(0), **fields)

@@ -10,16 +10,16 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
-from core.attribute import MISSING, Attribute
 from core.cli.main import main
 from core.data.profile import compute_profile
 from core.data.warnings import MIN_STRENGTH, find_telling_columns
 from core.graph import Graph
+from core.node_column import MISSING, NodeColumn
 
 
 def make_graph(secret, features=None, names=(), attributes=(), num_classes=2) -> Graph:
     n = len(secret)
-    column = Attribute("secret", secret, tuple(f"c{i}" for i in range(num_classes)))
+    column = NodeColumn("secret", secret, tuple(f"c{i}" for i in range(num_classes)))
     others = {one.name: one for one in attributes}
     nodes = np.arange(n)
     pairs = np.stack([nodes, np.roll(nodes, 1)], 1)
@@ -92,7 +92,7 @@ def test_independent_columns_are_not_named_however_many_and_however_few_the_peop
             words = (rng.random((len(secret), 1500)) < 0.3).astype(np.float32)
             numbers = rng.normal(size=(len(secret), 1500)).astype(np.float32)
             towns = [
-                Attribute(f"t{k}", rng.integers(0, k, len(secret)), tuple(map(str, range(k))))
+                NodeColumn(f"t{k}", rng.integers(0, k, len(secret)), tuple(map(str, range(k))))
                 for k in (2, 8, 20, 40)
             ]
             features = np.concatenate([words, numbers], axis=1)
@@ -126,9 +126,9 @@ def test_one_class_of_many_an_attribute_and_numbers_are_found():
     rng = np.random.default_rng(4)
     ages = rng.integers(18, 90, 600)
     secret = np.minimum((ages - 18) // 18, 3)
-    town = Attribute("town", np.where(secret == 2, 0, rng.integers(1, 4, 600)), tuple("abcd"))
-    code = Attribute("code", (secret + 2) % 4, tuple("wxyz"))
-    names = Attribute("name", np.arange(600), tuple(map(str, range(600))))
+    town = NodeColumn("town", np.where(secret == 2, 0, rng.integers(1, 4, 600)), tuple("abcd"))
+    code = NodeColumn("code", (secret + 2) % 4, tuple("wxyz"))
+    names = NodeColumn("name", np.arange(600), tuple(map(str, range(600))))
     features = ages[:, None].astype(np.float32)
     graph = make_graph(secret, features, ("age",), [town, code, names], 4)
     found = {c.column: c for c in find_telling_columns(graph, graph.column("secret"))}
@@ -136,6 +136,34 @@ def test_one_class_of_many_an_attribute_and_numbers_are_found():
     assert (found["town"].value, found["town"].is_inverted) == ("c2", None)
     assert found["code"].share_right == 1.0
     assert found["age"].strength > 0.8
+
+
+def test_numbers_tell_the_same_whatever_they_are_used_for():
+    """Sixty numbers, classes in turn by fifteen, each a half of two of their quartiles."""
+    rng = np.random.default_rng(8)
+    steps = rng.integers(0, 60, 1200)
+    secret = (steps + 7) // 15 % 2
+    texts = np.where(rng.random(1200) < 0.01, "", (100 + 7 * steps).astype(str))
+    pay = NodeColumn.from_values("pay", texts)
+    graph = make_graph(secret, attributes=[pay])
+    assert pay.num_classes == 4
+    (told,) = find_telling_columns(graph, graph.column("secret"))
+    assert (told.column, told.is_inverted, told.strength > 0.6) == ("pay", None, True)
+    read = replace(graph, columns=graph.columns.as_features(["pay"]))
+    (same,) = find_telling_columns(read, read.column("secret"))
+    assert (same.column, same.is_inverted) == ("pay", False)
+    assert same.strength == pytest.approx(told.strength, abs=0.03)
+    assert not {"pay"} & {one.column for one in find_telling_columns(read, read.column("pay"))}
+
+
+def test_unknown_numbers_are_a_value_of_their_own():
+    """Whose value is unknown, and nobody else, is of the second class."""
+    rng = np.random.default_rng(9)
+    secret = (rng.random(1000) < 0.05).astype(int)
+    texts = np.where(secret == 1, "", (100 + rng.integers(0, 60, 1000)).astype(str))
+    graph = make_graph(secret, attributes=[NodeColumn.from_values("pay", texts)])
+    (told,) = find_telling_columns(graph, graph.column("secret"))
+    assert told.strength > 0.9
 
 
 def test_the_command_warns_when_it_loads(tmp_path, monkeypatch, capsys):
@@ -175,7 +203,7 @@ SITES = ("gov.at", "ngo.org", "bank.ch")
 def test_ids_and_texts_that_tell_the_secret_are_named(name, is_told):
     secret = np.random.default_rng(7).integers(0, 3, 400)
     texts = tuple(name(i, c) for i, c in enumerate(secret.tolist()))
-    contact = Attribute("contact", np.arange(400), texts)
+    contact = NodeColumn("contact", np.arange(400), texts)
     graph = make_graph(secret, attributes=[contact], num_classes=3)
     assert find_names(graph) == {"contact"} if is_told else not find_names(graph)
     graph = replace(make_graph(secret, num_classes=3), node_ids=texts)

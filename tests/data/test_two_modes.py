@@ -17,7 +17,6 @@ from core.algorithms.pairs import (
     sample_candidates,
     sample_non_links,
 )
-from core.attribute import Attribute
 from core.audit.computing.making import make_release
 from core.context import Context
 from core.data.control import draw_control
@@ -31,6 +30,7 @@ from core.errors import InputError
 from core.graph import Graph
 from core.measures.ranking import compute_auc
 from core.measures.top_pairs import draw_candidates
+from core.node_column import NodeColumn
 from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
@@ -45,7 +45,7 @@ def graph() -> Graph:
     codes = [women.nodes[name]["bipartite"] for name in names]
     index = {name: i for i, name in enumerate(names)}
     pairs = np.array([(index[a], index[b]) for a, b in women.edges])
-    modes = Attribute("mode", np.array(codes), ("women", "events"))
+    modes = NodeColumn("mode", np.array(codes), ("women", "events"))
     return Graph.from_pairs(pairs, len(names), node_ids=tuple(names), modes=modes)
 
 
@@ -201,7 +201,7 @@ def test_modes_are_kept_by_the_store_by_parts_and_by_releases(graph):
         made = make_release(defense, Threats(graph), Context(Seed(0)))
         assert made.graph.modes.codes.tolist() == graph.modes.codes.tolist()
     with pytest.raises(InputError, match="must be two"):
-        replace(graph, modes=Attribute("mode", np.zeros(32, int), ("one",)))
+        replace(graph, modes=NodeColumn("mode", np.zeros(32, int), ("one",)))
 
 
 def test_modes_follow_the_ids(tmp_path):

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from core.attribute import Attribute
 from core.data.readers import load_graph
 from core.data.text_input import escape_cell, unescape_cell
 from core.data.writers import shuffle_nodes, sort_nodes, write_release
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.release import Guarantee, Release
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, two_communities
@@ -25,7 +25,7 @@ WRITTEN = ("csv", "parquet", "graphml", "gexf", "npz", "pt")
 
 
 def nasty_graph():
-    attribute = Attribute("=team", [0, 1, -1, 0, 1, 0, 1, 0, 1], ("=SUM(A1)", "<red>"))
+    attribute = NodeColumn("=team", [0, 1, -1, 0, 1, 0, 1, 0, 1], ("=SUM(A1)", "<red>"))
     edges = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 6], [6, 7], [0, 7], [7, 8]])
     return Graph.from_pairs(edges, 9, node_ids=NASTY, attributes={"=team": attribute})
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_threats
 from core.defenses.external import EXTERNAL, External
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.registry import find_method, list_methods
 from core.seeding import Seed
 
@@ -20,7 +20,7 @@ GRAPH = Graph.from_pairs(
     [[0, 1], [1, 2]],
     features=np.ones((3, 1), np.float32),
     feature_names=("x",),
-    attributes={"side": Attribute("side", np.array([0, 1, 1]), ("left", "right"))},
+    attributes={"side": NodeColumn("side", np.array([0, 1, 1]), ("left", "right"))},
 )
 GIVEN = Graph.from_pairs(
     [[0, 2]],

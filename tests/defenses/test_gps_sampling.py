@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from core.attribute import Attribute
 from core.context import Context
 from core.defenses import gps_sampling, imputation, release_selection
 from core.defenses.gps_sampling import GpsSampling
@@ -19,6 +18,7 @@ from core.models.gps.attacker import GpsAttacker, GpsSettings
 from core.models.gps.sampler import RatioGap, RelaxedAttacker, Sampler, draw_relaxed
 from core.models.gps.sampler_training import compute_believed_auc
 from core.models.pair_matrix import PairMatrix
+from core.node_column import NodeColumn
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities
@@ -183,7 +183,7 @@ def test_hidden_values_are_never_read():
     codes[threat.hidden] = 1 - codes[threat.hidden]
     other = replace(
         threats,
-        attribute=replace(threat, attribute=Attribute("private", codes, threat.attribute.classes)),
+        attribute=replace(threat, attribute=NodeColumn("private", codes, threat.attribute.classes)),
     )
     first, second = publish(threats), publish(other)
     np.testing.assert_array_equal(first.graph.edges, second.graph.edges)
@@ -241,7 +241,7 @@ def homophilous():
     side = np.arange(80) >= 40
     i, j = np.triu_indices(80, 1)
     keep = rng.random(len(i)) < np.where(side[i] == side[j], 0.12, 0.01)
-    column = Attribute("private", side.astype(int), ("left", "right"))
+    column = NodeColumn("private", side.astype(int), ("left", "right"))
     attributes = {"private": column, "label": replace(column, name="label")}
     return make_threats(
         Graph.from_pairs(np.stack([i[keep], j[keep]], 1), 80, attributes=attributes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.defenses import release_selection
@@ -20,6 +19,7 @@ from core.defenses.release_selection import (
     find_releases,
 )
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.seeding import Seed
 from core.threats import AttributeThreat
 
@@ -29,7 +29,7 @@ def make_halves(n=60, within=0.25, across=0.25, seed=0) -> Graph:
     side = np.arange(n) >= n // 2
     i, j = np.triu_indices(n, 1)
     keep = rng.random(len(i)) < np.where(side[i] == side[j], within, across)
-    attributes = {"private": Attribute("private", side.astype(int), ("left", "right"))}
+    attributes = {"private": NodeColumn("private", side.astype(int), ("left", "right"))}
     return Graph.from_pairs(np.stack([i[keep], j[keep]], 1), n, attributes=attributes)
 
 

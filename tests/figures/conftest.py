@@ -116,7 +116,6 @@ def make_profile(graph: Graph) -> pd.DataFrame:
                     "release": release,
                     "degree": graph.degrees,
                     "class": [attribute.classes[code] for code in attribute.codes],
-                    "community": np.arange(graph.num_nodes) % 3,
                     "class_share": attribute.shares[attribute.codes],
                     "ghratio_proximity": proximity,
                     "ghratio_role": role,

@@ -87,3 +87,16 @@ def test_what_cannot_be_compared_is_said():
     assert "once the Map is drawn" in link_changes({"class": table}, "X", CLASSES).note
     assert link_changes({}, "X").is_empty
     assert link_changes({"class": table.assign(links=0)}, "X").is_empty
+
+
+def test_a_column_that_no_link_joins_takes_no_panel():
+    """Of links between two modes one end has no value: a bar of "class unknown" was all."""
+    tables = make_tables()
+    nowhere = np.full(40, -1), CLASSES
+    tables["class"] = count_link_changes(GRAPH, rewire(GRAPH), *nowhere)
+    figure = link_changes(tables, "X", CLASSES).figure
+    titles = {note.text for note in figure.layout.annotations}
+    assert "By community" in titles
+    assert "By class" not in titles
+    alone = link_changes({"class": tables["class"]}, "X", CLASSES)
+    assert not alone.is_empty

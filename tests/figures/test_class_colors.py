@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from core.attribute import Attribute
 from core.audit.computing.link_sample import LinkSample
 from core.figures.change_bars import link_changes
 from core.figures.ego_page import render_ego_html
@@ -19,6 +18,7 @@ from core.figures.releases import before_after
 from core.findings.link_changes import count_link_changes
 from core.findings.palette import ADDED_BLUE, CLASS_COLORS, REMOVED_RED, class_marks
 from core.findings.people_map import compute_people
+from core.node_column import NodeColumn
 from tests.figures.conftest import make_view
 from tests.figures.test_releases import rewire
 from tests.oracles.graphs import two_communities
@@ -26,7 +26,7 @@ from tests.oracles.graphs import two_communities
 NAMES = ("z", "a", "m", "b", "k", "c", "q", "d")
 """Neither sorted, nor by size; one has nobody, more than there are colours."""
 CODES = np.repeat([6, 0, 7, 2, 3, 4, 5], [11, 3, 7, 9, 2, 5, 3])
-COLUMN = Attribute("private", CODES, NAMES)
+COLUMN = NodeColumn("private", CODES, NAMES)
 GRAPH = two_communities().with_attributes({"private": COLUMN})
 FIGURES = Path(__file__).parents[2] / "core" / "figures"
 

@@ -8,11 +8,11 @@ import re
 import numpy as np
 import pytest
 
-from core.attribute import Attribute
 from core.figures.ego_page import render_ego_html
 from core.findings.ego_network import compute_ego, describe_fingerprint
 from core.findings.palette import risk_color
 from core.graph import Graph
+from core.node_column import NodeColumn
 from tests.oracles.graphs import star, two_communities
 
 HOSTILE = (
@@ -55,7 +55,7 @@ def test_nothing_is_fetched():
 
 
 def test_names_stay_data():
-    attribute = Attribute("<i>x</i>", [0, 1, 0, 1, 0, 1], ("</script><b>", "b"))
+    attribute = NodeColumn("<i>x</i>", [0, 1, 0, 1, 0, 1], ("</script><b>", "b"))
     graph = Graph.from_pairs(np.array([[0, i] for i in range(1, 6)]), 6, node_ids=HOSTILE)
     page = render_ego_html(graph, 0, attribute)
     plain = render_ego_html(star(), 0)

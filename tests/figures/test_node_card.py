@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from core.attribute import MISSING, Attribute
 from core.audit.asked.release_info import parse_release
 from core.audit.results.node_risks import NODE_COLUMNS
 from core.audit.results.view import PROFILE_COLUMNS
 from core.findings import node_card
 from core.graph import Graph
+from core.node_column import MISSING, NodeColumn
 from tests.oracles.node_risks import build_risks
 
 STAR = Graph.from_pairs(
@@ -18,7 +18,7 @@ STAR = Graph.from_pairs(
     6,
     node_ids=("ann", "Bob", "bo", "hubob", "dan", "eve"),
 )
-LABEL = Attribute("label", np.array([0, 0, 1, 1, MISSING, 0]), ("x", "y"))
+LABEL = NodeColumn("label", np.array([0, 0, 1, 1, MISSING, 0]), ("x", "y"))
 
 DELETION = parse_release("random_deletion").title
 
@@ -36,8 +36,8 @@ NODES = build_risks(
 
 PROFILE = pd.DataFrame(
     [
-        ("ann", "original", 4, "x", 0, 0.5, 1 / 3, 0.9, 0.5),
-        ("eve", "original", 0, "x", 0, 0.5, np.nan, np.nan, np.nan),
+        ("ann", "original", 4, "x", 0.5, 1 / 3, 0.9, 0.5),
+        ("eve", "original", 0, "x", 0.5, np.nan, np.nan, np.nan),
     ],
     columns=list(PROFILE_COLUMNS),
 )

@@ -6,10 +6,10 @@ from collections import Counter
 
 import numpy as np
 
-from core.attribute import Attribute
 from core.figures.graph_bars import class_bars, degree_distribution
 from core.findings.profile import compute_degree_counts
 from core.graph import Graph
+from core.node_column import NodeColumn
 from tests.oracles.graphs import isolated_node, three_classes_with_missing, two_communities
 
 
@@ -45,7 +45,7 @@ def test_class_bars_are_sorted_and_count_unknowns():
 
 def test_many_classes_are_capped_and_names_are_inert():
     names = tuple(f"<b>{i}</b>" for i in range(60))
-    chart = class_bars(Attribute("x", np.arange(60), names))
+    chart = class_bars(NodeColumn("x", np.arange(60), names))
     assert len(chart.table) == 60
     labels = chart.figure.data[0].y
     assert len(labels) == 30

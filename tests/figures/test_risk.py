@@ -334,16 +334,26 @@ def test_exposed_people_are_told_by_class_beside_its_base():
 
 @pytest.mark.parametrize("by", ["degree", "class", "community"])
 def test_group_charts_draw_each_release(view, by):
-    chart = risk_by_group(view.nodes, view.profile, by)
+    communities = np.arange(40) % 3 if by == "community" else None
+    chart = risk_by_group(view.nodes, view.profile, by, communities=communities)
     assert len(chart.figure.data) == len(RELEASES)
 
 
 def test_many_communities_are_summed_as_other(view):
-    profile = view.profile.assign(community=np.tile(np.arange(40) % 20, 3))
-    table = compute_group_risk(view.nodes, profile, "community", ["original"])
+    codes = np.arange(40) % 20
+    table = compute_group_risk(
+        view.nodes, view.profile, "community", ["original"], communities=codes
+    )
+    assert {*table.group[:-1]} <= {str(code + 1) for code in codes}  # as the map names them
     assert table.group.tolist()[-1] == "other"
     assert len(table) == 12
     assert table.n.sum() == 37
+
+
+def test_communities_of_a_large_graph_wait_for_the_map(view):
+    chart = risk_by_group(view.nodes, view.profile, "community")
+    assert chart.is_empty
+    assert "once the Map is drawn" in chart.note
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from core.attribute import Attribute
 from core.audit.asked.answers import HIDDEN_SHARE, Answers, choose_seeds, find_obstacle, make_fields
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.presets import PRESETS, SETTING, Preset
@@ -34,6 +33,7 @@ from core.findings.recipient import RECIPIENTS
 from core.findings.verdict import judge
 from core.graph import Graph
 from core.methods import Suggestion
+from core.node_column import NodeColumn
 from core.registry import find_method
 from core.release import ORIGINAL
 from core.seeding import Seed
@@ -245,7 +245,7 @@ def test_a_quick_look_cannot_clear_for_the_public():
 def test_the_guide_says_why_no_audit_can_start(secrets, values, links, word):
     """The obstacle is named exactly where drawing the first repeat's threats fails."""
     pairs = np.stack(np.triu_indices(30, 1), axis=1)[:links]
-    column = Attribute.from_values("private", values)
+    column = NodeColumn.from_values("private", values)
     graph = Graph.from_pairs(pairs, 30, attributes={"private": column})
     said = Answers("partner", secrets, private="private", seeds_known=choose_seeds(graph))
     obstacle = find_obstacle(said, graph)

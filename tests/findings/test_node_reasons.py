@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.attribute import Attribute
 from core.audit.asked.attack import parse_attack
 from core.audit.results.node_risks import NODE_COLUMNS
 from core.findings.node_reasons import _format_mechanism, explain_node, explain_people
 from core.findings.people import Secret, list_secrets, rank_people
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.registry import list_methods
 from core.release import ORIGINAL
 from tests.figures.conftest import make_view
@@ -90,7 +90,7 @@ def test_one_neighbour_is_no_reason():
     codes = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
     pairs = np.array([[0, 1], [2, 3], [2, 4], [2, 1], [5, 6]])
     graph = Graph.from_pairs(
-        pairs, 10, attributes={"private": Attribute("private", codes, ("a", "b"))}
+        pairs, 10, attributes={"private": NodeColumn("private", codes, ("a", "b"))}
     )
     people = pd.DataFrame(
         {"node": [graph.node_ids[0]], "attack": GCN, "advantage": 0.4, "low": 0.2}
@@ -173,7 +173,7 @@ def test_a_further_column_is_explained_by_a_naive_count_telling_or_not():
     """Where the neighbours told nothing, the page of risks once ended in an error."""
     graph = two_communities()
     codes = np.arange(graph.num_nodes) % 2
-    attributes = {**graph.attributes, "shift": Attribute("shift", codes, ("day", "night"))}
+    attributes = {**graph.attributes, "shift": NodeColumn("shift", codes, ("day", "night"))}
     graph = graph.update_columns(attributes=attributes)
     people = pd.DataFrame({"node": graph.node_ids, "attack": GCN, "advantage": 0.5, "low": 0.2})
     view = replace(make_view(graph), load_release=lambda _release, _repeat: graph)

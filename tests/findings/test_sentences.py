@@ -17,6 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import core.findings as findings
+from core.algorithms.ghratio import choose_tolerance, compute_ghratios
+from core.algorithms.ghratio_jackknife import compute_margins
 from core.audit.asked.attack import attach_referents
 from core.audit.asked.release_info import parse_release
 from core.audit.results.node_risks import NODE_COLUMNS
@@ -31,7 +33,12 @@ from core.findings.differences import find_noise, is_clear
 from core.findings.exposure import answer_bound, answer_risk, list_risks
 from core.findings.facts import Count, format_frequencies, format_frequency
 from core.findings.groups import answer_groups
-from core.findings.homophily import answer_mechanisms, explain_missing_ratios, summarize_homophily
+from core.findings.homophily import (
+    answer_mechanisms,
+    describe_homophily,
+    explain_missing_ratios,
+    summarize_homophily,
+)
 from core.findings.knowing_more import (
     PRECISION,
     RECOVERED,
@@ -292,7 +299,7 @@ SENTENCES: dict[Callable[..., Any], Callable[[AuditView], list[str]]] = {
     answer_risk: lambda view: [risk for risk, _ in list_risks(view.nodes)],
     answer_bound: lambda view: [answer_bound(view.nodes)],
     answer_inverted: lambda view: [answer_inverted(view.results, WHERE)],
-    answer_mechanisms: lambda view: answer_mechanisms(view.results),
+    answer_mechanisms: lambda view: answer_mechanisms(view, view.results),
     answer_tradeoff: tell_tradeoff,
     answer_curves: tell_curves,
     answer_columns: each(answer_columns, ("link", "attribute")),
@@ -580,7 +587,8 @@ def test_more_and_less_than_chance_are_told_with_their_intervals():
         for key, gap in (("proximity", 0.12), ("role", -0.08))
         for end, value in (("", 0.5), ("_gap", gap))
     }
-    neighbours, peers = answer_mechanisms(make_audit(scores, LINKS, half=0.02).results)
+    view = make_audit(scores, LINKS, half=0.02)
+    neighbours, peers = answer_mechanisms(view, view.results)
     assert neighbours.endswith("share its value: 0.12 [0.10, 0.14] more than chance.")
     assert peers.endswith("share its value: 0.080 [0.060, 0.100] less than chance.")
 
@@ -633,19 +641,48 @@ def test_homophily_within_noise_is_called_so():
     assert role.compared_with.endswith(", beyond noise")
 
 
-def test_links_that_count_at_both_ends_make_neighbours_noisier_than_nodes():
-    """Of graphs without homophily, up to 17 in 100 had it beyond the interval of independent
-    nodes."""
+def test_nodes_that_share_links_are_noisier_than_independent_ones():
+    """With values drawn blindly, neighbours of hubs were beyond the interval of independent nodes
+    in up to 56 of 100 graphs."""
     scores = make_pages()
     for key in ("proximity", "role"):
         scores[ORIGINAL, "release", f"ghratio_{key}_gap"] = 0.012
     view = make_audit(scores, PAIRED)  # intervals of 0.01 either way
-    near, role = summarize_homophily(view).cards
-    assert near.compared_with.endswith(", within noise")
-    assert role.compared_with.endswith(", beyond noise")
-    neighbours, peers = answer_mechanisms(view.results)
+    for card in summarize_homophily(view).cards:
+        assert card.compared_with.endswith(", beyond noise")
+    graph = view.load_graph()
+    codes = graph.column("private").codes
+    ratios = compute_ghratios(graph, codes, 2, choose_tolerance(graph))
+    rows = pd.DataFrame({"node": graph.node_ids, "release": ORIGINAL})
+    for key in ("proximity", "role", "combined"):
+        rows[f"ghratio_{key}"] = getattr(ratios, key)
+    measured = replace(view, load_profile=lambda: rows)
+    found = {row["metric"]: row for row in describe_homophily(measured)}
+    margins = compute_margins(graph, codes, 2, choose_tolerance(graph))
+    assert min(margins.values()) > 0.01
+    for metric, row in found.items():
+        ends = row["value"] - margins[metric], row["value"] + margins[metric]
+        assert (row["low"], row["high"]) == pytest.approx(ends)
+    for card in summarize_homophily(measured).cards:
+        assert card.compared_with.endswith(", within noise")
+    neighbours, peers = answer_mechanisms(measured, measured.results)
     assert neighbours.endswith("no more than chance gives.")
-    assert "more than chance" in peers
+    assert peers.endswith("no more than chance gives.")
+
+
+def test_cards_of_homophily_have_one_denominator():
+    """ "75 of 100" stood beside "381 of 1,000"; what is noise needs no digits to differ."""
+    scores = make_pages()
+    for key, ratio, gap in (("proximity", 0.75, 0.37), ("role", 0.381, 0.001)):
+        scores[ORIGINAL, "release", f"ghratio_{key}"] = ratio
+        scores[ORIGINAL, "release", f"ghratio_{key}_gap"] = gap
+    cards = summarize_homophily(make_audit(scores, PAIRED)).cards
+    assert [card.value for card in cards] == ["75 of 100", "38 of 100"]
+    assert cards[1].compared_with == "chance 38 of 100, within noise"
+    scores[ORIGINAL, "release", "ghratio_role_gap"] = 0.006  # beyond noise: its digits show it
+    scores[ORIGINAL, "release", "ghratio_role"] = 0.384
+    cards = summarize_homophily(make_audit(scores, PAIRED, half=0.005)).cards
+    assert [card.value for card in cards] == ["750 of 1,000", "384 of 1,000"]
 
 
 def test_neighbours_without_a_value_are_not_said_to_share_none():
@@ -667,8 +704,8 @@ def test_homophily_says_that_it_is_a_mean_over_people():
     summary = summarize_homophily(make_audit(make_pages(), PAIRED))
     assert summary.sentence.startswith("Averaged over people, 60 of 100 role peers share")
     assert all(card.title.endswith(", mean") for card in summary.cards)
-    results = make_audit(make_pages(), PAIRED).results
-    assert all("averaged over nodes" in text for text in answer_mechanisms(results))
+    view = make_audit(make_pages(), PAIRED)
+    assert all("averaged over nodes" in text for text in answer_mechanisms(view, view.results))
 
 
 def test_where_figures_do_not_join_the_worst_change_is_told():

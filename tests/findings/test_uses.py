@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.attribute import Attribute
 from core.audit.asked.spec import AuditSpec
 from core.data.loaded import ColumnUse, list_features
 from core.findings.uses import describe_uses, list_uses
 from core.graph import Graph
 from core.link_table import LinkColumn
+from core.node_column import NodeColumn
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def graph() -> Graph:
             "calls": LinkColumn("number", np.array([1.0, 2, 3])),
         },
         attributes={
-            name: Attribute.from_values(name, ["a", "b", "a", "b"]) for name in ("team", "town")
+            name: NodeColumn.from_values(name, ["a", "b", "a", "b"]) for name in ("team", "town")
         },
         features=np.eye(4, 2),
         feature_names=("age", "size"),

@@ -4,7 +4,6 @@ from scipy.special import logit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from core.attribute import Attribute
 from core.measures import node_risk
 from core.measures.node_risk import (
     NUM_FOLDS,
@@ -20,6 +19,7 @@ from core.measures.node_risk import (
     measure_forecast_advantage,
     measure_margin_gain,
 )
+from core.node_column import NodeColumn
 from core.results import ClassProbabilities, PairScores
 from core.threats import AttributeThreat, LinkThreat
 
@@ -35,7 +35,7 @@ def link_threat(count, num_nodes, seed=0):
 def attribute_threat(shares, n, seed=0):
     codes = np.random.default_rng(seed).choice(len(shares), n, p=shares)
     known = np.arange(n) % 10 == 0
-    attribute = Attribute("z", codes, tuple(map(str, range(len(shares)))))
+    attribute = NodeColumn("z", codes, tuple(map(str, range(len(shares)))))
     return AttributeThreat(attribute, known, ~known)
 
 
@@ -139,7 +139,7 @@ def test_attribute_risk_from_knowing_nothing_to_everything(shares):
 def test_nothing_at_stake_gives_no_nodes():
     threat = LinkThreat(np.zeros((0, 2), int), np.zeros((0, 2), int), 0.0)
     assert len(compute_link_node_risk(PairScores(np.zeros(0)), threat, 5).nodes) == 0
-    attribute = Attribute("z", [0, 1], ("a", "b"))
+    attribute = NodeColumn("z", [0, 1], ("a", "b"))
     nobody = AttributeThreat(attribute, np.array([True, True]), np.array([False, False]))
     p = ClassProbabilities(np.full((2, 2), 0.5))
     assert len(compute_attribute_node_risk(p, nobody).nodes) == 0
@@ -172,7 +172,7 @@ def test_a_margin_counts_above_what_the_class_shares_give(share):
     rng = np.random.default_rng(0)
     n = 2000
     codes = (np.arange(n) >= share * n).astype(int)
-    attribute = Attribute("z", codes, ("a", "b"))
+    attribute = NodeColumn("z", codes, ("a", "b"))
     threat = AttributeThreat(attribute, np.zeros(n, bool), np.ones(n, bool))
 
     def measure(values):
@@ -245,7 +245,7 @@ def test_the_own_forecast_reads_nothing_hidden_and_is_calibrated():
     forecast = node_risk.calibrate_on_known(found, threat)
     codes = threat.attribute.codes.copy()
     codes[threat.hidden] = 1 - codes[threat.hidden]
-    attribute = Attribute("z", codes, threat.attribute.classes)
+    attribute = NodeColumn("z", codes, threat.attribute.classes)
     other = AttributeThreat(attribute, threat.known, threat.hidden)
     np.testing.assert_array_equal(node_risk.calibrate_on_known(found, other), forecast)
     truth = threat.attribute.codes[threat.hidden]

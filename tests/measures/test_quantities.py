@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attribute import Attribute
 from core.data.splits import draw_attribute_threat
 from core.graph import Graph
 from core.measures.quantities import estimate_numbers, find_tolerance, measure_quantities
+from core.node_column import NodeColumn
 from core.results import ClassProbabilities
 from core.seeding import Seed
 from core.threats import AttributeThreat
@@ -17,7 +17,7 @@ N = 4000
 
 
 def make_threat(values, known=0.25) -> AttributeThreat:
-    attribute = Attribute.from_values("salary", values)
+    attribute = NodeColumn.from_values("salary", values)
     graph = Graph.from_pairs([(0, 1)], len(values), attributes={"salary": attribute})
     return draw_attribute_threat(graph, "salary", known, Seed(0))
 
@@ -76,7 +76,7 @@ def test_the_weighted_median_of_a_loop():
 
 def test_an_interval_in_which_nobody_is_known_counts_for_nothing():
     values = np.arange(60.0)
-    attribute = Attribute.from_values("age", values)
+    attribute = NodeColumn.from_values("age", values)
     known = values < 40  # nobody of the highest quarter
     threat = AttributeThreat(attribute, known, ~known)
     assert attribute.codes[~known].max() == 3
@@ -88,7 +88,7 @@ def test_an_interval_in_which_nobody_is_known_counts_for_nothing():
 def test_hidden_numbers_are_never_read():
     values = UNIFORM.attribute.values.copy()
     values[~UNIFORM.known] = 0.0
-    other = Attribute("salary", UNIFORM.attribute.codes, UNIFORM.attribute.classes, values)
+    other = NodeColumn("salary", UNIFORM.attribute.codes, UNIFORM.attribute.classes, values)
     threat = AttributeThreat(other, UNIFORM.known, UNIFORM.hidden)
     chances = np.random.default_rng(3).dirichlet(np.ones(4), N)
     np.testing.assert_array_equal(
@@ -97,7 +97,7 @@ def test_hidden_numbers_are_never_read():
 
 
 def test_columns_of_words_are_left_alone():
-    attribute = Attribute.from_values("colour", ["red", "blue"] * 10)
+    attribute = NodeColumn.from_values("colour", ["red", "blue"] * 10)
     assert attribute.values is None
     threat = AttributeThreat(attribute, np.arange(20) < 10, np.arange(20) >= 10)
     assert measure(np.full((20, 2), 0.5), threat) == {}

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score, roc_curve
 
-from core.attribute import Attribute
 from core.measures.ranking import (
     FPR_GRID,
     compute_attribute_roc,
@@ -18,6 +17,7 @@ from core.measures.ranking import (
     measure_link_scores,
     rank_with_ties,
 )
+from core.node_column import NodeColumn
 from core.results import ClassProbabilities, PairScores
 from core.threats import AttributeThreat, LinkThreat
 
@@ -27,7 +27,7 @@ def link_threat(hidden, absent, prior=0.01):
 
 
 def attribute_threat(codes, num_classes):
-    attribute = Attribute("z", codes, tuple("abcdef"[:num_classes]))
+    attribute = NodeColumn("z", codes, tuple("abcdef"[:num_classes]))
     hidden = np.ones(len(codes), bool)
     hidden[:3] = False
     return AttributeThreat(attribute, ~hidden, hidden)
@@ -193,7 +193,7 @@ def test_macro_auc_variance_matches_the_bootstrap():
     rng = np.random.default_rng(3)
     codes = np.repeat([0, 1, 2], [150, 100, 50])
     p = softmax(rng.normal(size=(300, 3)) + 0.8 * np.eye(3)[codes])
-    attribute = Attribute("z", codes, ("a", "b", "c"))
+    attribute = NodeColumn("z", codes, ("a", "b", "c"))
     everyone = np.ones(300, bool)
     threat = AttributeThreat(attribute, ~everyone, everyone)
     variance = by_metric(measure_class_probabilities(ClassProbabilities(p), threat))["auc"].variance
@@ -221,7 +221,7 @@ def test_a_class_without_nodes_and_no_hidden_nodes():
     threat = attribute_threat(codes, 3)
     result = by_metric(measure_class_probabilities(ClassProbabilities(p), threat))
     assert result["auc"].value is not None
-    nobody = AttributeThreat(Attribute("z", codes, ("a", "b", "c")), codes >= 0, codes < 0)
+    nobody = AttributeThreat(NodeColumn("z", codes, ("a", "b", "c")), codes >= 0, codes < 0)
     assert all(
         m.value is None and m.reason
         for m in measure_class_probabilities(ClassProbabilities(p), nobody)

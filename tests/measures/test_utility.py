@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, roc_auc_score
 
-from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_threats
 from core.errors import RunCancelled
 from core.measures import utility
 from core.measures.utility import infer_labels, measure_utility
+from core.node_column import NodeColumn
 from core.release import Release
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities
@@ -60,7 +60,7 @@ def test_hidden_labels_are_never_read():
     threats = make_threats(two_communities(60))
     threat = threats.utility
     other = np.where(threat.hidden, 1 - threat.attribute.codes, threat.attribute.codes)
-    swapped = replace(threat, attribute=Attribute("label", other, threat.attribute.classes))
+    swapped = replace(threat, attribute=NodeColumn("label", other, threat.attribute.classes))
     left = infer_labels(threats.visible, threat, Context(Seed(0))).probabilities
     right = infer_labels(threats.visible, swapped, Context(Seed(0))).probabilities
     np.testing.assert_array_equal(left, right)

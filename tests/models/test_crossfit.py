@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.attribute import MISSING
 from core.models.tuning import CrossFit
+from core.node_column import MISSING
 
 OBSERVED = np.array([0, 1, MISSING, 0, 1, MISSING, 1])
 FOLDS = [np.array([0, 1]), np.array([3, 4]), np.array([6])]

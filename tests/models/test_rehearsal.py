@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attribute import MISSING, Attribute
 from core.graph import Graph
 from core.models.shadow_graph import (
     EXPONENTS,
@@ -16,17 +15,18 @@ from core.models.shadow_graph import (
     split_communities,
     temper,
 )
+from core.node_column import MISSING, NodeColumn
 from tests.oracles.graphs import plant_blocks
 
 PRIOR = np.array([0.7, 0.3])
-CLASSES = Attribute("p", np.zeros(1), ("a", "b"))
+CLASSES = NodeColumn("p", np.zeros(1), ("a", "b"))
 
 
 def make_places(codes):
     """Four places with links almost only inside them."""
     blocks = np.full((4, 4), 0.002) + np.eye(4) * 0.3
     graph = plant_blocks(np.repeat(np.arange(4), 40), blocks, 0)
-    return Graph.from_pairs(graph.edges, 160, attributes={"p": Attribute("p", codes, ("a", "b"))})
+    return Graph.from_pairs(graph.edges, 160, attributes={"p": NodeColumn("p", codes, ("a", "b"))})
 
 
 def test_tempering_moves_to_the_shares_and_keeps_who_comes_first():
@@ -117,7 +117,7 @@ def test_known_people_do_not_count():
 
 def test_graphs_too_small_to_tell_are_believed():
     codes = np.array([0, 1, 0, 1])
-    graph = Graph.from_pairs([(0, 1), (2, 3)], 4, attributes={"p": Attribute("p", codes, "ab")})
+    graph = Graph.from_pairs([(0, 1), (2, 3)], 4, attributes={"p": NodeColumn("p", codes, "ab")})
     asked = pytest.fail
     assert find_exponent(graph, CLASSES, 0.0, asked, np.random.default_rng(0)) == 1.0
     alone = make_places(np.zeros(160, int))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.attribute import Attribute
 from core.graph import Graph
+from core.node_column import NodeColumn
 
 PEOPLE, LINKS, INSIDE = 1000, 16_000, 0.25
 """Size of a generated graph, and the share of links within a class beyond those by degree."""
@@ -27,7 +27,7 @@ def generate_blocks(num_classes: int, seed: int, inside: float = INSIDE) -> Grap
     rates *= 2 * LINKS / np.outer(mass, mass)
     i, j = np.triu_indices(PEOPLE, 1)
     linked = rng.random(len(i)) < -np.expm1(-rates[codes[i], codes[j]] * theta[i] * theta[j])
-    private = Attribute("private", codes, tuple(f"c{number}" for number in range(num_classes)))
+    private = NodeColumn("private", codes, tuple(f"c{number}" for number in range(num_classes)))
     pairs = np.stack([i, j], axis=1)[linked]
     return Graph.from_pairs(pairs, PEOPLE, attributes={"private": private}, name="blocks")
 
@@ -63,6 +63,6 @@ def draw_exact_blocks(
     posterior /= posterior.sum(axis=1, keepdims=True)
     rows, columns = np.nonzero(linked)
     pairs = np.stack([np.flatnonzero(known)[columns], hidden[rows]], axis=1)
-    private = Attribute("private", codes, tuple(f"c{number}" for number in range(num_classes)))
+    private = NodeColumn("private", codes, tuple(f"c{number}" for number in range(num_classes)))
     graph = Graph.from_pairs(pairs, num_people, attributes={"private": private}, name="exact")
     return graph, known, posterior

@@ -6,19 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.attribute import Attribute
 from core.data.second_graph import draw_identity_threat
 from core.data.splits import draw_threats
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.seeding import Seed
 from core.threats import Threats
 
 
-def _labels(n: int, classes: int = 2, missing: int = 0) -> dict[str, Attribute]:
+def _labels(n: int, classes: int = 2, missing: int = 0) -> dict[str, NodeColumn]:
     codes = np.arange(n) % classes
     codes[:missing] = -1
     names = tuple("abcdefgh"[:classes])
-    return {key: Attribute(key, codes, names) for key in ("private", "label")}
+    return {key: NodeColumn(key, codes, names) for key in ("private", "label")}
 
 
 def two_communities(n: int = 40, seed: int = 0) -> Graph:
@@ -29,8 +29,8 @@ def two_communities(n: int = 40, seed: int = 0) -> Graph:
     keep = rng.random(len(i)) < np.where(side[i] == side[j], 0.3, 0.03)
     features = rng.normal(size=(n, 8)) + side[:, None]
     attributes = {
-        "private": Attribute("private", side.astype(int), ("left", "right")),
-        "label": Attribute("label", side.astype(int), ("left", "right")),
+        "private": NodeColumn("private", side.astype(int), ("left", "right")),
+        "label": NodeColumn("label", side.astype(int), ("left", "right")),
     }
     return Graph.from_pairs(
         np.stack([i[keep], j[keep]], 1),
@@ -52,7 +52,7 @@ def plant_blocks(
         chances = chances * theta[i] * theta[j]
     linked = rng.random(len(i)) < chances
     names = tuple("abcdefgh"[: len(rates)])
-    private = Attribute("private", codes, names)
+    private = NodeColumn("private", codes, names)
     pairs = np.stack([i, j], 1)[linked]
     return Graph.from_pairs(pairs, len(codes), attributes={"private": private})
 
@@ -112,7 +112,7 @@ def class_without_nodes() -> Graph:
     """Three classes declared, the last one without a node."""
     graph = two_communities(30, seed=7)
     codes = np.arange(30) % 2
-    attributes = {k: Attribute(k, codes, ("a", "b", "c")) for k in ("private", "label")}
+    attributes = {k: NodeColumn(k, codes, ("a", "b", "c")) for k in ("private", "label")}
     return Graph.from_pairs(graph.edges, 30, attributes=attributes, name="class_without_nodes")
 
 

@@ -297,19 +297,18 @@ def check_homophily(sentence: str, world: World, release: str = "original") -> b
         who: world.scores[release, "release", f"ghratio_{key}_gap"]
         for key, who in (("proximity", "neighbours"), ("role", "role peers"))
     }
-    noise = {"neighbours": math.sqrt(2) * world.half, "role peers": world.half}
     pattern = (
         r"Averaged over people, <x> (neighbours|role peers) share a person's value, "
         r"against <y> by chance: a difference beyond noise\."
     )
     if found := read(pattern, sentence):
         who = "role peers" if "role peers" in sentence else "neighbours"
-        clear = gaps[who] > noise[who]
-        most = all(gaps[who] >= gap for other, gap in gaps.items() if gap > noise[other])
+        clear = gaps[who] > world.half
+        most = all(gaps[who] >= gap for gap in gaps.values())
         right = is_about(found["x"], 0.4 + gaps[who]) and is_about(found["y"], 0.4)
         return clear and most and right and share_of(found["x"]) > share_of(found["y"])
     if sentence == "Neither neighbours nor role peers share a person's value beyond chance.":
-        return not any(gap > noise[who] for who, gap in gaps.items())
+        return not any(gap > world.half for gap in gaps.values())
     return sentence == "Too few splits to distinguish homophily from chance." and math.isnan(
         world.half
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attribute import Attribute
 from core.graph import Graph
+from core.node_column import NodeColumn
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def people(audited) -> str:
     graph = Graph.from_pairs(
         np.array(pairs),
         n,
-        attributes={name: Attribute.from_values(name, v) for name, v in columns.items()},
+        attributes={name: NodeColumn.from_values(name, v) for name, v in columns.items()},
         name="people",
     )
     return audited[0].save_graph(graph)
@@ -86,6 +86,20 @@ def test_columns_are_published_coarser_and_withheld(app):
     find(app.button_group, "leaving-").set_value("none").run()
     assert threats(app).disclosure.publish_columns == ()
     assert any("No column is published" in item.value for item in app.markdown)
+
+
+def test_every_column_is_made_as_fine_as_enough_people_share(app):
+    find(app.button_group, "leaving-").set_value("chosen").run()
+    find(app.multiselect, "published-").set_value(["age", "born", "place"]).run()
+    add_rule(app, "every column of people", "shared", "10")
+    assert errors(app) == []
+    rules = ("age:shared=10", "born:shared=10", "place:shared=10")
+    assert threats(app).disclosure.generalize == rules
+    text = "\n".join(item.value for item in app.markdown)
+    assert "each value shared by at least 10 people" in text
+    # Of one column alone there is no other to choose.
+    find(app.multiselect, "published-").set_value(["age"]).run()
+    assert find(app.selectbox, "rule-column-").options == ["age"]
 
 
 def test_a_rule_that_does_not_fit_is_one_line(app):

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from google.protobuf.message import Message
 
-from core.attribute import Attribute
 from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
+from core.node_column import NodeColumn
 from pages.ui import service as pages_service
 from pages.ui.cards import STATE_ICONS
 from tests.inline import run_inline
@@ -36,7 +36,7 @@ def hostile_audit(tmp_path_factory) -> Iterator[tuple[AuditService, str]]:
         home = tmp_path_factory.mktemp("home")
         graph = two_communities(24)
         columns = {
-            name: Attribute(name, a.codes, (f"{ICON} {LINK}", f"{COLOR} {ICON}"))
+            name: NodeColumn(name, a.codes, (f"{ICON} {LINK}", f"{COLOR} {ICON}"))
             for name, a in zip((ICON, f"{COLOR}{LINK}"), graph.attributes.values(), strict=True)
         }
         ids = tuple(f"{ICON}{number}" for number in range(graph.num_nodes))

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from core.attribute import Attribute
 from core.audit.asked.spec import AuditSpec
 from core.data.catalogue import load_dataset
+from core.node_column import NodeColumn
 from core.partitioned.graph import PartitionedGraph
 from core.partitioned.links import Inline, write_links
 from tests.inline import run_inline
@@ -23,7 +23,7 @@ def audit(audited, tmp_path_factory) -> Iterator[str]:
     whole = load_dataset("karate").graph
     folder = tmp_path_factory.mktemp("partitions")
     links = write_links(Inline(), folder / "links", [lambda: iter([whole.edges])], 34, (0, 9, 34))
-    column = Attribute("label", np.arange(34) % 2, ("left", "right"))
+    column = NodeColumn("label", np.arange(34) % 2, ("left", "right"))
     graph = PartitionedGraph.of(links, {"label": column}, "large")
     content = {"graph_name": "large", "graph_hash": graph.content_hash, "num_repeats": 2}
     content |= {"hide_links": 0.2, "private": "label", "identity": {"seeds_known": 3}}

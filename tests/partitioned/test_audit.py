@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attribute import Attribute
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.attacking import attack_release
 from core.audit.computing.cell import make_cell_seed
@@ -24,6 +23,7 @@ from core.findings.policy import load_policy
 from core.findings.verdict import judge
 from core.graph import Graph
 from core.measures.structure import measure_structure
+from core.node_column import NodeColumn
 from core.partitioned.graph import PartitionedGraph
 from core.partitioned.links import ONE_PROCESS, Inline, run_on_partitions, write_links
 from core.release import ORIGINAL, Release
@@ -58,7 +58,7 @@ def graph(tmp_path_factory) -> PartitionedGraph:
     pairs = np.concatenate([ends, rng.integers(0, 120, (60, 2))])
     folder = tmp_path_factory.mktemp("links") / "links"
     links = write_links(Inline(), folder, [lambda: iter([pairs])], 120, (0, 9, 40, 71, 120))
-    column = Attribute("side", np.arange(120) // 60, ("left", "right"))
+    column = NodeColumn("side", np.arange(120) // 60, ("left", "right"))
     return PartitionedGraph.of(links, {"side": column}, "large")
 
 

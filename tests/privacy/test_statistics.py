@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.attribute import Attribute
 from core.context import Context
 from core.errors import InputError
 from core.graph import Graph
 from core.methods import Defense, MethodInfo
+from core.node_column import NodeColumn
 from core.privacy.budget import Account
 from core.privacy.claim_check import check_claim
 from core.privacy.statistics import (
@@ -36,7 +36,7 @@ NAMES = get_args(Statistic)
 
 
 def label(n):
-    return Attribute("side", np.array([-1, 0, 0, 1, 1, 1, 2, 2, 2] * n)[:n], ("a", "b", "c"))
+    return NodeColumn("side", np.array([-1, 0, 0, 1, 1, 1, 2, 2, 2] * n)[:n], ("a", "b", "c"))
 
 
 @settings(max_examples=200)
@@ -55,7 +55,7 @@ def test_any_other_links_of_one_node_change_a_table_by_at_most_its_sensitivity(d
 
 
 def test_sensitivity_of_mixing_counts_is_that_of_the_class_whose_node_changes_most():
-    column = Attribute("side", np.array([0, 1, 1, 1, 1, 1]), ("few", "many"))
+    column = NodeColumn("side", np.array([0, 1, 1, 1, 1, 1]), ("few", "many"))
     none = Graph.from_pairs(np.empty((0, 2), np.int64), num_nodes=6)
     linked = none.with_edges(np.array([[5, 0], [5, 1], [5, 2], [5, 3], [5, 4]]))
     before, after = (count_mixing(graph, 3, column) for graph in (none, linked))
@@ -87,7 +87,7 @@ def list_truth(graph, column):
 def make_karate():
     network = nx.karate_club_graph()
     codes = np.array([club == "Officer" for _, club in network.nodes("club")], int)
-    column = Attribute("club", codes, ("Hi", "Officer"))
+    column = NodeColumn("club", codes, ("Hi", "Officer"))
     return Graph.from_pairs(np.array(network.edges), 34, attributes={"club": column}), column
 
 
@@ -142,7 +142,7 @@ def test_a_graph_beyond_the_public_bound_is_cut_off_and_said_so():
 def test_graphs_with_hardly_any_nodes_have_tables_too(is_publishing):
     context = Context(Seed(0), is_publishing=is_publishing)
     for n in (1, 2, 3):
-        column = Attribute("side", np.arange(n) % 2, ("a", "b"))
+        column = NodeColumn("side", np.arange(n) % 2, ("a", "b"))
         rows, _ = draw_statistics(
             Graph.from_pairs(np.zeros((0, 2)), n), NAMES, 1.0, context, 1, column
         )
@@ -157,7 +157,7 @@ class Published(Defense):
     epsilon: float = 1.0
 
     def publish(self, graph, threats, context):
-        column = Attribute("side", np.arange(graph.num_nodes) > 0, ("node", "others"))
+        column = NodeColumn("side", np.arange(graph.num_nodes) > 0, ("node", "others"))
         rows, guarantee = draw_statistics(graph, self.names, self.epsilon, context, None, column)
         made = self.build_release(graph.with_edges(np.empty((0, 2), int)), guarantee)
         made.config["rows"] = {row.of: row.estimate for row in rows}

@@ -41,7 +41,6 @@ import numpy as np
 import pandas as pd
 from scipy.io import mmwrite
 
-from core.attribute import Attribute
 from core.data.loaded import LoadedGraph
 from core.data.reader_process import set_limits
 from core.data.readers import load_graph
@@ -49,6 +48,7 @@ from core.data.sandbox import CPU_SECONDS, MEMORY_MB
 from core.data.writers import write_release
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.release import Release
 from tests.reliability.second_opinions import (
     describe_difference,
@@ -100,7 +100,7 @@ def make_samples(folder: Path) -> list[Sample]:
         30,
         rng.random(90).round(2),
         node_ids=tuple(f"p{i}" for i in range(30)),
-        attributes={"team": Attribute("team", rng.integers(0, 3, 30), ("red", "green", "blue"))},
+        attributes={"team": NodeColumn("team", rng.integers(0, 3, 30), ("red", "green", "blue"))},
         features=rng.integers(0, 2, (30, 4)).astype(np.float32),
     )
     write_release(Release(graph), folder, "w", {}, columns=["team", *graph.feature_names])

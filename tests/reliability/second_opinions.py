@@ -28,9 +28,9 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from core.attribute import MISSING
 from core.data.loaded import LoadedGraph
 from core.graph import Graph
+from core.node_column import MISSING
 
 Values = dict[str, dict[str, str]]
 """Node → column → text, without those that are blank."""

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.attribute import Attribute
 from core.audit.results.view import AuditView
 from core.findings.policy import find_policy
 from core.graph import Graph
 from core.measures.metrics import METRICS
+from core.node_column import NodeColumn
 from core.report import ReportOptions
 from core.report.disclosure import (
     FEW,
@@ -52,8 +52,8 @@ def make_graph(few: int) -> Graph:
         NUM_NODES,
         node_ids=tuple(f"p{few}q{i}" for i in range(NUM_NODES)),
         attributes={
-            "private": Attribute("private", private, ("big", "middle", "rare")),
-            "label": Attribute("label", label, ("x", "y")),
+            "private": NodeColumn("private", private, ("big", "middle", "rare")),
+            "label": NodeColumn("label", label, ("x", "y")),
         },
         name="planted",
     )
@@ -165,7 +165,7 @@ def test_counts_are_rounded_to_tens(number):
 @pytest.mark.parametrize("is_external", [True, False])
 @pytest.mark.parametrize("sizes", [(16, 15), (35, 6), (16, 16, 16), (40, 9, 9)])
 def test_shares_of_classes_do_not_add_up_to_more_than_all(sizes, is_external):
-    column = Attribute.from_values("z", np.repeat(list("abc")[: len(sizes)], sizes))
+    column = NodeColumn.from_values("z", np.repeat(list("abc")[: len(sizes)], sizes))
     data = SimpleNamespace(is_external=is_external, count=format_count)
     table = _build_classes(data, column, "private")
     shares = [int(row[2].split()[0]) for row in table["rows"] if row[2]]

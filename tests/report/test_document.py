@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from core.graph import Graph
 from core.privacy.guarantees import EDGE
 from core.registry import list_methods
 from core.release import Guarantee
-from core.report import SECTIONS, ReportOptions, render_preview, write_report
+from core.report import SECTIONS, ReportOptions, blocks, document, render_preview, write_report
 from core.report.charts import draw_ranking
 from core.report.data import ReportData
 from core.report.document import build_content
@@ -364,6 +365,31 @@ def test_no_row_of_a_table_is_broken(view, tmp_path):
     assert sum(map(bool, begun)) > 1
     for page, found in zip(pages, begun, strict=True):
         assert sorted(found) == sorted(re.findall(r"reason(\d+)ends", page))
+
+
+@needs_poppler
+@pytest.mark.parametrize("size", [3, 4, 12, 19, 40])
+def test_no_row_of_a_table_is_alone_on_a_page(view, tmp_path, monkeypatch, size):
+    """Nor do tables of three rows lie on two pages, unless they fill one. 24 tables, each further
+    down its page than the one before; rows of one to five lines."""
+    content, _ = build_content(view, ReportOptions(sections=("guarantees",)))
+    found: list[blocks.Block] = []
+    for table in range(24):
+        rows = [
+            (f"t{table}r{row}x", " ".join(["words"] * (4 + (7 * row + table) % 5 * 16)))
+            for row in range(size)
+        ]
+        found += [blocks.paragraph(f"Line {line}.") for line in range(table % 6)]
+        found.append(blocks.table(["Row", "Text"], rows, "A table."))
+    section = {"title": "Tables", "key": "tables", "annex": False, "blocks": found}
+    monkeypatch.setattr(document, "_build", lambda _data: {**content, "sections": [section]})
+    path = write_report(view, tmp_path / "r.pdf")
+    made = subprocess.run(["pdftotext", str(path), "-"], capture_output=True, check=True)
+    pages = [re.findall(r"t(\d+)r\d+x", page) for page in made.stdout.decode().split("\f")]
+    counts = [count for page in pages for count in Counter(page).values()]
+    assert sum(counts) == 24 * size
+    assert len(pages) > 3
+    assert min(counts) >= min(size, 2 if size > 3 else 3)
 
 
 @needs_poppler

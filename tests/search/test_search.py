@@ -12,19 +12,23 @@ import pandas as pd
 import pytest
 
 import core.cli.main as command
+from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import CELL_COLUMNS, AuditProgress
 from core.audit.store.states import State
+from core.defenses.random_deletion import RandomDeletion
 from core.errors import InputError
 from core.findings.kept import compute_kept
 from core.findings.policy import Limit, Policy
+from core.node_column import NodeColumn
 from core.release import ORIGINAL
 from core.search import ladders, run
-from core.search.ladders import build_ladders
+from core.search.ladders import Ladder, build_ladders
 from core.search.measured import measure_releases
 from core.search.outcome import describe_headline, describe_outcome, list_facts, list_rows
 from core.search.run import SearchRequest, list_requests, read_search, run_search, share_error
+from core.search.strategy import EXCEEDS, Candidate
 from tests.oracles.audits import make_audit
 from tests.oracles.graphs import two_communities
 
@@ -287,6 +291,23 @@ def test_what_would_have_to_be_given_up_is_told(graph):
     assert progress.search.state == "none_passes"
     (text,) = [t for t in list_facts(progress) if t.startswith("The most useful release within")]
     assert "keeps 78 % of the links (F1); 95 % of the links (F1) was asked for" in text
+
+
+def test_coarser_columns_are_proposed_where_the_columns_alone_exceed_a_limit(graph):
+    city = NodeColumn.from_values("city", ["a"] * graph.num_nodes)
+    graph = graph.with_attributes({"city": city})
+
+    def propose(is_over, **fields):
+        progress = run_search(FakeAudits(graph), make_request(graph, **fields))
+        ladder = Ladder((MethodChoice.of(RandomDeletion(strength=1.0)),), has_links=False)
+        dropped = EXCEEDS if is_over else ""
+        progress.search.candidates.append(Candidate(ladder, dropped=dropped))
+        return [text for text in list_facts(progress) if "as fine as enough people share" in text]
+
+    assert len(propose(True)) == 1
+    assert propose(False) == []
+    assert len(propose(True, generalize=("city:rare=2",))) == 1
+    assert propose(True, generalize=("city:shared=2",)) == []
 
 
 def test_the_record_is_as_its_schema_says(graph):

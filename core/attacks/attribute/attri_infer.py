@@ -9,11 +9,11 @@ from pydantic import Field
 from scipy import sparse
 from scipy.special import softmax
 
-from core.attribute import MISSING
 from core.context import Context
 from core.graph import Graph
 from core.methods import AttributeAttack, MethodInfo
 from core.models.tuning import draw_folds, hold_out, is_gain
+from core.node_column import MISSING
 from core.progress import Progress
 from core.release import Release
 from core.results import ClassProbabilities

@@ -8,10 +8,10 @@ import numpy as np
 from pydantic import Field, field_validator
 from scipy.special import softmax
 
-from core.attribute import MISSING
 from core.context import Context
 from core.methods import AttributeAttack, MethodInfo
 from core.models.tuning import draw_folds, hold_out
+from core.node_column import MISSING
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat, count_shares

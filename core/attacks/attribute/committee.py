@@ -15,10 +15,10 @@ from pydantic import Field, field_validator
 from core.arrays import hash_array
 from core.attacks.attribute.singles import BASELINE_ATTACKS, SINGLE_ATTACKS
 from core.attacks.base_predictions import recall_base_prediction
-from core.attribute import MISSING
 from core.context import Context
 from core.methods import AttributeAttack
 from core.models.tuning import draw_folds, hold_out
+from core.node_column import MISSING
 from core.progress import PartProgress
 from core.release import Release
 from core.threats import AttributeThreat

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.attribute import MISSING
 from core.context import Context
 from core.methods import AttributeAttack, MethodInfo
 from core.models.tuning import compute_log_loss, draw_folds, hold_out, smooth_absent
+from core.node_column import MISSING
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat

@@ -8,10 +8,10 @@ import numpy as np
 from pydantic import Field
 
 from core.algorithms.class_propagation import normalize_class_mass, propagate_labels, sharpen
-from core.attribute import MISSING
 from core.context import Context
 from core.methods import AttributeAttack, MethodInfo, UnitInterval
 from core.models.tuning import compute_log_loss, draw_folds, hold_out
+from core.node_column import MISSING
 from core.partitioned.attacks import spread_labels
 from core.partitioned.graph import PartitionedGraph
 from core.progress import PartProgress

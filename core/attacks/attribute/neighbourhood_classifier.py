@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.attribute import MISSING, Attribute
 from core.context import Context
 from core.graph import Graph
 from core.methods import AttributeAttack, MethodInfo
@@ -22,6 +21,7 @@ from core.models.tuning import (
     learn_logistic,
     smooth_absent,
 )
+from core.node_column import MISSING, NodeColumn
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat, count_shares
@@ -147,7 +147,7 @@ class NeighbourhoodClassifier(AttributeAttack):
         graph: Graph,
         observed: np.ndarray,
         other: Graph,
-        private: Attribute,
+        private: NodeColumn,
         context: Context,
         at: tuple[int, int],
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -10,11 +10,11 @@ from pydantic import Field
 from scipy import sparse
 
 from core.algorithms.fingerprints import compute_joint_fingerprints
-from core.attribute import MISSING
 from core.context import Context
 from core.data.generalized_cells import CellMatch
 from core.graph import Graph
 from core.methods import IdentityAttack, MethodInfo
+from core.node_column import MISSING
 from core.release import Release
 from core.results import AnonymitySets
 from core.threats import IdentityThreat
@@ -160,14 +160,17 @@ def _count_pairs(
 
 
 def list_columns(graph: Graph, threat: IdentityThreat) -> list[str]:
-    """The published columns that a graph has: its features, and attributes that are named."""
-    named = [name for name in threat.columns if name in graph.attributes]
+    """The published columns that a graph has: its features, and others that are named."""
+    named = [name for name in threat.columns if name in graph.columns]
     shown = dict.fromkeys([*graph.feature_names, *named])
     return [name for name in shown if name not in threat.unread]
 
 
 def list_rows(graph: Graph, names: list[str]) -> list[bytes]:
-    """One text of bytes a person: equal where all values are."""
+    """One text of bytes a person: equal where all values are.
+
+    Values as they are published, which their use decides: features as numbers, others as classes.
+    """
     wanted = [name for name in graph.feature_names if name in set(names)]
     features: Any = graph.columns.select_features(wanted) if wanted else None
     parts: list[list[bytes]] = []

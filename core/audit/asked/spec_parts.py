@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from core.audit.asked.declared import PRIVATE_COLUMN, declare
 from core.audit.asked.knowledge import KnowledgeSpec
-from core.data.splits import Evaluation
+from core.data.splits import Evaluation, Spread
 
 Measured = Literal["homophily", "structure", "utility", "pairs", "queries"]
 """Names of `core.audit.asked.parts.PARTS`."""
@@ -97,6 +97,21 @@ class ThreatSpec(BaseModel):
         title="Share of nodes whose value the attacker knows",
         description="Share of the nodes whose private value the attacker knows.",
         json_schema_extra=declare(affects=PRIVATE_COLUMN, entry="attribute", form="threat_form"),
+    )
+    known_spread: Spread = Field(
+        "stratified",
+        title="Nodes whose value the attacker knows",
+        description="Which nodes make up the share that the attacker knows: some of each class "
+        "(stratified), such with many links rather (degree), or everybody of some communities.",
+        json_schema_extra=declare(
+            affects=PRIVATE_COLUMN,
+            form="attack_form",
+            titles={
+                "stratified": "random nodes of each class",
+                "degree": "nodes with many links rather",
+                "community": "everybody of some communities",
+            },
+        ),
     )
     wrong_values: float = Field(
         0.0,
@@ -222,7 +237,8 @@ class DisclosureSpec(BaseModel):
         (),
         title="Generalise column",
         description="How columns are made coarser, such as age:bin=10: bin=WIDTH, cap=VALUE, "
-        "round=DIGITS, digits=SIGNIFICANT, rare=PEOPLE, year, month, day; times of links: shift.",
+        "round=DIGITS, digits=SIGNIFICANT, rare=PEOPLE, shared=PEOPLE (as fine as so many share "
+        "each value), year, month, day; times of links: shift.",
         json_schema_extra=declare(entry="graph", metavar="COLUMN:RULE", form="columns_form"),
     )
     leave_out: tuple[str, ...] = Field(

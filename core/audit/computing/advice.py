@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from core.attribute import Attribute
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.cell import Cell, make_cell_seed, make_member_seeds, make_shared_seed
@@ -28,6 +27,7 @@ from core.errors import InputError, check_support
 from core.graph import Graph
 from core.measures.intervals import combine_measurements
 from core.methods import AttributeAttack
+from core.node_column import NodeColumn
 from core.progress import PartProgress
 from core.release import ORIGINAL, Release
 from core.results import Estimate, Measurement
@@ -162,7 +162,7 @@ def compute_advice(
     )
 
 
-def _find_node(graph: Graph, private: Attribute, name: str) -> tuple[int, int]:
+def _find_node(graph: Graph, private: NodeColumn, name: str) -> tuple[int, int]:
     """Index of the node and code of its private value."""
     node = int(graph.find_nodes([name])[0])
     code = int(private.codes[node])

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 
 from core.algorithms import ghratio
-from core.algorithms.communities import find_communities
 from core.audit.computing.partitions import explain_part
 from core.context import Context
 from core.errors import check_support
@@ -36,7 +35,7 @@ def measure_release(part: str, release: Release, threats: Threats, context: Cont
 
 
 def _measure_homophily(release: Release, threats: Threats, context: Context) -> Measured:
-    """GHRatios, and the groups used by pages: degree and community."""
+    """GHRatios, and the degrees for pages."""
     graph, measurements = release.graph, []
     arrays = {"degree": graph.degrees}
     if threats.attribute is not None:
@@ -47,8 +46,6 @@ def _measure_homophily(release: Release, threats: Threats, context: Context) -> 
         measurements += measure_ghratios(ratios, attribute.codes, attribute.shares)
         for name in ("proximity", "role", "combined"):
             arrays[f"ghratio_{name}"] = getattr(ratios, name)
-    context.progress.update(1, 2, "GHRatio")
-    arrays["community"] = find_communities(graph, context.rng("communities"))
     return measurements, arrays
 
 

@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from core.attribute import Attribute
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.spec import AuditSpec
 from core.audit.asked.spec_parts import DisclosureSpec
@@ -17,6 +16,7 @@ from core.data.release_columns import Rule, choose_columns, forget_values, leave
 from core.data.shared_numbers import bin_like
 from core.errors import InputError
 from core.graph import Graph
+from core.node_column import NodeColumn
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +162,7 @@ def describe_shadow_columns(gaps: Mapping[str, str]) -> str:
     return f"has {usable}" + (f", not {missing}" if missing else "")
 
 
-def prepare_shadow_graph(graph: Graph, private: Attribute) -> Graph:
+def prepare_shadow_graph(graph: Graph, private: NodeColumn) -> Graph:
     """The shadow graph with a private column as an attribute, numbers binned at the audited
     graph's borders. Raises InputError without such a column, or with fewer than two classes."""
     if private.name not in graph.columns:

@@ -30,8 +30,10 @@ from core.data.link_release import choose_link_columns, list_link_columns
 from core.data.release_columns import Rule
 from core.data.second_graph import draw_identity_threat
 from core.data.splits import Spread, draw_attribute_threat, draw_threats, withhold_links
+from core.errors import UnsupportedError
 from core.graph import Graph
 from core.partitioned.graph import PartitionedGraph
+from core.partitioned.links import ONE_PROCESS
 from core.seeding import Seed
 from core.threats import AttributeThreat, Control, Threats
 
@@ -86,7 +88,7 @@ def _draw_partitioned(spec: AuditSpec, graph: PartitionedGraph, seed: Seed) -> T
         spec.disclosure.utility,
         spec.threats.known,
         utility_train=spec.disclosure.utility_train,
-        known_nodes=find_known(spec, visible),
+        known_nodes=find_known(spec, visible, spec.threats.private, seed.child("known")),
     )
     threats = replace(threats, link=link)
     if spec.threats.identity is not None:
@@ -150,7 +152,7 @@ def draw_secrets(
         utility_train=spec.disclosure.utility_train,
         evaluation=threats.evaluation,
         held_back=kept,
-        known_nodes=find_known(spec, graph),
+        known_nodes=find_known(spec, graph, threats.private, seed.child("known")),
     )
 
 
@@ -185,10 +187,20 @@ def find_pairs(graph: Graph, pairs: IdPairs, what: str = "sensitive link") -> np
     return ends.reshape(-1, 2)
 
 
-def find_known(spec: AuditSpec | PublishSpec, graph: Graph) -> np.ndarray | None:
-    """(k,) nodes with known private values if the spec names them; else None."""
-    people = spec.threats.known_people
-    return None if people is None else graph.find_nodes(people, "person whose value is known")
+def find_known(
+    spec: AuditSpec | PublishSpec, graph: Graph, column: str | None, seed: Seed
+) -> np.ndarray | None:
+    """(k,) nodes whose value of a private column is known, if the spec says more of them than their
+    share; else None."""
+    people, spread = spec.threats.known_people, spec.threats.known_spread
+    if people is not None:
+        return graph.find_nodes(people, "person whose value is known")
+    if column is None or spread == "stratified":
+        return None
+    if spread == "community" and isinstance(graph, PartitionedGraph):
+        raise UnsupportedError("--known-spread community", ONE_PROCESS, remedy="leave it out")
+    drawn = draw_attribute_threat(graph, column, spec.threats.known, seed, spread)
+    return np.flatnonzero(drawn.known)
 
 
 def limit_publisher_knowledge(threats: Threats, knows: PublisherKnows) -> Threats:
@@ -283,6 +295,6 @@ def _draw_attacker(
     stream = "column" if known is None else known.source
     seed = Seed(spec.root_seed).child("repeat", repeat, stream, column, share)
     spread: Spread = "stratified" if known is None else known.spread
-    given = find_known(spec, graph) if known is None else None
+    given = find_known(spec, graph, column, seed) if known is None else None
     drawn = draw_attribute_threat(graph, column, share, seed, spread, given)
     return drawn if control is None else renumber_attribute_threat(drawn, threats.visible, control)

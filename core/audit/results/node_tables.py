@@ -11,7 +11,6 @@ import pandas as pd
 from scipy.special import stdtrit
 from sqlalchemy.engine import Row
 
-from core.attribute import MISSING
 from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import list_scenarios
@@ -22,6 +21,7 @@ from core.audit.store import files
 from core.audit.store.database import Store
 from core.audit.store.states import State
 from core.graph import Graph
+from core.node_column import MISSING
 from core.release import ORIGINAL
 from core.results import RELEASE
 
@@ -95,10 +95,7 @@ def _combine_node_risks(cells: list[files.Arrays], num_nodes: int) -> AttackRisk
     )
 
 
-_PROFILE_ARRAYS = (
-    *("degree", "community"),
-    *("ghratio_proximity", "ghratio_role", "ghratio_combined"),
-)
+_PROFILE_ARRAYS = ("degree", *("ghratio_proximity", "ghratio_role", "ghratio_combined"))
 
 
 def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
@@ -119,7 +116,7 @@ def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph
         if not done:
             continue
         arrays = files.load_cell(store.home, done[0].key, _PROFILE_ARRAYS)
-        ratios = {name: arrays.get(name, np.full(n, np.nan)) for name in _PROFILE_ARRAYS[2:]}
+        ratios = {name: arrays.get(name, np.full(n, np.nan)) for name in _PROFILE_ARRAYS[1:]}
         tables.append(
             pd.DataFrame(
                 {
@@ -127,7 +124,6 @@ def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph
                     "release": release,
                     "degree": arrays["degree"],
                     "class": named,
-                    "community": arrays["community"],
                     "class_share": shares,
                     **ratios,
                 }

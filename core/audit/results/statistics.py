@@ -11,7 +11,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from core.attribute import Attribute
 from core.audit.results.provenance import describe_draw
 from core.audit.store.database import Store
 from core.audit.store.ledger import enter_release
@@ -19,6 +18,7 @@ from core.context import Context
 from core.data.text_input import escape_cell
 from core.errors import InputError, validate
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.privacy.ledger import Budget
 from core.privacy.statistics import LEVEL, Row, Statistic, draw_statistics
 from core.records import format_record, hash_files
@@ -66,7 +66,7 @@ class StatisticsSpec(BaseModel):
         """Validated spec of its fields; raises InputError."""
         return validate(StatisticsSpec, fields, lambda path: path.partition(".")[0])
 
-    def find_column(self, graph: Graph, private: Sequence[str] = ()) -> Attribute | None:
+    def find_column(self, graph: Graph, private: Sequence[str] = ()) -> NodeColumn | None:
         """Column that `mixing` needs; raises InputError if missing, unknown or private."""
         if "mixing" not in self.statistics:
             return None

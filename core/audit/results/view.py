@@ -89,7 +89,6 @@ PROFILE_COLUMNS = (
     "release",
     "degree",
     "class",
-    "community",
     "class_share",
     "ghratio_proximity",
     "ghratio_role",
@@ -240,6 +239,8 @@ class AuditView:
     for; raise DamagedError if a cell differs from what was written
     load_graph    the original graph
     load_layout   its layout
+    load_communities  (n,) communities of its nodes, from 0, those of the map; None if it is large
+    and has no map
     load_release  (release id, repeat) → the released graph of that repeat
     load_sample   release id of a defense → links among a few nodes before and after, first repeat
     load_link_scores  (defense's release id, repeat) → (m,) learned score of each link of the
@@ -276,6 +277,7 @@ class AuditView:
     link_channels: LinkChannels = field(default_factory=LinkChannels)
     node_channels: NodeChannels = field(default_factory=NodeChannels)
     load_margins: Callable[[str, str | None], np.ndarray] = lambda _release, _attack: np.zeros(0)
+    load_communities: Callable[[], np.ndarray | None] = lambda: None
 
     @property
     def nodes(self) -> NodeRisks:

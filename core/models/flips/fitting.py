@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from core.attribute import MISSING
 from core.context import Context
 from core.graph import Graph
 from core.models.encoders import Block, Dropout, Encoder, GcnLayer, Inputs, Linear
@@ -22,6 +21,7 @@ from core.models.flips.selection import Features, GcnWeights
 from core.models.propagation import Propagation
 from core.models.training import train
 from core.models.tuning import draw_folds
+from core.node_column import MISSING
 
 HIDDEN, EPOCHS, LR, WEIGHT_DECAY, DROPOUT = 16, 200, 0.01, 5e-4, 0.5
 PATIENCE = 40

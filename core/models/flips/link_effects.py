@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from core.attribute import MISSING
 from core.context import Context
 from core.graph import Graph
 from core.models.encoders import Block, Encoder, make_inputs, num_columns
 from core.models.gps.relaxed_ego import RelaxedBlock
 from core.models.pair_matrix import PairMatrix
 from core.models.training import train
+from core.node_column import MISSING
 
 HIDDEN, EPOCHS, LR = 64, 200, 0.01
 DROPOUT, WEIGHT_DECAY = 0.5, 5e-4

@@ -16,7 +16,6 @@ import torch
 from torch.nn.functional import log_softmax, nll_loss
 
 from core.algorithms.ghratio import compute_ghratios
-from core.attribute import MISSING
 from core.context import Context
 from core.graph import Graph
 from core.models.encoders import (
@@ -44,6 +43,7 @@ from core.models.gps.layers import (
     make_layers,
 )
 from core.models.training import train
+from core.node_column import MISSING
 from core.seeding import Seed
 
 EMBEDDING = 16

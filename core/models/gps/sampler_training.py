@@ -12,7 +12,6 @@ import numpy as np
 import torch
 
 from core.algorithms.ghratio import choose_tolerance, compute_ghratios
-from core.attribute import MISSING
 from core.graph import Graph
 from core.models.adam import Adam
 from core.models.encoders import make_inputs
@@ -20,6 +19,7 @@ from core.models.gps.attacker import GpsSettings, compute_shares
 from core.models.gps.ego import standardize_role_features
 from core.models.gps.sampler import RatioGap, RelaxedAttacker, Sampler, draw_relaxed
 from core.models.pair_matrix import PairMatrix
+from core.node_column import MISSING
 from core.seeding import Seed
 
 Report = Callable[[str, int, float], None]

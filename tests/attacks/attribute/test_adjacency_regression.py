@@ -15,11 +15,11 @@ from core.attacks.attribute.adjacency_regression import (
     read_rows,
 )
 from core.attacks.attribute.label_propagation import LabelPropagation
-from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
+from core.node_column import NodeColumn
 from core.release import Release
 from core.seeding import Seed
 from tests.oracles.blocks import generate_blocks
@@ -99,7 +99,7 @@ def test_classes_that_only_link_across_are_found_too():
     i, j = np.triu_indices(200, 1)
     linked = rng.random(len(i)) < np.where(codes[i] == codes[j], 0.0, 0.08)
     graph = Graph.from_pairs(np.stack([i, j], 1)[linked], 200)
-    graph = graph.update_columns(attributes={"private": Attribute("private", codes, ("a", "b"))})
+    graph = graph.update_columns(attributes={"private": NodeColumn("private", codes, ("a", "b"))})
     threat = draw_attribute_threat(graph, "private", 0.2, Seed(0))
     found = AdjacencyRegression().infer(Release(graph), threat, Context(Seed(0)))
     rows = {m.metric: m.value for m in measure_class_probabilities(found, threat)}

@@ -9,12 +9,12 @@ from scipy.special import beta
 
 from core.attacks.attribute.block_model import BlockModelAttack, parse_shares, predict_classes
 from core.attacks.attribute.label_propagation import LabelPropagation
-from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
 from core.models.blocks import _fit_classes, label_blocks
+from core.node_column import NodeColumn
 from core.release import Release
 from core.seeding import Seed
 from core.threats import AttributeThreat
@@ -28,7 +28,7 @@ def make_three(seed=0, n=600):
     codes = np.digitize(codes, [9, 16])
     graph = plant_blocks(codes, THREE * 600 / n, seed)
     return graph.update_columns(
-        attributes={"private": Attribute("private", codes, ("a", "b", "c"))}
+        attributes={"private": NodeColumn("private", codes, ("a", "b", "c"))}
     )
 
 
@@ -73,7 +73,7 @@ def test_blocks_that_tell_nothing_leave_the_class_shares():
     graph = make_three()
     codes = np.random.default_rng(9).permutation(graph.column("private").codes)
     graph = graph.update_columns(
-        attributes={"private": Attribute("private", codes, ("a", "b", "c"))}
+        attributes={"private": NodeColumn("private", codes, ("a", "b", "c"))}
     )
     for known in (0.01, 0.2):
         threat = draw_attribute_threat(graph, "private", known, Seed(1))
@@ -86,7 +86,7 @@ def test_blocks_that_tell_nothing_leave_the_class_shares():
 
 def test_noise_is_chance_to_the_last_bit():
     rng = np.random.default_rng(3)
-    attribute = Attribute("private", rng.integers(0, 2, 400), ("a", "b"))
+    attribute = NodeColumn("private", rng.integers(0, 2, 400), ("a", "b"))
     graph = Graph.from_pairs(rng.integers(0, 400, (1600, 2)), 400)
     graph = graph.update_columns(attributes={"private": attribute})
     threat = draw_attribute_threat(graph, "private", 0.05, Seed(0))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from core.attacks.attribute.com_infer import ComInfer
-from core.attribute import Attribute
 from core.context import Context
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.release import Release
 from core.seeding import Seed
 from core.threats import AttributeThreat
@@ -20,7 +20,7 @@ def test_each_clique_gets_the_shares_of_its_known_members():
     graph = Graph.from_pairs(pairs, 13, attributes={})
     known = np.zeros(13, bool)
     known[[0, 1, 2, 6, 7]] = True
-    attribute = Attribute("z", np.append(codes, 0), ("a", "b"))
+    attribute = NodeColumn("z", np.append(codes, 0), ("a", "b"))
     result = ComInfer(prior_weight=1.0).infer(
         Release(graph), AttributeThreat(attribute, known, ~known), Context(Seed(0))
     )

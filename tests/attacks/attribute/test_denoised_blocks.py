@@ -18,11 +18,11 @@ from core.attacks.attribute.denoised_blocks import (
     subtract_flips,
 )
 from core.attacks.attribute.label_propagation import LabelPropagation
-from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
+from core.node_column import NodeColumn
 from core.registry import make_method
 from core.release import Release
 from core.results import ClassProbabilities
@@ -120,7 +120,7 @@ def test_a_class_of_nobody_leaves_the_rates_of_others():
 def planted():
     codes = np.random.default_rng(0).integers(0, 4, 400)
     graph = plant_blocks(codes, np.full((4, 4), 0.03) + 0.17 * np.eye(4), 0)
-    attribute = Attribute("private", codes, ("a", "b", "c", "d"))
+    attribute = NodeColumn("private", codes, ("a", "b", "c", "d"))
     graph = graph.update_columns(attributes={"private": attribute})
     return graph, draw_attribute_threat(graph, "private", 0.1, Seed(0))
 
@@ -190,7 +190,7 @@ def test_directions_are_those_of_the_dense_matrix_above_its_noise(planted, epsil
 def test_a_class_of_several_communities_is_found_where_few_known_people_mislead():
     places = np.random.default_rng(1).integers(0, 8, 400)
     graph = plant_blocks(places, np.full((8, 8), 0.02) + 0.2 * np.eye(8), 1)
-    private = Attribute("private", places % 2, ("a", "b"))
+    private = NodeColumn("private", places % 2, ("a", "b"))
     graph = graph.update_columns(attributes={"private": private})
     threat = draw_attribute_threat(graph, "private", 0.1, Seed(1))
     release = publish(graph, "edge_rand", 3.0, 1)
@@ -222,7 +222,7 @@ def test_noise_alone_tells_nothing():
     graph = plant_blocks(np.zeros(200, np.int64), np.array([[0.1]]), 0)
     codes = np.random.default_rng(1).integers(0, 3, 200)
     graph = graph.update_columns(
-        attributes={"private": Attribute("private", codes, ("a", "b", "c"))}
+        attributes={"private": NodeColumn("private", codes, ("a", "b", "c"))}
     )
     threat = draw_attribute_threat(graph, "private", 0.2, Seed(0))
     release = publish(graph, "edge_rand", 1.0)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from core.attacks.attribute import ATTRIBUTE_ATTACKS
-from core.attribute import Attribute
 from core.context import Context
+from core.node_column import NodeColumn
 from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
@@ -61,7 +61,7 @@ def test_a_handful_of_known_nodes_is_enough_to_run(key, known):
 @pytest.mark.parametrize("key", KEYS)
 def test_a_class_that_nobody_is_known_to_have_stays_possible(key):
     graph = GRAPHS["two_communities"]()
-    attribute = Attribute("private", graph.attributes["private"].codes, ("a", "b", "c"))
+    attribute = NodeColumn("private", graph.attributes["private"].codes, ("a", "b", "c"))
     threat = make_threats(graph).attribute
     result = infer(key, graph, AttributeThreat(attribute, threat.known, threat.hidden))
     assert (result.probabilities[threat.hidden, 2] > 0).all()

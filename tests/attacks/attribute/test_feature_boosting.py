@@ -8,17 +8,17 @@ import pytest
 from core.attacks.attribute import feature_boosting
 from core.attacks.attribute.feature_boosting import FeatureBoosting, find_splittable
 from core.attacks.attribute.feature_regression import FeatureRegression
-from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
+from core.node_column import NodeColumn
 from core.release import Release
 from core.seeding import Seed
 
 
 def make_graph(codes, features) -> Graph:
-    attributes = {"private": Attribute("private", codes, ("a", "b"))}
+    attributes = {"private": NodeColumn("private", codes, ("a", "b"))}
     n = len(codes)
     ring = np.stack([np.arange(n), (np.arange(n) + 1) % n], 1)
     return Graph.from_pairs(ring, n, features=features, attributes=attributes)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassifier
-from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.data.synthetic import generate_social
@@ -20,6 +19,7 @@ from core.models.evidence import (
     describe_roles,
     find_quartiles,
 )
+from core.node_column import NodeColumn
 from core.release import Release
 from core.seeding import Seed
 
@@ -39,7 +39,7 @@ def find_auc(graph, column, known=0.3):
 
 
 def make_graph(codes, pairs, features=None):
-    attributes = {"private": Attribute("private", codes, ("a", "b"))}
+    attributes = {"private": NodeColumn("private", codes, ("a", "b"))}
     return Graph.from_pairs(pairs, len(codes), features=features, attributes=attributes)
 
 

@@ -11,12 +11,12 @@ from core.attacks.attribute import attri_infer, label_propagation
 from core.attacks.attribute.attri_infer import COUPLINGS, PULLS, AttriInfer, choose_coupling
 from core.attacks.attribute.ensemble import Ensemble
 from core.attacks.attribute.label_propagation import LabelPropagation, choose_power
-from core.attribute import Attribute
 from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.data.synthetic import generate_social
 from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
+from core.node_column import NodeColumn
 from core.release import Release
 from core.seeding import Seed
 
@@ -32,7 +32,7 @@ def make_unequal(n=400, minority=0.25, seed=0) -> Graph:
     codes = (np.arange(n) < minority * n).astype(int)
     i, j = np.triu_indices(n, 1)
     keep = rng.random(len(i)) < np.where(codes[i] == codes[j], 0.03, 0.008)
-    attributes = {"private": Attribute("private", codes, ("many", "few"))}
+    attributes = {"private": NodeColumn("private", codes, ("many", "few"))}
     return Graph.from_pairs(np.stack([i[keep], j[keep]], 1), n, attributes=attributes)
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from core.attacks.attribute.label_propagation import LabelPropagation
 from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassifier
-from core.attribute import MISSING, Attribute
 from core.context import Context
 from core.data.catalogue import load_dataset
 from core.data.synthetic import generate_social
 from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
 from core.models.shadow_graph import join_graphs, learn_from_neighbours, translate_codes
+from core.node_column import MISSING, NodeColumn
 from core.release import Release
 from core.seeding import Seed
 from core.threats import AttributeThreat
@@ -78,7 +78,7 @@ def test_noise_teaches_nothing():
             rng.integers(0, 300, (1200, 2)),
             300,
             features=rng.normal(size=(300, 3)),
-            attributes={"private": Attribute("private", codes, ("a", "b"))},
+            attributes={"private": NodeColumn("private", codes, ("a", "b"))},
         )
 
     found = [find_auc(draw(), draw(), "private") for _ in range(4)]
@@ -134,7 +134,7 @@ def test_sizes_and_scales_do_not_matter():
         600,
         features=np.tile(graph.features, (2, 1)) * 1000 + 5,
         feature_names=("x", "y"),
-        attributes={"private": Attribute("private", np.tile(np.arange(300) % 2, 2), ("a", "b"))},
+        attributes={"private": NodeColumn("private", np.tile(np.arange(300) % 2, 2), ("a", "b"))},
     )
     both = join_graphs(graph, np.full(300, MISSING), other, graph.column("private"))
     for block in both.blocks.values():
@@ -143,7 +143,7 @@ def test_sizes_and_scales_do_not_matter():
 
 
 def test_classes_and_columns_meet_by_name():
-    column = Attribute("p", [0, 1, 2, -1], ("c", "a", "x"))
+    column = NodeColumn("p", [0, 1, 2, -1], ("c", "a", "x"))
     assert translate_codes(column, ("a", "b", "c")).tolist() == [2, 0, -1, -1]
     graph, other = make_unlike(0), make_unlike(1)
     flipped = other.update_columns(features=other.features[:, ::-1], feature_names=("y", "x"))
@@ -164,7 +164,7 @@ def test_what_the_neighbours_say_is_pooled_by_sign():
     of the graph next to it."""
     codes = np.array([1, 0, 0, 0, 0] * 8)
     stars = [(5 * k, 5 * k + leaf) for k in range(8) for leaf in range(1, 5)]
-    attribute = Attribute("p", codes, ("a", "b"))
+    attribute = NodeColumn("p", codes, ("a", "b"))
     other = Graph.from_pairs(stars, 40, attributes={"p": attribute})
     both = join_graphs(other, np.full(40, MISSING), other, attribute)
     chances = np.full((80, 2), 0.5)

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from core.attacks.identity.column_values import ColumnValues
-from core.attribute import Attribute
 from core.context import Context
 from core.data.release_columns import choose_columns
 from core.data.second_graph import draw_identity_threat
 from core.graph import Graph
 from core.measures.identity import measure_anonymity
+from core.node_column import NodeColumn
 from core.release import Release
 from core.seeding import Seed
 
@@ -29,7 +29,7 @@ def make_people(rows, is_sparse=False):
     graph = Graph.from_pairs(
         np.concatenate([pairs, [[0, n // 2]]]),
         n,
-        attributes={"city": Attribute.from_values("city", [row[2] for row in rows])},
+        attributes={"city": NodeColumn.from_values("city", [row[2] for row in rows])},
         features=sparse.csr_array(features) if is_sparse else features,
         feature_names=("age", "income"),
     )
@@ -124,7 +124,7 @@ def test_cells_that_others_generalised_are_compared_as_a_loop_does(rows):
     graph = Graph.from_pairs(
         np.stack([np.arange(n), np.roll(np.arange(n), 1)], 1),
         n,
-        attributes={"city": Attribute.from_values("city", cities)},
+        attributes={"city": NodeColumn.from_values("city", cities)},
         features=columns,
         feature_names=("age", "sex"),
     )
@@ -132,7 +132,7 @@ def test_cells_that_others_generalised_are_compared_as_a_loop_does(rows):
     published = graph.update_columns(
         features=sex[:, None],
         feature_names=("sex",),
-        attributes={name: Attribute.from_values(name, own) for name, own in texts.items()},
+        attributes={name: NodeColumn.from_values(name, own) for name, own in texts.items()},
     )
     threat = replace(draw_identity_threat(graph, Seed(0), num_seeds=0), columns=("age", "city"))
     context = Context(Seed(0))

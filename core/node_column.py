@@ -1,4 +1,4 @@
-"""A categorical node attribute, such as a private column."""
+"""A column of the nodes, whatever it is used for."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from core.arrays import freeze
 from core.errors import InputError
 
 MISSING = -1
-"""Code of an unknown attribute value."""
+"""Code of an unknown value."""
 
 FEWEST_NUMBERS = 10
 """Distinct values below which a numeric column is categorical."""
 
 
 @dataclass(frozen=True, eq=False)
-class Attribute:
-    """A categorical node attribute: `codes` (n,) int64 into `classes`, MISSING if unknown.
+class NodeColumn:
+    """A column of the nodes: `codes` (n,) int64 into `classes`, MISSING if unknown.
 
     values  (n,) float64 of a numeric column, NaN if unknown; None for other columns
     """
@@ -40,9 +40,9 @@ class Attribute:
             values = freeze(np.asarray(self.values, dtype=np.float64))
             object.__setattr__(self, "values", values)
             if values.shape != codes.shape:
-                raise InputError(f"attribute '{self.name}'", "needs as many numbers as codes")
+                raise InputError(f"column '{self.name}'", "needs as many numbers as codes")
         if codes.size and (codes.min() < MISSING or codes.max() >= len(self.classes)):
-            raise InputError(f"attribute '{self.name}'", "has a code outside its classes")
+            raise InputError(f"column '{self.name}'", "has a code outside its classes")
 
     @property
     def known(self) -> np.ndarray:
@@ -69,15 +69,22 @@ class Attribute:
         return np.asarray(self.counts / max(self.counts.sum(), 1))
 
     @property
+    def class_numbers(self) -> np.ndarray | None:
+        """(C,) float64, the numbers that the classes are called; None if one is called otherwise,
+        as an interval is."""
+        try:
+            numbers = np.array([float(name) for name in self.classes], np.float64)
+        except ValueError:
+            return None
+        return None if np.isnan(numbers).any() else numbers
+
+    @property
     def numbers(self) -> np.ndarray | None:
         """(n,) float64, NaN if unknown: the values, or what the classes are called; else None."""
         if self.values is not None:
             return self.values
-        try:
-            numbers = np.array([*map(float, self.classes), np.nan])
-        except ValueError:
-            return None
-        return np.asarray(numbers[self.codes])  # code −1 picks the last
+        numbers = self.class_numbers  # code −1 picks what is appended
+        return None if numbers is None else np.append(numbers, np.nan)[self.codes]
 
     def find_median(self) -> float:
         """Median of the known numbers; 0 without any. Raises InputError for other values."""
@@ -93,7 +100,7 @@ class Attribute:
         numbers = np.asarray(self.numbers, np.float64)
         return np.where(np.isnan(numbers), unknown, numbers)
 
-    def take(self, nodes: np.ndarray) -> Attribute:
+    def take(self, nodes: np.ndarray) -> NodeColumn:
         """The column restricted to some nodes: node numbers, or a mask (n,)."""
         values = None if self.values is None else self.values[nodes]
         return replace(self, codes=self.codes[nodes], values=values)
@@ -104,14 +111,14 @@ class Attribute:
         values: Sequence[Any] | pd.Series,
         unknown: Sequence[str] = (),
         max_classes: int = 50,
-    ) -> Attribute:
+    ) -> NodeColumn:
         """Classes are the sorted distinct values; `unknown` markers and blanks become MISSING.
 
         A numeric column with more than `max_classes` distinct values is binned at its quartiles.
         Numbers are kept beside the classes unless there are few or they enumerate the classes.
 
-        >>> from core.attribute import Attribute
-        >>> city = Attribute.from_values("city", ["Rome", "Oslo", "?", "Rome"], unknown=["?"])
+        >>> from core.node_column import NodeColumn
+        >>> city = NodeColumn.from_values("city", ["Rome", "Oslo", "?", "Rome"], unknown=["?"])
         >>> city.classes, city.codes.tolist(), city.counts.tolist()
         (('Oslo', 'Rome'), [1, 0, -1, 1], [1, 2])
         """
@@ -126,13 +133,13 @@ class Attribute:
             intervals = pd.qcut(numeric, 4, duplicates="drop")
             classes = [str(c) for c in intervals.cat.categories]
             codes = intervals.cat.codes.to_numpy()
-            return Attribute(name, codes, tuple(classes), numeric.to_numpy(np.float64))
+            return NodeColumn(name, codes, tuple(classes), numeric.to_numpy(np.float64))
         order = sorted(distinct, key=float) if is_numeric else sorted(distinct)
         index = {value: code for code, value in enumerate(order)}
         codes = text.where(~missing).map(index).fillna(MISSING).astype(np.int64)
         is_number = is_numeric and len(order) >= FEWEST_NUMBERS and not _is_count(order)
         numbers = numeric.to_numpy(np.float64) if is_number else None
-        return Attribute(name, codes.to_numpy(), tuple(order), numbers)
+        return NodeColumn(name, codes.to_numpy(), tuple(order), numbers)
 
 
 def _is_count(ordered: Sequence[str]) -> bool:
