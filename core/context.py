@@ -102,7 +102,9 @@ class Kept(Protocol):
         compute: Callable[[Context], T],
         form: StoredForm[T],
         context: Context,
-    ) -> T: ...
+    ) -> T:
+        """The value under `key`, computed if no process has done so."""
+        ...
 
 
 @dataclass(frozen=True)
