@@ -101,7 +101,8 @@ class Kept(Protocol):
         compute: Callable[[Context], T],
         form: StoredForm[T],
         context: Context,
-    ) -> T: ...
+    ) -> T:
+        """What `compute` gives, computed once for all processes."""
 
 
 @dataclass(frozen=True)
