@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def count_bytes(value: object, depth: int = 5) -> int:
     size = getattr(value, "nbytes", None)
     if isinstance(size, int):
         return size
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | MappingProxyType):  # others may compute what they list
         parts: Iterable[object] = value.values()
     elif isinstance(value, tuple | list):
         parts = value[:MAX_COUNTED]
@@ -81,6 +82,31 @@ class BasePrediction:
 
 
 @dataclass(frozen=True)
+class StoredForm(Generic[T]):
+    """How costly shared work is kept as arrays.
+
+    version  of the work, where code of two versions may meet
+    """
+
+    version: int
+    pack: Callable[[T], dict[str, np.ndarray]]
+    unpack: Callable[[dict[str, np.ndarray], Context], T]
+
+
+class Kept(Protocol):
+    """Work kept for other processes: `core.audit.store.kept.KeptWork`."""
+
+    def get(
+        self,
+        key: tuple[object, ...],
+        compute: Callable[[Context], T],
+        form: StoredForm[T],
+        context: Context,
+    ) -> T:
+        """What `compute` gives, computed once for all processes."""
+
+
+@dataclass(frozen=True)
 class Context:
     """seed: one stream per cell; draw with `context.seed.rng("purpose")`.
 
@@ -88,6 +114,7 @@ class Context:
     memory_budget     bytes for tiles and batches
     is_publishing     a publishing run: entropy of the operating system, not recorded
     base_predictions  by key: the base models of this attack
+    kept              shared work of several processes
     """
 
     seed: Seed
@@ -98,6 +125,7 @@ class Context:
     shared: SharedWork = field(default_factory=SharedWork)
     is_publishing: bool = False
     base_predictions: Mapping[str, BasePrediction] = field(default_factory=dict)
+    kept: Kept | None = None
 
     @staticmethod
     def build(seed: Seed, uses_gpu: bool = False, **fields: Any) -> Context:
@@ -114,14 +142,25 @@ class Context:
         """The same context with the seed of a sub-task."""
         return replace(self, seed=self.seed.child(*names))
 
-    def share(self, key: tuple[object, ...], compute: Callable[[Context], T]) -> T:
-        """Value of `compute` under `key`, computed once per worker and release.
+    def share(
+        self,
+        key: tuple[object, ...],
+        compute: Callable[[Context], T],
+        form: StoredForm[T] | None = None,
+    ) -> T:
+        """Value of `compute` under `key`, computed once per worker and release; with a form once
+        per audit, where work is kept.
 
         `key` names the work, the release's content hash and all settings. `compute` gets a context
         seeded by `key` only, so that any cell computes the same value.
         """
         root = self.shared_seed or replace(self.seed, path=())
         context = replace(self, seed=root.child(*key))
-        return self.shared.get(
-            (root.root, root.path, self.device.torch_name, *key), lambda: compute(context)
-        )
+        whole = (root.root, root.path, self.device.torch_name, *key)
+
+        def find() -> T:
+            if form is None or self.kept is None:
+                return compute(context)
+            return self.kept.get(whole, compute, form, context)
+
+        return self.shared.get(whole, find)

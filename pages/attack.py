@@ -87,7 +87,8 @@ def _show_ranking(
 def _show_curves(view: AuditView, threat: Threat) -> None:
     keys = [key for key in view.rocs if key[0] == ORIGINAL]
     known = [view.get_attack(attack) for _, attack in keys]
-    attacks = [attack for attack in known if attack.threat == threat]
+    doubles = cache.remember(view, lambda: tables.find_doubles(view.results))
+    attacks = [one for one in known if one.threat == threat and one.id not in doubles]
     if not attacks:
         st.caption("No ROC curve: these attacks name nodes and do not rank pairs.")
         return

@@ -47,7 +47,11 @@ def _show_ratios(view: AuditView) -> None:
         view, lambda theme: ghratios.ghratio_distributions(view, list(chosen), theme), "ghratio"
     )
     page.show_exact(summary.exact)
-    contents = {"Neighbours against role peers": lambda: _show_scatter(view, releases)}
+    contents = {}
+    # Of links between two modes no neighbour has a value, unless a defense adds other links.
+    both = list_releases(view.profile[view.profile.ghratio_proximity.notna()])
+    if both:
+        contents["Neighbours against role peers"] = lambda: _show_scatter(view, both)
     gains = cache.remember(view, lambda: compute_gps_gains(view))
     if not gains.empty:
         contents["What GPS makes of it"] = lambda: show_cached_chart(
@@ -55,7 +59,8 @@ def _show_ratios(view: AuditView) -> None:
         )
     if view.spec.threats.has_links:
         contents["Endpoints of withheld links"] = lambda: _show_pairs(view)
-    page.show_tabs("homophily-tabs", contents)
+    if contents:
+        page.show_tabs("homophily-tabs", contents)
 
 
 def _show_pairs(view: AuditView) -> None:

@@ -11,6 +11,7 @@ from core.findings.columns import answer_columns
 from core.findings.curves import answer_curves, list_curves
 from core.findings.glossary import explain_term
 from core.findings.labels import metric_title
+from core.findings.page_summary import PageSummary
 from core.findings.tables import list_metrics, list_threats, select_results
 from core.findings.tradeoff import (
     answer_tradeoff,
@@ -34,23 +35,24 @@ WORST = "strongest attack"
 def main() -> None:
     page.open_page("Trade-off", "Usefulness against risk of each release.")
     view = page.require_view("Run an audit to compare its releases.")
-    utilities = list_metrics(view.results, "release")
+    utilities = cache.remember(view, lambda: list_metrics(view.results, "release"))
     if not utilities:
         st.info("No usefulness measure has finished yet. Results appear here while the audit runs.")
         return
     policy = current_policy(view)
     verdict = judge_view(view)
-    page.show_summary(summarize_tradeoff(view, verdict))
+    summary, first = cache.remember(view, lambda _policy: _summarize(view), policy)
+    page.show_summary(summary)
     show_default_policy(view)
-    first = cache.remember(
-        view, lambda _policy: choose_threat(view.results, judge_view(view)), policy
-    )
     threat, risk, attack, utility = _choose_axes(view, utilities, first)
     limit = policy.find_limit(threat, risk)
     refused = list_refused(verdict)
     not_published = tuple(refused)
-    if limit is not None and (text := _answer_curves(view, threat, risk, attack, utility, limit)):
-        st.markdown(f"**{escape(text, 400)}**")
+    answer = cache.remember(
+        view, lambda: _answer_curves(view, threat, risk, attack, utility, limit)
+    )
+    if answer:
+        st.markdown(f"**{escape(answer, 400)}**")
     show_cached_chart(
         view,
         lambda theme: tradeoff_points.tradeoff(
@@ -73,10 +75,23 @@ def main() -> None:
     page.show_next("report", page.label_report(verdict))
 
 
+def _summarize(view: AuditView) -> tuple[PageSummary, Threat | None]:
+    """What the page says first, and the threat that it shows first."""
+    verdict = judge_view(view)
+    return summarize_tradeoff(view, verdict), choose_threat(view.results, verdict)
+
+
 def _answer_curves(
-    view: AuditView, threat: Threat, risk: str, attack: str | None, utility: str, limit: float
+    view: AuditView,
+    threat: Threat,
+    risk: str,
+    attack: str | None,
+    utility: str,
+    limit: float | None,
 ) -> str:
-    """Which strength of a defense meets the limit, and what it costs."""
+    """Which strength of a defense meets the limit, and what it costs; "" without a limit."""
+    if limit is None:
+        return ""
     table = compute_tradeoff(view.results, risk, utility, attack, threat)
     return "" if table.empty else answer_curves(list_curves(table), limit, risk, utility)
 
@@ -106,7 +121,8 @@ def _choose_axes(
 
     first  the threat that is shown until another is chosen
     """
-    columns, threats = st.columns([5, 5, 5, 7]), list_threats(view.results)
+    columns = st.columns([5, 5, 5, 7])
+    threats = cache.remember(view, lambda: list_threats(view.results))
     threat: Threat = columns[0].selectbox(
         "Threat",
         threats,
@@ -115,8 +131,10 @@ def _choose_axes(
         key="axis-threat",
         persist_state="session",
     )
-    metrics = list_metrics(view.results, "attack", threat)
-    axes = choose_axes(view.results, threat)
+    metrics, axes = cache.remember(
+        view,
+        lambda: (list_metrics(view.results, "attack", threat), choose_axes(view.results, threat)),
+    )
     risk = columns[1].selectbox(
         "Risk measure",
         metrics,
@@ -126,7 +144,12 @@ def _choose_axes(
         persist_state="session",
         help=explain_term("TPR at 1 % FPR"),
     )
-    attacks = [m for m in dict.fromkeys(select_results(view.results, risk).method) if m != RELEASE]
+    attacks = cache.remember(
+        view,
+        lambda: [
+            m for m in dict.fromkeys(select_results(view.results, risk).method) if m != RELEASE
+        ],
+    )
     attack = columns[2].selectbox(
         "Attack",
         [None, *attacks],

@@ -32,6 +32,7 @@ from core.defenses.rabv import Rabv
 from core.defenses.random_deletion import RandomDeletion
 from core.defenses.random_rewiring import RandomRewiring
 from core.defenses.randomized_response import RandomizedResponse
+from core.defenses.record_swapping import RecordSwapping
 from core.defenses.rw_lp import RwLp
 from core.defenses.solitude import Solitude
 from core.defenses.sym_rr import SymRR
@@ -52,6 +53,7 @@ DEFENSES = (
     NetFense,
     Nettack,
     Ppgsl,
+    RecordSwapping,
     Dice,
     RwLp,
     Ppne,

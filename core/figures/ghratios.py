@@ -131,15 +131,18 @@ def gps_gains(gains: pd.DataFrame, theme: Theme = "light") -> Chart:
 
 
 def _describe_ratios(profile: pd.DataFrame) -> str:
-    """Number of nodes on the original that are more like their neighbours than by chance."""
-    rows = profile[profile.release == ORIGINAL].dropna(subset=["ghratio_proximity", "ghratio_role"])
-    if rows.empty:
-        return ""
-    near = int((rows.ghratio_proximity > rows.class_share).sum())
-    return (
-        f"On the original, {near:,} of {len(rows):,} nodes have more neighbours of their own class "
-        "than by chance"
-    )
+    """Number of nodes on the original that are more like their neighbours than by chance; like
+    their role peers where no neighbour has a value."""
+    original = profile[profile.release == ORIGINAL]
+    for key, who in WHO.items():
+        ratios = original[f"ghratio_{key}"].dropna()
+        if len(ratios):
+            near = int((ratios > original.class_share[ratios.index]).sum())
+            return (
+                f"On the original, {near:,} of {len(ratios):,} nodes have more {who} of their own "
+                "class than by chance"
+            )
+    return ""
 
 
 def _describe_quadrants(table: pd.DataFrame, release: str) -> str:

@@ -98,11 +98,11 @@ def before_after(
 def _mark_nodes(
     nodes: np.ndarray, attribute: NodeColumn | None, ink: str
 ) -> list[tuple[str, str, str, np.ndarray]]:
-    """Name, colour, symbol and places among `nodes` of each group of them; "" is no class."""
+    """Name, colour, symbol and places among `nodes` of each group of them; "" is no column."""
     if attribute is None:
         return [("", ink, "circle", np.arange(len(nodes)))]
     codes = attribute.codes[nodes]
-    marks = {MISSING: ("", (UNKNOWN_GREY, "circle"))}
+    marks = {MISSING: ("unknown", (UNKNOWN_GREY, "circle"))}
     marks |= dict(enumerate(class_marks(attribute.classes).items()))
     return [(marks[c][0], *marks[c][1], np.flatnonzero(codes == c)) for c in np.unique(codes)]
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import ReleaseInfo, list_phrases
-from core.audit.asked.scenarios import THREAT_TITLES
+from core.audit.asked.scenarios import THREAT_TITLES, Threat
 from core.audit.asked.spec import MAX_REPEATS, AuditSpec
 from core.audit.results.node_risks import NodeRisks
 from core.audit.results.view import AuditView
@@ -185,6 +185,10 @@ def find_least_exposing(nodes: NodeRisks, secret: Secret | None = None) -> str |
     return min(means, key=means.__getitem__, default=None)
 
 
+SHORT: dict[Threat, str] = {"included": "released links"}
+"""Threat → its name where a card has no room for that of the attack."""
+
+
 def summarize_risk(
     view: AuditView, release: str | None = None, policy: Policy | None = None
 ) -> PageSummary:
@@ -197,7 +201,7 @@ def summarize_risk(
         if one is None:
             continue
         shown.append(one)
-        title = f"Exposed: {secret.attack}"
+        title = f"Exposed: {SHORT.get(secret.threat, secret.attack)}"
         check = find_check(checks, secret.threat, "advantage_share")
         compared = f"{format_percent(one.shares[0])} of those at stake"
         if not one.exposed.is_settled:

@@ -58,7 +58,7 @@ def build_threat_card(
         beside = "by a baseline attacker" if alone else "no baseline attacker was run"
     else:
         value, baseline = format_both(best, compared.first)
-        words = {"lower": "clearly above", "tie": "no difference", "within_noise": "within noise"}
+        words = {"lower": "clearly higher", "tie": "no difference", "within_noise": "within noise"}
         is_higher = compared.outcome == "higher"
         more = "" if is_higher else f", {words.get(compared.outcome, 'not shown')}"
         beside = f"baseline {baseline}{more}"

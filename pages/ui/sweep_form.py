@@ -44,5 +44,5 @@ def show_sweep(view: AuditView) -> None:
         width="stretch",
     ):
         page.start_audit(fields)
-    time = estimate_audit(fields)
+    time = estimate_audit(fields).replace(" ", "\u00a0")  # "s" stood alone on a line
     right.caption(f"Draws risk and usefulness of {title} as a curve. The audit takes {time}.")

@@ -67,6 +67,8 @@ OTHERS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("ppne", {"strength": 0.2}),
     ("rw_lp", {"strength": 0.6}),
     ("random_rewiring", {"strength": 0.4}),
+    ("record_swapping", {}),
+    ("record_swapping", {"near": 0.4}),
 )
 
 

@@ -40,6 +40,7 @@ TINY = {
     "gps_nba": "--splits 1 --tables 1 --only label_propagation",
     "gps_scale": "--nodes 1000 --epochs 1",
     "identity": "--graphs karate --repeats 1 --tables uniqueness",
+    "link_floor": "karate --splits 0",
     "link_attackers": "--graphs households --splits 0 --attacks pair_classifier --only-own",
     "link_attacks_cora": "--graph karate --splits 1 --only katz",
     "link_attacks_scale": "heuristics",
@@ -52,6 +53,7 @@ TINY = {
     "ppgsl_scale": "200 --steps 2",
     "ppgsl_settings": "--graph social --splits 1 --only original",
     "privdpr": "--datasets karate --methods dpr --epsilons 1",
+    "swap_attacker": "karate --splits 1",
 }
 """Script → what it is called with."""
 

@@ -165,7 +165,9 @@ def test_a_ratio_that_no_node_has_takes_no_panel(view):
     """Of links between two modes no neighbour has a value: an empty panel stood first, and chance
     was named nowhere."""
     profile = view.profile.assign(ghratio_proximity=np.nan)
-    figure = ghratio_distributions(replace(view, load_profile=lambda: profile)).figure
+    chart = ghratio_distributions(replace(view, load_profile=lambda: profile))
+    figure = chart.figure
+    assert "more role peers of their own class than by chance" in chart.title
     texts = [note.text for note in figure.layout.annotations]
     assert texts == ["chance 0.50", "<b>Role peers</b>", "<b>Both</b>"]
     assert len([shape for shape in figure.layout.shapes if shape.line.dash == "dash"]) == 2

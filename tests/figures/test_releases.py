@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from core.audit.computing.link_sample import LinkSample, choose_sample, compute_link_changes
@@ -94,3 +96,14 @@ def test_the_titles_of_four_panels_have_room_beside_each_other():
     chart = training_curves({name: [(0, 1.0)] for name in names})
     for title in chart.figure.layout.annotations:
         assert max(map(len, title.text.split("<br>"))) <= 15, title.text
+
+
+def test_nodes_without_a_class_are_named():
+    """Every book of a graph of readers and books was grey, and nothing said why."""
+    graph = two_communities()
+    codes = np.where(np.arange(graph.num_nodes) % 2, graph.column("private").codes, -1)
+    column = replace(graph.column("private"), codes=codes)
+    sample = LinkSample.draw(graph, rewire(graph))
+    chart = before_after(sample, graph.node_ids, ("Original", "X"), "light", column)
+    legend = [trace.name for trace in chart.figure.data if trace.showlegend]
+    assert legend.count("unknown") == 1

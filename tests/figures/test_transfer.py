@@ -54,3 +54,17 @@ def test_a_colour_scale_has_the_height_for_its_marks():
         rows = [result_row("original", key, "auc", 0.7) for key in keys]
         figure = transfer_matrix(tabulate_results(rows), "auc", "link").figure
         assert figure.layout.coloraxis.showscale == (count == 4)
+
+
+def test_of_many_releases_the_title_tells_the_range():
+    """It was empty above the largest matrices."""
+    names = ["original", *(f"random_deletion:strength={step / 20:g}" for step in range(1, 11))]
+    values = [0.9, *(0.5 + step / 40 for step in range(1, 11))]
+    rows = [
+        result_row(name, attack, "auc", value - less)
+        for name, value in zip(names, values, strict=True)
+        for attack, less in (("common_neighbors", 0.0), ("jaccard", 0.01))
+    ]
+    assert transfer_matrix(tabulate_results(rows), "auc", "link").title == (
+        "Strongest attack: 0.90 on Original, 0.53 to 0.75 on the 10 others"
+    )

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import streamlit as st
 
@@ -15,6 +16,7 @@ from core.audit.asked.presets import Asked, list_attacks
 from core.audit.asked.spec import AuditSpec
 from core.audit.assemble import summarize
 from core.audit.store.states import State
+from core.findings import tables, tradeoff
 from core.findings.labels import MAIN_UTILITY_METRICS
 from core.findings.policy import find_policy
 from core.registry import list_methods
@@ -370,6 +372,44 @@ def test_the_tradeoff_starts_with_what_counts_additions_and_the_policys_limit(
     layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
     (line,) = [s for s in layout["shapes"] if s["line"].get("dash") == "dash"]
     assert line["x0"] == line["x1"] == limit
+
+
+def test_the_tradeoff_is_found_once_for_each_state_of_an_audit(
+    open_app: OpenApp, audit_id: str, monkeypatch
+) -> None:
+    """Its axes and its answers were most of what each later visit cost."""
+    first = open_app("tradeoff", audit=audit_id)
+    for name in ("choose_axes", "choose_threat", "summarize_tradeoff", "compute_tradeoff"):
+        monkeypatch.setattr(tradeoff, name, None)
+    monkeypatch.setattr(tables, "list_metrics", None)
+    again = open_app("tradeoff", audit=audit_id)
+    assert [box.value for box in again.selectbox] == [box.value for box in first.selectbox]
+    assert texts(again) == texts(first)
+
+
+def test_of_two_modes_no_tab_is_without_a_picture(
+    open_app: OpenApp, audited, audit_id: str, monkeypatch
+) -> None:
+    """No neighbour of a reader has a reader's value: the tab asked for a click on nothing."""
+    tab, view = "Neighbours against role peers", audited[0].get_view(audit_id)
+    assert tab in str(open_app("homophily", audit=audit_id))
+    profile = view.profile.assign(ghratio_proximity=np.nan)
+    monkeypatch.setattr(cache, "load_view", lambda _: replace(view, load_profile=lambda: profile))
+    assert tab not in str(open_app("homophily", audit=audit_id))
+
+
+def test_roc_curves_have_a_formula_once(open_app: OpenApp, audit_id: str, monkeypatch) -> None:
+    """Preferential attachment headed them beside bars that showed it as Degree product alone."""
+
+    def read_names() -> set[str]:
+        st.cache_resource.clear()
+        charts = open_app("attack", audit=audit_id).get("plotly_chart")
+        traces = [trace for chart in charts[:2] for trace in json.loads(chart.proto.spec)["data"]]
+        return {trace.get("name", "") for trace in traces if trace["type"] == "scatter"}
+
+    assert "Common neighbours" in read_names()
+    monkeypatch.setattr(tables, "find_doubles", lambda _results: {"common_neighbors"})
+    assert "Common neighbours" not in read_names()
 
 
 def test_every_chart_has_its_files(open_app: OpenApp, audit_id: str) -> None:

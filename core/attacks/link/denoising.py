@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from core.arrays import find_places, pair_codes
 from core.attacks.link.pair_classifier import PooledClassifier, fit_pair_classifier
 from core.attacks.link.pair_features import describe_pairs
 from core.attacks.link.released_links import compute_evidence
-from core.context import Context, SharedWork
+from core.context import Context, SharedWork, StoredForm
 from core.graph import Graph
 from core.methods import LinkAttack, MethodInfo
 from core.privacy.mechanisms import compute_flip_probability
@@ -87,6 +88,7 @@ class Denoised:
     graph                 links weighted by the probabilities used to train `classifier`
     balance               log odds of a link in the training sample of `classifier`
     density               share of linked pairs in the defended graph
+    columns, truth        (t, c) and (t,) that sample
     """
 
     graph: Graph
@@ -96,6 +98,8 @@ class Denoised:
     classifier: PooledClassifier
     balance: float
     density: float
+    columns: np.ndarray
+    truth: np.ndarray
 
     @property
     def real_share(self) -> float:
@@ -147,14 +151,52 @@ def describe_obstacle(release: Release) -> str | None:
 def share_denoised(release: Release, context: Context, folds: int = 3, rounds: int = 2) -> Denoised:
     """`denoise`, computed once for all attacks on the same release."""
     key = ("denoised", release.graph.content_hash, *release.work_key, folds, rounds)
-    return context.share(key, lambda shared: denoise(release, shared, folds, rounds))
+    form = StoredForm(
+        Denoising.info.version, pack_denoised, partial(unpack_denoised, release, folds, rounds)
+    )
+    return context.share(key, lambda shared: denoise(release, shared, folds, rounds), form)
+
+
+def pack_denoised(denoised: Denoised) -> dict[str, np.ndarray]:
+    """Arrays of what takes long."""
+    return {
+        "weights": denoised.graph.link_weights,
+        "probabilities": denoised.probabilities,
+        "columns": denoised.columns,
+        "truth": denoised.truth,
+    }
+
+
+def unpack_denoised(
+    release: Release, folds: int, rounds: int, arrays: dict[str, np.ndarray], context: Context
+) -> Denoised:
+    """The same `Denoised` as packed; its classifier is fitted again."""
+    density, links, _ = estimate_link_probabilities(release)
+    parts, columns, truth = _draw_parts(links, folds, context), arrays["columns"], arrays["truth"]
+    classifier, balance = _fit_judge(columns, truth, rounds, context)
+    graph = release.graph.with_edges(links, arrays["weights"])
+    known = links, arrays["probabilities"], parts
+    return Denoised(graph, *known, classifier, balance, density, columns, truth)
+
+
+def _draw_parts(links: np.ndarray, folds: int, context: Context) -> np.ndarray:
+    """(m,) fold of each link."""
+    return context.rng("folds").permutation(len(links)) % folds
+
+
+def _fit_judge(
+    columns: np.ndarray, truth: np.ndarray, number: int, context: Context
+) -> tuple[PooledClassifier, float]:
+    """Classifier of a round, and log odds of a link in its training sample."""
+    classifier = fit_pair_classifier(columns, truth, context.child("judge", number))
+    return classifier, math.log(max(int(truth.sum()), 1) / max(int((~truth).sum()), 1))
 
 
 def denoise(release: Release, context: Context, folds: int, rounds: int) -> Denoised:
     """`Denoised` of a release; see `Denoising`."""
     density, links, prior = estimate_link_probabilities(release)
     graph = release.graph
-    parts = context.rng("folds").permutation(len(links)) % folds
+    parts = _draw_parts(links, folds, context)
     probabilities, max_absent = prior, count_candidates(graph)
     for number in range(rounds + 1):
         rng, weights = context.rng("round", number), probabilities / probabilities.max(initial=1e-9)
@@ -178,11 +220,8 @@ def denoise(release: Release, context: Context, folds: int, rounds: int) -> Deno
             columns[rows] = table[: len(rows)]
             tables += [table[training], table[len(rows) :]]
             truths += [is_real[rows[training]], np.zeros(len(absent), bool)]
-        truth = np.concatenate(truths)
-        classifier = fit_pair_classifier(
-            np.concatenate(tables), truth, context.child("judge", number)
-        )
-        balance = math.log(max(int(truth.sum()), 1) / max(int((~truth).sum()), 1))
+        table, truth = np.concatenate(tables), np.concatenate(truths)
+        classifier, balance = _fit_judge(table, truth, number, context)
         ratio = classifier.compute_logits(columns) - balance if len(links) else np.zeros(0)
         if number == rounds:
             break
@@ -194,7 +233,7 @@ def denoise(release: Release, context: Context, folds: int, rounds: int) -> Deno
             revised = ratio + logit(prior)
         probabilities = np.clip(expit(revised), *BOUNDS)
     posterior = np.clip(expit(ratio + logit(prior)), *BOUNDS)
-    return Denoised(weighted, links, posterior, parts, classifier, balance, density)
+    return Denoised(weighted, links, posterior, parts, classifier, balance, density, table, truth)
 
 
 def estimate_link_probabilities(release: Release) -> tuple[float, np.ndarray, np.ndarray]:

@@ -39,6 +39,7 @@ from core.audit.store.describe import (
     to_json,
     unpack_release,
 )
+from core.audit.store.kept import KeptWork
 from core.audit.store.retry import keep_trying
 from core.audit.store.states import State
 from core.context import BasePrediction, Context, SharedWork
@@ -212,6 +213,7 @@ def _compute_with_retries(
             memory_budget=size,
             shared=_shared,
             base_predictions=_load_base_predictions(store, spec, cell),
+            kept=KeptWork(files.shared_folder(store.home, job.audit_id)),
         )
         try:
             return compute_cell(store, spec, cell, context), chosen, note

@@ -127,6 +127,7 @@ class AuditRun(threading.Thread):
             self.ended = State.INTERRUPTED, describe_unexpected(error)
         if self._stragglers and not self._stop_asked.is_set():
             self._engine.restart_workers(self._stragglers)
+        files.delete_shared(self._store.home, self._audit_id)
 
     def stop(self) -> None:
         """Stop without waiting; finished cells stay and the audit can be resumed."""

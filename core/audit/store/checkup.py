@@ -138,13 +138,13 @@ def _interrupt(store: Store, audit_id: str) -> None:
 
 def _check_orphans(store: Store, repair: bool) -> Iterator[Finding]:
     found = sorted({*store.home.glob("cells/*/*"), *store.home.glob("graphs/*")})
-    flags = sorted(store.home.glob("flags/*"))
+    named = sorted({*store.home.glob("flags/*"), *store.home.glob("shared/*")})
     with store.read() as connection:  # after the files: each has its row before it is written
         keys = set(connection.scalars(sa.select(JobRow.key)))
         graphs = set(connection.scalars(sa.select(GraphRow.hash)))
         hashes = {f"{name}.npz" for name in graphs}  # and the folder of one in partitions
         known = keys | graphs | hashes | set(connection.scalars(sa.select(AuditRow.id)))
-    for path in [*found, *flags]:
+    for path in [*found, *named]:
         is_temporary = path.name.startswith(".")
         if path.name in known or (is_temporary and _is_fresh(path)):
             continue

@@ -319,6 +319,7 @@ class Store:
         for graph_hash in unneeded:
             files.delete_graph(self.home, graph_hash)
         files.clear_flag(self.home, audit_id)
+        files.delete_shared(self.home, audit_id)
         return unneeded
 
     def _delete_files(self, keys: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ AUDIT_HOME/graphs/<hash>/              links of a graph that keeps them in parti
 AUDIT_HOME/cells/<key[:2]>/<key>/      arrays.npz of a finished cell or job; links/ of a release in
                                        partitions
 AUDIT_HOME/flags/<key>                 exists while an audit or job is to be cancelled
+AUDIT_HOME/shared/<audit>/             work that cells of a running audit share
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from core.partitioned.graph import (
     unpack_partitions,
 )
 
-FOLDERS = ("graphs", "cells", "flags", "damaged")
+FOLDERS = ("graphs", "cells", "flags", "shared", "damaged")
 """Folders of AUDIT_HOME; the last holds damaged files that were set aside."""
 
 LINKS = "links"
@@ -85,6 +86,16 @@ def cell_folder(home: Path, key: str) -> Path:
 def flag_path(home: Path, key: str) -> Path:
     """File whose existence cancels an audit with all its cells, or another job."""
     return home / "flags" / key
+
+
+def shared_folder(home: Path, audit_id: str) -> Path:
+    """Folder of the work that cells of an audit share."""
+    return home / "shared" / audit_id
+
+
+def delete_shared(home: Path, audit_id: str) -> None:
+    """Remove that work, if any."""
+    shutil.rmtree(shared_folder(home, audit_id), ignore_errors=True)
 
 
 def raise_flag(home: Path, key: str) -> None:
