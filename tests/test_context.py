@@ -9,9 +9,9 @@ import pytest
 import torch
 from scipy import sparse
 
-from core.attribute import Attribute
 from core.context import LEAST_KEPT, SharedWork, count_bytes
 from core.graph import Graph
+from core.node_column import NodeColumn
 
 
 def ask(shared, name, value=None):
@@ -71,7 +71,7 @@ def test_bytes_are_those_of_all_arrays_inside():
 def test_columns_of_a_shared_graph_are_counted_without_being_made(monkeypatch):
     """Reading each column of a wide block as values takes longer than most shared work."""
     block, codes = np.eye(20, dtype=np.float32), np.zeros(20, np.int64)
-    private = {"private": Attribute("private", codes, ("a",))}
+    private = {"private": NodeColumn("private", codes, ("a",))}
     graph = Graph.from_pairs(np.zeros((0, 2)), 20, features=block, attributes=private)
-    monkeypatch.setattr(Attribute, "from_values", None)
+    monkeypatch.setattr(NodeColumn, "from_values", None)
     assert count_bytes(graph) >= block.nbytes + codes.nbytes
