@@ -103,8 +103,7 @@ class Kept(Protocol):
         form: StoredForm[T],
         context: Context,
     ) -> T:
-        """The value under `key`, computed if no process has done so."""
-        ...
+        """What `compute` gives, computed once for all processes."""
 
 
 @dataclass(frozen=True)

@@ -29,13 +29,13 @@ from core.algorithms.pairs import hide_in_turn
 from core.attacks.link.pair_classifier import ENOUGH, PairClassifier, fit_pair_classifier
 from core.attacks.link.pair_features import FEATURE_COLUMNS, describe_pairs, list_columns
 from core.attacks.link.pair_likeness import CLUSTER_COLUMNS
-from core.attribute import Attribute
 from core.context import Context
 from core.data.catalogue import load_dataset
 from core.data.splits import draw_threats
 from core.defenses.record_swapping import RecordSwapping
 from core.graph import Graph
 from core.measures.ranking import compute_auc
+from core.node_column import NodeColumn
 from core.release import Release
 from core.seeding import Seed
 from core.threats import Threats
@@ -75,7 +75,7 @@ def describe(graph: Graph, pairs: np.ndarray, context: Context) -> dict[str, np.
 def swap_records(threats: Threats, context: Context) -> tuple[Release, np.ndarray]:
     """A release of `record_swapping`, and who of the (n,) people stands elsewhere in it."""
     nodes = np.arange(threats.visible.num_nodes)
-    place = Attribute("place", nodes, tuple(map(str, nodes)))
+    place = NodeColumn("place", nodes, tuple(map(str, nodes)))
     graph = threats.visible.with_attributes({"place": place})
     release = RecordSwapping().publish(graph, threats, context)
     return release, release.graph.attributes["place"].codes != nodes

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from core.algorithms.communities import find_communities
-from core.attribute import Attribute
 from core.context import Context
 from core.defenses.record_swapping import RecordSwapping, find_cover
+from core.node_column import NodeColumn
 from core.seeding import Seed
 from core.threats import LinkThreat, Threats
 from tests.oracles.graphs import GRAPHS, make_threats, two_communities
@@ -26,7 +26,7 @@ def find_places(graph, release):
 def number(graph):
     """The graph with weights, a column and features that tell every node and link."""
     nodes = np.arange(graph.num_nodes)
-    side = Attribute("side", nodes % 3, ("a", "b", "c"))
+    side = NodeColumn("side", nodes % 3, ("a", "b", "c"))
     weighted = replace(graph, weights=1.0 + np.arange(graph.num_edges))
     weighted = weighted.with_attributes({"side": side})
     return weighted.update_columns(
@@ -105,7 +105,7 @@ def test_who_moves_within_a_community_stays_there():
 def test_places_are_exchanged_within_a_mode():
     rng = np.random.default_rng(0)
     pairs = np.column_stack([rng.integers(0, 30, 90), rng.integers(30, 50, 90)])
-    modes = Attribute("mode", (np.arange(50) >= 30).astype(np.int64), ("people", "events"))
+    modes = NodeColumn("mode", (np.arange(50) >= 30).astype(np.int64), ("people", "events"))
     full = number(two_communities(50).with_edges(pairs))
     graph = replace(full, modes=modes).select_edges(np.arange(full.num_edges) >= 40)
     link = LinkThreat(full.edges[:40], np.empty((0, 2), np.int64), 0.01)
