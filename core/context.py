@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -59,7 +60,7 @@ def count_bytes(value: object, depth: int = 5) -> int:
     size = getattr(value, "nbytes", None)
     if isinstance(size, int):
         return size
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | MappingProxyType):  # others may compute what they list
         parts: Iterable[object] = value.values()
     elif isinstance(value, tuple | list):
         parts = value[:MAX_COUNTED]
@@ -101,7 +102,8 @@ class Kept(Protocol):
         compute: Callable[[Context], T],
         form: StoredForm[T],
         context: Context,
-    ) -> T: ...
+    ) -> T:
+        """What `compute` gives, computed once for all processes."""
 
 
 @dataclass(frozen=True)

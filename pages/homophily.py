@@ -48,8 +48,10 @@ def _show_ratios(view: AuditView) -> None:
     )
     page.show_exact(summary.exact)
     contents = {}
-    if view.profile.ghratio_proximity.notna().any():  # of links between two modes: of no node
-        contents["Neighbours against role peers"] = lambda: _show_scatter(view, releases)
+    # Of links between two modes no neighbour has a value, unless a defense adds other links.
+    both = list_releases(view.profile[view.profile.ghratio_proximity.notna()])
+    if both:
+        contents["Neighbours against role peers"] = lambda: _show_scatter(view, both)
     gains = cache.remember(view, lambda: compute_gps_gains(view))
     if not gains.empty:
         contents["What GPS makes of it"] = lambda: show_cached_chart(

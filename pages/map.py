@@ -119,15 +119,15 @@ def _show_map(graph: Graph, view: AuditView | None) -> None:
     else:
         _show_communities(view, by)
     page.show_exact(summary.exact)
-    # Beside an opened node its card; else the table has room for all its columns.
-    left, right = st.columns([3, 2 if st.session_state.get("node") else 1], gap="large")
-    with left:
-        show_table(view, people, by, shown)
+    # Beside an opened node its card; else the table has the width, for all its columns.
+    node = st.session_state.get("node")
+    left, right = st.columns([3, 2], gap="large")
     with right:
         show_search("map-find", lambda: graph, _open)
-        node = st.session_state.get("node")
         if node is not None:
             show_person(view, people, node)
+    with st.container() if node is None else left:
+        show_table(view, people, by, shown)
 
 
 def _choose(

@@ -10,6 +10,8 @@ import torch
 from scipy import sparse
 
 from core.context import LEAST_KEPT, SharedWork, count_bytes
+from core.graph import Graph
+from core.node_column import NodeColumn
 
 
 def ask(shared, name, value=None):
@@ -64,3 +66,12 @@ def test_bytes_are_those_of_all_arrays_inside():
     parts = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     assert count_bytes(matrix) == parts
     assert count_bytes(tuple("name" for _ in range(10**6))) == 0
+
+
+def test_columns_of_a_shared_graph_are_counted_without_being_made(monkeypatch):
+    """Reading each column of a wide block as values takes longer than most shared work."""
+    block, codes = np.eye(20, dtype=np.float32), np.zeros(20, np.int64)
+    private = {"private": NodeColumn("private", codes, ("a",))}
+    graph = Graph.from_pairs(np.zeros((0, 2)), 20, features=block, attributes=private)
+    monkeypatch.setattr(NodeColumn, "from_values", None)
+    assert count_bytes(graph) >= block.nbytes + codes.nbytes

@@ -7,7 +7,7 @@ theoretical properties of the network jackknife, ICML 2020), here in closed form
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 from scipy.special import stdtrit
@@ -16,12 +16,18 @@ from core.algorithms.ghratio import count_degrees
 from core.graph import Graph
 from core.node_column import MISSING
 
-Gather = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""(n,) numbers → their sums (n,) over each node's set, and over those in it of its class."""
+Gather = Callable[[np.ndarray, bool], np.ndarray]
+"""(n,) numbers → their sums (n,) over each node's set, or over those in it of its class alone."""
+
+SETS = ("proximity", "role", "combined")
 
 
 def compute_margins(
-    graph: Graph, codes: np.ndarray, num_classes: int, tolerance: float
+    graph: Graph,
+    codes: np.ndarray,
+    num_classes: int,
+    tolerance: float,
+    sets: Collection[str] = SETS,
 ) -> dict[str, float]:
     """Metric of `measure_ghratios` → half of its 95 % interval over nodes; NaN with fewer than two
     known nodes.
@@ -37,13 +43,14 @@ def compute_margins(
     near = _gather_links(links, codes)
     role = _gather_peers(codes, known, degrees, num_classes, tolerance)
     beyond = _gather_links(links[~is_peer], codes)
-    sets: dict[str, Gather] = {
+    gathers: dict[str, Gather] = {
         "proximity": near,
         "role": role,
-        "combined": lambda x: tuple(np.add(role(x), beyond(x))),
+        "combined": lambda values, is_same: role(values, is_same) + beyond(values, is_same),
     }
     found: dict[str, float] = {}
-    for name, gather in sets.items():
+    for name in sets:
+        gather = gathers[name]
         ratios, gaps = map(_measure_margin, _leave_out_each(gather, codes))
         found |= {f"ghratio_{name}": ratios, f"ghratio_{name}_gap": gaps}
     return found
@@ -54,15 +61,15 @@ def _leave_out_each(gather: Gather, codes: np.ndarray) -> tuple[np.ndarray, np.n
     known = codes != MISSING
     sizes = np.bincount(codes[known], minlength=1)
     own, total = np.where(known, sizes[codes], 0), int(known.sum())  # nodes of the same class
-    size, same = gather(known.astype(float))
+    size, same = (gather(known.astype(float), is_same) for is_same in (False, True))
     is_defined, is_lone = known & (size > 0), known & (size == 1)
     ratios = np.divide(same, size, out=np.zeros(len(codes)), where=is_defined)
     # Without a node of its set, i's ratio is (same_i − [same class]) / (size_i − 1).
     step = np.divide(1.0, size - 1, out=np.zeros(len(codes)), where=known & (size > 1))
-    changes = gather(same * step - ratios)[0] - gather(step)[1]
-    lone, lone_same = gather(is_lone.astype(float))
+    changes = gather(same * step - ratios, False) - gather(step, True)
+    lone, lone_same = (gather(is_lone.astype(float), is_same) for is_same in (False, True))
     count = is_defined.sum() - is_defined - lone
-    chance = (is_defined @ own - is_defined * own - gather(is_lone * own)[0]) - (
+    chance = (is_defined @ own - is_defined * own - gather(is_lone * own, False)) - (
         np.bincount(codes[is_defined], minlength=len(sizes))[codes] - is_defined - lone_same
     )
     left = known & (count > 0)
@@ -85,14 +92,12 @@ def _measure_margin(values: np.ndarray) -> float:
 
 def _gather_links(links: np.ndarray, codes: np.ndarray) -> Gather:
     """Over neighbours."""
-    i, j = links.T
-    is_same = codes[i] == codes[j]
-    n = len(codes)
+    alike, n = links[codes[links[:, 0]] == codes[links[:, 1]]], len(codes)
+    ends = {True: np.ascontiguousarray(alike.T), False: np.ascontiguousarray(links.T)}
 
-    def gather(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        there, back = values[j], values[i]
-        sums = np.bincount(i, there, n) + np.bincount(j, back, n)
-        return sums, np.bincount(i, there * is_same, n) + np.bincount(j, back * is_same, n)
+    def gather(values: np.ndarray, is_same: bool) -> np.ndarray:
+        i, j = ends[is_same]
+        return np.asarray(np.bincount(i, values[j], n) + np.bincount(j, values[i], n))
 
     return gather
 
@@ -107,12 +112,12 @@ def _gather_peers(
     places = (position * num_classes + codes)[known]
     own = np.where(known, codes, 0)
 
-    def gather(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def gather(values: np.ndarray, is_same: bool) -> np.ndarray:
         table = np.bincount(places, values[known], len(distinct) * num_classes)
         table = table.reshape(len(distinct), num_classes)
         prefix = np.vstack([np.zeros(num_classes), table.cumsum(axis=0)])
         window = prefix[high] - prefix[low]
-        sums, same = window.sum(axis=1)[position] - values, window[position, own] - values
-        return np.where(known, sums, 0), np.where(known, same, 0)
+        sums = window[position, own] if is_same else window.sum(axis=1)[position]
+        return np.where(known, sums - values, 0)
 
     return gather

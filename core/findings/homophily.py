@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from core.algorithms.ghratio import choose_tolerance
-from core.algorithms.ghratio_jackknife import compute_margins
+from core.algorithms.ghratio_jackknife import SETS, compute_margins
 from core.audit.results.view import AuditView
 from core.audit.store.describe import to_json
 from core.findings.facts import build_figure, format_frequency_pairs
@@ -150,7 +150,7 @@ HOW = (
 )
 
 
-def make_margins(view: AuditView) -> Margins:
+def make_margins(view: AuditView, sets: Collection[str] = SETS) -> Margins:
     """Noise of a release's mean ratios: `compute_margins` on its first repeat, once a release;
     empty where no ratio was measured."""
 
@@ -165,7 +165,7 @@ def make_margins(view: AuditView) -> Margins:
         codes = np.where(is_known, attribute.codes, MISSING)
         tolerance = choose_tolerance(view.load_release(ORIGINAL, 0))
         graph = view.load_release(release, 0)
-        return compute_margins(graph, codes, len(attribute.classes), tolerance)
+        return compute_margins(graph, codes, len(attribute.classes), tolerance, sets)
 
     return measure
 
@@ -198,7 +198,7 @@ def describe_homophily(view: AuditView) -> list[dict[str, Any]]:
 def summarize_homophily(view: AuditView) -> PageSummary:
     """Similarity of nodes to neighbours and role peers, against chance: a mean over nodes, of which
     each counts once however many links it has."""
-    noun, margins = view.spec.nodes, make_margins(view)
+    noun, margins = view.spec.nodes, make_margins(view, WHO)
     found = {}
     for key, who in WHO.items():
         ratio = _find_row(view.results, f"ghratio_{key}", margins)
