@@ -129,6 +129,13 @@ def test_no_document_holds_a_retired_phrase(path: Path) -> None:
     assert find_retired_phrases(text.replace(table[0], "") if table else text) == []
 
 
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_document_holds_marks_of_a_merge(path: Path) -> None:
+    """The change log kept three for a while."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if re.match(r"(<{7}|={7}|>{7})( |$)", line)] == []
+
+
 def test_no_option_holds_a_retired_word() -> None:
     from core.cli.main import build_parser
 
