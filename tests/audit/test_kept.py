@@ -22,7 +22,7 @@ from core.seeding import Seed
 from core.threats import Threats
 from tests.inline import run_inline
 
-ADAPTIVE = [{"key": key} for key in ("common_neighbors", "jaccard", "adamic_adar")]
+ADAPTIVE = [{"key": key} for key in ("common_neighbors", "jaccard")]
 DEFENSES = [{"key": "edge_rand", "config": {"epsilon": 4.0}}]
 KEY = "work", 1
 

@@ -13,7 +13,7 @@ from tests.oracles.graphs import two_communities
 
 LOOPS = {
     "core.algorithms.kernels": {
-        *("count_directed_triangles", "find_pair_distances", "move_nodes"),
+        *("count_directed_triangles", "find_pair_distances"),
         *("search_breadth_first", "sum_common_neighbors"),
     },
     "core.algorithms.row_dots": {"_dot_rows"},

@@ -34,7 +34,7 @@ MOST_PAGES = 8
 SMALL_TABLE = 3
 TOP, BOTTOM, HEIGHT = 24, 275, 297
 """Of the text on a page, in mm."""
-KEPT = "set block(breakable: false)\n    body"
+KEPT = "set block(breakable: false)\n      make(b.rows)"
 HEADING = "heading(level: 1, section.title)"
 
 

@@ -114,7 +114,7 @@ def know_noise(graph):
     def denoise(release, context):
         links = release.graph.present_edges
         real = np.where(graph.contains_pairs(links), 0.99, 0.01)
-        return Denoised(release.graph, links, real, None, None, 0.0, 0.0)
+        return Denoised(release.graph, links, real, None, None, 0.0, 0.0, None, None)
 
     return denoise
 
