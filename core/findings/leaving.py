@@ -28,7 +28,7 @@ RULES = {
     "round": ("digits after the point", "rounded"),
     "cap": ("at most", "capped at the top"),
     "rare": ("people a value needs", "rare values merged"),
-    "shared": ("people who share a value", "as fine as enough people share"),
+    "shared": ("people a value needs", "shared by enough people"),
     "year": ("", "date: the year alone"),
     "month": ("", "date: year and month"),
     "day": ("", "date: the day alone"),
@@ -108,7 +108,7 @@ def describe_rule(text: str) -> str:
         "round": f"rounded to {count_noun(round(rule.value), 'digit')}",
         "cap": f"capped at {number}",
         "rare": f"values of fewer than {number} people merged",
-        "shared": f"each value shared by at least {number} people",
+        "shared": f"shared by at least {number} people",
         "year": "the year alone",
         "month": "year and month",
         "day": "the day alone",
@@ -125,8 +125,12 @@ def describe_columns(columns: Sequence[str], rules: Sequence[str], limit: int = 
     for text in rules:
         coarse.setdefault(Rule.parse(text).column, []).append(describe_rule(text))
     named = sorted(columns, key=lambda name: name not in coarse)  # the coarse ones first
+    alike: dict[str, list[str]] = {}
+    for name in named[:limit]:
+        alike.setdefault(", ".join(coarse.get(name, ())), []).append(name)
     parts = [
-        f"{name} ({', '.join(coarse[name])})" if name in coarse else name for name in named[:limit]
+        ", ".join(names) + (f" ({'each ' * (len(names) > 1)}{how})" if how else "")
+        for how, names in alike.items()
     ]
     more = f" and {len(columns) - limit:,} more" if len(columns) > limit else ""
     return f"Published with the links: {', '.join(parts)}{more}. No other column is."

@@ -186,7 +186,7 @@ def _suggest_coarser_columns(progress: SearchProgress) -> str:
         return ""
     return (
         "The columns alone exceed a limit, whatever becomes of the links. Coarser ones may not: "
-        "under “Published columns” on the Data page make them as fine as enough people share "
+        "under “Published columns” on the Data page choose “shared by enough people” for them "
         "(--generalize COLUMN:shared=20), and search again."
     )
 

@@ -302,7 +302,7 @@ def test_coarser_columns_are_proposed_where_the_columns_alone_exceed_a_limit(gra
         ladder = Ladder((MethodChoice.of(RandomDeletion(strength=1.0)),), has_links=False)
         dropped = EXCEEDS if is_over else ""
         progress.search.candidates.append(Candidate(ladder, dropped=dropped))
-        return [text for text in list_facts(progress) if "as fine as enough people share" in text]
+        return [text for text in list_facts(progress) if "shared by enough people" in text]
 
     assert len(propose(True)) == 1
     assert propose(False) == []
