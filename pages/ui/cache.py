@@ -115,8 +115,12 @@ def load_warnings(audit_id: str, _view: AuditView) -> list[str]:
 
 
 def _describe_state(view: AuditView) -> tuple[object, ...]:
-    """Cache key that changes with every result, retried failures included."""
-    return view.summary.id, view.summary.cells_done, view.summary.cells_failed
+    """Cache key that changes with whatever rebuilds the view: results, retried failures included,
+    claim checks that ended, releases in the ledger and decisions."""
+    summary = view.summary
+    claims = tuple((run.id, str(run.state)) for run in view.claims)
+    counts = summary.cells_done, summary.cells_failed, len(view.ledger), len(view.decisions)
+    return summary.id, str(summary.state), claims, *counts
 
 
 def number_risks(view: AuditView, release: str, secret: Secret) -> dict[int, float]:
