@@ -366,6 +366,11 @@ class Defense(Method):
         """Whether it protects given links, so that what is published needs them named."""
         return False
 
+    @property
+    def untried(self) -> str:
+        """What no attack tries on its releases, which are to be reviewed therefore; or ""."""
+        return ""
+
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         """None if it can run; otherwise the reason, in words for the user."""
         return NEEDS_LINKS if self.needs_links and not threats.link else None

@@ -16,6 +16,12 @@ DECADES = 3
 """Powers of ten below a column's range from which steps are tried."""
 
 
+def bin_numbers(values: np.ndarray, width: float) -> np.ndarray:
+    """Lower ends of the ranges of a width, counted from 0, that numbers of any shape fall into."""
+    # A hair is added, so that 0.3 / 0.1 falls into the range that begins at 0.3.
+    return np.asarray(np.floor(values / width + 1e-9) * width)
+
+
 def coarsen_numbers(values: np.ndarray, people: int) -> np.ndarray:
     """(n,) float64, each value replaced by the lower end of a range with at least `people` people.
 
@@ -36,9 +42,7 @@ def coarsen_numbers(values: np.ndarray, people: int) -> np.ndarray:
     best, coarse = -1.0, distinct
     if sizes.min() < people:
         for width in _list_widths(float(distinct[-1] - distinct[0])):
-            # A hair is added, so that 0.3 / 0.1 falls into the range that begins at 0.3.
-            starts = np.floor(distinct / width + 1e-9) * width
-            lows, where = np.unique(starts, return_inverse=True)
+            lows, where = np.unique(bin_numbers(distinct, width), return_inverse=True)
             held = np.bincount(where, sizes)
             for first, last in _list_spans(held, people):
                 kept = np.clip(where, first, last)

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from core.arrays import join_columns
-from core.data.coarsening import OTHER, coarsen_names, coarsen_numbers
+from core.data.coarsening import OTHER, bin_numbers, coarsen_names, coarsen_numbers
 from core.errors import InputError
 from core.graph import Graph
 from core.node_column import MISSING, NodeColumn, format_value
@@ -292,8 +292,7 @@ def round_digits(values: np.ndarray, digits: float) -> np.ndarray:
 NUMBERS_TAKE = "numbers take bin, cap, round and digits"
 
 NUMERIC: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
-    # A hair is added, so that 0.3 / 0.1 falls into the interval that begins at 0.3.
-    "bin": lambda values, width: np.floor(values / width + 1e-9) * width,
+    "bin": bin_numbers,
     "cap": lambda values, most: np.minimum(values, most),
     "round": lambda values, digits: np.round(values, int(digits)),
     "digits": round_digits,

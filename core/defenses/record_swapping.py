@@ -60,6 +60,10 @@ class RecordSwapping(Defense):
     def needs_links(self) -> bool:
         return True
 
+    @property
+    def untried(self) -> str:
+        return "no attack knows columns or links of people by name, which show who was moved"
+
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         assert threats.link is not None
         rng = context.rng("places")

@@ -94,6 +94,11 @@ class WithoutColumns(Defense):
         inner = self.make_inner()
         return inner is not None and inner.needs_links
 
+    @property
+    def untried(self) -> str:
+        inner = self.make_inner()
+        return "" if inner is None else inner.untried
+
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         if graph.features is None:
             return "needs features to withhold; choose another defense"

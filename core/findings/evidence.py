@@ -168,6 +168,8 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     found: list[str] = [] if judged is None else [ONE_RELEASE]
     if release == EXTERNAL:
         found += list_not_tested(view.spec.external_match)
+    if made.defense is not None and made.defense.untried:
+        found.append(made.defense.untried)
     few: dict[int, list[str]] = {}
     left: list[str] = []
     states = dict(list(rows.groupby("method", sort=False)))

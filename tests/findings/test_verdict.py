@@ -95,6 +95,18 @@ def test_a_defense_of_named_links_is_not_cleared_by_drawn_ones():
     assert judge(replace(view, spec=named), PUBLIC).find("ppgsl").decision == "publish"
 
 
+def test_what_no_attack_tries_keeps_a_release_at_review():
+    """Record swapping holds against those who have the release alone."""
+    names = (ORIGINAL, "record_swapping", "without_columns:defense=record_swapping")
+    view = make_audit(make_noise(names, ATTACKS), ATTACKS, names[1:])
+    named = view.spec.update(hide_links=None, sensitive_links=(("a", "b"),))
+    verdict = judge(replace(view, spec=named), PUBLIC)
+    for name in names[1:]:
+        assert verdict.find(name).decision == "review"
+        assert any("who was moved" in text for text in verdict.find(name).open_points)
+    assert verdict.recommended is None
+
+
 def test_a_data_free_twin_is_never_recommended():
     independent = "gap:data_free=True"
     names = (ORIGINAL, independent)
