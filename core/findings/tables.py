@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+import weakref
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -23,6 +25,33 @@ from core.findings.labels import (
 from core.release import ORIGINAL
 from core.results import RELEASE
 from core.words import count_noun
+
+T = TypeVar("T")
+P = ParamSpec("P")
+_found: dict[int, dict[Hashable, Any]] = {}
+
+
+def once_a_table(
+    find: Callable[Concatenate[pd.DataFrame, P], T],
+) -> Callable[Concatenate[pd.DataFrame, P], T]:
+    """`find(results, …)`, found once for each table, which nobody changes.
+
+    The further arguments are hashable.
+    """
+
+    @wraps(find)
+    def look_up(results: pd.DataFrame, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        known = _found.get(id(results))
+        if known is None:
+            known = _found[id(results)] = {}
+            weakref.finalize(results, _found.pop, id(results), None)
+        key = (find, args, tuple(sorted(kwargs.items())))
+        if key not in known:
+            known[key] = find(results, *args, **kwargs)
+        found: T = known[key]
+        return found
+
+    return look_up
 
 
 def select_results(
@@ -92,7 +121,8 @@ def main_metric(results: pd.DataFrame, threat: Threat) -> str | None:
     return next(iter(list_metrics(results, "attack", threat)), None)
 
 
-def find_doubles(results: pd.DataFrame) -> set[str]:
+@once_a_table
+def find_doubles(results: pd.DataFrame) -> frozenset[str]:
     """Ids of the attacks that are a baseline attacker's formula on these links: those that equal it
     there by `equal_unweighted`, and reach the same in every figure that can be compared. While an
     audit runs one may be ahead of the other, so that its means are of other repeats."""
@@ -113,7 +143,7 @@ def find_doubles(results: pd.DataFrame) -> set[str]:
         own, other = figures.get(name, {}), figures.get(like, {})
         if other and all(_may_be_equal(own[f], other[f]) for f in own.keys() & other.keys()):
             found.add(name)
-    return found
+    return frozenset(found)
 
 
 def _may_be_equal(own: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
