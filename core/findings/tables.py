@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,36 +20,10 @@ from core.findings.labels import (
     has_utility_direction,
     is_attack_metric,
 )
+from core.findings.once import find_once
 from core.release import ORIGINAL
 from core.results import RELEASE
 from core.words import count_noun
-
-T = TypeVar("T")
-P = ParamSpec("P")
-_found: dict[int, dict[Hashable, Any]] = {}
-
-
-def once_a_table(
-    find: Callable[Concatenate[pd.DataFrame, P], T],
-) -> Callable[Concatenate[pd.DataFrame, P], T]:
-    """`find(results, …)`, found once for each table, which nobody changes.
-
-    The further arguments are hashable.
-    """
-
-    @wraps(find)
-    def look_up(results: pd.DataFrame, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        known = _found.get(id(results))
-        if known is None:
-            known = _found[id(results)] = {}
-            weakref.finalize(results, _found.pop, id(results), None)
-        key = (find, args, tuple(sorted(kwargs.items())))
-        if key not in known:
-            known[key] = find(results, *args, **kwargs)
-        found: T = known[key]
-        return found
-
-    return look_up
 
 
 def select_results(
@@ -121,7 +93,7 @@ def main_metric(results: pd.DataFrame, threat: Threat) -> str | None:
     return next(iter(list_metrics(results, "attack", threat)), None)
 
 
-@once_a_table
+@find_once
 def find_doubles(results: pd.DataFrame) -> frozenset[str]:
     """Ids of the attacks that are a baseline attacker's formula on these links: those that equal it
     there by `equal_unweighted`, and reach the same in every figure that can be compared. While an

@@ -1,4 +1,4 @@
-"""Findings that are made once for each table of results."""
+"""Findings that are made once for each source."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import gc
 
 import pandas as pd
 
-from core.findings import tables
-from core.findings.tables import once_a_table
+from core.findings import once
+from core.findings.once import find_once
 
 
 def test_a_finding_is_made_once_for_each_table_and_argument() -> None:
     made = []
 
-    @once_a_table
+    @find_once
     def find(results: pd.DataFrame, factor: int = 1) -> int:
         made.append(factor)
         return int(results.value.sum()) * factor
@@ -23,13 +23,13 @@ def test_a_finding_is_made_once_for_each_table_and_argument() -> None:
     assert made == [1, 2, 1]
 
 
-def test_findings_go_with_their_table() -> None:
+def test_findings_go_with_their_source() -> None:
     """A new table may have the number in memory of one that is gone."""
-    find = once_a_table(lambda results: len(results))
+    find = find_once(lambda results: len(results))
     table = pd.DataFrame({"value": [1]})
     number = id(table)
     find(table)
-    assert number in tables._found
+    assert number in once._found
     del table
     gc.collect()
-    assert number not in tables._found
+    assert number not in once._found
