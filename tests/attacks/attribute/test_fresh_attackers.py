@@ -24,7 +24,7 @@ def test_averaged_regression_is_not_behind_where_nothing_was_flipped():
         draw_graph("blocks", 6, 1, 0.5), "original", ["averaged_regression"], 1
     )
     assert rows["fresh"][0] > 0.8
-    assert (rows["averaged_regression"][:3] > rows["fresh"][:3] - 0.005).all()
+    assert (rows["averaged_regression"][:3] > rows["fresh"][:3] - 0.02).all()
 
 
 def test_the_fresh_matcher_finds_a_copy():
