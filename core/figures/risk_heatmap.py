@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import ReleaseInfo, list_names, list_short_titles
 from core.figures.chart import Chart, make_empty_chart
-from core.figures.theme import INKS, shorten_names, style_figure, title_panel
+from core.figures.theme import GROUND, INKS, shorten_names, style_figure, title_panel
 from core.findings.exposure import count_exposed
 from core.findings.numbers import format_number
 from core.findings.palette import NO_FILL, Theme, escape_text, family_color, risk_colorscale
@@ -98,7 +98,7 @@ def risk_heatmap(
     style_figure(figure, theme, height, _describe_exposed(shown, by), showlegend=False)
     # No cut-off: a click anywhere in a cell finds the marker at its centre.
     figure.update_layout(
-        plot_bgcolor=INKS["light"].empty,
+        plot_bgcolor=GROUND.empty,
         clickmode="event+select",
         hoverdistance=-1,
         hovermode="closest",
