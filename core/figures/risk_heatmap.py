@@ -18,7 +18,7 @@ from core.findings.exposure import count_exposed
 from core.findings.numbers import format_number
 from core.findings.palette import NO_FILL, Theme, escape_text, family_color, risk_colorscale
 from core.findings.risk import SCALE_TITLES, Scale, Segment, align_attacks, list_segments
-from core.words import count_noun
+from core.words import begin_sentence, count_noun
 
 MAX_CELLS = 10_000
 """Cells per panel; each is a transparent marker that can be clicked."""
@@ -322,22 +322,19 @@ def _list_spans(counts: Sequence[int], gap: int) -> list[tuple[float, float]]:
 
 
 def _describe_exposed(tables: Mapping[ReleaseInfo, pd.DataFrame], by: Scale) -> str:
-    """ "At least 12 of 400 exposed on Original, 3 on Random deletion"; "Likely 12 …" where no node
-    has an interval."""
+    """ "At least 12 of 400 exposed on Original, at least 3 on Random deletion"; "Likely 12" where
+    nobody surely is."""
     names = list_names(tables)
     if by == "risk":
         means = {release: table.headline.mean() for release, table in tables.items()}
         parts = [f"{format_number(mean)} on {names[r.id]}" for r, mean in means.items()]
         return f"Mean risk: {', '.join(parts)}"
-    found = {release: count_exposed(t.headline, t.sure) for release, t in tables.items()}
-    is_sure = any(one.few < one.at_stake for one in found.values())
-    start, parts = "Likely ", []
-    if is_sure:
-        start = "" if all(one.is_settled for one in found.values()) else "At least "
-    for release, one in found.items():
-        of = "" if parts else f" of {one.at_stake:,} exposed"
-        parts.append(f"{one.sure if is_sure else one.likely:,}{of} on {names[release.id]}")
-    return f"{start}{', '.join(parts)}"
+    counts: list[str] = []
+    for release, table in tables.items():
+        one = count_exposed(table.headline, table.sure)
+        of = "" if counts else f" of {one.at_stake:,} exposed"
+        counts.append(f"{one.least}{of} on {names[release.id]}")
+    return begin_sentence(", ".join(counts))
 
 
 def _describe_columns(
