@@ -129,6 +129,7 @@ def _list_untested(verdict: Verdict, limits: dict[str, Limit]) -> list[str]:
 def _list_rows(verdict: Verdict, names: dict[str, str]) -> list[_Row]:
     """Releases in the order of the docstring, each decision above those it is of."""
     subject, nearest = find_subject(verdict), find_least_severe(verdict)
+    is_choice = sum(release.is_tested for release in verdict.offered) > 1
 
     def rank(release: ReleaseVerdict) -> tuple[bool, int, bool, float]:
         gravest = max((check.severity for check in release.checks), default=0.0)
@@ -141,7 +142,8 @@ def _list_rows(verdict: Verdict, names: dict[str, str]) -> list[_Row]:
             return decision
         if release.release == verdict.recommended:
             return f"Recommended: {decision}"
-        return f"Nearest: {decision}" if nearest == [release.release] else decision
+        is_nearest = is_choice and nearest == [release.release]
+        return f"Nearest: {decision}" if is_nearest else decision
 
     rows = []
     for title, found in groupby(sorted(verdict.releases, key=rank), head):

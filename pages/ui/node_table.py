@@ -29,7 +29,9 @@ from pages.ui.chart import download_table
 from pages.ui.text import escape
 
 MAX_ROWS, MAX_MATCHES = 1_000, 8
-TABLE_HEIGHT = 390
+TABLE_HEIGHT, HEAD_PX = 470, 37
+ROW_PX = 48
+"""Two lines, so that no reason is cut at 1024 pixels."""
 KEY = "people"
 
 
@@ -97,7 +99,8 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
     st.dataframe(
         shown,
         hide_index=True,
-        height=min(TABLE_HEIGHT, 36 * (len(shown) + 1)),
+        height=min(TABLE_HEIGHT, ROW_PX * len(shown) + HEAD_PX),
+        row_height=ROW_PX,
         key=KEY,
         on_select=lambda: _open_selected(shown["Node"].tolist()),
         selection_mode="single-row",

@@ -6,7 +6,8 @@ two widths, and prints what axe-core and the layout check find on each.
 
 Serves the app on HOME, so that an audit that runs there is shown as running. Without an audit, the
 pages are opened with nothing loaded. Exits with 1 where anything is found. A line a page: the
-share of the first screen that is picture, its charts, those without colour, and turned labels.
+share of the first screen that is picture, its charts, those without colour, and turned labels,
+titles of vertical axes apart.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ _MEASURE = """pictures => {
     * Math.max(0, Math.min(r.bottom, innerHeight) - Math.max(r.top, 0)));
   const charts = shown.filter(([e]) => e.matches('.js-plotly-plot'));
   const turned = charts.flatMap(([e]) => [...e.querySelectorAll('svg text')].filter(t =>
-    t.textContent.trim() && /rotate\\((?!0[,)])/.test(t.getAttribute('transform') || '')));
+    t.textContent.trim() && !/y\\d*title/.test(t.getAttribute('class') || '')
+    && /rotate\\((?!0[,)])/.test(t.getAttribute('transform') || '')));
   return {share: seen.reduce((a, b) => a + b, 0) / innerWidth / innerHeight,
     turned: turned.map(t => t.textContent),
     boxes: charts.map(([e, r]) => [r.left, r.top, r.right, r.bottom])};

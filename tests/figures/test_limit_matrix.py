@@ -143,6 +143,26 @@ def test_the_release_that_matters_is_first_and_the_others_below_their_decision(v
     assert next(iter(rows.items())) == (titles[1], "Recommended: Do not publish")
 
 
+def test_the_only_release_that_was_tested_is_not_called_the_nearest(verdict):
+    """While an audit ran, the original came "nearest" to passing."""
+    names = list_short_titles(release.made for release in verdict.releases)
+    first, *others = verdict.releases
+    others = [
+        release.model_copy(
+            update={
+                "checks": tuple(
+                    c.model_copy(update={"evidence": replace(c.evidence, value=None, high=None)})
+                    for c in release.checks
+                )
+            }
+        )
+        for release in others
+    ]
+    now = verdict.model_copy(update={"releases": (first, *others)})
+    rows = read_rows(limit_matrix(now, names).figure)
+    assert rows[names[first.release]] == "Do not publish"
+
+
 def test_a_limit_that_must_be_tested_has_a_dash(verdict):
     names = list_short_titles(release.made for release in verdict.releases)
     few = repeat(verdict, 1)

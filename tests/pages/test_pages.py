@@ -168,6 +168,7 @@ def test_people_come_first_in_order_with_a_reason_each(
     columns = json.loads(shown.columns)
     assert columns["Low"]["type_config"]["type"] == "progress"
     assert columns["Advantage"]["type_config"]["type"] == "number"
+    assert shown.row_height >= 48  # two lines: reasons were cut at 1024 pixels
     assert (table["Why"].str.len() > 10).all()
     assert "50 %, since as many links as unlinked pairs" in texts(app).replace("\\", "")
 
