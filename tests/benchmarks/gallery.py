@@ -6,7 +6,7 @@ two widths, and prints what axe-core and the layout check find on each.
 
 Serves the app on HOME, so that an audit that runs there is shown as running. Without an audit, the
 pages are opened with nothing loaded. Exits with 1 where anything is found. A line a page: the
-share of the first screen that is picture, its charts, those without colour, and turned labels,
+share of the first screen that is picture, its charts, those without colour, and slanted labels,
 titles of vertical axes apart.
 """
 
@@ -50,11 +50,11 @@ _MEASURE = """pictures => {
     Math.max(0, Math.min(r.right, innerWidth) - Math.max(r.left, 0))
     * Math.max(0, Math.min(r.bottom, innerHeight) - Math.max(r.top, 0)));
   const charts = shown.filter(([e]) => e.matches('.js-plotly-plot'));
-  const turned = charts.flatMap(([e]) => [...e.querySelectorAll('svg text')].filter(t =>
+  const slanted = charts.flatMap(([e]) => [...e.querySelectorAll('svg text')].filter(t =>
     t.textContent.trim() && !/y\\d*title/.test(t.getAttribute('class') || '')
     && /rotate\\((?!0[,)])/.test(t.getAttribute('transform') || '')));
   return {share: seen.reduce((a, b) => a + b, 0) / innerWidth / innerHeight,
-    turned: turned.map(t => t.textContent),
+    slanted: slanted.map(t => t.textContent),
     boxes: charts.map(([e, r]) => [r.left, r.top, r.right, r.bottom])};
 }"""
 MIN_CHROMA, MIN_COLORED = 40, 0.001
@@ -140,7 +140,7 @@ def photograph(
 
 def photograph_rest(page: Page, path: Path) -> str:
     """The whole page, which scrolls inside its frame: the window is made as high as it is. Returns
-    how many charts it has, without colour, and with turned labels."""
+    how many charts it has, without colour, and with slanted labels."""
     assert page.viewport_size is not None
     width, height = page.viewport_size["width"], page.viewport_size["height"]
     whole = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
@@ -151,8 +151,8 @@ def photograph_rest(page: Page, path: Path) -> str:
     page.set_viewport_size({"width": width, "height": height})
     with Image.open(path) as picture:
         grey = sum(is_grey(picture.crop(tuple(map(round, box)))) for box in found["boxes"])
-    turned = "; ".join(found["turned"])
-    return f"{len(found['boxes'])} charts, {grey} grey, {len(found['turned'])} turned {turned}"
+    slanted = "; ".join(found["slanted"])
+    return f"{len(found['boxes'])} charts, {grey} grey, {len(found['slanted'])} slanted {slanted}"
 
 
 def is_grey(picture: Image.Image) -> bool:
