@@ -29,6 +29,7 @@ from core.partitioned.links import (
     select_links,
     write_links,
 )
+from core.progress import Progress
 from core.seeding import Seed
 from core.threats import Threats
 
@@ -125,10 +126,30 @@ def test_a_node_out_of_range_is_refused(executor, tmp_path):
 def test_label_propagation_equals_that_of_one_process(links, graph, executor):
     codes = list(np.random.default_rng(2).integers(-1, 3, (2, graph.num_nodes)))
     prior = np.array([0.5, 0.3, 0.2])
-    for rounds in (0, 1, 12):
+    for rounds, error in ((0, 1e-7), (1, 1e-7), (12, attacks.SETTLED), (100, attacks.SETTLED)):
         found = attacks.spread_labels(links, codes, prior, 0.9, rounds, executor=executor)
         wanted = class_propagation.propagate_labels(graph, codes, prior, 0.9, rounds)
-        assert np.allclose(found, wanted, rtol=1e-13, atol=0)
+        assert np.abs(np.subtract(found, wanted)).max() <= error
+        assert np.allclose(np.sum(found, axis=2), 1, rtol=0, atol=1e-12)
+
+
+def test_rounds_of_label_propagation_that_are_left_out_are_added_up(links, graph, executor):
+    """Few are known, so that values still move after a hundred rounds, all by one factor."""
+    codes = np.full((2, graph.num_nodes), -1)
+    codes[:, :3], codes[1, 3] = [0, 1, 1], 0
+    prior, rounds = np.array([0.7, 0.3]), []
+
+    class Recorded(Progress):
+        def update(self, done, total, message=""):
+            rounds.append(done)
+
+    found = attacks.spread_labels(links, list(codes), prior, 0.99, 60, Recorded(), executor)
+    assert 5 < rounds[-1] < 40
+    wanted = class_propagation.propagate_labels(graph, list(codes), prior, 0.99, 60)
+    assert np.abs(np.subtract(found, wanted)).max() <= attacks.SETTLED
+    stopped = class_propagation.propagate_labels(graph, list(codes), prior, 0.99, rounds[-1])
+    assert np.abs(np.subtract(stopped, wanted)).max() > 10 * attacks.SETTLED
+    assert found[0].dtype == np.float64
 
 
 def test_sums_over_neighbours_equal_those_of_one_process(links, graph, executor):
