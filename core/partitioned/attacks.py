@@ -15,8 +15,9 @@ from core.algorithms.kernels import sum_common_neighbors
 from core.partitioned.links import Inline, PartitionedLinks, run_on_partitions
 from core.progress import Progress
 
-SETTLED = 1e-4
-"""Largest change by the rounds left out that is no geometric series, as far as the last tells."""
+SETTLED = 1e-5
+"""Root mean square, over the nodes, of what the rounds left out change beside a geometric series,
+as far as the last round tells. Single nodes far from all that is known may change more."""
 
 
 def spread_labels(
@@ -58,9 +59,9 @@ def spread_labels(
             turn += 1
             progress.update(turn, rounds, "label propagation")
             left = (factors ** np.arange(1, rounds - turn + 1)[:, None]).sum(axis=0)
-            if (found[:, 2].max(axis=0) * (1 + left)).max() <= SETTLED:
+            products, squares, uneven = found.sum(axis=0)
+            if (np.sqrt(uneven / links.num_nodes) * (1 + left)).max() <= SETTLED:
                 break
-            products, squares = found[:, :2].sum(axis=0)
             factors = (products / np.maximum(squares, 1e-30)).clip(0, 1)
         last, before = (_open_values(scratch, k, values.shape) for k in (turn, turn - 1))
         values = np.clip(last + (last - before) * left, 0, 1)
@@ -145,8 +146,8 @@ def _average_rows(
     after   (k, c) of two rounds ago, where rows of known classes have their value
     values  (n, c) of the last round, of which `before` are the rows
     codes   (k, sets) known class or −1
-    found   (3, c) per column Σ change · last change, Σ (last change)², and the largest of
-            |change − factor · last change|
+    found   (3, c) per column Σ change · last change, Σ (last change)² and
+            Σ (change − factor · last change)²
     """
     for row in range(len(after)):
         start, stop = indptr[row], indptr[row + 1]
@@ -163,7 +164,7 @@ def _average_rows(
             change = np.float64(after[row, column]) - np.float64(before[row, column])
             found[0, column] += change * last
             found[1, column] += last * last
-            found[2, column] = max(found[2, column], abs(change - factors[column] * last))
+            found[2, column] += (change - factors[column] * last) ** 2
 
 
 def _sum_within(links: PartitionedLinks, number: int, path: Path) -> tuple[np.ndarray, np.ndarray]:
