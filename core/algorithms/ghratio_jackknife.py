@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 import numpy as np
+from scipy import sparse
 from scipy.special import stdtrit
 
 from core.algorithms.ghratio import count_degrees
@@ -67,9 +68,12 @@ def _leave_out_each(gather: Gather, codes: np.ndarray) -> tuple[np.ndarray, np.n
     # Without a node of its set, i's ratio is (same_i − [same class]) / (size_i − 1).
     step = np.divide(1.0, size - 1, out=np.zeros(len(codes)), where=known & (size > 1))
     changes = gather(same * step - ratios, False) - gather(step, True)
-    lone, lone_same = (gather(is_lone.astype(float), is_same) for is_same in (False, True))
+    lone, lone_same, lone_own = np.zeros((3, 1))
+    if is_lone.any():
+        lone, lone_same = (gather(is_lone.astype(float), is_same) for is_same in (False, True))
+        lone_own = gather(is_lone * own, False)
     count = is_defined.sum() - is_defined - lone
-    chance = (is_defined @ own - is_defined * own - gather(is_lone * own, False)) - (
+    chance = (is_defined @ own - is_defined * own - lone_own) - (
         np.bincount(codes[is_defined], minlength=len(sizes))[codes] - is_defined - lone_same
     )
     left = known & (count > 0)
@@ -92,14 +96,20 @@ def _measure_margin(values: np.ndarray) -> float:
 
 def _gather_links(links: np.ndarray, codes: np.ndarray) -> Gather:
     """Over neighbours."""
-    alike, n = links[codes[links[:, 0]] == codes[links[:, 1]]], len(codes)
-    ends = {True: np.ascontiguousarray(alike.T), False: np.ascontiguousarray(links.T)}
+    is_alike, n = codes[links[:, 0]] == codes[links[:, 1]], len(codes)
+    halves = {same: _fill_half(links[is_alike] if same else links, n) for same in (True, False)}
 
     def gather(values: np.ndarray, is_same: bool) -> np.ndarray:
-        i, j = ends[is_same]
-        return np.asarray(np.bincount(i, values[j], n) + np.bincount(j, values[i], n))
+        half = halves[is_same]
+        return np.asarray(half @ values + half.T @ values)
 
     return gather
+
+
+def _fill_half(links: np.ndarray, n: int) -> sparse.csr_array:
+    """(n, n) ones at the links from lower to higher, of which these are in order."""
+    starts = np.append(0, np.bincount(links[:, 0], minlength=n).cumsum())
+    return sparse.csr_array((np.ones(len(links)), links[:, 1], starts), shape=(n, n))
 
 
 def _gather_peers(

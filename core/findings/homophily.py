@@ -173,8 +173,10 @@ def make_margins(view: AuditView, sets: Collection[str] = SETS) -> Margins:
 def widen(row: pd.Series, margins: Margins) -> pd.Series:
     """A finished row with the wider of two intervals: its own, of repeats and independent nodes,
     and that of nodes that share links."""
+    if pd.isna(row.low):
+        return row
     margin = margins(row.release).get(row.metric, math.nan)
-    if pd.isna(row.low) or math.isnan(margin):
+    if math.isnan(margin):
         return row
     least = -1.0 if row.metric.endswith("_gap") else 0.0
     ends = min(row.low, row.value - margin), max(row.high, row.value + margin)

@@ -110,8 +110,8 @@ def match_people(graph: Graph, released: Graph) -> Graph:
 
 def find_changes(graph: Graph, released: Graph) -> tuple[np.ndarray, np.ndarray]:
     """Links (k, 2) removed from the graph, and links that the release adds."""
-    lost = ~np.isin(graph.edge_codes, released.edge_codes)
-    gained = ~np.isin(released.edge_codes, graph.edge_codes)
+    lost = ~released.contains_pairs(graph.edges)
+    gained = ~graph.contains_pairs(released.edges)
     return graph.edges[lost], released.edges[gained]
 
 

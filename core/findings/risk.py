@@ -86,12 +86,12 @@ def compute_heatmap(
     found, count = nodes.find_headline(release), len(nodes.names)
     values, sure, which = np.full(count, np.nan), np.full(count, np.nan), np.full(count, -1)
     attacks: tuple[Attack, ...] = ()
-    ranked = np.zeros(0, np.int32)
     if found is not None:
-        attacks, ranked = found.attacks, found.nodes[found.order]
+        attacks = found.attacks
         values, which = found.place(by, count), found.place("which", count)
         sure = found.place("sure", count)
     if order is None:
+        ranked = np.zeros(0, np.int32) if found is None else found.nodes[found.order]
         order = pd.unique(np.concatenate([ranked, *(part.nodes for part in mine.values())]))
     ids = pd.Index(dict.fromkeys(attack.id for attack in attacks), dtype="str")
     places = np.append(ids.get_indexer([attack.id for attack in attacks]), -1)
@@ -114,7 +114,7 @@ def compute_heatmap(
             values = np.full(count, np.nan)
             values[mine[attack].nodes] = getattr(mine[attack], by)
             table[attack] = values[order]
-    return pd.DataFrame(table)
+    return pd.DataFrame(table, copy=False)
 
 
 def count_forms(nodes: NodeRisks) -> tuple[int, int]:

@@ -29,6 +29,7 @@ from core.findings.inverted_scores import (
 from core.findings.labels import LOW_FPR, THREAT_WORDS, metric_title
 from core.findings.link_prior import describe_accused
 from core.findings.numbers import format_estimate, format_row
+from core.findings.once import find_once
 from core.findings.page_summary import MAX_CARDS, PageSummary, describe_figure, list_checks
 from core.findings.policy import Policy
 from core.findings.tables import attack_rows, main_metric
@@ -110,6 +111,7 @@ def find_measure(threat: Threat, metric: str) -> Measure:
     return Measure(metric, f"{THREAT_WORDS[threat].title} ({name})", phrase, what)
 
 
+@find_once
 def choose_measure(results: pd.DataFrame, threat: Threat) -> Measure | None:
     """The measure of a threat on all releases: of those computed, the one by which an attack is
     furthest above its baseline attackers on the original; else its ranking."""

@@ -20,6 +20,7 @@ from core.findings.labels import (
     has_utility_direction,
     is_attack_metric,
 )
+from core.findings.once import find_once
 from core.release import ORIGINAL
 from core.results import RELEASE
 from core.words import count_noun
@@ -92,7 +93,8 @@ def main_metric(results: pd.DataFrame, threat: Threat) -> str | None:
     return next(iter(list_metrics(results, "attack", threat)), None)
 
 
-def find_doubles(results: pd.DataFrame) -> set[str]:
+@find_once
+def find_doubles(results: pd.DataFrame) -> frozenset[str]:
     """Ids of the attacks that are a baseline attacker's formula on these links: those that equal it
     there by `equal_unweighted`, and reach the same in every figure that can be compared. While an
     audit runs one may be ahead of the other, so that its means are of other repeats."""
@@ -113,7 +115,7 @@ def find_doubles(results: pd.DataFrame) -> set[str]:
         own, other = figures.get(name, {}), figures.get(like, {})
         if other and all(_may_be_equal(own[f], other[f]) for f in own.keys() & other.keys()):
             found.add(name)
-    return found
+    return frozenset(found)
 
 
 def _may_be_equal(own: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -28,6 +28,7 @@ from core.findings.evidence import (
     list_untried,
 )
 from core.findings.facts import LimitState
+from core.findings.once import find_once
 from core.findings.policy import Limit, Policy
 from core.findings.recipient import explain_lax_policy
 from core.findings.usefulness import rank_by_use
@@ -220,6 +221,7 @@ def judge(view: AuditView, policy: Policy) -> Verdict:
     )
 
 
+@find_once
 def judge_release(view: AuditView, release: str, policy: Policy) -> ReleaseVerdict:
     """Verdict on one release."""
     return ReleaseVerdict(

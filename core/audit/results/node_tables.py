@@ -101,15 +101,15 @@ _PROFILE_ARRAYS = ("degree", *("ghratio_proximity", "ghratio_role", "ghratio_com
 def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> pd.DataFrame:
     """Structural profile of each node per release, as `AuditView.profile` describes."""
     n = graph.num_nodes
-    classes, shares = np.full(n, None, object), np.full(n, np.nan)
+    classes: list[str | None] = [None]  # MISSING = −1 is the last one
+    codes, shares = np.full(n, MISSING), np.full(n, np.nan)
     if spec.threats.private is not None:
         attribute = graph.column(spec.threats.private)
-        names = np.array([*attribute.classes, None], object)  # MISSING = −1 is the last one
-        classes = names[attribute.codes]
+        codes, classes = attribute.codes, [*attribute.classes, *classes]
         shares = np.append(attribute.shares, np.nan)[attribute.codes]
         assert MISSING == -1
     ids = pd.array(list(graph.node_ids), dtype="str")
-    named = pd.array(classes.tolist(), dtype="str")
+    named = pd.array(classes, dtype="str").take(codes)
     tables = []
     for release in list_releases(spec):
         done = list_done(groups, release, format_part("homophily"))
