@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -92,6 +93,17 @@ def test_a_limit_that_applies_to_none_of_a_matrix_takes_no_row(verdict):
     assert [len(heat.y) for heat in figure.data] == [2, len(first.checks)]
     heights = [axis.domain[1] - axis.domain[0] for axis in figure.select_yaxes()]
     assert heights[0] / heights[1] == pytest.approx(2 / len(first.checks))
+
+
+def test_a_tiny_share_of_a_limit_is_no_power_of_ten(verdict):
+    """One of three million people was × 3.4e−06."""
+    release = next(r for r in verdict.releases for c in r.checks if c.state == "exceeded")
+    check = next(c for c in release.checks if c.state == "exceeded")
+    few = replace(check.evidence, value=3e-7)
+    tiny = release.model_copy(update={"checks": (check.model_copy(update={"evidence": few}),)})
+    one = verdict.model_copy(update={"releases": (tiny,)})
+    (heat,) = limit_matrix(one, {release.release: "R"}).figure.data
+    assert heat.text[0][0].endswith("× &lt;0.001")
 
 
 def test_one_limit_has_its_row(verdict):
