@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.sparse import csgraph
 
@@ -20,6 +21,7 @@ from core.defenses.edge_rand import EdgeRand
 from core.errors import InputError, ResourceError, UnsupportedError
 from core.graph import Graph
 from core.partitioned import attacks, measures, releases
+from core.partitioned.graph import NumberedIds
 from core.partitioned.links import (
     Inline,
     PartitionedLinks,
@@ -327,3 +329,12 @@ def test_a_few_nodes_with_their_links_are_those_of_the_graph(graph, tmp_path):
         assert csgraph.connected_components(graph.adjacency[nodes][:, nodes])[0] == 1
     near = reach_nodes(links, start, 1 + int(graph.degrees[start]))
     assert near.tolist() == sorted({start, *graph.adjacency[[start]].indices.tolist()})
+
+
+def test_numbers_are_the_same_texts_in_arrow(monkeypatch):
+    ids = NumberedIds(12)
+    wanted = list(ids)
+    monkeypatch.delattr(NumberedIds, "__iter__")  # three million objects took seconds
+    monkeypatch.setattr(NumberedIds, "__getitem__", None)
+    for kind in (pa.string(), pa.large_string()):
+        assert pa.array(ids, kind).equals(pa.array(wanted, kind))
