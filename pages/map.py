@@ -67,6 +67,8 @@ def main() -> None:
     page.open_page("Map", "Where in the graph the risk is.")
     audit_id = session.current_audit()
     view = None if audit_id is None else cache.load_view(audit_id)
+    if view is not None:
+        page.show_state(view)
     graph = load_everybody(view)
     if _is_placed(st.session_state["graph"], graph):
         _show_map(graph, view)

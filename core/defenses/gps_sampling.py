@@ -61,7 +61,8 @@ class GpsSampling(Defense):
         1,
         ("attribute",),
         ("column", "statistics"),
-        "learns which links reveal the private value and removes them",
+        "learns which links reveal the private value and removes them; a publisher who knows a "
+        "tenth of the values hides little from other attackers",
         is_learned=True,
     )
     variant: Literal["full", "adv", "dis"] = Field(

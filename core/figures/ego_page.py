@@ -138,7 +138,7 @@ def _style(
     if attribute is not None and code != MISSING:
         border, _ = class_marks(attribute.classes)[attribute.classes[code]]
     risk = None if risks is None else risks.get(node)
-    fill = UNKNOWN_GREY if risk is None or risk != risk else risk_color(risk, theme)
+    fill = UNKNOWN_GREY if risk is None or risk != risk else risk_color(risk)
     return {
         "shape": "dot" if code == MISSING else list(SHAPES)[code % len(SHAPES)],
         "size": 22 if is_center else 12,

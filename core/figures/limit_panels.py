@@ -24,7 +24,7 @@ from core.figures.theme import (
 )
 from core.findings.facts import STATE_TITLES
 from core.findings.numbers import format_limited
-from core.findings.palette import Theme, escape_text, release_color
+from core.findings.palette import WITHIN_FILL, Theme, escape_text, release_color
 from core.words import count_noun
 
 PANELS = 3
@@ -89,7 +89,7 @@ def compare_releases(
     note = (
         "Points: highest value over all attacks. Lines: 95 % intervals, up to the highest end of "
         "any attack. "
-        "Filled: met; open: not proven; cross: exceeded. Shaded: above the limit. ← safer."
+        "Filled: met; open: not proven; cross: exceeded. Green: within the limit. ← safer."
     )
     if table.before.notna().any():
         note += f" Small diamond: {earlier or 'the earlier audit'}."
@@ -146,9 +146,7 @@ def _add_panel(
         **at,
     )
     # A panel must have its points before it takes shapes.
-    figure.add_vrect(
-        x0=limit, x1=top, fillcolor=ink.empty, opacity=0.7, line_width=0, layer="below", **at
-    )
+    figure.add_vrect(x0=low, x1=limit, fillcolor=WITHIN_FILL, line_width=0, layer="below", **at)
     add_rule(figure, theme, "dash", x=limit, **at)
     figure.update_xaxes(range=[low, top], nticks=4, tickangle=0, **at)
 

@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.label_places import place_labels
 from core.figures.link_image import SPAN, Drawing, encode_links
-from core.figures.theme import INKS, style_figure
+from core.figures.theme import GROUND, INKS, style_figure
 from core.findings.palette import (
     ADDED_BLUE,
     NO_FILL,
@@ -99,21 +99,21 @@ def people_map(
     is_shown = np.ones(len(positions), bool) if shown is None else shown
     for column, side in enumerate(sides, 1):
         at = {"row": 1, "col": column}
-        _add_links(figure, side, positions, theme, column)
+        _add_links(figure, side, positions, column)
         own = side.edges[(side.edges == opened).any(axis=1)]
         if opened is not None:
-            figure.add_trace(_lines(own, positions, INKS[theme].text, 0.7), **at)
+            figure.add_trace(_lines(own, positions, GROUND.text, 0.7), **at)
         people = side.people[is_shown | side.people.number.isin(own.ravel()).to_numpy()]
-        for trace in _list_points(people, positions, by, marks, top, theme, column == 1):
+        for trace in _list_points(people, positions, by, marks, top, column == 1):
             if opened is not None:
                 near = np.isin(trace.customdata, [*own.ravel(), opened])
                 trace.selectedpoints = np.flatnonzero(near)
             figure.add_trace(trace, **at)
         if opened is not None:
-            figure.add_trace(_ring(positions[opened], theme), **at)
+            figure.add_trace(_ring(positions[opened]), **at)
         members = [side.people.number[side.people.community == c] for c, *_ in side.labels]
         places = [_find_crown(positions[each], len(sides)) for each in members]
-        _add_labels(figure, side.labels, places, len(sides), theme, column)
+        _add_labels(figure, side.labels, places, len(sides), column)
     _set_range(figure, positions[opened] if is_near and opened is not None else None)
     table = pd.concat([side.people[is_shown].assign(release=side.title) for side in sides])
     return Chart(figure, table.drop(columns="number"), _describe(sides, int(is_shown.sum())))
@@ -136,18 +136,18 @@ def community_map(
     if table.empty:
         return make_empty_chart("Nobody to draw.", theme, table)
     figure = _make_sides([""], theme)
-    figure.add_trace(_lines(links, places, INKS[theme].muted, 0.35), row=1, col=1)
+    figure.add_trace(_lines(links, places, GROUND.muted, 0.35), row=1, col=1)
     size = np.sqrt(table.people.to_numpy(float))
     values = {"advantage": table["mean"], "change": table.change}.get(by, table.links)
     is_risk = by in ("advantage", "risk")
     marker = {
         "size": np.clip(64 * size / size.max(), 4, None),
         "color": values.fillna(0).to_numpy(float),
-        "colorscale": _choose_scale(is_risk, theme),
+        "colorscale": _choose_scale(is_risk),
         "cmin": 0,
         "cmax": max(float(values.max()), LEAST_SPAN) if values.notna().any() else 1,
         "colorbar": _bar("Mean advantage" if is_risk else "Links a node"),
-        "line": {"width": 1, "color": INKS[theme].muted},
+        "line": {"width": 1, "color": GROUND.muted},
         "opacity": 0.9,
     }
     hover = [
@@ -171,7 +171,7 @@ def community_map(
     )
     row = dict(zip(table.community, places, strict=False))
     named = [label for label in labels if label[0] in row]
-    _add_labels(figure, named, [row[label[0]] for label in named], 1, theme, 1)
+    _add_labels(figure, named, [row[label[0]] for label in named], 1, 1)
     _set_range(figure, None)
     note = f"{communities.people.sum():,} nodes as {len(table):,} communities"
     if len(table) < len(communities):
@@ -196,6 +196,7 @@ def _make_sides(titles: Sequence[str], theme: Theme) -> go.Figure:
     if len(titles) > 1:  # one alone takes the whole width
         figure.update_layout(yaxis={"scaleanchor": "x", "constrain": "domain"})
     figure.update_layout(
+        plot_bgcolor=GROUND.empty,
         modebar={"bgcolor": NO_FILL, "color": INKS[theme].muted, "activecolor": INKS[theme].text},
         margin={"l": 0, "r": 0, "t": 40 if len(titles) > 1 else 28, "b": 62},
         legend={"itemsizing": "constant", "x": 1, "xanchor": "right", "y": 0, "yanchor": "top"},
@@ -216,11 +217,9 @@ def _find_crown(places: np.ndarray, count: int) -> np.ndarray:
     return np.array([np.median(places[:, 0]), min(places[:, 1].max() + lift, SPAN - lift)])
 
 
-def _add_links(
-    figure: go.Figure, side: Side, positions: np.ndarray, theme: Theme, column: int
-) -> None:
+def _add_links(figure: go.Figure, side: Side, positions: np.ndarray, column: int) -> None:
     """The image of the side's links, or one each of lost and gained links."""
-    layers = [(side.edges, INKS[theme].muted)]
+    layers = [(side.edges, GROUND.muted)]
     if side.lost is not None and side.gained is not None:
         layers = [(side.lost, REMOVED_RED), (side.gained, ADDED_BLUE)]
     for edges, color in layers:
@@ -242,7 +241,6 @@ def _add_labels(
     labels: Sequence[Label],
     crowns: Sequence[np.ndarray],
     count: int,
-    theme: Theme,
     column: int,
 ) -> None:
     """Names of communities with their share exposed, at these places or beside."""
@@ -250,7 +248,6 @@ def _add_labels(
     charts = [(places * (1, -1) + SPAN) / (2 * SPAN) * size for size in PLOT_SIZES[count]]
     texts = ["\n".join(filter(None, words)) for _, *words in labels]
     found = place_labels(charts, texts, PLOT_SIZES[count], marker=0)
-    ink = INKS[theme]
     for at, text, place in zip(places, texts, found, strict=True):
         if place is not None:
             name, *share = map(escape_text, text.split("\n"))
@@ -259,9 +256,9 @@ def _add_labels(
                 x=float(at[0]),
                 y=float(at[1]),
                 text="<br>".join([f"<b>{name}</b>", *share]),
-                font={"size": 12, "color": ink.text},
-                arrowcolor=ink.muted if place.needs_leader else NO_FILL,
-                bgcolor=ink.surface,
+                font={"size": 12, "color": GROUND.text},
+                arrowcolor=GROUND.muted if place.needs_leader else NO_FILL,
+                bgcolor=GROUND.surface,
                 opacity=0.85,
                 borderpad=1,
                 row=1,
@@ -291,7 +288,6 @@ def _list_points(
     by: Color,
     marks: dict[str, tuple[str, str]],
     top: float,
-    theme: Theme,
     is_first: bool,
 ) -> list[go.Scattergl]:
     """Traces of the nodes: those without a value first and grey, those without an interval hollow,
@@ -313,17 +309,15 @@ def _list_points(
     traces.append(_points(few, positions, UNKNOWN_GREY, "tested in one split", is_told))
     traces[-1].marker.symbol = "circle-open"
     points = _points(known, positions, amounts.to_numpy(np.float32), "", False)
-    points.marker.update(
-        colorscale=_choose_scale(is_risk, theme), cmin=0, cmax=top, showscale=is_first
-    )
+    points.marker.update(colorscale=_choose_scale(is_risk), cmin=0, cmax=top, showscale=is_first)
     if is_first:
         least = ", at least" if is_risk and has_intervals(people) else ""
         points.marker.colorbar = _bar(_BAR_TITLES[by].replace("   ", f"{least}   "))
     return [trace for trace in (*traces, points) if len(trace.x)]
 
 
-def _choose_scale(is_risk: bool, theme: Theme) -> list[list[float | str]]:
-    return risk_colorscale(theme, for_points=True) if is_risk else amount_colorscale(theme)
+def _choose_scale(is_risk: bool) -> list[list[float | str]]:
+    return risk_colorscale(for_points=True) if is_risk else amount_colorscale()
 
 
 def _points(
@@ -349,12 +343,12 @@ def _points(
     )
 
 
-def _ring(place: np.ndarray, theme: Theme) -> go.Scattergl:
+def _ring(place: np.ndarray) -> go.Scattergl:
     return go.Scattergl(
         x=place[:1],
         y=place[1:],
         mode="markers",
-        marker={"size": 22, "color": NO_FILL, "line": {"color": INKS[theme].text, "width": 2.5}},
+        marker={"size": 22, "color": NO_FILL, "line": {"color": GROUND.text, "width": 2.5}},
         hoverinfo="skip",
         showlegend=False,
     )

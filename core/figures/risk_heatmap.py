@@ -13,12 +13,12 @@ from plotly.subplots import make_subplots
 from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import ReleaseInfo, list_names, list_short_titles
 from core.figures.chart import Chart, make_empty_chart
-from core.figures.theme import INKS, shorten_names, style_figure, title_panel
+from core.figures.theme import GROUND, INKS, shorten_names, style_figure, title_panel, wrap_text
 from core.findings.exposure import count_exposed
 from core.findings.numbers import format_number
 from core.findings.palette import NO_FILL, Theme, escape_text, family_color, risk_colorscale
 from core.findings.risk import SCALE_TITLES, Scale, Segment, align_attacks, list_segments
-from core.words import count_noun
+from core.words import begin_sentence, count_noun
 
 MAX_CELLS = 10_000
 """Cells per panel; each is a transparent marker that can be clicked."""
@@ -32,7 +32,10 @@ PANEL_PX, MIN_ROW_PX, MAX_ROW_PX = 190, 22, 44
 HEAD_PX, FOOT_PX, GROUP_PX = 34, 52, 20
 """Above a panel for its title, below the last for the ranks, and for the names of groups."""
 
-MAX_NAME, MAX_ID = 26, 12
+MAX_NAME, LINES, MAX_ID = 26, 52, 12
+"""Letters of an attack on a line and on two, and of a node."""
+TWO_LINES_PX = 34
+"""Least height of a row where a name takes two lines."""
 MAX_LETTERS = 76
 """Letters of node ids on the axis at 1024 pixels, with what parts them."""
 MAX_RANKS = 8
@@ -85,7 +88,9 @@ def risk_heatmap(
         for release, table in shown.items()
     ]
     low, top, is_cut = _fit_scale(panels, by)
-    pixels = float(np.clip(PANEL_PX / len(rows), MIN_ROW_PX, MAX_ROW_PX)) * len(rows)
+    heads = [wrap_text(t, MAX_NAME, 2) for t in shorten_names([r.title for r in rows], LINES)]
+    least = TWO_LINES_PX if any("<br>" in head for head in heads) else MIN_ROW_PX
+    pixels = float(np.clip(PANEL_PX / len(rows), least, MAX_ROW_PX)) * len(rows)
     height = round(len(panels) * (pixels + HEAD_PX) + FOOT_PX)
     figure = make_subplots(
         len(panels), 1, shared_xaxes=True, vertical_spacing=HEAD_PX / (height - HEAD_PX - FOOT_PX)
@@ -98,7 +103,7 @@ def risk_heatmap(
     style_figure(figure, theme, height, _describe_exposed(shown, by), showlegend=False)
     # No cut-off: a click anywhere in a cell finds the marker at its centre.
     figure.update_layout(
-        plot_bgcolor=INKS["light"].empty,
+        plot_bgcolor=GROUND.empty,
         clickmode="event+select",
         hoverdistance=-1,
         hovermode="closest",
@@ -106,7 +111,7 @@ def risk_heatmap(
         margin={"t": figure.layout.margin.t + GROUP_PX},
     )
     _label_panels(figure, list_short_titles(shown), theme)
-    _label_rows(figure, [row.title for row in rows], [row.attack for row in rows], theme)
+    _label_rows(figure, heads, [row.attack for row in rows], theme)
     _label_columns(figure, first, places, edges, theme)
     _set_apart(figure, groups, [len(each) for each in starts], gap, theme)
 
@@ -241,12 +246,12 @@ def _make_click_targets(
 
 
 def _label_rows(
-    figure: go.Figure, titles: Sequence[str], attacks: Sequence[Attack], theme: Theme
+    figure: go.Figure, names: Sequence[str], attacks: Sequence[Attack], theme: Theme
 ) -> None:
     """Names of the attacks beside a square in the colour of their family."""
     heads = [
-        f'{escape_text(head)} <span style="color:{family_color(attack, theme)}">■</span>'
-        for head, attack in zip(shorten_names(titles, MAX_NAME), attacks, strict=True)
+        f'{name} <span style="color:{family_color(attack, theme)}">■</span>'
+        for name, attack in zip(names, attacks, strict=True)
     ]
     figure.update_yaxes(
         range=[len(heads) - 0.5, -0.5],
@@ -254,7 +259,7 @@ def _label_rows(
         ticks="",
         tickvals=np.arange(len(heads)),
         ticktext=heads,
-        tickfont={"color": INKS[theme].text},
+        tickfont={"color": INKS[theme].text, "size": 12 if any("<br>" in n for n in names) else 14},
     )
 
 
@@ -322,22 +327,19 @@ def _list_spans(counts: Sequence[int], gap: int) -> list[tuple[float, float]]:
 
 
 def _describe_exposed(tables: Mapping[ReleaseInfo, pd.DataFrame], by: Scale) -> str:
-    """ "At least 12 of 400 exposed on Original, 3 on Random deletion"; "Likely 12 …" where no node
-    has an interval."""
+    """ "At least 12 of 400 exposed on Original, at least 3 on Random deletion"; "Likely 12" where
+    nobody surely is."""
     names = list_names(tables)
     if by == "risk":
         means = {release: table.headline.mean() for release, table in tables.items()}
         parts = [f"{format_number(mean)} on {names[r.id]}" for r, mean in means.items()]
         return f"Mean risk: {', '.join(parts)}"
-    found = {release: count_exposed(t.headline, t.sure) for release, t in tables.items()}
-    is_sure = any(one.few < one.at_stake for one in found.values())
-    start, parts = "Likely ", []
-    if is_sure:
-        start = "" if all(one.is_settled for one in found.values()) else "At least "
-    for release, one in found.items():
-        of = "" if parts else f" of {one.at_stake:,} exposed"
-        parts.append(f"{one.sure if is_sure else one.likely:,}{of} on {names[release.id]}")
-    return f"{start}{', '.join(parts)}"
+    counts: list[str] = []
+    for release, table in tables.items():
+        one = count_exposed(table.headline, table.sure)
+        of = "" if counts else f" of {one.at_stake:,} exposed"
+        counts.append(f"{one.least}{of} on {names[release.id]}")
+    return begin_sentence(", ".join(counts))
 
 
 def _describe_columns(

@@ -31,6 +31,8 @@ INKS: dict[str, Ink] = {
     "light": Ink("#262730", "#6b7280", "#e6e8ec", "#eef0f3", "#ffffff"),
     "dark": Ink("#fafafa", "#a3a8b4", "#31353f", "#2a2e38", "#0e1117"),
 }
+GROUND = INKS["light"]
+"""Below and on whatever risk colours, in either theme: pale, since darkest is most exposed."""
 
 
 TITLE_LETTERS = 96

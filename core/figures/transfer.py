@@ -59,7 +59,7 @@ def transfer_matrix(
     colors = [[risk_color(share) for share in row] for row in shares]
     text = [
         [
-            "" if v != v else f'<span style="color:{ink_on(color)}">{v:.2f}{mark}</span>'
+            "" if v != v else f'<span style="color:{ink_on(color)}">{format_number(v)}{mark}</span>'
             for v, mark, color in zip(*row, strict=True)
         ]
         for row in zip(values, marks, colors, strict=True)

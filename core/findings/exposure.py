@@ -55,13 +55,23 @@ class Exposed:
 
     @property
     def least(self) -> str:
-        """ "at least 590"; "15" if settled."""
-        return f"{self.sure:,}" if self.is_settled else f"at least {self.sure:,}"
+        """ "at least 590"; "15" if settled; "likely 4" if nobody surely is."""
+        if self.is_settled:
+            return f"{self.sure:,}"
+        return f"at least {self.sure:,}" if self.sure else f"likely {self.likely:,}"
+
+    @property
+    def doubt(self) -> str:
+        """What a card says beside that: "likely 1,860"; "none surely"; "" if settled."""
+        if self.is_settled:
+            return ""
+        return f"likely {self.likely:,}" if self.sure else "none surely"
 
     @property
     def counts(self) -> str:
-        """ "at least 590, likely 1,860"; "15" if settled."""
-        return self.least if self.is_settled else f"{self.least}, likely {self.likely:,}"
+        """ "at least 590, likely 1,860"; "15" if settled; "likely 4" if nobody surely is."""
+        is_whole = self.is_settled or not self.sure
+        return self.least if is_whole else f"{self.least}, likely {self.likely:,}"
 
     @property
     def share(self) -> str:
@@ -195,6 +205,7 @@ def summarize_risk(
     """Number of nodes exposed on the original and on a release, per secret."""
     noun, checks = view.spec.nodes, list_checks(view, release or ORIGINAL, policy)
     cards, exact, shown = [], [], []
+    is_active = view.summary.state.is_active
     for secret, found in group_exposures(view.nodes).items():
         before = found.get(ORIGINAL)
         one = before if release is None else found.get(release)
@@ -203,12 +214,12 @@ def summarize_risk(
         shown.append(one)
         title = f"Exposed: {SHORT.get(secret.threat, secret.attack)}"
         check = find_check(checks, secret.threat, "advantage_share")
-        compared = f"{format_percent(one.shares[0])} of those at stake"
-        if not one.exposed.is_settled:
-            compared = f"likely {one.exposed.likely:,}"
+        doubt = one.exposed.doubt
+        compared = doubt or f"{format_percent(one.shares[0])} of those at stake"
         if before is not None and one is not before:
-            likely = "" if one.exposed.is_settled else f"{compared}; "
-            compared = f"{likely}original {before.exposed.counts}"
+            compared = f"{doubt and f'{doubt}; '}original {before.exposed.least}"
+        if is_active:
+            compared += " so far"
         state = None if check is None or secret.target else check.state
         detail = f"{RULE} by {one.by}{'' if one.exposed.is_settled else f'; {AT_LEAST}'}"
         value = f"{one.exposed.least} of {one.exposed.at_stake:,}"
@@ -216,6 +227,8 @@ def summarize_risk(
         tried = f"by {one.tried}: {one.names}"
         exact.append(f"{title}: {one.exposed.format()} on {one.made.title}, {tried}.")
         exact += filter(None, [describe_few(one, noun)])
+        if before is not None and one is not before:
+            exact.append(f"{title}: {before.exposed.format()} on {before.made.title}.")
     sentence = "No node's risk is known yet."
     if shown:
         worst = find_worst_exposure(shown)
@@ -223,7 +236,8 @@ def summarize_risk(
         names = list_phrases([worst.made, *(summary.info for summary in view.releases)])
         aim = f"exposed to {THREAT_WORDS[worst.secret.threat].attack}"
         counts = describe_counts(worst.exposed, noun, aim)
-        sentence = f"On {names[worst.made.id]}, {counts}, by {worst.tried}."
+        start = "So far, on" if is_active else "On"
+        sentence = f"{start} {names[worst.made.id]}, {counts}, by {worst.tried}."
         if worst.exposed.few:
             title = f"{begin_sentence(noun.many)} tested in one split"
             value = f"{worst.exposed.few:,} of {worst.exposed.at_stake:,}"

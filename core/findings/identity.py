@@ -19,6 +19,15 @@ KNOWN = {
 }
 """Background knowledge at each depth, in words."""
 
+BRIEF = {
+    "degree": "its links",
+    "degree_triangles": "the links among its neighbours",
+    "neighbor_degrees": "its neighbours' numbers of links",
+    "ego": "which neighbours are linked",
+    "colour_refinement": "the whole network round it",
+}
+"""The same in a row of a table: each depth includes the node's own links."""
+
 MAX_RELEASES = 4
 
 

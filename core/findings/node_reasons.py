@@ -16,7 +16,7 @@ from core.algorithms.pairs import count_shared_neighbors
 from core.audit.asked.attack import Attack
 from core.audit.results.node_risks import NodeRisks
 from core.audit.results.view import AuditView
-from core.findings.identity import KNOWN, find_depth_risks
+from core.findings.identity import BRIEF, find_depth_risks
 from core.findings.numbers import format_number
 from core.findings.people import Secret, list_secrets
 from core.graph import Graph
@@ -212,7 +212,7 @@ def _explain_uniqueness(nodes: NodeRisks, people: pd.DataFrame, release: str) ->
             lines.append(f"Found by {attack.title}")
             continue
         depth, risk = str(found.idxmax()), float(found.max())
-        known = KNOWN[depth].format(links="its links")
+        known = BRIEF[depth]
         lines.append(
             f"Unique by {known}" if risk >= 1 else f"One of {round(1 / risk):,} by {known}"
         )

@@ -19,20 +19,14 @@ from core.registry import list_methods
 Theme = Literal["light", "dark"]
 
 RISK_SCALE = ("#fdf1e4", "#f9cfa9", "#ee9a7a", "#d45d62", "#a82a57", "#6d0f42")
-"""Low to high; lightness falls steadily, so it reads without colour vision and in print."""
+"""Low to high, in either theme and in print: darkest is most exposed. Lightness falls steadily, so
+it reads without colour vision. On a dark page what it colours has the pale ground `GROUND`."""
 
 FAMILY_COLORS: dict[Theme, tuple[str, ...]] = {
     "light": ("#3b4a9e", "#2a8c82", "#8a7a1f", "#8e4b9e", "#7a5230", "#5c6b7a"),
     "dark": ("#8e9bef", "#4fc2b4", "#cdbb52", "#c98fd8", "#c29a74", "#9fb0c0"),
 }
 """Of families of attacks, in the order in which their kind's methods are listed."""
-
-RISK_SCALES: dict[Theme, tuple[str, ...]] = {
-    "light": RISK_SCALE,
-    "dark": ("#3a1433", "#7d1f4d", "#b83e5b", "#e07a68", "#f5b58c", "#fdf1e4"),
-}
-"""Of points on either page: the highest risk has the most contrast, lightness changes steadily.
-Filled cells have the light one in either theme, on a pale ground: darkest is most exposed."""
 
 POINT_START = 0.3
 """Start of the scale for points: its low end would vanish beside large empty areas."""
@@ -83,29 +77,27 @@ SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star", "pentagon"
 FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
 
-def risk_colorscale(theme: Theme = "light", for_points: bool = False) -> list[list[float | str]]:
+def risk_colorscale(for_points: bool = False) -> list[list[float | str]]:
     """Plotly colour scale of risk, lowest to highest.
 
-    theme       of the page, for points on it; cells take none
     for_points  without the low end, for small marks on an empty background
     """
     steps, start = len(RISK_SCALE) - 1, POINT_START if for_points else 0.0
     places = [i / steps for i in range(steps + 1)]
-    return [[place, risk_color(start + (1 - start) * place, theme)] for place in places]
+    return [[place, risk_color(start + (1 - start) * place)] for place in places]
 
 
-def amount_colorscale(theme: Theme = "light") -> list[list[float | str]]:
+def amount_colorscale() -> list[list[float | str]]:
     """Plotly colour scale of an amount other than risk."""
-    colors = AMOUNT_SCALE[1:] if theme == "light" else AMOUNT_SCALE[-2::-1]
+    colors = AMOUNT_SCALE[1:]
     return [[i / (len(colors) - 1), color] for i, color in enumerate(colors)]
 
 
-def risk_color(value: float, theme: Theme = "light") -> str:
+def risk_color(value: float) -> str:
     """Hex colour of a risk in [0, 1], interpolated as the colour bar does."""
-    scale = RISK_SCALES[theme]
-    position = min(max(float(value), 0.0), 1.0) * (len(scale) - 1)
-    index = min(int(position), len(scale) - 2)
-    return _mix(scale[index], scale[index + 1], position - index)
+    position = min(max(float(value), 0.0), 1.0) * (len(RISK_SCALE) - 1)
+    index = min(int(position), len(RISK_SCALE) - 2)
+    return _mix(RISK_SCALE[index], RISK_SCALE[index + 1], position - index)
 
 
 def ink_on(color: str) -> str:

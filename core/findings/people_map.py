@@ -229,7 +229,7 @@ def summarize_map(
     rule = f"{RULE} under {'the worst attack on any secret' if secret is None else aim}"
     rule += "" if found.is_settled else f"; {AT_LEAST}"
     share = format_percent(found.sure / found.at_stake)
-    compared = share if found.is_settled else f"likely {found.likely:,},"
+    compared = f"{found.doubt}," if found.doubt else share
     by = "at least one attack" if secret is None else aim
     title = f"{begin_sentence(noun.many)} exposed to {by}"
     value = f"{found.least} of {found.at_stake:,}"

@@ -30,6 +30,8 @@ from pages.ui.text import escape
 
 MAX_ROWS, MAX_MATCHES = 1_000, 8
 TABLE_HEIGHT = 390
+WIDTHS = {"Node": 85, "Low": 85, "Advantage": 80, "On": 95, "Why": 280}
+"""Pixels of the columns: 676 with the boxes and one other release, what a page of 1024 has."""
 KEY = "people"
 
 
@@ -106,29 +108,29 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
         # The file has all columns, the node's panel all figures.
         column_order=["Node", *([] if sure.empty else ["Low"]), "Advantage", *on_others, "Why"],
         column_config={
-            "Node": st.column_config.TextColumn(width=85),
+            "Node": st.column_config.TextColumn(width=WIDTHS["Node"]),
             "Low": st.column_config.ProgressColumn(
                 "At least",
                 format="%.2f",
                 min_value=0.0,
                 max_value=max(0.02, float(sure.max())) if len(sure) else 1.0,
                 color=RISK_SCALE[4],
-                width=100,
+                width=WIDTHS["Low"],
                 help="Lower end of the 95 % interval of the advantage. None after one split.",
             ),
             "Advantage": st.column_config.NumberColumn(
-                format="%.2f", width=90, help=explain_term("Advantage")
+                format="%.2f", width=WIDTHS["Advantage"], help=explain_term("Advantage")
             ),
             **{
                 column: st.column_config.NumberColumn(
                     column.removeprefix("On "),
                     format="%.2f",
-                    width=110,
+                    width=WIDTHS["On"],
                     help=f"Advantage o{column[1:]}.",
                 )
                 for column in on_others
             },
-            "Why": st.column_config.TextColumn(width=310),
+            "Why": st.column_config.TextColumn(width=WIDTHS["Why"]),
         },
     )
     notes = [describe_prior(nodes, secret), describe_order(nodes.low)]

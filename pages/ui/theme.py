@@ -53,7 +53,7 @@ iframe {border: 0;}
   .block-container {padding-left: 2.2rem; padding-right: 2.2rem;}
   .st-key-releases-table :is(td, th) {padding: .3rem .2rem; font-size: .75rem;}
   [class*="st-key-wide"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]
-    {flex-wrap: wrap;}
+    {flex-wrap: wrap; row-gap: 1rem;}
   [class*="st-key-wide"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]
     > [data-testid="stColumn"] {flex: 1 1 100%; min-width: 100%;}
 }

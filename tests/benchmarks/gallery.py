@@ -5,7 +5,9 @@ two widths, and prints what axe-core and the layout check find on each.
         [--widths 1440,1024] [--state NAME] [--out DIR]
 
 Serves the app on HOME, so that an audit that runs there is shown as running. Without an audit, the
-pages are opened with nothing loaded. Exits with 1 where anything is found.
+pages are opened with nothing loaded. Exits with 1 where anything is found. A line a page: the
+share of the first screen that is picture, its charts, those without colour, and slanted labels,
+titles of vertical axes apart.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 
+import numpy as np
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.benchmarks.finite import print_finite
@@ -36,6 +40,25 @@ MAP_MS = 300_000
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 """Nothing tells a page that is still blank from one that is done but this."""
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader"]
+
+
+PICTURES = "[data-testid=stPlotlyChart] .js-plotly-plot, [data-testid=stImage] img, iframe"
+_MEASURE = """pictures => {
+  const shown = [...document.querySelectorAll(pictures)].map(e => [e, e.getBoundingClientRect()])
+    .filter(([e, r]) => r.width > 60 && r.height > 60 && e.checkVisibility());
+  const seen = shown.map(([e, r]) =>
+    Math.max(0, Math.min(r.right, innerWidth) - Math.max(r.left, 0))
+    * Math.max(0, Math.min(r.bottom, innerHeight) - Math.max(r.top, 0)));
+  const charts = shown.filter(([e]) => e.matches('.js-plotly-plot'));
+  const slanted = charts.flatMap(([e]) => [...e.querySelectorAll('svg text')].filter(t =>
+    t.textContent.trim() && !/y\\d*title/.test(t.getAttribute('class') || '')
+    && /rotate\\((?!0[,)])/.test(t.getAttribute('transform') || '')));
+  return {share: seen.reduce((a, b) => a + b, 0) / innerWidth / innerHeight,
+    slanted: slanted.map(t => t.textContent),
+    boxes: charts.map(([e, r]) => [r.left, r.top, r.right, r.bottom])};
+}"""
+MIN_CHROMA, MIN_COLORED = 40, 0.001
+"""Difference of a pixel's channels from which it has a colour, and share of such of a chart."""
 
 
 def main() -> None:
@@ -105,7 +128,9 @@ def photograph(
         open_page(page, address, name, audit)
         title = "-".join(filter(None, (options.state, audit, name or "overview", scheme)))
         page.screenshot(path=options.out / f"{title}-{width}.png")
-        photograph_rest(page, options.out / f"{title}-{width}-whole.png")
+        share = page.evaluate(_MEASURE, PICTURES)["share"]
+        whole = photograph_rest(page, options.out / f"{title}-{width}-whole.png")
+        print(f"{title}-{width}: {share:.0%} picture, {whole}", flush=True)
         for fault in (*find_faults(page), *find_stumbles(page)):
             lines.append(f"{title}-{width}: {fault}")
             print(lines[-1], flush=True)
@@ -113,16 +138,27 @@ def photograph(
     return lines
 
 
-def photograph_rest(page: Page, path: Path) -> None:
-    """The whole page, which scrolls inside its frame: the window is made as high as it is."""
+def photograph_rest(page: Page, path: Path) -> str:
+    """The whole page, which scrolls inside its frame: the window is made as high as it is. Returns
+    how many charts it has, without colour, and with slanted labels."""
     assert page.viewport_size is not None
     width, height = page.viewport_size["width"], page.viewport_size["height"]
     whole = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
-    if whole > height:
-        page.set_viewport_size({"width": width, "height": min(whole, 6000)})
-        page.wait_for_timeout(REST_MS // 2)
-        page.screenshot(path=path)
-        page.set_viewport_size({"width": width, "height": height})
+    page.set_viewport_size({"width": width, "height": max(height, min(whole, 6000))})
+    page.wait_for_timeout(REST_MS // 2)
+    page.screenshot(path=path)
+    found = page.evaluate(_MEASURE, PICTURES)
+    page.set_viewport_size({"width": width, "height": height})
+    with Image.open(path) as picture:
+        grey = sum(is_grey(picture.crop(tuple(map(round, box)))) for box in found["boxes"])
+    slanted = "; ".join(found["slanted"])
+    return f"{len(found['boxes'])} charts, {grey} grey, {len(found['slanted'])} slanted {slanted}"
+
+
+def is_grey(picture: Image.Image) -> bool:
+    """Whether a chart has no colour that could mean something."""
+    pixels = np.asarray(picture.convert("RGB"), int)
+    return bool((np.ptp(pixels, axis=2) >= MIN_CHROMA).mean() < MIN_COLORED)
 
 
 if __name__ == "__main__":

@@ -198,7 +198,7 @@ def frequency(share: float) -> str:
 
 def exposed(counts: tuple[int, int, int]) -> str:
     sure, likely, total = counts
-    settled = rf"\b{likely} of {total}\b" if sure == likely else "(?!)"
+    settled = rf"\b{likely} of {total}\b" if sure in (0, likely) else "(?!)"
     return rf"(?:\b{sure} of {total}\b[^.]{{0,40}}likely {likely}\b|{settled})"
 
 

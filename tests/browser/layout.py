@@ -6,8 +6,10 @@ from playwright.sync_api import Page
 
 MIN_CONTRAST = 3.0
 """Of the outline of what can be ticked against its ground (WCAG 2.2, 1.4.11)."""
+WIDEST_GAP = 40
+"""Pixels between columns that lie below each other on a narrow page."""
 
-_SCRIPT = """minimum => {
+_SCRIPT = """([minimum, widest]) => {
   const found = [], shown = e => { const r = e.getBoundingClientRect();
     return r.width > 0 && r.height > 0 && getComputedStyle(e).opacity !== '0'; };
   const main = document.querySelector('[data-testid=stMain]');
@@ -51,6 +53,12 @@ _SCRIPT = """minimum => {
     e.querySelectorAll('[data-tag]').forEach(tag => { const r = tag.getBoundingClientRect();
       if (r.right > frame.right + 1 || r.bottom > frame.bottom + 1)
         found.push(`hidden choice: ${tag.innerText.slice(0, 40)}`); }); });
+  document.querySelectorAll('[data-testid=stHorizontalBlock]').forEach(e => {
+    const columns = [...e.children].filter(shown);
+    columns.slice(1).forEach((below, i) => { const above = columns[i];
+      const gap = below.getBoundingClientRect().top - above.getBoundingClientRect().bottom;
+      if (gap > widest) found.push(`a gap of ${Math.round(gap)} pixels above: ${
+        below.innerText.slice(0, 40)}`); }); });
   main.querySelectorAll('*').forEach(e => { const style = getComputedStyle(e);
     if (style.textOverflow === 'ellipsis' && style.overflowX !== 'visible' && shown(e)
       && e.scrollWidth > e.clientWidth + 1) found.push(`cut: ${e.textContent.slice(0, 40)}`); });
@@ -65,5 +73,5 @@ _DRAWN = """() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')]
 def find_stumbles(page: Page) -> list[str]:
     """What is cut off, lies on something else or is too faint, a line each, with charts drawn."""
     page.wait_for_function(_DRAWN)
-    found: list[str] = page.evaluate(_SCRIPT, MIN_CONTRAST)
+    found: list[str] = page.evaluate(_SCRIPT, [MIN_CONTRAST, WIDEST_GAP])
     return found

@@ -48,7 +48,7 @@ SHOWN = {"risk": "&threat=attribute"}
 """Page → what of it is shown, where that is not what it opens with."""
 FOLDER = ROOT / "assets/overview"
 SIZE: ViewportSize = {"width": 390, "height": 280}
-MARGIN = {"l": 50, "r": 10, "t": 30, "b": 45}
+MARGIN = {"l": 50, "r": 10, "t": 45, "b": 45}
 NODE_SIZE = 7
 NUM_COLORS = 96
 
@@ -119,10 +119,11 @@ def make_figures(view: AuditView, theme: Theme) -> dict[str, Figure]:
     heatmap = risk_heatmap(tables, theme=theme).figure
     heatmap.update_yaxes(showticklabels=False, title_text="")
     heatmap.update_coloraxes(colorbar_title_text="")
+    heatmap.update_layout(yaxis_domain=(0.58, 1), yaxis2_domain=(0, 0.44))  # room for names
     points = tradeoff(
         view.results, risk, utility, None, "link", limit, theme, tuple(list_refused(verdict))
     )
-    column = graph.attribute(str(view.spec.threats.private))
+    column = graph.column(str(view.spec.threats.private))
     titles = made[0].title, best.title
     compared = before_after(sample, graph.node_ids, titles, theme, column)
     compared.figure.update_traces(marker_size=NODE_SIZE, selector={"mode": "markers"})

@@ -98,7 +98,7 @@ def test_faults_are_found(browser: Browser) -> None:
 
 
 def test_what_an_eye_stumbles_over_is_found(browser: Browser) -> None:
-    """Two labels on each other, a cut one, a faint circle, a faint button, a hidden choice."""
+    """Two labels on each other, a cut one, faint circle and button, a hidden choice, a gap."""
     page = browser.new_page()
     page.set_content(
         "<div data-testid=stApp style='background:rgb(18,23,29);width:600px'>"
@@ -111,7 +111,10 @@ def test_what_an_eye_stumbles_over_is_found(browser: Browser) -> None:
         "<div data-testid=stMultiSelectTagsContainer style='width:50px;height:20px;"
         "white-space:nowrap;overflow:hidden'><span data-tag>one of many</span></div>"
         "<p style='width:50px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis'>"
-        "ends in three points</p></div></div>"
+        "ends in three points</p>"
+        "<div data-testid=stHorizontalBlock style='display:flex;flex-wrap:wrap;gap:64px'>"
+        "<div style='width:100%'>above</div><div style='width:100%'>far below</div></div>"
+        "</div></div>"
     )
     found = " ".join(find_stumbles(page))
     page.close()
@@ -120,4 +123,5 @@ def test_what_an_eye_stumbles_over_is_found(browser: Browser) -> None:
         *("hardly seen", "cannot be read: Run"),
     ):
         assert what in found
+    assert "a gap of 64 pixels above: far below" in found
     assert "hidden choice: one of many" in found

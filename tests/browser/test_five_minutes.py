@@ -178,17 +178,20 @@ def _wait_for_verdict(page: Page) -> None:
 
 def _find_release(page: Page) -> str:
     """The first defended release that the decision does not refuse, as the matrix says."""
-    heads = page.locator(".st-key-chart-limits-matrix .xtick text").all()
-    parts = [head.locator("tspan.line").all_text_contents() for head in heads[1:]]
-    names, decisions = [" ".join(rest) for _, *rest in parts], [first for first, *_ in parts]
-    barred = re.findall(r"^(.+) cannot be published before", page.inner_text("body"), re.M)
-    names = [name.replace("\u00a0", " ") for name in names]
-    found = [
-        name
-        for name, decision in zip(names, decisions, strict=True)
-        if re.match("Publish|Review", decision) and name not in barred
+    labels = page.locator(".st-key-chart-limits-matrix .ytick text").all()
+    lines = [label.locator("tspan.line").all_text_contents() for label in labels]
+    texts = [
+        " ".join(own) or (label.text_content() or "")
+        for own, label in zip(lines, labels, strict=True)
     ]
-    assert found, (names, decisions)
+    barred = re.findall(r"^(.+) cannot be published before", page.inner_text("body"), re.M)
+    found, decision = [], ""
+    for text in (text.replace("\u00a0", " ") for text in texts):
+        head = re.fullmatch("(?:Recommended: |Nearest: )?(Publish|Review|Do not publish)", text)
+        decision = head[1] if head else decision
+        if not head and decision in ("Publish", "Review") and text not in (*barred, "Original"):
+            found.append(text)
+    assert found, texts
     return found[0]
 
 

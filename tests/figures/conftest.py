@@ -22,6 +22,7 @@ from core.audit.results.view import (
     AuditView,
     ReleaseSummary,
 )
+from core.audit.store.states import State
 from core.graph import Graph
 from core.release import Guarantee
 from core.results import Estimate
@@ -153,7 +154,7 @@ def make_view(graph: Graph | None = None) -> AuditView:
     summary = AuditSummary(
         "a1",
         "test",
-        "done",
+        State.DONE,
         "2026-03-01T12:00:00+00:00",
         4.2,
         graph.name,

@@ -13,7 +13,8 @@ from PIL import Image
 from core.figures import link_image as module
 from core.figures.label_places import CHAR_WIDTH, LINE_HEIGHT
 from core.figures.node_map import PLOT_SIZES, Side, community_map, people_map
-from core.figures.theme import INKS
+from core.figures.risk_heatmap import risk_heatmap
+from core.figures.theme import GROUND
 from core.findings.palette import UNKNOWN_GREY
 from core.findings.people_map import (
     compute_communities,
@@ -21,6 +22,7 @@ from core.findings.people_map import (
     find_changes,
     label_communities,
 )
+from core.findings.risk import compute_heatmap
 from tests.figures.conftest import RELEASES, make_view
 from tests.figures.test_theme import luminance
 from tests.oracles.graphs import two_communities
@@ -76,13 +78,31 @@ def test_risk_has_its_scale_and_the_highest_is_on_top():
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("by", ["risk", "links"])
-def test_no_point_is_as_pale_as_the_page_and_the_highest_stands_out_most(theme, by):
-    points = list_markers(people_map([make_side()], POSITIONS, by, theme))[-1]
-    page = luminance(INKS[theme].surface)
+def test_no_point_is_as_pale_as_its_ground_and_the_highest_stands_out_most(theme, by):
+    chart = people_map([make_side()], POSITIONS, by, theme)
+    points, page = list_markers(chart)[-1], luminance(chart.figure.layout.plot_bgcolor)
     levels = [luminance(color) for _, color in points.marker.colorscale]
     contrasts = [(max(c, page) + 0.05) / (min(c, page) + 0.05) for c in levels]
     assert min(contrasts) > 1.5
     assert contrasts[-1] == max(contrasts) > 7
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_risk_runs_the_same_way_on_every_picture(theme):
+    """In the dark theme the palest was most exposed on the map, the darkest on the heatmap."""
+    view = make_view(GRAPH)
+    tables = {view.get_release("original"): compute_heatmap(view.nodes, "original")}
+    heatmap = risk_heatmap(tables, "advantage", theme).figure.layout
+    points = list_markers(people_map([make_side()], POSITIONS, "advantage", theme))[-1]
+    table, places = compute_communities(make_side().people), np.array([[0.0, 0.0], [1.0, 1.0]])
+    (bubbles,) = list_markers(community_map(table, places, np.array([[0, 1]]), theme=theme))
+    scales = [points.marker.colorscale, bubbles.marker.colorscale, heatmap.coloraxis.colorscale]
+    for scale in scales:
+        levels = [luminance(color) for _, color in scale]
+        assert levels == sorted(levels, reverse=True)
+    assert len({scale[-1][1] for scale in scales}) == 1
+    chart = people_map([make_side()], POSITIONS, "advantage", theme).figure
+    assert chart.layout.plot_bgcolor == heatmap.plot_bgcolor == GROUND.empty
 
 
 def read_image(chart, number: int = 0) -> np.ndarray:

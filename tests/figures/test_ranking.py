@@ -11,7 +11,7 @@ from core.audit.results.view import REPEATS, RESULT_COLUMNS
 from core.figures.attack_bars import attack_ranking
 from core.figures.roc import roc_by_attack
 from core.figures.theme import HALF_LETTERS, TITLE_LETTERS
-from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, RISK_SCALES, family_color
+from core.findings.palette import OKABE_ITO, ORIGINAL_GREY, RISK_SCALE, family_color
 from core.findings.ranking import compute_ranking
 from core.findings.strongest import answer_attack, find_strongest
 from core.findings.tables import (
@@ -116,7 +116,7 @@ def test_bars_have_the_colour_of_their_family_in_the_legend(theme):
         ORIGINAL_GREY,
     ]
     assert len(set(colors)) == 3
-    assert not set(colors[:2]) & {*OKABE_ITO, *RISK_SCALES[theme]}
+    assert not set(colors[:2]) & {*OKABE_ITO, *RISK_SCALE}
     curve = pd.DataFrame({"fpr": [1e-3, 1.0], "tpr": [0.1, 1.0]})
     made = next(iter(results.made))
     chart = roc_by_attack({(ORIGINAL, a): curve for a in attacks}, made, results.attack, theme)

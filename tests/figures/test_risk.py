@@ -85,7 +85,8 @@ def read_names(figure, panel: int = 1) -> list[str]:
     return [text.partition(" <span")[0] for text in figure.get_subplot(panel, 1).yaxis.ticktext]
 
 
-def test_names_of_attacks_are_shortened_but_never_alike():
+def test_names_of_attacks_take_two_lines_and_are_never_alike():
+    """They were cut at 26 letters, the form of an attack first."""
     nodes = make_nodes(4, 3).replace(
         {
             "attack1": "best_single:members=label_propagation+attri_infer",
@@ -96,7 +97,14 @@ def test_names_of_attacks_are_shortened_but_never_alike():
     figure = risk_heatmap({ReleaseInfo("original"): table}).figure
     heads = read_names(figure)
     assert len(set(heads)) == 3
-    assert sorted(len(head) <= 26 for head in heads) == [True] * 3
+    lines = [head.split("<br>") for head in heads]
+    assert max(map(len, lines)) == 2
+    assert all(len(line) <= 26 for own in lines for line in own)
+    assert any(" ".join(own) == "Best single attack" or "…" not in "".join(own) for own in lines)
+    rows = len(heads)
+    drawn = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
+    assert drawn / rows >= 34
+    assert figure.layout.yaxis.tickfont.size == 12
     assert any("attri_infer" in text for text in figure.data[1].text)  # whole when hovered
 
 

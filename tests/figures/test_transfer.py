@@ -68,3 +68,14 @@ def test_of_many_releases_the_title_tells_the_range():
     assert transfer_matrix(tabulate_results(rows), "auc", "link").title == (
         "Strongest attack: 0.90 on Original, 0.53 to 0.75 on the 10 others"
     )
+
+
+def test_cells_of_unlike_colour_tell_unlike_figures():
+    """0.012 and 0.010 were both told as 0.01."""
+    rows = [
+        result_row(release, "common_neighbors", "tpr_at_fpr_0.01", value)
+        for release, value in zip(RELEASES[:2], (0.012, 0.0101), strict=True)
+    ]
+    (heat,) = transfer_matrix(tabulate_results(rows), "tpr_at_fpr_0.01", "link").figure.data
+    first, second = (text.partition(">")[2].partition("<")[0] for text in heat.text[0])
+    assert (first, second) == ("0.012", "0.010")

@@ -11,6 +11,7 @@ from core.audit.asked.release_info import parse_release
 from core.figures.limit_panels import SYMBOLS, compare_releases
 from core.findings.comparing import answer_changes, compute_comparison
 from core.findings.facts import STATE_TITLES
+from core.findings.palette import WITHIN_FILL
 from core.findings.policy import find_policy
 from core.findings.verdict import Verdict, judge
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
@@ -89,6 +90,9 @@ def test_the_figure_draws_each_value_once_against_its_limit():
     assert drawn == pytest.approx(np.sort(table.value))
     symbols = {s for t in points for s in t.marker.symbol}
     assert symbols == {SYMBOLS[state] for state in table.state}
+    within = [s for s in chart.figure.layout.shapes if s.type == "rect"]
+    assert sorted(s.x1 for s in within) == sorted(table.drop_duplicates("name").limit)
+    assert {s.fillcolor for s in within} == {WITHIN_FILL}
     lines = [s.x0 for s in chart.figure.layout.shapes if s.type == "line"]
     assert sorted(lines) == sorted(table.drop_duplicates("name").limit)
     assert EARLIER in chart.note

@@ -10,6 +10,7 @@ import pytest
 
 from core.audit.asked.spec import MAX_REPEATS
 from core.audit.results.node_risks import NODE_COLUMNS
+from core.audit.store.states import State
 from core.findings.exposure import (
     answer_risk,
     count_exposed,
@@ -117,6 +118,20 @@ def test_one_split_exposes_nobody_surely():
         "by 1 quick attack."
     )
     assert summary.cards[1].compared_with == "remedy: at least 1 more repeat"
+    card = summary.cards[0]
+    assert (card.value, card.compared_with) == ("likely 4 of 10", "none surely")
+
+
+def test_a_running_audit_says_so_far():
+    """ "At least 0 of 375 exposed" while most parts were open."""
+    nodes = make_tested((4, 0.4, NAN, 1), (6, 0.0, NAN, 1))
+    view = make_audit({}, ("common_neighbors",), nodes=nodes)
+    running = replace(view, summary=replace(view.summary, state=State.RUNNING))
+    summary = summarize_risk(running)
+    assert summary.sentence.startswith("So far, on the original, no person is surely exposed")
+    assert summary.cards[0].compared_with == "none surely so far"
+    assert "at least 0" not in str(summary).lower()
+    assert "so far" not in str(summarize_risk(view)).lower()
 
 
 def test_the_remedy_is_the_wait_for_another_split():

@@ -11,12 +11,14 @@ import pytest
 
 from core.audit.asked.attack import parse_attack
 from core.audit.results.node_risks import NODE_COLUMNS
+from core.findings.identity import BRIEF, KNOWN
 from core.findings.node_reasons import _format_mechanism, explain_node, explain_people
 from core.findings.people import Secret, list_secrets, rank_people
 from core.graph import Graph
 from core.node_column import NodeColumn
 from core.registry import list_methods
 from core.release import ORIGINAL
+from pages.ui.node_table import WIDTHS
 from tests.figures.conftest import make_view
 from tests.oracles.graphs import two_communities
 from tests.oracles.node_risks import build_risks
@@ -187,3 +189,10 @@ def test_a_further_column_is_explained_by_a_naive_count_telling_or_not():
         else:
             assert "sees more than" in line
     assert any("sees more than" in line for line in lines)
+
+
+def test_what_finds_a_node_is_told_in_a_row_of_a_page_of_1024_pixels():
+    """ "Unique by its links and each neighbour's num": the rest was cut."""
+    assert BRIEF.keys() == KNOWN.keys()
+    letters = max(len(f"Unique by {text}") for text in BRIEF.values())
+    assert 6.1 * letters + 16 <= WIDTHS["Why"]

@@ -57,7 +57,7 @@ WORST = {
 }
 USEFUL = {metric_title(metric): metric for metric in UTILITIES}
 REACHES = r"(?:finds|reaches|is right about) "
-COUNTS = r"(?:at least (\d+), likely )?(\d+)"
+COUNTS = r"((?:at least \d+, )?(?:likely )?)(\d+)"
 EXPOSES = (
     rf"(\S.*?) exposes {COUNTS} of (\d+) people on the original"
     rf"(?:, and {COUNTS} with (.+?))?\. Exposed"
@@ -70,11 +70,11 @@ def read_lines(lines: Iterable[str], view: AuditView) -> Answers:
     answers: Answers = {}
     titles = {summary.info.title: summary.id for summary in view.releases}
     for line in lines:
-        for aim, sure, count, total, *after, where in re.findall(EXPOSES, line):
+        for aim, few, count, total, *after, where in re.findall(EXPOSES, line):
             threat = THREATS[aim[0].lower() + aim[1:]]
-            answers["exposed", threat, ORIGINAL] = sure or count, count, total
+            answers["exposed", threat, ORIGINAL] = read_sure(few, count), count, total
             if where:
-                answers["exposed", threat, titles[where]] = after[0] or after[1], after[1], total
+                answers["exposed", threat, titles[where]] = read_sure(*after), after[1], total
         if found := re.match(rf"(.+?) {REACHES}.*baseline attacker", line):
             answers["strongest", ATTACKS[found[1]].threat, ORIGINAL] = found[1]
         if found := re.search(r"(\d+) attacks beside", line):
@@ -82,6 +82,12 @@ def read_lines(lines: Iterable[str], view: AuditView) -> Answers:
         if found := re.match(rf"(.+): (.+?) ({INTERVAL}), original", line):
             answers["useful", titles[found[1]]] = USEFUL[found[2]], found[3]
     return answers
+
+
+def read_sure(words: str, count: str) -> str:
+    """How many surely are, from what stands before a count: "at least 3, likely ", "likely "."""
+    known = re.findall(r"\d+", words)
+    return known[0] if known else "0" if words else count
 
 
 def ask_page(view: AuditView) -> Answers:
@@ -92,6 +98,7 @@ def ask_page(view: AuditView) -> Answers:
                 sure, total = re.findall(r"\d+", card.value)
                 likely = re.match(r"likely (\d+)", card.compared_with)
                 count = likely[1] if likely else sure
+                sure = "0" if card.value.startswith("likely ") else sure
                 answers["exposed", THREATS[aim], made.id] = sure, count, total
         for line in reversed(summarize_attacks(view, made.id).exact):  # baselines come second
             if found := re.match(rf".+?: .* by (.+) on {re.escape(made.title)}; ", line):

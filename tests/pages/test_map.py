@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -198,3 +199,14 @@ def test_defend_counts_links_in_the_communities_of_the_map(
     for number in range(codes.max() + 1):
         links = int((ends == number).all(axis=1).sum())
         assert f"community {number + 1} {links}" in rows
+
+
+def test_a_running_audit_is_told_of(
+    open_app: OpenApp, audited, audit_id: str, placed: str, monkeypatch
+) -> None:
+    """The map alone said nothing of the parts that are open."""
+    view = audited[0].get_view(audit_id)
+    running = replace(view, summary=replace(view.summary, state=State.RUNNING))
+    for of, is_told in ((view, False), (running, True)):
+        monkeypatch.setattr(cache, "load_view", lambda _audit, of=of: of)
+        assert ("Results are preliminary" in texts(open_app("map", audit=audit_id))) is is_told

@@ -168,6 +168,9 @@ def test_people_come_first_in_order_with_a_reason_each(
     columns = json.loads(shown.columns)
     assert columns["Low"]["type_config"]["type"] == "progress"
     assert columns["Advantage"]["type_config"]["type"] == "number"
+    others = [name for name in shown.column_order if name.startswith("On ")]
+    drawn = [column for column in shown.column_order if column not in others[1:]]
+    assert sum(columns[column]["width"] for column in drawn) <= 676 - 36  # a page of 1024 pixels
     assert (table["Why"].str.len() > 10).all()
     assert "50 %, since as many links as unlinked pairs" in texts(app).replace("\\", "")
 

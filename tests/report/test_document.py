@@ -393,6 +393,32 @@ def test_no_row_of_a_table_is_alone_on_a_page(view, tmp_path, monkeypatch, size)
 
 
 @needs_poppler
+def test_no_page_begins_with_a_row_that_has_no_name(view, tmp_path, monkeypatch):
+    """The second row of a release stood on the next page, below nothing that named it."""
+    content, _ = build_content(view, ReportOptions(sections=("guarantees",)))
+    found: list[blocks.Block] = []
+    for table in range(8):
+        rows = [
+            (
+                f"t{table}g{row // 3}x" if row % 3 == 0 else "",
+                f"t{table}g{row // 3}y" + " words" * 30,
+            )
+            for row in range(36)
+        ]
+        found += [blocks.paragraph(f"Line {line}.") for line in range(table)]
+        found.append(blocks.table(["Release", "Text"], rows, "A table."))
+    section = {"title": "Tables", "key": "tables", "annex": False, "blocks": found}
+    monkeypatch.setattr(document, "_build", lambda _data: {**content, "sections": [section]})
+    path = write_report(view, tmp_path / "r.pdf")
+    made = subprocess.run(["pdftotext", str(path), "-"], capture_output=True, check=True)
+    pages = made.stdout.decode().split("\f")
+    assert len(pages) > 8
+    for page in pages:
+        named = re.findall(r"(t\d+g\d+)x", page)
+        assert Counter(re.findall(r"(t\d+g\d+)y", page)) == dict.fromkeys(named, 3)
+
+
+@needs_poppler
 def test_a_long_list_begins_below_its_heading(view, tmp_path):
     """The glossary, longer than the rest of a page, left its heading on a page of its own."""
     path = write_report(view, tmp_path / "r.pdf", ReportOptions(sections=("threats", "glossary")))

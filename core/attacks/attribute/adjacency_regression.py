@@ -101,12 +101,22 @@ def project_rows(graph: Graph, known: np.ndarray, width: int, context: Context) 
     rows = sparse.csr_array(looped @ own)
     lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
     scale = divide_or_zero(1.0, lengths)
-    nodes = np.flatnonzero(known)
-    if len(nodes) > MAX_SAMPLED:
-        nodes = np.sort(context.rng("directions").choice(nodes, MAX_SAMPLED, replace=False))
-    chosen = sparse.csr_array(sparse.diags_array(scale[nodes]) @ rows[nodes])
-    values, vectors = np.linalg.eigh((chosen @ chosen.T).toarray())
-    kept = np.flatnonzero(values > 1e-9 * max(float(values.max(initial=0.0)), 1e-12))[-width:]
-    directions = chosen.T @ (vectors[:, kept] / np.sqrt(values[kept]))
+    nodes = draw_known(known, context)
+    directions = find_directions(sparse.diags_array(scale[nodes]) @ rows[nodes], width)
     # Two products with few entries instead of one with the many of `rows`.
     return np.asarray(scale[:, None] * (looped @ (own @ directions)))
+
+
+def draw_known(known: np.ndarray, context: Context) -> np.ndarray:
+    """The known nodes, or `MAX_SAMPLED` of them at random if there are more."""
+    nodes = np.flatnonzero(known)
+    if len(nodes) <= MAX_SAMPLED:
+        return nodes
+    return np.sort(context.rng("directions").choice(nodes, MAX_SAMPLED, replace=False))
+
+
+def find_directions(rows: sparse.sparray, width: int) -> np.ndarray:
+    """(d, r ≤ width) orthonormal main directions of rows (k, d), without those of no length."""
+    values, vectors = np.linalg.eigh((rows @ rows.T).toarray())
+    kept = np.flatnonzero(values > 1e-9 * max(float(values.max(initial=0.0)), 1e-12))[-width:]
+    return np.asarray(rows.T @ (vectors[:, kept] / np.sqrt(values[kept])))

@@ -19,6 +19,14 @@ def test_denoised_blocks_are_ahead_of_a_fresh_spectral_attacker():
     assert unflipped["fresh"][0] > 0.8
 
 
+def test_averaged_regression_is_not_behind_where_nothing_was_flipped():
+    rows = compare_attributes(
+        draw_graph("blocks", 6, 1, 0.5), "original", ["averaged_regression"], 1
+    )
+    assert rows["fresh"][0] > 0.8
+    assert (rows["averaged_regression"][:3] > rows["fresh"][:3] - 0.02).all()
+
+
 def test_the_fresh_matcher_finds_a_copy():
     rng = np.random.default_rng(0)
     links = np.triu(rng.random((40, 40)) < 0.3, 1).astype(float)
