@@ -23,6 +23,8 @@ from core.findings.people_map import (
 )
 from core.findings.tables import list_made
 from core.graph import Graph
+from core.partitioned.graph import PartitionedGraph
+from core.partitioned.links import ONE_PROCESS
 from core.release import ORIGINAL
 from core.words import begin_sentence, count_noun
 from pages.ui import cache, job, page, service, session
@@ -75,6 +77,9 @@ def main() -> None:
 
 def _is_placed(graph_hash: str, graph: Graph) -> bool:
     """Whether the layout is finished; otherwise start it or show its progress."""
+    if isinstance(graph, PartitionedGraph):
+        st.info(f"No map: a layout {ONE_PROCESS}.", icon=":material/map:")
+        return False
     layouts = service.open_service().layouts
     run = layouts.find(graph_hash)
     if run is not None and run.state is State.DONE:

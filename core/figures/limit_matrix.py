@@ -26,6 +26,8 @@ from core.findings.verdict_words import DECISION_TITLES, find_subject
 MARKS: dict[LimitState, str] = {"met": "✓", "not_proven": "!", "exceeded": "✗", "not_tested": "–"}
 FARTHEST = 10.0
 """Multiple of the limit, or its inverse, at which a colour is full."""
+LEAST = 0.001
+"""Smallest multiple that is written."""
 COLUMNS = 10
 """Limits beside each other, so that their figures are legible at 1024 pixels."""
 GROUPS = {
@@ -287,9 +289,11 @@ def _make_scale(theme: Theme) -> list[list[float | str]]:
 
 
 def _write(check: Check) -> str:
-    """ "✗ 1.4", "–"."""
+    """ "✗ 1.4", "✓ &lt;0.001", "–"."""
     mark = MARKS[check.state]
     if check.evidence.value is None:
         return mark
+    if 0 < check.severity < LEAST:
+        return f"{mark} &lt;{LEAST}"
     multiple, _ = format_limited(check.severity, 1.0)
     return f"{mark} {multiple}"

@@ -21,6 +21,8 @@ from core.findings.page_summary import Card, PageSummary, describe_figure
 from core.findings.tables import list_releases, select_results
 from core.measures.groups import MIN_GROUP
 from core.node_column import MISSING
+from core.partitioned.graph import PartitionedGraph
+from core.partitioned.links import ONE_PROCESS
 from core.release import ORIGINAL
 from core.results import RELEASE
 
@@ -139,6 +141,8 @@ def explain_missing_ratios(view: AuditView) -> str:
     if view.summary.state.is_active:
         who = view.spec.nodes.many
         return f"Still running: how alike {who} are in {column} appears here once it is measured."
+    if isinstance(view.load_graph(), PartitionedGraph):
+        return f"Homophily of {column} was not measured: that {ONE_PROCESS}."
     return f"Homophily of {column} was not measured: resume the audit, or look at what failed."
 
 

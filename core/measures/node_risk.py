@@ -219,12 +219,14 @@ def find_worst_attacker(found: Sequence[tuple[np.ndarray, np.ndarray]]) -> int:
     nodes, gains = found[first]
     best, most = first, 0.0
     for number, (other_nodes, other_gains) in enumerate(found):
-        _, here, there = np.intersect1d(nodes, other_nodes, True, return_indices=True)
-        by_first, by_other = gains[here] > ADVANTAGE_LIMIT, other_gains[there] > ADVANTAGE_LIMIT
+        by_first, by_other = gains > ADVANTAGE_LIMIT, other_gains > ADVANTAGE_LIMIT
+        if not np.array_equal(nodes, other_nodes):
+            _, here, there = np.intersect1d(nodes, other_nodes, True, return_indices=True)
+            by_first, by_other = by_first[here], by_other[there]
         lead = int(by_other.sum()) - int(by_first.sum())
         error = np.sqrt((by_first ^ by_other).sum())
-        if lead > MIN_LEAD * error and lead / len(here) > most:
-            best, most = number, lead / len(here)
+        if lead > MIN_LEAD * error and lead / len(by_first) > most:
+            best, most = number, lead / len(by_first)
     return best
 
 

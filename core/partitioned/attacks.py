@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
+import numba
 import numpy as np
-from scipy import sparse
 
 from core.algorithms.kernels import sum_common_neighbors
 from core.partitioned.links import Inline, PartitionedLinks, run_on_partitions
 from core.progress import Progress
+
+SETTLED = 1e-5
+"""Root mean square, over the nodes, of what the rounds left out change beside a geometric series,
+as far as the last round tells. Single nodes far from all that is known may change more."""
 
 
 def spread_labels(
@@ -25,28 +30,48 @@ def spread_labels(
     executor: Executor | None = None,
 ) -> list[np.ndarray]:
     """(n, C) rows of class shares for each set of known classes, as
-    `class_propagation.propagate_labels`, whose arguments these are.
+    `class_propagation.propagate_labels`, whose arguments these are, within some SETTLED.
 
-    The values of two rounds are memory-mapped files, of which a job writes its nodes' rows.
+    The values of two rounds are memory-mapped files, of which a job writes its nodes' rows; they
+    are float32, and the last class is left out. Once every column changes by a constant factor from
+    round to round, the rounds that are left are added up as a geometric series (Kamvar et al.,
+    Extrapolation methods for accelerating PageRank computations, WWW 2003, by one eigenvalue).
     """
     progress = progress or Progress()
     executor = executor or Inline(progress)
     width, known = len(prior), np.stack(codes, axis=1)
-    values = np.tile(np.asarray(prior, np.float64), (links.num_nodes, len(codes)))
-    _fix_known(values, known, width)
+    free = max(width - 1, 1)
+    shares = np.asarray(prior, np.float64)[:free]
+    values = np.tile(shares.astype(np.float32), (links.num_nodes, len(codes)))
+    for number, each in enumerate(codes):
+        rows = np.flatnonzero(each >= 0)
+        values[rows, number * free : (number + 1) * free] = np.eye(width)[each[rows], :free]
+    factors = left = np.zeros(values.shape[1])
     with TemporaryDirectory(dir=links.folder) as name:
-        scratch = Path(name)
+        scratch, turn = Path(name), 0
         np.save(scratch / "codes.npy", known)
         values.tofile(scratch / "0")
         values.tofile(scratch / "1")
-        del values
-        for turn in range(rounds):
-            settings = (scratch, turn, prior, neighbor_share, len(codes))
-            list(run_on_partitions(executor, _propagate_once, links, *settings))
-            progress.update(turn + 1, rounds, "label propagation")
-        shape = (links.num_nodes, len(codes) * width)
-        last = np.memmap(scratch / str(rounds % 2), np.float64, "r", shape=shape)
-        return [np.array(last[:, k : k + width]) for k in range(0, shape[1], width)]
+        list(run_on_partitions(executor, _unpack, links, scratch))
+        while turn < rounds:
+            settings = (scratch, turn, shares, neighbor_share, factors)
+            found = np.stack(list(run_on_partitions(executor, _propagate_once, links, *settings)))
+            turn += 1
+            progress.update(turn, rounds, "label propagation")
+            left = (factors ** np.arange(1, rounds - turn + 1)[:, None]).sum(axis=0)
+            products, squares, uneven = found.sum(axis=0)
+            if (np.sqrt(uneven / links.num_nodes) * (1 + left)).max() <= SETTLED:
+                break
+            factors = (products / np.maximum(squares, 1e-30)).clip(0, 1)
+        last, before = (_open_values(scratch, k, values.shape) for k in (turn, turn - 1))
+        values = np.clip(last + (last - before) * left, 0, 1)
+    spread = []
+    for k in range(0, values.shape[1], free):
+        part = np.empty((len(values), width))
+        part[:, :-1] = values[:, k : k + width - 1]
+        part[:, -1] = (1 - part[:, :-1].sum(axis=1)).clip(min=0)
+        spread.append(part)
+    return spread
 
 
 def sum_neighbors(executor: Executor, links: PartitionedLinks, pairs: np.ndarray) -> np.ndarray:
@@ -66,38 +91,80 @@ def sum_neighbors(executor: Executor, links: PartitionedLinks, pairs: np.ndarray
     return sums
 
 
+def _unpack(links: PartitionedLinks, number: int, scratch: Path) -> None:
+    """Check and decompress a partition once for all rounds."""
+    partition = links.load_partition(number)
+    np.save(scratch / f"{number}-indptr.npy", partition.indptr)
+    np.save(scratch / f"{number}-indices.npy", partition.indices)
+
+
+def _open_values(
+    scratch: Path, turn: int, shape: tuple[int, ...], mode: Literal["r", "r+"] = "r"
+) -> np.ndarray:
+    """The values after so many rounds, or after two fewer until that round is done."""
+    return np.asarray(np.memmap(scratch / str(turn % 2), np.float32, mode, shape=shape))
+
+
 def _propagate_once(
     links: PartitionedLinks,
     number: int,
     scratch: Path,
     turn: int,
-    prior: np.ndarray,
+    shares: np.ndarray,
     neighbor_share: float,
-    sets: int,
+    factors: np.ndarray,
+) -> np.ndarray:
+    """One round of F ← a D⁻¹A F + (1−a) prior for a partition's rows, known rows as they are;
+    what `_average_rows` finds."""
+    names = ("codes.npy", f"{number}-indptr.npy", f"{number}-indices.npy")
+    codes, indptr, indices = (np.asarray(np.load(scratch / n, mmap_mode="r")) for n in names)
+    shape = (links.num_nodes, len(factors))
+    before = _open_values(scratch, turn, shape)
+    after = _open_values(scratch, turn + 1, shape, "r+")
+    rows = slice(links.bounds[number], links.bounds[number + 1])
+    found = np.zeros((3, len(factors)))
+    settings = (shares, neighbor_share, factors)
+    _average_rows(indptr, indices, before, before[rows], after[rows], codes[rows], *settings, found)
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
+def _average_rows(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    values: np.ndarray,
+    before: np.ndarray,
+    after: np.ndarray,
+    codes: np.ndarray,
+    shares: np.ndarray,
+    neighbor_share: float,
+    factors: np.ndarray,
+    found: np.ndarray,
 ) -> None:
-    """One round of F ← a D⁻¹A F + (1−a) prior for a partition's rows, known rows fixed."""
-    shape = (links.num_nodes, sets * len(prior))
-    before = np.memmap(scratch / str(turn % 2), np.float64, "r", shape=shape)
-    partition = links.load_partition(number)
-    degrees = np.diff(partition.indptr)
-    shares = np.repeat(1.0 / np.maximum(degrees, 1), degrees)
-    rows = (shares, partition.indices, partition.indptr)
-    values = sparse.csr_array(rows, shape=(len(degrees), links.num_nodes)) @ np.asarray(before)
-    values *= neighbor_share
-    base = np.tile(np.asarray(prior, np.float64), sets)
-    values += np.where(degrees[:, None] > 0, (1.0 - neighbor_share) * base, base)
-    codes = np.load(scratch / "codes.npy", mmap_mode="r")
-    _fix_known(values, codes[partition.first : partition.first + len(degrees)], len(prior))
-    with (scratch / str(1 - turn % 2)).open("r+b") as file:
-        file.seek(partition.first * values.shape[1] * values.itemsize)
-        values.tofile(file)
+    """Set the rows `after` to a · mean over neighbours + (1−a) prior.
 
-
-def _fix_known(values: np.ndarray, codes: np.ndarray, width: int) -> None:
-    """Set the rows of known classes (k, sets), −1 unknown, in values (k, sets · width)."""
-    for number, each in enumerate(codes.T):
-        rows = np.flatnonzero(each >= 0)
-        values[rows, number * width : (number + 1) * width] = np.eye(width)[each[rows]]
+    after   (k, c) of two rounds ago, where rows of known classes have their value
+    values  (n, c) of the last round, of which `before` are the rows
+    codes   (k, sets) known class or −1
+    found   (3, c) per column Σ change · last change, Σ (last change)² and
+            Σ (change − factor · last change)²
+    """
+    for row in range(len(after)):
+        start, stop = indptr[row], indptr[row + 1]
+        weight = neighbor_share / (stop - start) if stop > start else 0.0
+        rest = 1.0 - neighbor_share if stop > start else 1.0
+        for column in range(values.shape[1]):
+            if codes[row, column // len(shares)] >= 0:
+                continue
+            total = 0.0
+            for k in range(start, stop):
+                total += values[np.uint32(indices[k]), column]
+            last = np.float64(before[row, column]) - np.float64(after[row, column])
+            after[row, column] = weight * total + rest * shares[column % len(shares)]
+            change = np.float64(after[row, column]) - np.float64(before[row, column])
+            found[0, column] += change * last
+            found[1, column] += last * last
+            found[2, column] += (change - factors[column] * last) ** 2
 
 
 def _sum_within(links: PartitionedLinks, number: int, path: Path) -> tuple[np.ndarray, np.ndarray]:

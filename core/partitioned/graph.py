@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from core.graph import Graph
 from core.node_column import NodeColumn
 from core.node_table import NodeTable
 from core.partitioned.links import ONE_PROCESS, Inline, PartitionedLinks
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 RECORD = ("num_nodes", "bounds", "owned", "digests")
 """Arrays of a record, beside the name and the columns of the nodes."""
@@ -45,6 +48,12 @@ class NumberedIds(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         return map(str, range(self._count))
+
+    def __arrow_array__(self, type: pa.DataType | None = None) -> pa.Array:
+        """As Arrow asks for it, without a Python object for each text."""
+        import pyarrow as pa
+
+        return pa.array(np.arange(self._count)).cast(type or pa.string())
 
 
 class NumberIndex(Mapping[str, int]):

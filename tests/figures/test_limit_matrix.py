@@ -236,3 +236,16 @@ def test_one_limit_has_its_column(verdict):
         repeat(verdict, 1), {r.release: "R" for r in verdict.releases}
     ).figure.data
     assert sum(map(any, np.transpose(heat.text))) == 1
+
+
+def test_a_tiny_share_of_a_limit_is_no_power_of_ten(verdict):
+    """One of three million people was 3.4e−06 times the limit."""
+    release = next(r for r in verdict.releases for c in r.checks if c.state == "exceeded")
+    check = next(c for c in release.checks if c.state == "exceeded")
+    few = replace(check.evidence, value=3e-7)
+    tiny = release.model_copy(update={"checks": (check.model_copy(update={"evidence": few}),)})
+    figure = limit_matrix(
+        verdict.model_copy(update={"releases": (tiny,)}), {release.release: "R"}
+    ).figure
+    texts = [str(text) for heat in figure.data for row in heat.text for text in row]
+    assert any(text.endswith("&lt;0.001") for text in texts)

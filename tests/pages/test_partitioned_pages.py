@@ -11,7 +11,7 @@ from core.audit.asked.spec import AuditSpec
 from core.data.catalogue import load_dataset
 from core.node_column import NodeColumn
 from core.partitioned.graph import PartitionedGraph
-from core.partitioned.links import Inline, write_links
+from core.partitioned.links import ONE_PROCESS, Inline, write_links
 from tests.inline import run_inline
 from tests.pages.conftest import PAGES
 
@@ -42,3 +42,12 @@ def test_every_tab_opens(open_app, audit, page):
     app = open_app(page, audit=audit)
     assert not app.exception, app.exception
     assert not [error.value for error in app.error if "one process" in error.value]
+
+
+def test_map_and_homophily_say_why_they_are_empty(open_app, audit):
+    """They offered to draw a map, and to resume a finished audit."""
+    for page, word in (("map", "a layout"), ("homophily", "Homophily of label was not measured")):
+        app = open_app(page, audit=audit)
+        (told,) = [info.value for info in app.info if ONE_PROCESS in info.value]
+        assert word in told
+        assert not [button for button in app.button if button.key == "map-start"]

