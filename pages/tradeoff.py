@@ -20,7 +20,7 @@ from core.findings.tradeoff import (
     compute_tradeoff,
     summarize_tradeoff,
 )
-from core.findings.verdict_words import list_refused
+from core.findings.verdict_words import list_uncleared
 from core.results import RELEASE
 from core.words import begin_sentence
 from pages.ui import cache, page
@@ -46,7 +46,7 @@ def main() -> None:
     show_default_policy(view)
     threat, risk, attack, utility = _choose_axes(view, utilities, first)
     limit = policy.find_limit(threat, risk)
-    refused = list_refused(verdict)
+    refused = list_uncleared(verdict)
     not_published = tuple(refused)
     answer = cache.remember(
         view, lambda: _answer_curves(view, threat, risk, attack, utility, limit)

@@ -137,7 +137,7 @@ def find_best_release(
 
     The upper end of the risk's interval counts if there is one. None if no release qualifies; ties
     in usefulness go to the lower risk. Never the original, a data-independent baseline, or a
-    release `refused` because of another threat.
+    release `refused` for another reason.
     """
     may_leave = [made.is_defended and made.id not in refused for made in table.made]
     rows = table[compute_admissible(table, max_risk) & np.array(may_leave, bool)]
@@ -234,10 +234,10 @@ def answer_tradeoff(
     utility: str,
     refused: Mapping[str, str] | None = None,
 ) -> str:
-    """The most useful defended release within `limit` that no other threat rules out.
+    """The most useful defended release within `limit` that nothing else stands against.
 
     table    `compute_tradeoff` of one threat
-    refused  release → reason why the policy refuses it
+    refused  release → reason why it is not cleared for publishing
     """
     if table.empty:
         return "No release has both numbers yet."
@@ -274,9 +274,9 @@ def _format_utility(row: pd.Series) -> str:
 
 
 def _bar(titles: pd.Series, refused: Mapping[str, str]) -> str:
-    """Releases (id → title) that satisfy this threat but are refused because of another one."""
+    """Releases (id → title) that satisfy this limit and are not cleared for another reason."""
     if titles.empty:
         return ""
     parts = [f"{title}, {refused[str(release)]}" for release, title in titles[:3].items()]
     more = [f"{len(titles) - 3} more"] if len(titles) > 3 else []
-    return f"Refused under other limits: {'; '.join(parts + more)}."
+    return f"Not cleared: {'; '.join(parts + more)}."

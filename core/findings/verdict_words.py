@@ -234,12 +234,12 @@ def summarize_reasons(release: ReleaseVerdict) -> str:
     return next(iter(release.open_points), DECISION_MEANINGS[release.decision])
 
 
-def list_refused(verdict: Verdict) -> dict[str, str]:
-    """Refused releases, each with its first reason."""
+def list_uncleared(verdict: Verdict) -> dict[str, str]:
+    """Releases that are not cleared for publishing, each with its first reason."""
     return {
         other.release: explain_release(other)[0]
         for other in verdict.releases
-        if other.decision == "do_not_publish"
+        if other.decision != "publish"
     }
 
 

@@ -8,6 +8,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from core.audit.asked.release_info import parse_release
 from core.audit.results.node_risks import NODE_COLUMNS
 from core.audit.results.view import REPEATS, RESULT_COLUMNS, AuditView
 from core.audit.store.states import State
+from core.findings import verdict_words
 from core.findings.change import answer_defense, summarize_release
 from core.findings.columns import answer_columns
 from core.findings.comparing import answer_changes, compute_comparison
@@ -65,7 +67,7 @@ from core.findings.verdict_words import (
     describe_decision,
     explain_others,
     explain_release,
-    list_refused,
+    list_uncleared,
 )
 from core.release import ORIGINAL
 from core.results import RELEASE
@@ -432,13 +434,21 @@ def test_tradeoff_of_the_harmless_threat_does_not_recommend_what_the_other_refus
         scores[release, "release", "node_classification_auc"] = use
         scores[release, "adamic_adar", "tpr_at_fpr_0.01"] = 0.01 if release == strong else 0.43
     view = make_audit(scores, ATTACKS, (weak, strong))
-    refused = list_refused(judge(view, find_policy("public")))
+    refused = list_uncleared(judge(view, find_policy("public")))
     table = compute_tradeoff(view.results, "auc", "node_classification_auc", threat="attribute")
     text = answer_tradeoff(table, 0.7, "auc", "node_classification_auc", refused)
     assert "Random deletion (strength = 0.9)" in text
     assert "Original, Withheld links found (TPR at 1 % FPR): 0.43" in text
     alone = answer_tradeoff(table, 0.7, "auc", "node_classification_auc")
     assert "Original" not in alone
+
+
+def test_only_a_cleared_release_is_drawn_as_the_best(monkeypatch):
+    """The example's Trade-off had a release under review in bold, beside one that may leave."""
+    monkeypatch.setattr(verdict_words, "explain_release", lambda release: [f"{release.release}!"])
+    decisions = {"a": "publish", "b": "review", "c": "do_not_publish"}
+    releases = [SimpleNamespace(release=r, decision=d) for r, d in decisions.items()]
+    assert list_uncleared(SimpleNamespace(releases=releases)) == {"b": "b!", "c": "c!"}
 
 
 @pytest.mark.parametrize(("uses", "words"), [((0.70, 0.70), "within noise"), ((0.8, 0.6), "most")])
@@ -516,7 +526,7 @@ def test_the_decision_says_what_decides():
         scores[release, "katz", "auc"] = 0.9
     refused = judge(make_audit(scores, ATTACKS), find_policy("public"))
     assert describe_decision(refused).startswith("Do not publish")
-    assert "Katz" in list_refused(refused)[DELETION]
+    assert "Katz" in list_uncleared(refused)[DELETION]
     untried = describe_decision(judge(make_audit({}, ATTACKS), find_policy("public")))
     assert untried == "Review: no attack has finished on the releases that may still be published."
     few = {key: value for key, value in make_noise(NAMES, ATTACKS).items() if "katz" not in key}
@@ -556,7 +566,7 @@ def test_a_reason_has_the_interval_of_the_attack_it_names():
     row = (view.results.method == "seal") & (view.results.metric == "auc")
     view.results.loc[row, ["value", "low", "high"]] = [0.5, 0.2, 0.8]
     verdict = judge(view, find_policy("public"))
-    assert "0.70 [0.69, 0.71] by Katz" in list_refused(verdict)[DELETION]
+    assert "0.70 [0.69, 0.71] by Katz" in list_uncleared(verdict)[DELETION]
     original = " ".join(explain_release(verdict.find(ORIGINAL)))
     assert "the interval of another attack extends above it" in original
 
