@@ -111,7 +111,8 @@ def rank_people(nodes: NodeRisks, secret: Secret, release: str = ORIGINAL) -> pd
             "attack": np.array(found.attacks, object)[found.which[order]],
             "seeds": found.seeds[order],
             "support": support[order],
-        }
+        },
+        copy=False,
     )
 
 

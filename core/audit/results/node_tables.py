@@ -121,12 +121,13 @@ def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph
             pd.DataFrame(
                 {
                     "node": ids,
-                    "release": release,
+                    "release": pd.array([release], dtype="str").take(np.zeros(n, np.intp)),
                     "degree": arrays["degree"],
                     "class": named,
                     "class_share": shares,
                     **ratios,
-                }
+                },
+                copy=False,
             )
         )
     if not tables:
