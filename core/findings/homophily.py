@@ -103,10 +103,12 @@ def compute_ghratio_histogram(
     """mechanism, release, ratio (bin centre), share (of the nodes with a ratio), nodes."""
     edges = np.linspace(0, 1, NUM_BINS + 1)
     parts = []
+    shown = [name for name in list_releases(profile) if releases is None or name in releases]
+    rows = {name: profile[profile.release == name] for name in shown}
     for name in MECHANISMS:
-        for release in list_releases(profile):
-            values = profile.loc[profile.release == release, name].dropna().to_numpy(float)
-            if len(values) == 0 or (releases is not None and release not in releases):
+        for release in shown:
+            values = rows[release][name].dropna().to_numpy(float)
+            if len(values) == 0:
                 continue
             counts, _ = np.histogram(values, edges)
             parts.append(

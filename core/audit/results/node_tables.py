@@ -110,8 +110,8 @@ def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph
         assert MISSING == -1
     ids = pd.array(list(graph.node_ids), dtype="str")
     named = pd.array(classes, dtype="str").take(codes)
-    tables = []
-    for release in list_releases(spec):
+    tables, releases = [], list_releases(spec)
+    for place, release in enumerate(releases):
         done = list_done(groups, release, format_part("homophily"))
         if not done:
             continue
@@ -121,7 +121,7 @@ def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph
             pd.DataFrame(
                 {
                     "node": ids,
-                    "release": pd.array([release], dtype="str").take(np.zeros(n, np.intp)),
+                    "release": pd.Categorical.from_codes(np.full(n, place), releases),
                     "degree": arrays["degree"],
                     "class": named,
                     "class_share": shares,
