@@ -158,6 +158,14 @@ def reader_server() -> Iterator[ReaderServer]:
 
 
 @pytest.fixture(autouse=True)
+def _forget_findings() -> None:
+    """What a test found under its patches is not given to the next one."""
+    from core.findings import once
+
+    once._found.clear()
+
+
+@pytest.fixture(autouse=True)
 def _lend_readers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are read by processes that need not import first; in `tests/data`, and where a test
     sets their limits, as users read."""
