@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import gc
+import weakref
 
 import pandas as pd
 
 from core.findings import once
 from core.findings.once import find_once
+from core.findings.policy import find_policy
+from core.findings.strongest import choose_measure
+from core.findings.verdict import judge
+from core.release import ORIGINAL
+from tests.oracles.audits import make_audit, make_noise
 
 
 def test_a_finding_is_made_once_for_each_table_and_argument() -> None:
@@ -33,3 +39,16 @@ def test_findings_go_with_their_source() -> None:
     del table
     gc.collect()
     assert number not in once._found
+
+
+def test_a_judged_audit_is_not_kept_by_its_findings() -> None:
+    """What is found of a view must not hold the view, which would then never go."""
+    release = "random_deletion:strength=0.1"
+    attacks = ("adamic_adar", "degree_product")
+    view = make_audit(make_noise((ORIGINAL, release), attacks), attacks, (release,))
+    judge(view, find_policy("public"))
+    choose_measure(view.results, "link")
+    held = weakref.ref(view), weakref.ref(view.results)
+    del view
+    gc.collect()
+    assert [one() for one in held] == [None, None]
