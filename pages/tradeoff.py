@@ -49,7 +49,7 @@ def main() -> None:
     refused = list_uncleared(verdict)
     not_published = tuple(refused)
     answer = cache.remember(
-        view, lambda: _answer_curves(view, threat, risk, attack, utility, limit)
+        view, lambda: _answer_curves(view, threat, risk, attack, utility, limit, not_published)
     )
     if answer:
         st.markdown(f"**{escape(answer, 400)}**")
@@ -88,12 +88,14 @@ def _answer_curves(
     attack: str | None,
     utility: str,
     limit: float | None,
+    uncleared: tuple[str, ...],
 ) -> str:
     """Which strength of a defense meets the limit, and what it costs; "" without a limit."""
     if limit is None:
         return ""
     table = compute_tradeoff(view.results, risk, utility, attack, threat)
-    return "" if table.empty else answer_curves(list_curves(table), limit, risk, utility)
+    curves = [] if table.empty else list_curves(table)
+    return answer_curves(curves, limit, risk, utility, uncleared)
 
 
 def _show_summary(

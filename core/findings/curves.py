@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,9 +139,14 @@ def _title_curve(defense: Defense) -> str:
     return f"{title}, without the data" if is_free else title
 
 
-def answer_curves(curves: Sequence[Curve], limit: float, risk: str, utility: str) -> str:
+def answer_curves(
+    curves: Sequence[Curve], limit: float, risk: str, utility: str, uncleared: Collection[str] = ()
+) -> str:
     """Which strength meets the limit of a measure of risk, interval included, at the least cost; ""
-    without curves."""
+    without curves.
+
+    uncleared  ids of releases that may not be published, by this limit or another
+    """
     real = [curve for curve in curves if not curve.is_data_independent]
     if not real:
         return ""
@@ -154,4 +159,7 @@ def answer_curves(curves: Sequence[Curve], limit: float, risk: str, utility: str
     best, _ = max(proven, key=lambda pair: sign * pair[1].utility)
     how = best.describe_passing(limit, utility)
     # Releases of one strength stand apart and may cost less.
-    return f"On the curves, {what} is met at the least cost by {how}."
+    text = f"On the curves, {what} is met at the least cost by {how}."
+    if best.table.release.isin(list(uncleared)).all():
+        text += " Other limits stand against it: no strength tried is cleared for publishing."
+    return text

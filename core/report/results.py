@@ -22,6 +22,7 @@ from core.findings.release_table import compute_release_table
 from core.findings.strongest import answer_attack, choose_measure, describe_false_alarms
 from core.findings.tables import describe_sample, list_metrics, main_metric, select_results
 from core.findings.tradeoff import choose_axes, compute_tradeoff, compute_transfer, find_clear_front
+from core.findings.verdict_words import list_uncleared
 from core.release import ORIGINAL
 from core.report import blocks, charts
 from core.report.blocks import Block
@@ -234,7 +235,9 @@ def _build_tradeoff_chart(data: ReportData, threat: Threat) -> list[Block]:
     curves, front, answer = list_curves(table), "", ""
     if curves:
         front = "; lines join the strengths of one defense"
-        answer = "" if limit is None else answer_curves(curves, limit, metric, utility)
+        if data.verdict is not None and limit is not None:
+            refused = list_uncleared(data.verdict)
+            answer = answer_curves(curves, limit, metric, utility, refused)
     elif find_clear_front(table).risk.notna().any():
         front = "; the line joins releases that no other one dominates, where beyond noise"
     line = "" if limit is None else f" Dashed: the policy's limit, {format_number(limit)}."

@@ -70,6 +70,17 @@ def test_every_strength_and_none():
     assert answer_curves([], 0.4, "auc", USE) == ""
 
 
+def test_a_defense_that_another_limit_refuses_is_not_offered_alone():
+    """The example's page named random deletion in bold, which another limit refuses throughout."""
+    table, _ = make_table([0.6, 0.55, 0.5, 0.5, 0.5])
+    (curve,) = list_curves(table)
+    against = " Other limits stand against it: no strength tried is cleared for publishing."
+    plain = answer_curves([curve], 0.605, "auc", USE)
+    releases = curve.table.release.tolist()
+    assert answer_curves([curve], 0.605, "auc", USE, releases[1:]) == plain
+    assert answer_curves([curve], 0.605, "auc", USE, releases) == plain + against
+
+
 def test_an_interval_that_never_meets_it_is_told():
     table, _ = make_table([0.9, 0.8, 0.7, 0.65, 0.62], half=0.05)
     (curve,) = list_curves(table)
