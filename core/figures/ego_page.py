@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.figures.theme import INKS
+from core.figures.theme import GROUND
 from core.findings.ego_network import (
     MAX_NODES,
     SHAPES,
@@ -16,14 +16,7 @@ from core.findings.ego_network import (
     describe_fingerprint,
     find_among,
 )
-from core.findings.palette import (
-    ORIGINAL_GREY,
-    REMOVED_RED,
-    UNKNOWN_GREY,
-    Theme,
-    class_marks,
-    risk_color,
-)
+from core.findings.palette import ORIGINAL_GREY, REMOVED_RED, UNKNOWN_GREY, class_marks, risk_color
 from core.graph import Graph
 from core.node_column import MISSING, NodeColumn
 from core.words import cut_text
@@ -56,7 +49,6 @@ def render_ego_html(
     node: int,
     attribute: NodeColumn | None = None,
     risks: Mapping[int, float] | None = None,
-    theme: Theme = "light",
     hide: Sequence[tuple[int, int]] = (),
     show_fingerprint: bool = False,
 ) -> str:
@@ -73,12 +65,11 @@ def render_ego_html(
 
     ego = compute_ego(graph, node, MAX_NODES, [end for pair in hide for end in pair])
     hidden = {(min(pair), max(pair)) for pair in hide}
-    ink = INKS[theme]
     network = Network(
         height=f"{HEIGHT}px",
         width="100%",
-        bgcolor=ink.surface,
-        font_color=ink.text,
+        bgcolor=GROUND.surface,
+        font_color=GROUND.text,
         cdn_resources="in_line",
     )
     scale = 90 * np.sqrt(len(ego.nodes))
@@ -91,7 +82,7 @@ def render_ego_html(
             x=float(x),
             y=float(y),
             physics=False,
-            **_style(index, index == node, attribute, risks, theme),
+            **_style(index, index == node, attribute, risks),
         )
     for i, j in sorted(hidden):
         network.add_edge(i, j, width=3, physics=False, color=REMOVED_RED, dashes=[6, 5])
@@ -104,7 +95,7 @@ def render_ego_html(
             j,
             width=1.6 if at_center else 0.8,
             physics=False,
-            color=ORIGINAL_GREY if at_center else ink.grid,
+            color=ORIGINAL_GREY if at_center else GROUND.grid,
         )
     network.set_options(
         json.dumps(
@@ -126,13 +117,8 @@ def _label(graph: Graph, node: int, show_fingerprint: bool) -> str:
 
 
 def _style(
-    node: int,
-    is_center: bool,
-    attribute: NodeColumn | None,
-    risks: Mapping[int, float] | None,
-    theme: Theme,
+    node: int, is_center: bool, attribute: NodeColumn | None, risks: Mapping[int, float] | None
 ) -> dict[str, Any]:
-    ink = INKS[theme].text
     code = MISSING if attribute is None else int(attribute.codes[node])
     border = ORIGINAL_GREY
     if attribute is not None and code != MISSING:
@@ -145,9 +131,9 @@ def _style(
         "borderWidth": 4 if is_center else 2.5,
         "color": {
             "background": fill,
-            "border": ink if is_center else border,
-            "highlight": {"background": fill, "border": ink},
-            "hover": {"background": fill, "border": ink},
+            "border": GROUND.text if is_center else border,
+            "highlight": {"background": fill, "border": GROUND.text},
+            "hover": {"background": fill, "border": GROUND.text},
         },
     }
 

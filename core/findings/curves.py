@@ -161,5 +161,5 @@ def answer_curves(
     # Releases of one strength stand apart and may cost less.
     text = f"On the curves, {what} is met at the least cost by {how}."
     if best.table.release.isin(list(uncleared)).all():
-        text += " Other limits stand against it: no strength tried is cleared for publishing."
+        text += " None of the strengths tried is cleared for publishing."
     return text

@@ -21,7 +21,6 @@ from pages.ui import cache, session
 from pages.ui.advice_panel import load_advice, show_advice
 from pages.ui.node_table import current_secret, rank_nodes, select_nodes
 from pages.ui.text import escape
-from pages.ui.theme import current_theme
 
 MAX_LEGEND = 8
 MAX_HIDING = 3
@@ -138,13 +137,7 @@ def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
     is_sought = secret.threat == "identity"
     st.iframe(
         ego_page.render_ego_html(
-            graph,
-            number,
-            attribute,
-            risks,
-            current_theme(),
-            hide=advised,
-            show_fingerprint=is_sought,
+            graph, number, attribute, risks, hide=advised, show_fingerprint=is_sought
         ),
         height=ego_page.HEIGHT + 10,
         alt=f"Neighbourhood of node {node}",

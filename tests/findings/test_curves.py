@@ -70,11 +70,11 @@ def test_every_strength_and_none():
     assert answer_curves([], 0.4, "auc", USE) == ""
 
 
-def test_a_defense_that_another_limit_refuses_is_not_offered_alone():
+def test_a_defense_that_is_cleared_at_no_strength_is_not_offered_without_a_word():
     """The example's page named random deletion in bold, which another limit refuses throughout."""
     table, _ = make_table([0.6, 0.55, 0.5, 0.5, 0.5])
     (curve,) = list_curves(table)
-    against = " Other limits stand against it: no strength tried is cleared for publishing."
+    against = " None of the strengths tried is cleared for publishing."
     plain = answer_curves([curve], 0.605, "auc", USE)
     releases = curve.table.release.tolist()
     assert answer_curves([curve], 0.605, "auc", USE, releases[1:]) == plain

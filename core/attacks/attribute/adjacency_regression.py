@@ -69,7 +69,9 @@ class AdjacencyRegression(AttributeAttack):
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
         context.progress.update(0, len(PENALTIES) + 1, "describing the nodes")
-        table = project_rows(release.graph, threat.known, self.width, context)
+        table = project_rows(
+            *read_rows(release.graph), draw_known(threat.known, context), self.width
+        )
         walk = normalize_adjacency(release.graph.adjacency, "row", dtype=np.float64)
         table = np.concatenate([table, normalize_rows(walk @ table)], axis=1)
         probabilities, penalty, held_out = fit_logistic(
@@ -94,14 +96,14 @@ def read_rows(graph: Graph) -> tuple[sparse.csr_array, sparse.csr_array]:
     return looped, normalize_rows(sparse.csr_array(looped @ sparse.diags_array(rarity)))
 
 
-def project_rows(graph: Graph, known: np.ndarray, width: int, context: Context) -> np.ndarray:
+def project_rows(
+    looped: sparse.csr_array, own: sparse.csr_array, nodes: np.ndarray, width: int
+) -> np.ndarray:
     """(n, r ≤ width) coordinates of the unit rows of (A + I) X in the main directions of those of
-    the known nodes, of `MAX_SAMPLED` among them if there are more."""
-    looped, own = read_rows(graph)
+    the nodes (k,), with A + I and X of `read_rows`."""
     rows = sparse.csr_array(looped @ own)
     lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
     scale = divide_or_zero(1.0, lengths)
-    nodes = draw_known(known, context)
     directions = find_directions(sparse.diags_array(scale[nodes]) @ rows[nodes], width)
     # Two products with few entries instead of one with the many of `rows`.
     return np.asarray(scale[:, None] * (looped @ (own @ directions)))

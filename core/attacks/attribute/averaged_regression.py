@@ -54,15 +54,15 @@ class AveragedRegression(AttributeAttack):
     def infer(
         self, release: Release, threat: AttributeThreat, context: Context
     ) -> ClassProbabilities:
-        graph, observed = release.graph, threat.observed
-        _, own = read_rows(graph)
+        looped, own = read_rows(release.graph)
+        nodes = draw_known(threat.known, context)
         tables = (
-            own @ find_directions(own[draw_known(threat.known, context)], self.width),
-            project_rows(graph, threat.known, self.width, context),
+            own @ find_directions(own[nodes], self.width),
+            project_rows(looped, own, nodes, self.width),
         )
         # A penalty chosen on the few known values exposes fewer, measured on NBA.
         (first, _, own_out), (second, _, mixed_out) = (
-            fit_logistic(table, observed, threat.num_classes, context, (PENALTY,), HELD_OUT)
+            fit_logistic(table, threat.observed, threat.num_classes, context, (PENALTY,), HELD_OUT)
             for table in tables
         )
         return ClassProbabilities((first + second) / 2, None, (own_out + mixed_out) / 2)

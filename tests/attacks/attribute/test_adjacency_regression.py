@@ -11,6 +11,7 @@ from core.attacks.attribute import adjacency_regression
 from core.attacks.attribute.adjacency_regression import (
     AdjacencyRegression,
     count_entries,
+    draw_known,
     project_rows,
     read_rows,
 )
@@ -55,7 +56,7 @@ def test_the_projection_loses_nothing_of_a_ridge_regression():
     graph = two_communities(60)
     threat = draw_attribute_threat(graph, "private", 0.3, Seed(0))
     rows, nodes = propagate_naively(graph), np.flatnonzero(threat.known)
-    table = project_rows(graph, threat.known, 256, Context(Seed(0)))
+    table = project_rows(*read_rows(graph), nodes, 256)
     assert table.shape[1] <= len(nodes)
     np.testing.assert_allclose(table[nodes] @ table[nodes].T, rows[nodes] @ rows[nodes].T)
     by_rows, by_table = (
@@ -70,12 +71,13 @@ def test_the_projection_loses_nothing_of_a_ridge_regression():
 def test_few_directions_are_the_main_ones_of_a_sample_of_the_known(monkeypatch):
     graph = two_communities(60)
     known, rows = np.arange(60) % 3 == 0, propagate_naively(graph)
-    table = project_rows(graph, known, 5, Context(Seed(0)))
+    table = project_rows(*read_rows(graph), np.flatnonzero(known), 5)
     expected = (np.linalg.svd(rows[known])[1][:5] ** 2).sum()  # the most that five can hold
     assert table.shape == (60, 5)
     assert (table[known] ** 2).sum() == pytest.approx(expected)
     monkeypatch.setattr(adjacency_regression, "MAX_SAMPLED", 8)
-    sampled = project_rows(graph, known, 256, Context(Seed(0)))
+    drawn = draw_known(known, Context(Seed(0)))
+    sampled = project_rows(*read_rows(graph), drawn, 256)
     assert sampled.shape == (60, 8)
     lengths = np.linalg.norm(sampled, axis=1)
     assert (lengths < 1 + 1e-9).all()
