@@ -132,6 +132,8 @@ def list_facts(progress: SearchProgress) -> list[str]:
     """Sentences that follow the headline: what would have to be given up, which secret stands in
     the way, who could get a release, and what is left."""
     search, asked = progress.search, progress.request.useful
+    if not search.is_over:
+        return list(filter(None, [_name_within(progress)]))
     facts = []
     best = find_recommended(progress)
     if best is not None and best.binding is not None:
@@ -146,8 +148,11 @@ def list_facts(progress: SearchProgress) -> list[str]:
             )
         binding = find_binding(progress)
         if binding is not None and binding[1].limit.threat != "release":
-            secret = THREAT_WORDS[binding[1].limit.threat].exposed_on
-            facts.append(f"What costs most is {secret}: without it the limit does not apply.")
+            aim = THREAT_WORDS[binding[1].limit.threat].aim
+            facts.append(
+                f"In the way stand attackers who {aim}. Where that is acceptable, a policy without "
+                "this limit may be chosen."
+            )
         for key, release in find_recipients(progress).items():
             if release is not None and key != progress.request.policy.key:
                 facts.append(
@@ -175,6 +180,26 @@ def list_facts(progress: SearchProgress) -> list[str]:
                 "more time the search goes on with it, and may find a release that keeps more."
             )
     return facts
+
+
+def _name_within(progress: SearchProgress) -> str:
+    """Releases within the limits of a search that is not over, the most useful first; "" without
+    any."""
+    found = [
+        (stage, one)
+        for stage, one in _list_last(progress.search)
+        if one.is_within and one.keeps(progress.request.useful)
+    ]
+    if not found:
+        return ""
+    last = max((stage for stage, _ in found), key=ORDER.index)
+    names = [
+        f"{one.made.title} ({_describe_kept(one.kept)})"
+        for stage, one in sorted(found, key=lambda pair: -pair[1].score)
+        if stage == last
+    ]
+    whose = "the attackers that the policy requires" if last != "screening" else "quick attackers"
+    return f"Within the limits so far, by {whose} and not confirmed: {', '.join(names)}."
 
 
 def _suggest_coarser_columns(progress: SearchProgress) -> str:

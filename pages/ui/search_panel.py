@@ -175,12 +175,13 @@ def _draw(request: SearchRequest, progress: SearchProgress) -> None:
             f"The search is not over, since {escape(reason, 300)}. What is finished is kept.",
             icon=":material/pause_circle:",
         )
+        _show_facts(progress)
         _offer_to_continue(request, "Continue the search")
     else:
         with st.container(border=True):
             icon = icons.get(search.state, ":material/help:")
             st.markdown(f"{icon} **{STATES[search.state]}.** {escape(_describe(progress), 500)}")
-            st.markdown("\n".join(f"- {escape(text, 400)}" for text in list_facts(progress)))
+            _show_facts(progress)
             if best is not None and st.button(
                 "Open the confirming audit", key="search-open", icon=":material/arrow_forward:"
             ):
@@ -188,6 +189,11 @@ def _draw(request: SearchRequest, progress: SearchProgress) -> None:
             if search.list_left_out():
                 _offer_to_continue(request, "Search on, however long it takes")
     _draw_tried(progress)
+
+
+def _show_facts(progress: SearchProgress) -> None:
+    if facts := list_facts(progress):
+        st.markdown("\n".join(f"- {escape(text, 400)}" for text in facts))
 
 
 def _offer_to_continue(request: SearchRequest, label: str) -> None:

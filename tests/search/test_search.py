@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -242,6 +243,33 @@ def test_nothing_is_started_once_the_time_is_over(graph):
     assert describe_headline(progress) == "Not decided, since the time was over."
 
 
+@pytest.mark.parametrize(
+    ("stage", "by"),
+    [("race", "quick attackers"), ("confirmation", "the attackers that the policy requires")],
+)
+def test_what_is_within_the_limits_is_told_before_it_is_confirmed(graph, stage, by):
+    """And nothing of what would have to be given up, since nothing is decided."""
+    request = make_request(graph, {"links": 0.7})
+
+    def make_audits(slow=None):
+        return FakeAudits(graph, lambda strength: 0.75 - 0.3 * strength, slow)
+
+    whole = make_audits()
+    run_search(whole, request)
+    slow = [mark["stage"] for _, mark, _ in whole.audits.values()].index(stage)
+    progress = run_search(make_audits(slow), request, watch=lambda _progress: False)
+    assert not progress.is_over
+    (told,) = list_facts(progress)
+    assert told.startswith(f"Within the limits so far, by {by} and not confirmed: Random")
+    shares = [int(share) for share in re.findall(r"\((\d+) % of the links \(F1\)\)", told)]
+    last = {"race": "screening", "confirmation": "race"}[stage]
+    found = [one for (where, _), one in progress.search.measured.items() if where == last]
+    assert len(shares) == sum(one.is_within and one.keeps(request.useful) for one in found) > 0
+    assert min(shares) >= 70
+    assert shares == sorted(shares, reverse=True)
+    assert not list_facts(run_search(make_audits(), request, within=0.0))
+
+
 def test_a_trial_is_stopped_once_the_time_is_over(graph):
     audits = FakeAudits(graph, slow=0)
     progress = run_search(audits, make_request(graph), within=0.3)
@@ -281,7 +309,7 @@ def test_without_a_release_it_says_what_stands_in_the_way(graph):
     assert found["nearest"]["auc"].endswith("strength=0.9")
     assert "comes nearest. AUC" in describe_headline(progress)
     facts = " ".join(list_facts(progress))
-    assert "withheld links: without it" in facts
+    assert "In the way stand attackers who find withheld links." in facts
     assert "statistics with node-level" in facts
     assert {row["State"] for row in list_rows(progress)} == {
         "Exceeds a limit at every strength", "Exceeds a limit"
