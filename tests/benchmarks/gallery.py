@@ -29,7 +29,7 @@ from tests.benchmarks.finite import print_finite
 from tests.browser.accessibility import find_faults
 from tests.browser.conftest import find_free_port, wait_for_server
 from tests.browser.driver import settle
-from tests.browser.layout import find_stumbles
+from tests.browser.layout import DRAWN, find_stumbles
 from tests.conftest import BROWSER
 from tests.reliability.load import PAGES
 
@@ -107,10 +107,17 @@ def open_page(page: Page, address: str, name: str, audit: str = "") -> None:
     """Wait until everything on a page is drawn."""
     page.goto(f"{address}/{name}" + (f"?audit={audit}" if audit else ""))
     expect(page.get_by_role("heading", level=1).first).to_be_visible()
+    _wait_until_drawn(page)
+    # The page of a finished layout is drawn anew: its progress goes first, the map comes last.
+    expect(page.get_by_role("button", name="Cancel the map")).to_have_count(0, timeout=MAP_MS)
+    _wait_until_drawn(page)
+    page.wait_for_timeout(REST_MS)
+
+
+def _wait_until_drawn(page: Page) -> None:
     expect(page.locator(IDLE)).to_have_count(1)
     settle(page)
-    expect(page.get_by_role("button", name="Cancel the map")).to_have_count(0, timeout=MAP_MS)
-    page.wait_for_timeout(REST_MS)
+    page.wait_for_function(DRAWN)
 
 
 def photograph(
