@@ -123,11 +123,21 @@ def make_figures(view: AuditView, theme: Theme) -> dict[str, Figure]:
     points = tradeoff(
         view.results, risk, utility, None, "link", limit, theme, tuple(list_uncleared(verdict))
     )
+    thin_labels(points.figure)
     column = graph.column(str(view.spec.threats.private))
     titles = made[0].title, best.title
     compared = before_after(sample, graph.node_ids, titles, theme, column)
     compared.figure.update_traces(marker_size=NODE_SIZE, selector={"mode": "markers"})
     return {"risk": heatmap, "defend": compared.figure, "tradeoff": points.figure}
+
+
+def thin_labels(figure: Figure) -> None:
+    """Of the releases name the original and the recommended one alone: a picture of 390 pixels has
+    no room for labels that were placed in one of 600."""
+    kept = [a for a in figure.layout.annotations if not a.showarrow or "<b>" in a.text]
+    kept += [a for a in figure.layout.annotations if a.showarrow and a.text == "Original"]
+    figure.layout.annotations = kept
+    figure.update_traces(mode="lines", selector={"mode": "lines+text"})
 
 
 def photograph(address: str, options: argparse.Namespace) -> None:
