@@ -42,6 +42,9 @@ from core.results import RELEASE
 ROOM = 0.06
 """Margin of an axis beyond the data on either side, as a share."""
 
+LEAST_SPAN = 0.1
+"""Of an axis, as a share of its largest value: one point alone is no reason for four decimals."""
+
 LABEL_ROOM, LABEL_HEIGHT = 0.15, 18
 """Width of a line's label, as a share of a narrow plot, and its height in pixels."""
 
@@ -264,7 +267,8 @@ def _place_label(x: float, drawn: list[float], ends: tuple[float, float]) -> tup
 
 def _widen(values: np.ndarray) -> tuple[float, float]:
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    room = ROOM * max(high - low, 0.02)
+    span = max(high - low, 0.02, LEAST_SPAN * max(abs(low), abs(high)))
+    room = ROOM * span + (span - (high - low)) / 2
     return low - room, high + room
 
 

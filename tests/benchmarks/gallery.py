@@ -138,11 +138,27 @@ def photograph(
         share = page.evaluate(_MEASURE, PICTURES)["share"]
         whole = photograph_rest(page, options.out / f"{title}-{width}-whole.png")
         print(f"{title}-{width}: {share:.0%} picture, {whole}", flush=True)
-        for fault in (*find_faults(page), *find_stumbles(page)):
+        for fault in find_lasting(page):
             lines.append(f"{title}-{width}: {fault}")
             print(lines[-1], flush=True)
     page.close()
     return lines
+
+
+def find_lasting(page: Page) -> list[str]:
+    """What is found twice: a page that follows a run is redrawn in between, half faded."""
+    first = _find_all(page)
+    if not first:
+        return []
+    _wait_until_drawn(page)
+    page.wait_for_timeout(REST_MS // 2)
+    return [text for key, text in _find_all(page).items() if key in first]
+
+
+def _find_all(page: Page) -> dict[str, str]:
+    """Fault without its changing figures → fault."""
+    found = map(str, (*find_faults(page), *find_stumbles(page)))
+    return {text.split(": Fix any")[0]: text for text in found}
 
 
 def photograph_rest(page: Page, path: Path) -> str:

@@ -28,7 +28,7 @@ from core.audit.service import AuditService
 from core.figures.releases import before_after
 from core.figures.risk_heatmap import risk_heatmap
 from core.figures.tradeoff_points import tradeoff
-from core.findings.palette import Theme
+from core.findings.palette import NO_FILL, Theme
 from core.findings.people import Secret, rank_people
 from core.findings.policy import find_policy
 from core.findings.risk import compute_heatmap
@@ -137,6 +137,9 @@ def thin_labels(figure: Figure) -> None:
     kept = [a for a in figure.layout.annotations if not a.showarrow or "<b>" in a.text]
     kept += [a for a in figure.layout.annotations if a.showarrow and a.text == "Original"]
     figure.layout.annotations = kept
+    beside, below = {"ax": 14, "ay": 0, "xanchor": "left"}, {"ax": 0, "ay": 18, "xanchor": "center"}
+    for label in [a for a in figure.layout.annotations if a.showarrow]:
+        label.update(below if label.text == "Original" else beside, arrowcolor=NO_FILL)
     figure.update_traces(mode="lines", selector={"mode": "lines+text"})
 
 
