@@ -293,6 +293,13 @@ def test_rows_are_not_named_by_the_secret_of_the_whole_picture():
     assert titles == [attack.method.title for attack in attacks]
 
 
+@pytest.mark.parametrize("attacks", [1, 2])
+def test_few_attacks_leave_room_for_the_scale(attacks):
+    """One attack of an audit that runs: 0.00, 0.47 and 0.95 were written on each other."""
+    layout = draw(make_nodes(60, attacks), "original").figure.layout
+    assert layout.height - layout.margin.t - layout.margin.b >= 120
+
+
 @pytest.mark.parametrize("attacks", [2, 8, 20])
 @pytest.mark.parametrize("num_nodes", [6, 60, 900])
 def test_no_name_is_turned_and_the_plot_is_as_high_as_its_rows(attacks, num_nodes):

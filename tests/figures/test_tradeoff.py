@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.audit.asked.attack import attach_referents
-from core.figures.tradeoff_points import LABEL_HEIGHT, _place_label, tradeoff
+from core.figures.tradeoff_points import LABEL_HEIGHT, _place_label, _widen, tradeoff
 from core.figures.transfer import transfer_matrix
 from core.findings.tradeoff import (
     compute_admissible,
@@ -122,6 +122,15 @@ def test_the_small_picture_of_the_overview_names_two_points(view):
     assert "Original" in named
     lines = [a.text for a in figure.layout.annotations if not a.showarrow]
     assert sorted(lines) == ["chance 0.5", "limit 0.7"]
+
+
+def test_one_release_alone_does_not_spread_the_axis():
+    """The original of an audit that runs keeps all links: from 0.999 to 1.001."""
+    low, high = _widen(np.array([1.0, 1.0]))
+    assert high - low > 0.1
+    assert (low + high) / 2 == pytest.approx(1.0)
+    low, high = _widen(np.array([0.0, 1.0]))
+    assert (low, high) == pytest.approx((-0.06, 1.06))
 
 
 def test_a_label_beside_the_vertical_axis_turns_inwards():
