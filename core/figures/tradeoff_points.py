@@ -148,9 +148,9 @@ def tradeoff(
 def _describe_limit(table: pd.DataFrame, admissible: np.ndarray, limit: float | None) -> str:
     """Number of defended releases whose whole interval is within the limit: baselines without the
     data are no releases to publish."""
-    if limit is None:
-        return ""
     defended = np.array([made.is_defended for made in table.made], bool)
+    if limit is None or not defended.any():  # so far none was attacked
+        return ""
     original = bool(admissible[(table.release == ORIGINAL).to_numpy()].any())
     count, most = int(admissible[defended].sum()), f"{limit:g}"
     if not count:

@@ -124,6 +124,14 @@ def test_the_small_picture_of_the_overview_names_two_points(view):
     assert sorted(lines) == ["chance 0.5", "limit 0.7"]
 
 
+def test_nothing_is_said_of_defended_releases_before_one_is_attacked(view):
+    """ "No defended release meets the limit", while each was still to be made."""
+    alone = view.results[view.results.release == "original"]
+    assert tradeoff(alone, "auc", UTILITY, threat="link", max_risk=0.7).title == ""
+    told = tradeoff(view.results, "auc", UTILITY, threat="link", max_risk=0.1).title
+    assert told.startswith("No defended release meets")
+
+
 def test_one_release_alone_does_not_spread_the_axis():
     """The original of an audit that runs keeps all links: from 0.999 to 1.001."""
     low, high = _widen(np.array([1.0, 1.0]))
