@@ -103,7 +103,9 @@ def _choose_releases(view: AuditView, secret: Secret) -> list[str]:
     best = chosen_release(view)
     if best not in releases:
         best = cache.remember(view, lambda: find_least_exposing(view.nodes, secret))
-    start = [ORIGINAL, best] if best in releases else releases[:2]
+    start = releases[:2]
+    if best in releases:
+        start = [release for release in releases if release in (ORIGINAL, best)]
     return st.multiselect(
         "Releases (nodes are ranked on the first)",
         releases,

@@ -141,9 +141,12 @@ class SearchRequest:
             "measures": ("structure", "utility") if is_model else ("structure",),
             "root_seed": seed,
         }
+        if trial.stage == "race":
+            fields["original_repeats"] = 0  # screening showed what it tells
         if trial.stage == "confirmation":
             fields |= {
                 "num_repeats": max(MAX_REPEATS, policy.repeats),
+                "original_repeats": policy.repeats,
                 "stop_early": True,
                 "confirmation_error": share_error(confirmation),
                 "must_keep": self.useful,

@@ -49,6 +49,15 @@ def test_each_repeat_has_each_release_attack_and_measure_once(make_spec, graph):
         seen.add(cell.key)
 
 
+@pytest.mark.parametrize("asked", [0, 2])
+def test_the_original_is_attacked_in_as_many_repeats_as_asked(make_spec, graph, asked):
+    whole = keys(make_spec(num_repeats=3), graph)
+    fewer = keys(make_spec(num_repeats=3, original_repeats=asked), graph)
+    gone = {c for c in whole if c[:2] == ("attack", "original") and c[3] >= asked}
+    assert gone
+    assert fewer == {cell: key for cell, key in whole.items() if cell not in gone}
+
+
 def test_same_method_written_twice_or_with_defaults_is_one(make_spec, graph):
     spec = make_spec(
         defenses=[

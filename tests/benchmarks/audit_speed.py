@@ -5,15 +5,16 @@
         [--warm] [--stop]
 
 Both run the same attacks, those of a preset that both commits have, each in a home of its own, one
-after the other: quick and standard ones on the original graph, thorough ones with adaptive
-attackers on the original and two releases. `--tree` names a checkout of the older commit; without
-it one is made by `git worktree` in a temporary folder. `--cut` ends "before" and `--limit` either
-of them after so many seconds: then the row says how many parts were done, and the ratio is a
-lower bound. The first page is there when every instant attack has met the original once. `--stop`
-lets "after" end once the policy's decision is clear, as a thorough audit does in the app.
-The estimate is that of the total at the first tenth of the parts, over the true total. `--warm`
-starts the workers of "after" beforehand, as pages do while questions are answered; their start is
-then in no column. Memory is what all processes hold, pages that several share counted once.
+after the other: quick and standard ones on the original graph, adaptive ones (standard's attacks)
+and thorough ones by adaptive attackers too, on the original and two releases. `--tree` names a
+checkout of the older commit; without it one is made by `git worktree` in a temporary folder.
+`--cut` ends "before" and `--limit` either of them after so many seconds: then the row says how many
+parts were done, and the ratio is a lower bound. The first page is there when every instant attack
+has met the original once. `--stop` lets "after" end once the policy's decision is clear, as a
+thorough audit does in the app. The estimate is that of the total at the first tenth of the parts,
+over the true total. `--warm` starts the workers of "after" beforehand, as pages do while questions
+are answered; their start is then in no column. Memory is what all processes hold, pages that
+several share counted once.
 """
 
 from __future__ import annotations
@@ -29,14 +30,15 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-BEFORE = "fa1a632"
+BEFORE = "01dc619e"
 
 COSTS = {
     "quick": ["instant"],
     "standard": ["instant", "seconds"],
+    "adaptive": ["instant", "seconds"],
     "thorough": ["instant", "seconds", "minutes"],
 }
-REPEATS = {"quick": 3, "standard": 5, "thorough": 10}
+REPEATS = {"quick": 3, "standard": 5, "adaptive": 5, "thorough": 10}
 DEFENSES = [{"key": "edge_rand", "config": {"epsilon": 6.0}}, {"key": "ppgsl"}]
 AUDITS: dict[str, dict[str, Any]] = {
     f"{graph}-{preset}": {
@@ -44,7 +46,7 @@ AUDITS: dict[str, dict[str, Any]] = {
         "private": private,
         "costs": COSTS[preset],
         "repeats": REPEATS[preset],
-        "defenses": DEFENSES if preset == "thorough" else [],
+        "defenses": DEFENSES if preset in ("adaptive", "thorough") else [],
     }
     for graph, private in (("cora", "label"), ("nba", "country"), ("lastfm_asia", "label"))
     for preset in COSTS
@@ -68,7 +70,10 @@ def run_audit(task: dict[str, Any], home: str) -> None:
     """In a tree of its own: one audit; prints a JSON object."""
     import psutil
 
-    from core.audit.asked.spec import AuditSpec
+    try:
+        from core.audit.asked.spec import AuditSpec
+    except ImportError:  # in older trees
+        from core.audit.spec import AuditSpec
     from core.audit.service import AuditService
     from core.data.catalogue import load_dataset
 
@@ -81,7 +86,7 @@ def run_audit(task: dict[str, Any], home: str) -> None:
         "attacks": [{"key": key} for key in task["attacks"]],
         "num_repeats": task["repeats"],
         "defenses": task["defenses"],
-        **({task["adaptive"]: True} if task["defenses"] else {}),
+        **({"adaptive": True} if task["defenses"] else {}),
     }
     me, spent, peak = psutil.Process(), {}, 0
     own = sum(me.cpu_times()[:2])
@@ -251,7 +256,6 @@ def run_all(options: argparse.Namespace, tree: Path) -> None:
         found = {}
         for side, checkout in (("before", tree), ("after", ROOT)):
             if options.only in (None, side):
-                task["adaptive"] = "aware" if side == "before" else "adaptive"
                 task["warm"] = options.warm and side == "after"
                 task["stop"] = options.stop and side == "after" and bool(task["defenses"])
                 task["limit"] = min(options.limit, options.cut if side == "before" else 1e9)

@@ -150,6 +150,8 @@ def test_a_search_confirms_on_splits_of_its_own(graph):
     assert len({spec.root_seed for spec in specs.values()}) == 3
     assert specs["screening"].num_repeats == 1
     assert specs["race"].num_repeats == POLICY.repeats
+    asked = {stage: spec.original_repeats for stage, spec in specs.items()}
+    assert asked == {"screening": None, "race": 0, "confirmation": POLICY.repeats}
     last = specs["confirmation"]
     assert last.stop_early
     assert last.confirmation_error == share_error(1)

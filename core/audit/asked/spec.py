@@ -246,6 +246,13 @@ class AuditSpec(PartedSpec):
         "share of the original's that a release must keep; others do not end it.",
         json_schema_extra=declare(affects=(), option=False, no_control="set by a search"),
     )
+    original_repeats: int | None = Field(
+        None,
+        ge=0,
+        description="For a search, which judges defended releases: repeats in which the original "
+        "is attacked too; otherwise all.",
+        json_schema_extra=declare(affects=(), option=False, no_control="set by a search"),
+    )
     root_seed: int = Field(
         0,
         ge=0,

@@ -67,7 +67,8 @@ def list_cells(audit: PreparedAudit) -> list[Cell]:
     ranked: list[_Ranked] = []
     for repeat in range(spec.num_repeats):
         release = _Target(ORIGINAL, 0, repeat, None, "", audit.graph)
-        ranked += _plan_attacks(spec, scenarios, inputs, release)
+        if spec.original_repeats is None or repeat < spec.original_repeats:
+            ranked += _plan_attacks(spec, scenarios, inputs, release)
         ranked += _plan_measures(spec, inputs, release)
         for number, choice in enumerate(spec.defenses, 1):
             made, release = _plan_release(choice, number, inputs, repeat, audit.graph)
