@@ -18,7 +18,7 @@ def join_words(words: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
-def name_modes(counts: Mapping[str, int]) -> str:
+def format_modes(counts: Mapping[str, int]) -> str:
     """ "“person” (300) and “group” (80)": names are of columns, in whatever number."""
     return join_words([f"“{name}” ({count:,})" for name, count in counts.items()])
 

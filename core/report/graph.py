@@ -27,7 +27,7 @@ from core.report.blocks import Block
 from core.report.data import MIN_CELL, ReportData
 from core.report.disclosure import SMALL, round_count
 from core.report.text import clean_text
-from core.words import format_percent, name_modes
+from core.words import format_percent, format_modes
 
 MAX_CLASSES = 10
 MAX_FEATURES = 20
@@ -71,7 +71,7 @@ def build_graph(data: ReportData) -> list[Block]:
     if graph.modes is not None:
         names = [clean_text(name, 40) for name in graph.modes.classes]
         counts = dict(zip(names, graph.modes.counts.tolist(), strict=True))
-        rows.insert(1, ("Two modes", f"{name_modes(counts)}; every link joins one to the other"))
+        rows.insert(1, ("Two modes", f"{format_modes(counts)}; every link joins one to the other"))
     figures = _build_picture(data)
     counts = compute_degree_counts(graph)
     if (counts.degree > 0).any() and not data.is_external:
