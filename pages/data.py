@@ -12,7 +12,7 @@ from core.figures import graph_bars
 from core.findings.numbers import format_number
 from core.graph import Graph
 from core.nouns import NOUNS
-from core.words import count_noun, format_percent, format_modes
+from core.words import count_noun, format_modes, format_percent
 from pages.ui import cache, page, session
 from pages.ui.chart import show_cached_chart
 from pages.ui.columns_form import show_columns

@@ -27,7 +27,7 @@ from core.report.blocks import Block
 from core.report.data import MIN_CELL, ReportData
 from core.report.disclosure import SMALL, round_count
 from core.report.text import clean_text
-from core.words import format_percent, format_modes
+from core.words import format_modes, format_percent
 
 MAX_CLASSES = 10
 MAX_FEATURES = 20
