@@ -43,6 +43,7 @@ from core.findings.verdict import judge as judge_view
 from core.findings.verdict_words import describe_decision
 from core.graph import Graph
 from core.methods import Method
+from core.nouns import propose_noun
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -245,6 +246,8 @@ def run_audit(
     given = policy.model_dump(mode="json") if isinstance(policy, Policy) else None
     fields["policy"] = choose_policy(policy if isinstance(policy, str) else None, given)
     fields |= {"graph_hash": graph.content_hash, "graph_name": graph.name}
+    if fields.get("noun") is None:
+        fields["noun"] = propose_noun(graph.name, graph.modes is not None)
     spec = AuditSpec.check_spec(fields)
     if not spec.attacks:
         raise InputError("attacks", "must name one", remedy="such as quick, all or adamic_adar")

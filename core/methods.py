@@ -12,6 +12,7 @@ without loading it.
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -197,8 +198,9 @@ class Method(BaseModel, ABC):
 
     @property
     def phrase(self) -> str:
-        """`title` in a sentence: "EdgeRand at ε 6"."""
-        settings = " and ".join(self._list_settings(self.changed)).replace(" = ", " ")
+        """`title` in a sentence: "EdgeRand at ε = 6", "Random deletion at strength 0.5"."""
+        settings = " and ".join(self._list_settings(self.changed))
+        settings = re.sub(r"\b([a-z_]{2,}) = ", r"\1 ", settings)
         return f"{self.info.title} at {settings}" if settings else self.info.title
 
     def _write_title(self, shown: Collection[str]) -> str:

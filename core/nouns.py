@@ -49,6 +49,10 @@ BY_GRAPH: dict[str, NounKey] = {
 """Graphs of the catalogue that do not hold people."""
 
 
-def propose_noun(graph_name: str) -> NounKey:
-    """The noun of a graph by its name in the catalogue, people unless it is known."""
-    return BY_GRAPH.get(graph_name.casefold(), "people")
+def propose_noun(graph_name: str, has_modes: bool = False) -> NounKey:
+    """The noun of a graph by its name in the catalogue, people unless it is known; nodes where half
+    of them, such as groups, are no people.
+
+    has_modes  whether the links join two modes
+    """
+    return BY_GRAPH.get(graph_name.casefold(), "nodes" if has_modes else "people")

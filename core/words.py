@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 MAX_PERCENT_DECIMALS = 6
 
@@ -10,6 +11,16 @@ MAX_PERCENT_DECIMALS = 6
 def count_noun(count: int, noun: str, plural: str = "") -> str:
     """ "1 link", "1,204 links"; `plural` where it is not the noun with an s."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def join_words(words: Sequence[str], last: str = "and") -> str:
+    """ "links, values and nodes"."""
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+def format_modes(counts: Mapping[str, int]) -> str:
+    """ "“person” (300) and “group” (80)": names are of columns, in whatever number."""
+    return join_words([f"“{name}” ({count:,})" for name, count in counts.items()])
 
 
 def begin_sentence(text: str) -> str:

@@ -12,7 +12,7 @@ from core.figures import graph_bars
 from core.findings.numbers import format_number
 from core.graph import Graph
 from core.nouns import NOUNS
-from core.words import count_noun, format_percent
+from core.words import count_noun, format_modes, format_percent
 from pages.ui import cache, page, session
 from pages.ui.chart import show_cached_chart
 from pages.ui.columns_form import show_columns
@@ -120,9 +120,9 @@ def _show_columns_read(profile: GraphProfile, is_new: bool) -> None:
     """The use of each column of the input; open right after loading if one is left out."""
     table = profile.column_table
     if profile.modes:
-        counts = [f"{count:,} {escape(name)}" for name, count in profile.modes.items()]
+        modes = format_modes({escape(name): count for name, count in profile.modes.items()})
         st.caption(
-            f"Every link joins two modes: {' and '.join(counts)}. Only pairs across them are "
+            f"Every link joins two modes: {modes}. Only pairs across them are "
             "candidates: attacks are judged on those, and density is their linked share."
         )
     if table.empty:  # the graph was not loaded in this session, or has no columns

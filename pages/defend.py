@@ -42,7 +42,7 @@ from core.partitioned.links import ONE_PROCESS
 from core.registry import list_methods
 from core.release import ORIGINAL
 from core.seeding import Seed
-from core.words import count_noun
+from core.words import count_noun, join_words
 from pages.ui import cache, page, session, sidebar
 from pages.ui.benchmark_panel import show_benchmark
 from pages.ui.chart import download_table, show_cached_chart, show_chart
@@ -94,17 +94,26 @@ def main() -> None:
             _show_results(view, made)
             show_sweep(view)
         if view.summary.state.is_active:
+            if not made:
+                _list_awaited(view)
             sidebar.show_live_curves(view.summary.id)
     page.show_folded("Results on similar graphs", "benchmark-open", show_benchmark)
     page.show_folded(
         "Add defenses",
         "defenses-open",
         lambda: _show_form(view),
-        expanded=not made,
+        expanded=not made and (view is None or not view.summary.state.is_active),
         icon=":material/tune:",
     )
     if made:
         page.show_next("risk", "See who is exposed")
+
+
+def _list_awaited(view: AuditView) -> None:
+    """What a running audit will show here; a form that cannot be used yet would be no answer."""
+    titles = [escape(s.info.title) for s in view.releases if s.id != ORIGINAL]
+    if titles:
+        st.markdown(f"Not made yet: {join_words(titles)}. Each is shown here once it is made.")
 
 
 def _show_results(view: AuditView, made: list[str]) -> None:

@@ -118,7 +118,11 @@ def _show_open_graph() -> None:
 def _show_recent(audits: list[AuditSummary]) -> None:
     for audit in audits[:MAX_RECENT]:
         with st.container(
-            horizontal=True, vertical_alignment="center", key=f"recent-{audit.id}", gap="medium"
+            horizontal=True,
+            wrap=False,
+            vertical_alignment="center",
+            key=f"recent-{audit.id}",
+            gap="medium",
         ):
             if st.button("Open", key=f"open-{audit.id}"):
                 page.open_audit(audit.id, "decision")

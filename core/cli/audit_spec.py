@@ -21,6 +21,7 @@ from core.cli.arguments import (
 )
 from core.cli.terminal import say
 from core.errors import InputError
+from core.nouns import propose_noun
 
 if TYPE_CHECKING:
     from core.audit.access.authorised import AuthorisedService
@@ -135,6 +136,9 @@ def build_spec(
             )
         fields |= {"graph_hash": service.save_graph(loaded.graph), "graph_name": loaded.graph.name}
         fields["input_columns"] = loaded.report.columns
+        if fields.get("noun") is None:
+            has_modes = loaded.graph.modes is not None
+            fields["noun"] = propose_noun(loaded.graph.name, has_modes)
     elif "graph_hash" not in fields:
         raise InputError("graph", "must be given", remedy="use --graph NAME or --graph FILE")
     fields["policy"] = choose_policy(options.policy, fields.get("policy"))

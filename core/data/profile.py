@@ -28,7 +28,7 @@ class GraphProfile:
     column_table        table, column, use, kind, why of each column of the input
     modes               names of two modes that every link joins → nodes, or empty
     median_strength     median over nodes of the sum of their weights, or None
-    time_spans          name of a column of times of links → its first and last one, as written
+    time_spans          name of a column of times of links → its first and last one
     reciprocity         share of the links with a known direction that go both ways, or None
     """
 
@@ -93,7 +93,7 @@ def _find_spans(graph: Graph) -> Iterator[tuple[str, tuple[str, str]]]:
             known = np.flatnonzero(column.known)
             times = column.values[known]
             first, last = column.take(known[[times.argmin(), times.argmax()]]).format_values()
-            yield name, (str(first), str(last))
+            yield name, (str(first).replace("T", " "), str(last).replace("T", " "))
 
 
 def _compute_reciprocity(graph: Graph) -> float | None:

@@ -13,7 +13,10 @@ from core.audit.asked.scenarios import Threat
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import (
     HALF_LETTERS,
+    HALF_PX,
     INKS,
+    LETTER_PX,
+    NARROW_PX,
     add_rule,
     error_bars,
     make_legend_room,
@@ -71,9 +74,12 @@ def attack_ranking(
     height = max(140 + ROW_PX * len(order), MIN_PX)
     style_figure(figure, theme, height, title, letters, bargap=0.35, barmode="overlay")
     axis = axis_title(metric)
+    left = LETTER_PX * min(max(map(len, table.title)), MAX_NAME) + 10
     if letters == HALF_LETTERS:
-        make_legend_room(figure)
+        make_legend_room(figure, HALF_PX, left, least=2)
         axis = axis.replace("   ", "<br>")
+    else:
+        make_legend_room(figure, NARROW_PX, left)
     figure.update_xaxes(
         title_text=axis,
         nticks=5,

@@ -29,6 +29,8 @@ MIN_COLUMN_PIXELS = 2.0
 
 PANEL_PX, MIN_ROW_PX, MAX_ROW_PX = 190, 22, 44
 """Wished height of a panel, and bounds of a row's height."""
+SCALE_PX = 120
+"""Least height of all panels, which the scale with its title and three marks needs."""
 HEAD_PX, FOOT_PX, GROUP_PX = 34, 52, 20
 """Above a panel for its title, below the last for the ranks, and for the names of groups."""
 
@@ -91,6 +93,7 @@ def risk_heatmap(
     heads = [wrap_text(t, MAX_NAME, 2) for t in shorten_names([r.title for r in rows], LINES)]
     least = TWO_LINES_PX if any("<br>" in head for head in heads) else MIN_ROW_PX
     pixels = float(np.clip(PANEL_PX / len(rows), least, MAX_ROW_PX)) * len(rows)
+    pixels = max(pixels, SCALE_PX / len(panels))
     height = round(len(panels) * (pixels + HEAD_PX) + FOOT_PX)
     figure = make_subplots(
         len(panels), 1, shared_xaxes=True, vertical_spacing=HEAD_PX / (height - HEAD_PX - FOOT_PX)

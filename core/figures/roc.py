@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import ReleaseInfo, list_short_titles
 from core.figures.chart import Chart, make_empty_chart
-from core.figures.theme import HALF_LETTERS, INKS, add_line, make_legend_room, style_figure
+from core.figures.theme import HALF_LETTERS, HALF_PX, INKS, add_line, make_legend_room, style_figure
 from core.findings.palette import Theme, family_color, release_color
 from core.words import format_percent
 
@@ -19,7 +19,8 @@ Curves = Mapping[tuple[ReleaseInfo, Attack], pd.DataFrame]
 
 FLOOR = 1e-4
 LOW_FPR = 0.01
-HEIGHT = 460
+HEIGHT, LEFT_PX = 460, 75
+"""Height of the figure, and room of its vertical axis, in pixels."""
 
 
 def roc_by_attack(
@@ -99,7 +100,7 @@ def _finish(
         "range": [-4.02, 0.05],
     }
     style_figure(figure, theme, HEIGHT, _describe_best(curves, level), HALF_LETTERS)
-    make_legend_room(figure)
+    make_legend_room(figure, HALF_PX, LEFT_PX, least=2)
     figure.update_xaxes(ticklabelstandoff=6, title_text="False positive rate", **ticks)
     figure.update_yaxes(title_text="True positive rate   ↓ safer", **ticks)
     parts = [

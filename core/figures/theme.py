@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections import Counter
 from collections.abc import Iterable
@@ -41,7 +42,12 @@ HALF_LETTERS = 58
 """Of a figure that stands beside another."""
 
 TOP_PIXELS, _TITLE_PIXELS = 36, 21
-LEGEND_PX = 34
+NARROW_PX, HALF_PX = 680, 465
+"""Width of a figure on a page of 1024 pixels, and of one beside another on a page of 1440."""
+_LEGEND_PX = 21
+"""Height of a line of the legend."""
+LETTER_PX, _MARK_PX = 6.6, 42
+"""Conservative width of a letter, and of what stands beside a name in the legend."""
 
 
 def style_figure(
@@ -105,9 +111,19 @@ def style_figure(
     return figure
 
 
-def make_legend_room(figure: go.Figure) -> None:
-    """Room for a second and third line of the legend below the title of a narrow figure."""
-    figure.update_layout(margin={"t": figure.layout.margin.t + LEGEND_PX})
+def make_legend_room(figure: go.Figure, width: float, left: float, least: int = 1) -> None:
+    """Room below the title for as many lines as the legend takes where the figure is narrowest;
+    its columns are as wide as its longest name.
+
+    width  of the figure in pixels; left: of its labels beside the plot
+    least  number of lines
+    """
+    names = [trace.name for trace in figure.data if trace.name and trace.showlegend is not False]
+    column = LETTER_PX * max(map(len, names), default=0) + _MARK_PX
+    lines = math.ceil(len(names) / max(1, int((width - left - figure.layout.margin.r) // column)))
+    room = _LEGEND_PX * (max(lines, least) - 1)
+    layout = figure.layout
+    figure.update_layout(height=layout.height + room, margin={"t": layout.margin.t + room})
 
 
 def error_bars(

@@ -42,6 +42,9 @@ from core.results import RELEASE
 ROOM = 0.06
 """Margin of an axis beyond the data on either side, as a share."""
 
+LEAST_SPAN = 0.1
+"""Of an axis, as a share of its largest value: one point alone is no reason for four decimals."""
+
 LABEL_ROOM, LABEL_HEIGHT = 0.15, 18
 """Width of a line's label, as a share of a narrow plot, and its height in pixels."""
 
@@ -145,9 +148,9 @@ def tradeoff(
 def _describe_limit(table: pd.DataFrame, admissible: np.ndarray, limit: float | None) -> str:
     """Number of defended releases whose whole interval is within the limit: baselines without the
     data are no releases to publish."""
-    if limit is None:
-        return ""
     defended = np.array([made.is_defended for made in table.made], bool)
+    if limit is None or not defended.any():  # so far none was attacked
+        return ""
     original = bool(admissible[(table.release == ORIGINAL).to_numpy()].any())
     count, most = int(admissible[defended].sum()), f"{limit:g}"
     if not count:
@@ -264,7 +267,8 @@ def _place_label(x: float, drawn: list[float], ends: tuple[float, float]) -> tup
 
 def _widen(values: np.ndarray) -> tuple[float, float]:
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    room = ROOM * max(high - low, 0.02)
+    span = max(high - low, 0.02, LEAST_SPAN * max(abs(low), abs(high)))
+    room = ROOM * span + (span - (high - low)) / 2
     return low - room, high + room
 
 

@@ -117,6 +117,8 @@ def transfer_matrix(
     )
     rows, unit = attack_rows(results, metric, threat), THREAT_WORDS[threat].unit
     note = describe_sample(rows, unit, intervals="")
+    if np.isnan(values).any():
+        note += " Empty: not run on that release."
     if (strengths > values).any():
         note += f" {MARK} clearly below one half: coloured by its strength inverted."
     return Chart(figure, table, note)

@@ -49,7 +49,7 @@ from core.findings.strongest import MEASURES, UNTESTED, Measure, choose_measure,
 from core.findings.tables import attack_rows, compute_worst_attacks, list_made, main_metric
 from core.findings.usefulness import find_usefulness
 from core.release import ORIGINAL
-from core.words import begin_sentence
+from core.words import begin_sentence, join_words
 
 
 @dataclass(frozen=True)
@@ -210,8 +210,8 @@ def _describe_changes(name: str, changes: list[Change]) -> str:
     found: dict[str, list[str]] = {}
     for change in changes:
         found.setdefault(change.outcome, []).append(change.measure.what)
-    more, fewer = (" and ".join(found.pop(side, [])) for side in ("higher", "lower"))
-    same = " or ".join(itertools.chain(*found.values()))
+    more, fewer = (join_words(found.pop(side, [])) for side in ("higher", "lower"))
+    same = join_words([*itertools.chain(*found.values())], "or")
     # The AUC does not join with counts: then the worst figure alone is named.
     if len(changes) == 1 or any(change.measure.is_ranking for change in changes):
         order = {"higher": 0, "lower": 2}

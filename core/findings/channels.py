@@ -19,7 +19,7 @@ from core.defenses.external import EXTERNAL
 from core.findings.leaving import describe_rule
 from core.methods import IdentityAttack
 from core.release import ORIGINAL
-from core.words import begin_sentence
+from core.words import begin_sentence, join_words
 
 Treatment = Literal["attacked", "coarsened", "left out", "not attacked"]
 ORDER: tuple[Treatment, ...] = ("not attacked", "coarsened", "attacked", "left out")
@@ -116,7 +116,7 @@ def shorten_names(names: Collection[str]) -> str:
     first = list(names)[:NAMED]
     more = len(names) - len(first)
     parts = [*first, *([f"{more} more"] if more else [])]
-    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+    return join_words(parts)
 
 
 def tabulate_channels(channels: Iterable[Channel]) -> pd.DataFrame:

@@ -81,6 +81,21 @@ def describe_fingerprint(graph: Graph, node: int) -> str:
     return f"{links}, {among} among the neighbours, who have {listed}{more}"
 
 
+def describe_missing(original: Graph, release: Graph, node: int, is_defended: bool) -> str:
+    """Why a release shows fewer links of a node than it has; "" where it shows them all."""
+    ends = [
+        set(graph.adjacency.indices[slice(*graph.adjacency.indptr[node : node + 2])].tolist())
+        for graph in (original, release)
+    ]
+    gone = len(ends[0] - ends[1])
+    if not gone:
+        return ""
+    of = f"{gone:,} of its {count_noun(len(ends[0]), 'link')}"
+    are = f"{of} {'is' if gone == 1 else 'are'} not in it"
+    why = "withheld as secrets or held back to measure usefulness"
+    return f"{are}: {why}{', or removed by the defense' if is_defended else ''}."
+
+
 def find_among(graph: Graph, nodes: np.ndarray) -> np.ndarray:
     """(m,) bool: links with both ends among these nodes."""
     return np.asarray(np.isin(graph.edges, nodes).all(axis=1))

@@ -7,6 +7,8 @@ and 1 of 100 wrongly accused are many more than the links found.
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 from scipy.special import expit, logit
 
@@ -17,7 +19,8 @@ BALANCED = "Link risk and its base rate are those where half of the pairs are li
 
 
 def count_pairs(view: AuditView) -> tuple[int, int] | None:
-    """Withheld links, and all pairs that the visible graph does not link, as in each repeat.
+    """Withheld links, and all pairs that the visible graph does not link, as in each repeat; of two
+    modes pairs across them alone.
 
     None if no links are withheld or no pair is left.
     """
@@ -32,8 +35,9 @@ def count_pairs(view: AuditView) -> tuple[int, int] | None:
     if spec.held_back_links is not None:
         held_back = len({frozenset(pair) for pair in spec.held_back_links} - named)
     withheld = hidden + held_back
-    n = view.summary.num_nodes
-    pairs = n * (n - 1) // 2 - (num_links - withheld)
+    n, modes = view.summary.num_nodes, view.load_graph().modes
+    candidates = n * (n - 1) // 2 if modes is None else math.prod(modes.counts.tolist())
+    pairs = candidates - (num_links - withheld)
     return (hidden, pairs) if 0 < hidden <= pairs else None
 
 
@@ -53,13 +57,14 @@ def describe_accused(view: AuditView, share: float) -> str:
     if counts is None or share <= 0:
         return ""
     hidden, pairs = counts
-    right, wrong = share * hidden, 0.01 * (pairs - hidden)
+    unconnected = pairs - hidden
+    right, wrong = share * hidden, 0.01 * unconnected
     odds = f"{format_count(wrong / right)} wrong for each right"
     if wrong < right:
         odds = f"{format_count(right / max(wrong, 1.0))} right for each wrong"
     return (
-        f"Of {format_count(pairs)} unconnected pairs, 1 of 100 is {format_count(wrong)} accused "
-        f"wrongly for {format_count(right)} withheld links found: {odds}."
+        f"Of {format_count(unconnected)} unconnected pairs, 1 of 100 is {format_count(wrong)} "
+        f"accused wrongly for {format_count(right)} withheld links found: {odds}."
     )
 
 

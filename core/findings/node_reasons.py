@@ -73,7 +73,7 @@ def _explain_gains(
     elif secret.threat == "attribute":
         reasons = _explain_values(view, people, secret.target, release)
     else:
-        reasons = [f"{attack.title} recognises its real links" for attack in people.attack]
+        reasons = [f"{attack.name} tells its real links" for attack in people.attack]
     return reasons
 
 
@@ -141,18 +141,18 @@ def _explain_links(view: AuditView, people: pd.DataFrame, release: str) -> list[
     lines = []
     rows = table.itertuples(index=False)
     for attack, row in zip(people.attack, rows, strict=True):
-        title = attack.title
+        title = attack.name
         # Whether the attack ranks pairs without a common neighbour last.
         is_local = getattr(attack.method, "is_local", False)
         if not row.withheld > 0:
-            lines.append(f"By {title}; links withheld in other splits")
+            lines.append(f"By {title}; withheld in other splits")
         elif row.ends > row.others and is_local:
             lines.append(
-                f"Shares {_format_mean(row.ends)} neighbours with withheld contacts, "
-                f"{_format_mean(row.others)} with others"
+                f"Common neighbours: {_format_mean(row.ends)} at withheld links, "
+                f"else {_format_mean(row.others)}"
             )
         else:
-            lines.append(f"By {title}, not by common neighbours alone")
+            lines.append(f"By {title}")
     return lines
 
 
@@ -165,7 +165,7 @@ def _explain_values(view: AuditView, people: pd.DataFrame, target: str, release:
     """Neighbours or role peers, whichever is further above chance and significant."""
     column = target or view.spec.threats.private
     if column is None:
-        return [f"By {attack.title}" for attack in people.attack]
+        return [f"By {attack.name}" for attack in people.attack]
     graph = view.load_graph().with_private(column)
     attribute = graph.column(column)
     same, known = count_same_neighbors(view.load_release(release, 0), attribute.codes)
@@ -186,12 +186,12 @@ def _explain_values(view: AuditView, people: pd.DataFrame, target: str, release:
 
 def _format_mechanism(attack: Attack, row: Any) -> str:
     """row: same, known (neighbours), share (of all nodes), role (share of role peers)."""
-    title = attack.title
+    title = attack.name
     if not getattr(attack.method, "reads_links", True):
-        return f"{title} reads it from the published columns"
+        return f"{title} reads it from published columns"
     if pd.isna(row.share):
         return f"By {title}"
-    everybody = f"{format_percent(row.share)} of all nodes"
+    everybody = f"{format_percent(row.share)} of all"
     near = row.same / row.known if row.known else np.nan
     is_near = row.known >= MIN_NEIGHBORS and wilson_interval(row.same, row.known)[0] > row.share
     is_role = row.role - row.share > CLEAR_EXCESS
@@ -199,7 +199,7 @@ def _format_mechanism(attack: Attack, row: Any) -> str:
         return f"{row.same:.0f} of {row.known:.0f} neighbours share its value, {everybody}"
     if is_role:
         return f"{format_percent(row.role)} of role peers share its value, {everybody}"
-    return f"{title} sees more than its neighbours' values"
+    return f"{title} sees beyond its neighbours"
 
 
 def _explain_uniqueness(nodes: NodeRisks, people: pd.DataFrame, release: str) -> list[str]:
@@ -209,7 +209,7 @@ def _explain_uniqueness(nodes: NodeRisks, people: pd.DataFrame, release: str) ->
     for place, attack in enumerate(people.attack):
         found = risks.iloc[place].dropna()
         if found.empty or found.max() <= 0:
-            lines.append(f"Found by {attack.title}")
+            lines.append(f"Found by {attack.name}")
             continue
         depth, risk = str(found.idxmax()), float(found.max())
         known = BRIEF[depth]

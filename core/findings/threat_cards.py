@@ -20,7 +20,7 @@ def format_question(threat: Threat, noun: Noun) -> str:
     """The question that a threat answers: linkability, inference, singling out."""
     if threat in ("link", "included"):
         return f"Are two {noun.many} linked?"
-    return f"Which value has a {noun.one}?" if threat == "attribute" else "Who is who?"
+    return f"Which value does a {noun.one} have?" if threat == "attribute" else "Who is who?"
 
 
 def find_control(view: AuditView, best: Figure) -> Figure | None:
@@ -47,21 +47,25 @@ def build_threat_card(
     """Card of the strongest attack on a threat, with a bar.
 
     title     names what was found
-    best      a baseline attacker's figure if no other attack has finished
+    best      a baseline attacker's figure if no other attack has finished. The higher of both is
+              the card's number, as it is the decision's and what its limit is held against
     compared  the same figure against the best baseline attacker; None without one
     """
     check = find_check(checks, threat, best.metric)
-    control = find_control(view, best)
     value = best.format()
     if compared is None:
         alone = best.attack is not None and best.attack.is_baseline
         beside = "by a baseline attacker" if alone else "no baseline attacker was run"
     else:
         value, baseline = format_both(best, compared.first)
-        words = {"lower": "clearly higher", "tie": "no difference", "within_noise": "within noise"}
+        words = {"tie": "no difference", "within_noise": "within noise"}
         is_higher = compared.outcome == "higher"
         more = "" if is_higher else f", {words.get(compared.outcome, 'not shown')}"
         beside = f"baseline {baseline}{more}"
+        if compared.first.value > best.value:
+            others = value if compared.outcome == "lower" else more.removeprefix(", ")
+            best, value, beside = compared.first, baseline, f"by the baseline, others {others}"
+    control = find_control(view, best)
     if control is not None:
         beside += f"; control {control.format()}"
     card = build_card(title, best, value, beside, check)

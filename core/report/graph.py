@@ -27,7 +27,7 @@ from core.report.blocks import Block
 from core.report.data import MIN_CELL, ReportData
 from core.report.disclosure import SMALL, round_count
 from core.report.text import clean_text
-from core.words import format_percent
+from core.words import format_modes, format_percent
 
 MAX_CLASSES = 10
 MAX_FEATURES = 20
@@ -69,9 +69,9 @@ def build_graph(data: ReportData) -> list[Block]:
         ("Features", f"{len(graph.feature_names):,}" if graph.features is not None else "none"),
     ]
     if graph.modes is not None:
-        modes = zip(graph.modes.classes, graph.modes.counts.tolist(), strict=True)
-        shown = " and ".join(f"{data.count(count)} {clean_text(name, 40)}" for name, count in modes)
-        rows.insert(1, ("Two modes", f"{shown}; every link joins one to the other"))
+        names = [clean_text(name, 40) for name in graph.modes.classes]
+        counts = dict(zip(names, graph.modes.counts.tolist(), strict=True))
+        rows.insert(1, ("Two modes", f"{format_modes(counts)}; every link joins one to the other"))
     figures = _build_picture(data)
     counts = compute_degree_counts(graph)
     if (counts.degree > 0).any() and not data.is_external:

@@ -11,6 +11,7 @@ from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
+from core.words import join_words
 
 
 def build_leaving(data: ReportData) -> list[Block]:
@@ -46,8 +47,7 @@ def describe_leaving(data: ReportData) -> str:
             leaves.append("the features unchanged")
         if disclosure.utility is not None:
             leaves.append("the utility column in file formats with columns")
-        named = " and ".join(filter(None, [", ".join(leaves[:-1]), leaves[-1]]))
-        text = f"{named}."
+        text = f"{join_words(leaves)}."
     elif disclosure.publish_columns is None:
         coarse = dict.fromkeys(Rule.parse(text).column for text in disclosure.generalize)
         named = describe_columns(list(coarse), disclosure.generalize).removesuffix(

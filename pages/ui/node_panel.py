@@ -9,7 +9,7 @@ import streamlit as st
 from core.audit.results.view import AuditView
 from core.figures import ego_page
 from core.findings import node_card
-from core.findings.ego_network import SHAPES, describe_fingerprint
+from core.findings.ego_network import SHAPES, describe_fingerprint, describe_missing
 from core.findings.identity import describe_identity, list_hiding
 from core.findings.link_prior import describe_link_prior
 from core.findings.node_reasons import explain_node
@@ -145,6 +145,10 @@ def _show_ego(view: AuditView, node: str, number: int, secret: Secret) -> None:
     if is_sought:
         text = describe_fingerprint(graph, number)
         st.caption(f"Fingerprint in this release: {escape(text, 200)}.")
+    made = view.get_release(release)
+    missing = describe_missing(cache.load_audit_graph(view), graph, number, made.is_defended)
+    if missing:
+        st.caption(missing)
     parts = ["Fill: risk, from light (low) to dark (high); grey: nothing at stake."]
     if attribute is not None and attribute.num_classes <= MAX_LEGEND:
         marks = itertools.cycle(SHAPES.values())

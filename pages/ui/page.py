@@ -324,6 +324,7 @@ def make_spec(fields: dict[str, Any]) -> AuditSpec:
             "graph_name": session.current_graph().name,
             "graph_hash": st.session_state["graph"],
             **choice.spec_fields,
+            "noun": session.find_noun_key(),
             **fields,
             **find_uses(),
         },

@@ -37,7 +37,7 @@ DEFAULT_SHARE = 0.1
 class ThreatChoice:
     """Choices on the Data page, grouped as in the specs of audits and publishing runs.
 
-    noun  what the nodes are called; None: by the graph's name
+    noun  what the nodes are called; None: as `find_noun_key` proposes
     way   how the sensitive links are chosen
     """
 
@@ -194,7 +194,8 @@ def current_threats() -> ThreatChoice:
 
 def find_noun_key() -> NounKey:
     """What the nodes of the open graph are called, as chosen or by its name."""
-    return current_threats().noun or propose_noun(current_graph().name)
+    graph = current_graph()
+    return current_threats().noun or propose_noun(graph.name, graph.modes is not None)
 
 
 def find_noun() -> Noun:

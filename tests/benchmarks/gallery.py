@@ -29,7 +29,7 @@ from tests.benchmarks.finite import print_finite
 from tests.browser.accessibility import find_faults
 from tests.browser.conftest import find_free_port, wait_for_server
 from tests.browser.driver import settle
-from tests.browser.layout import find_stumbles
+from tests.browser.layout import DRAWN, find_stumbles
 from tests.conftest import BROWSER
 from tests.reliability.load import PAGES
 
@@ -107,10 +107,17 @@ def open_page(page: Page, address: str, name: str, audit: str = "") -> None:
     """Wait until everything on a page is drawn."""
     page.goto(f"{address}/{name}" + (f"?audit={audit}" if audit else ""))
     expect(page.get_by_role("heading", level=1).first).to_be_visible()
+    _wait_until_drawn(page)
+    # The page of a finished layout is drawn anew: its progress goes first, the map comes last.
+    expect(page.get_by_role("button", name="Cancel the map")).to_have_count(0, timeout=MAP_MS)
+    _wait_until_drawn(page)
+    page.wait_for_timeout(REST_MS)
+
+
+def _wait_until_drawn(page: Page) -> None:
     expect(page.locator(IDLE)).to_have_count(1)
     settle(page)
-    expect(page.get_by_role("button", name="Cancel the map")).to_have_count(0, timeout=MAP_MS)
-    page.wait_for_timeout(REST_MS)
+    page.wait_for_function(DRAWN)
 
 
 def photograph(
@@ -131,11 +138,27 @@ def photograph(
         share = page.evaluate(_MEASURE, PICTURES)["share"]
         whole = photograph_rest(page, options.out / f"{title}-{width}-whole.png")
         print(f"{title}-{width}: {share:.0%} picture, {whole}", flush=True)
-        for fault in (*find_faults(page), *find_stumbles(page)):
+        for fault in find_lasting(page):
             lines.append(f"{title}-{width}: {fault}")
             print(lines[-1], flush=True)
     page.close()
     return lines
+
+
+def find_lasting(page: Page) -> list[str]:
+    """What is found twice: a page that follows a run is redrawn in between, half faded."""
+    first = _find_all(page)
+    if not first:
+        return []
+    _wait_until_drawn(page)
+    page.wait_for_timeout(REST_MS // 2)
+    return [text for key, text in _find_all(page).items() if key in first]
+
+
+def _find_all(page: Page) -> dict[str, str]:
+    """Fault without its changing figures → fault."""
+    found = map(str, (*find_faults(page), *find_stumbles(page)))
+    return {text.split(": Fix any")[0]: text for text in found}
 
 
 def photograph_rest(page: Page, path: Path) -> str:

@@ -66,12 +66,12 @@ _SCRIPT = """([minimum, widest]) => {
 }"""
 
 
-_DRAWN = """() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')]
+DRAWN = """() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')]
   .every(e => e.offsetParent === null || e.querySelector('.main-svg'))"""
 
 
 def find_stumbles(page: Page) -> list[str]:
     """What is cut off, lies on something else or is too faint, a line each, with charts drawn."""
-    page.wait_for_function(_DRAWN)
+    page.wait_for_function(DRAWN)
     found: list[str] = page.evaluate(_SCRIPT, [MIN_CONTRAST, WIDEST_GAP])
     return found

@@ -28,7 +28,7 @@ from core.audit.service import AuditService
 from core.figures.releases import before_after
 from core.figures.risk_heatmap import risk_heatmap
 from core.figures.tradeoff_points import tradeoff
-from core.findings.palette import Theme
+from core.findings.palette import NO_FILL, Theme
 from core.findings.people import Secret, rank_people
 from core.findings.policy import find_policy
 from core.findings.risk import compute_heatmap
@@ -123,11 +123,24 @@ def make_figures(view: AuditView, theme: Theme) -> dict[str, Figure]:
     points = tradeoff(
         view.results, risk, utility, None, "link", limit, theme, tuple(list_uncleared(verdict))
     )
+    thin_labels(points.figure)
     column = graph.column(str(view.spec.threats.private))
     titles = made[0].title, best.title
     compared = before_after(sample, graph.node_ids, titles, theme, column)
     compared.figure.update_traces(marker_size=NODE_SIZE, selector={"mode": "markers"})
     return {"risk": heatmap, "defend": compared.figure, "tradeoff": points.figure}
+
+
+def thin_labels(figure: Figure) -> None:
+    """Of the releases name the original and the recommended one alone: a picture of 390 pixels has
+    no room for labels that were placed in one of 600."""
+    kept = [a for a in figure.layout.annotations if not a.showarrow or "<b>" in a.text]
+    kept += [a for a in figure.layout.annotations if a.showarrow and a.text == "Original"]
+    figure.layout.annotations = kept
+    beside, below = {"ax": 14, "ay": 0, "xanchor": "left"}, {"ax": 0, "ay": 18, "xanchor": "center"}
+    for label in [a for a in figure.layout.annotations if a.showarrow]:
+        label.update(below if label.text == "Original" else beside, arrowcolor=NO_FILL)
+    figure.update_traces(mode="lines", selector={"mode": "lines+text"})
 
 
 def photograph(address: str, options: argparse.Namespace) -> None:

@@ -153,6 +153,9 @@ def test_values_of_links_are_told():
     assert found.median_strength == np.median([1, 3, 6, 4])
     assert found.time_spans == {"at": ("1970-01-08", "2022-01-08")}
     assert found.reciprocity == 2 / 3  # by two events, and by one
+    timed = replace(graph, link_table=replace(table, columns={"at": replace(at, unit="s")}))
+    spans = compute_profile(timed).time_spans
+    assert spans == {"at": ("1970-01-01 00:00:07", "1970-01-01 05:16:40")}
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=15))

@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from core.figures.ego_page import render_ego_html
-from core.findings.ego_network import compute_ego, describe_fingerprint
+from core.findings.ego_network import compute_ego, describe_fingerprint, describe_missing
 from core.findings.palette import risk_color
 from core.graph import Graph
 from core.node_column import NodeColumn
@@ -112,3 +112,19 @@ def test_the_fingerprint_is_in_the_picture():
         assert drawn["label"] == f"{graph.node_ids[number]} · {by_hand.degree[number]}"
     assert said in nodes[node]["title"]
     assert describe_fingerprint(Graph.from_pairs(np.array([[0, 1]]), 3), 2) == "no links"
+
+
+def test_links_that_a_release_lacks_are_explained():
+    """A panel said 49 links, and below it 33, without a word on the others."""
+    graph = two_communities()
+    node = int(np.argmax(graph.degrees))
+    own = np.flatnonzero((graph.edges == node).any(axis=1))
+    has = len(own)
+    without = [graph.with_edges(np.delete(graph.edges, own[:k], axis=0)) for k in range(3)]
+    assert describe_missing(graph, without[0], node, False) == ""
+    told = describe_missing(graph, without[2], node, False)
+    assert told.startswith(f"2 of its {has} links are not in it: withheld as secrets or held back")
+    assert not told.endswith("by the defense.")
+    told = describe_missing(graph, without[1], node, True)
+    assert told.startswith(f"1 of its {has} links is not in it")
+    assert told.endswith("or removed by the defense.")

@@ -7,12 +7,14 @@ import pandas as pd
 import pytest
 
 from core.audit.asked.attack import parse_attack
+from core.audit.asked.presets import list_released_attacks
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.results.node_risks import NODE_COLUMNS, NodeRisks
 from core.figures.risk_charts import risk_by_group, risk_distribution
 from core.figures.risk_heatmap import risk_heatmap
 from core.findings.numbers import format_number
 from core.findings.risk import (
+    align_attacks,
     compute_group_risk,
     compute_heatmap,
     compute_risk_shares,
@@ -281,6 +283,21 @@ def test_who_is_exposed_beyond_noise_stands_apart():
     places = np.sort(figure.data[1].x)
     assert np.diff(places).tolist() == [1, 2, 2]  # a gap between groups
     assert len(figure.layout.shapes) == 2
+
+
+def test_rows_are_not_named_by_the_secret_of_the_whole_picture():
+    """ "Posterior of the mechanism, on released …": the secret is named above, the name was cut."""
+    attacks = [parse_attack(f"{each.info.key}@included") for each in list_released_attacks()]
+    table = pd.DataFrame(columns=attacks)
+    titles = [row.title for row in align_attacks({ReleaseInfo("original"): table})]
+    assert titles == [attack.method.title for attack in attacks]
+
+
+@pytest.mark.parametrize("attacks", [1, 2])
+def test_few_attacks_leave_room_for_the_scale(attacks):
+    """One attack of an audit that runs: 0.00, 0.47 and 0.95 were written on each other."""
+    layout = draw(make_nodes(60, attacks), "original").figure.layout
+    assert layout.height - layout.margin.t - layout.margin.b >= 120
 
 
 @pytest.mark.parametrize("attacks", [2, 8, 20])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import plotly.graph_objects as go
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.audit.asked.release_info import ReleaseInfo
-from core.figures.theme import shorten_names, wrap_text
+from core.figures.theme import make_legend_room, shorten_names, style_figure, wrap_text
 from core.findings.numbers import format_estimate, format_interval, format_number
 from core.findings.palette import (
     OKABE_ITO,
@@ -30,6 +31,17 @@ def luminance(color: str) -> float:
     channels = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize(("names", "lines"), [(1, 2), (4, 2), (5, 3), (6, 3)])
+def test_a_legend_has_room_for_each_of_its_lines(names, lines):
+    """Five families were written over the title of the chart beside the ROC curve."""
+    figure = go.Figure([go.Bar(name="x" * 10) for _ in range(names)])  # two columns of 108 pixels
+    figure.add_bar(name="a" * 40, showlegend=False)
+    style_figure(figure, "light", 400, "title")
+    top, height = figure.layout.margin.t, figure.layout.height
+    make_legend_room(figure, width=416, left=150, least=2)
+    assert figure.layout.margin.t - top == figure.layout.height - height == 21 * (lines - 1)
 
 
 def test_risk_changes_its_lightness_steadily():

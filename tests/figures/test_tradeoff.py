@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.audit.asked.attack import attach_referents
-from core.figures.tradeoff_points import LABEL_HEIGHT, _place_label, tradeoff
+from core.figures.tradeoff_points import LABEL_HEIGHT, _place_label, _widen, tradeoff
 from core.figures.transfer import transfer_matrix
 from core.findings.tradeoff import (
     compute_admissible,
@@ -19,6 +19,7 @@ from core.findings.tradeoff import (
     find_best_release,
     find_clear_front,
 )
+from tests.browser.screenshots import thin_labels
 
 from .conftest import RELEASES, make_results
 
@@ -109,6 +110,35 @@ def test_the_limit_is_drawn_and_named(view):
     assert line.x0 == line.x1 == 0.7
     assert {"limit 0.7", "chance 0.5"} <= {a.text for a in chart.figure.layout.annotations}
     assert chart.title == ("2 of 2 defended releases meet the limit of 0.7")
+
+
+def test_the_small_picture_of_the_overview_names_two_points(view):
+    """Names that were placed for 600 pixels lay on each other in 390."""
+    figure = tradeoff(view.results, "auc", UTILITY, threat="link", max_risk=0.7).figure
+    figure.add_annotation(text="Another release", x=0.5, y=0.5, showarrow=True)
+    thin_labels(figure)
+    named = [a.text for a in figure.layout.annotations if a.showarrow]
+    assert len(named) == 2
+    assert "Original" in named
+    lines = [a.text for a in figure.layout.annotations if not a.showarrow]
+    assert sorted(lines) == ["chance 0.5", "limit 0.7"]
+
+
+def test_nothing_is_said_of_defended_releases_before_one_is_attacked(view):
+    """ "No defended release meets the limit", while each was still to be made."""
+    alone = view.results[view.results.release == "original"]
+    assert tradeoff(alone, "auc", UTILITY, threat="link", max_risk=0.7).title == ""
+    told = tradeoff(view.results, "auc", UTILITY, threat="link", max_risk=0.1).title
+    assert told.startswith("No defended release meets")
+
+
+def test_one_release_alone_does_not_spread_the_axis():
+    """The original of an audit that runs keeps all links: from 0.999 to 1.001."""
+    low, high = _widen(np.array([1.0, 1.0]))
+    assert high - low > 0.1
+    assert (low + high) / 2 == pytest.approx(1.0)
+    low, high = _widen(np.array([0.0, 1.0]))
+    assert (low, high) == pytest.approx((-0.06, 1.06))
 
 
 def test_a_label_beside_the_vertical_axis_turns_inwards():

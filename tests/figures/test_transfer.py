@@ -31,6 +31,14 @@ def test_attribute_attacks_have_a_row_each_and_every_release_a_column():
     assert list(heat.text[row]) == told
 
 
+def test_an_attack_that_ran_on_one_release_alone_is_said_to_be_missing_elsewhere():
+    whole = make_results()
+    assert "Empty" not in transfer_matrix(whole, "auc", "link").note
+    is_one = (whole.method == "common_neighbors") & (whole.release != "original")
+    note = transfer_matrix(whole[~is_one], "auc", "link").note
+    assert note.endswith("Empty: not run on that release.")
+
+
 def test_many_releases_continue_below_with_their_names_level():
     """Eleven names stood aslant above one row."""
     names = ["original", *(f"random_deletion:strength={step / 20:g}" for step in range(1, 11))]

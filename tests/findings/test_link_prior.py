@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from core.audit.computing.threat_sampling import draw_repeat
 from core.audit.results.node_risks import NODE_COLUMNS
 from core.cli.audit import describe_results
 from core.findings.link_prior import (
+    count_pairs,
     describe_accused,
     describe_link_prior,
     describe_report_prior,
@@ -21,6 +23,7 @@ from core.findings.link_prior import (
 )
 from core.findings.numbers import format_interval
 from core.findings.strongest import describe_false_alarms, summarize_attacks
+from core.node_column import NodeColumn
 from core.release import ORIGINAL
 from core.report.data import ReportData
 from core.report.options import ReportOptions
@@ -102,6 +105,28 @@ def test_the_odds_are_those_of_all_pairs():
     few = replace(view, summary=replace(view.summary, num_nodes=500, num_edges=72_000))
     assert describe_accused(few, 0.5).endswith(": 7 right for each wrong.")
     assert describe_accused(view, 0.0) == describe_accused(make_large(None), 0.36) == ""
+
+
+def test_of_two_modes_only_pairs_across_them_are_candidates():
+    people = np.arange(40) < 30
+    graph = two_communities()
+    crossing = graph.edges[people[graph.edges[:, 0]] != people[graph.edges[:, 1]]]
+    modes = NodeColumn("mode", np.where(people, 0, 1), ("person", "group"))
+    graph = replace(graph, edges=crossing, modes=modes)
+    view = make_view()
+    summary = replace(view.summary, num_edges=graph.num_edges)
+    view = replace(view, summary=summary, load_graph=lambda: graph)
+    threat = draw_repeat(PreparedAudit.build(view.spec, graph), 0).link
+    assert find_link_prior(view) == pytest.approx(threat.prior)
+    assert count_pairs(view)[1] <= 30 * 10
+
+
+def test_one_of_a_hundred_is_of_the_pairs_that_are_named():
+    """Both figures of the sentence agree: where links are many, withheld ones are no such pairs."""
+    view = make_large()
+    view = replace(view, summary=replace(view.summary, num_nodes=403, num_edges=10_621))
+    pairs, wrong = re.findall(r"[\d,]+(?= unconnected| accused)", describe_accused(view, 0.15))
+    assert (pairs, wrong) == ("70,000", "700")
 
 
 @pytest.mark.parametrize("baseline", [0.02, 0.5])

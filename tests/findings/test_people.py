@@ -192,13 +192,13 @@ def test_each_reason_is_of_the_threat_that_the_number_is_from():
     view = make_two_threats()
     node = view.load_graph().node_ids[3]
     (link,) = explain_people(view, rank_people(view.nodes, LINK), LINK)
-    assert "contacts" in link
+    assert "withheld links" in link
     assert "value" not in link
     first, second = explain_people(view, rank_people(view.nodes, CLASS), CLASS)
     assert "share its value" in first
-    assert "contacts" not in first
+    assert "withheld links" not in first
     assert "Nothing is learned" in second
-    assert "contacts" in " ".join(explain_node(view, node, secret=LINK))
+    assert "withheld links" in " ".join(explain_node(view, node, secret=LINK))
     assert "share its value" not in " ".join(explain_node(view, node, secret=LINK))
     assert "contacts" not in " ".join(explain_node(view, node, secret=CLASS))
 

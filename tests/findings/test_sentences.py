@@ -26,7 +26,7 @@ from core.audit.results.node_risks import NODE_COLUMNS
 from core.audit.results.view import REPEATS, RESULT_COLUMNS, AuditView
 from core.audit.store.states import State
 from core.findings import verdict_words
-from core.findings.change import answer_defense, summarize_release
+from core.findings.change import _describe_changes, answer_defense, summarize_release
 from core.findings.columns import answer_columns
 from core.findings.comparing import answer_changes, compute_comparison
 from core.findings.curves import answer_curves, list_curves
@@ -777,6 +777,20 @@ def test_a_ranking_that_does_not_rise_leaves_the_words_to_the_links_found(after)
     fewer = summarize_release(make_ranked(after, 0.2), DELETION).sentence
     assert "finds fewer withheld links" in fewer
     assert "rises" not in answer_defense(make_ranked(after).results, "link")
+
+
+def test_three_figures_are_a_list():
+    """ "Fewer real links and private values and nodes"."""
+    names = ("real links", "private values", "nodes")
+    measures = [SimpleNamespace(what=name, is_ranking=False) for name in names]
+    found = {
+        outcome: [SimpleNamespace(outcome=outcome, measure=measure) for measure in measures]
+        for outcome in ("lower", "tie")
+    }
+    told = _describe_changes("X", found["lower"])
+    assert told == "With X, an attacker finds fewer real links, private values and nodes."
+    told = _describe_changes("X", found["tie"])
+    assert told.endswith("how many real links, private values or nodes an attacker finds.")
 
 
 def test_another_count_that_rises_is_told_too():

@@ -28,7 +28,7 @@ ATTACKS = ("adamic_adar", "degree_product", "gcn", "class_prior")
 def test_only_what_was_attacked_is_asked_with_its_baseline_in_one_bar():
     cards = summarize_attacks(make_audit(SCORES, ATTACKS)).cards
     asked = [card.question for card in cards]
-    assert asked == ["Are two people linked?", "Which value has a person?"]
+    assert asked == ["Are two people linked?", "Which value does a person have?"]
     bars = [card.bar for card in cards]
     above = (0.4 - 0.01) / 0.99, (0.2 - 0.01) / 0.99  # over what guessing reaches
     assert (bars[0].value, bars[0].baseline) == pytest.approx(above)
@@ -66,9 +66,29 @@ def test_a_bar_places_each_mark_and_says_it():
     ("threat", "question"),
     [
         ("included", "Are two papers linked?"),
-        ("attribute", "Which value has a paper?"),
+        ("attribute", "Which value does a paper have?"),
         ("identity", "Who is who?"),
     ],
 )
 def test_questions_name_the_nodes(threat, question):
     assert format_question(threat, NOUNS["papers"]) == question
+
+
+@pytest.mark.parametrize(
+    ("interval", "beside"),
+    [(0.01, "by the baseline, others 10 of 100"), (0.5, "by the baseline, others within noise")],
+)
+def test_the_number_beside_a_limit_is_the_one_that_is_held_against_it(interval, beside):
+    """ "10 of 1,000, limit exceeded" beside "baseline 125 of 1,000", which the decision told."""
+    scores = {**SCORES, (ORIGINAL, "adamic_adar", LOW_FPR): 0.1}
+    view = make_audit(scores, ATTACKS)
+    is_low = view.results.metric == LOW_FPR
+    ends = {
+        "low": view.results.low.mask(is_low, view.results.value - interval),
+        "high": view.results.high.mask(is_low, view.results.value + interval),
+    }
+    view = replace(view, results=view.results.assign(**ends))
+    card = summarize_attacks(view).cards[0]
+    assert (card.value, card.compared_with) == ("20 of 100", beside)
+    assert card.bar.value == pytest.approx(card.bar.baseline)
+    assert "0.20" in card.detail

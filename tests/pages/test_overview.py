@@ -89,7 +89,7 @@ def test_a_finished_audit_opens_once(open_app: OpenApp, empty) -> None:
     assert len(app.get("image")) == 3
     app.button(key="example").click().run()
     assert [title.value for title in app.title] == ["Release decision"]
-    assert ":material/check_circle: Publish Blink at 2ε 2" in texts(app)
+    assert ":material/check_circle: Publish Blink at 2ε = 2" in texts(app)
     (summary,) = empty.list_audits()
     assert app.session_state["audit"] == summary.id
     assert summary.name == "Finished example"
@@ -114,3 +114,21 @@ def test_each_picture_is_there_in_both_themes() -> None:
     assert len(taken) == 6
     assert {theme for _, theme in taken} == {"light", "dark"}
     assert len({name for name, _ in taken}) == 3
+
+
+def test_the_button_of_an_audit_stays_beside_its_decision(open_app: OpenApp, audit_id) -> None:
+    """At 1024 pixels a long decision went below its button."""
+    app = open_app("overview")
+    rows = [
+        block.proto
+        for block in find_blocks(app._tree.root)
+        if str(getattr(block.proto, "id", "")).endswith(f"recent-{audit_id}")
+    ]
+    assert rows
+    assert not any(row.flex_container.wrap for row in rows)
+
+
+def find_blocks(block):
+    for child in getattr(block, "children", {}).values():
+        yield child
+        yield from find_blocks(child)

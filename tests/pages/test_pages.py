@@ -425,3 +425,19 @@ def test_every_chart_has_its_files(open_app: OpenApp, audit_id: str) -> None:
         assert {'data-format="png"', 'data-format="svg"'} <= set(
             re.findall(r'data-format="\w+"', image.html_content)
         )
+
+
+def test_defend_lists_what_a_running_audit_has_still_to_make(
+    open_app: OpenApp, audited, audit_id: str, monkeypatch
+) -> None:
+    """It opened with a form of 36 defenses that could not be used."""
+    view = audited[0].get_view(audit_id)
+    bare = tuple(replace(each, facts={}) for each in view.releases)
+    summary = replace(view.summary, state=State.RUNNING)
+    for state in (view.summary, summary):
+        shown = replace(view, summary=state, releases=bare)
+        monkeypatch.setattr(cache, "load_view", lambda _audit, shown=shown: shown)
+        said = texts(open_app("defend", audit=audit_id))
+        is_running = state is summary
+        assert ("Not made yet: " in said) is is_running
+        assert ("Each node randomises its own links" in said) is not is_running

@@ -174,7 +174,9 @@ def test_the_use_of_each_column_is_on_the_data_page(
     cache.compute_profile.clear()
     app.run()
     assert not app.exception
-    assert any("Every link joins two modes: 3 people and 2 events" in c.value for c in app.caption)
+    assert any(
+        "joins two modes: “people” (3) and “events” (2). Only" in c.value for c in app.caption
+    )
     state = {"load_reports": {graph_hash: report}, "graph": graph_hash}
     monkeypatch.setattr(st, "session_state", state)
     assert page.find_uses() == {"input_columns": [use]}

@@ -30,6 +30,7 @@ _SPREADS = {
     "degree": ", with many links rather",
     "community": ", of some communities",
 }
+ON_RELEASED = "on released links"
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ class Attack:
 
     @property
     def _aims(self) -> list[str]:
-        words = ["on released links"] if self.threat == "included" else []
+        words = [ON_RELEASED] if self.threat == "included" else []
         return [*words, f"on {self.target}"] if self.target else words
 
 
