@@ -133,7 +133,7 @@ def list_facts(progress: SearchProgress) -> list[str]:
     the way, who could get a release, and what is left."""
     search, asked = progress.search, progress.request.useful
     if not search.is_over:
-        return list(filter(None, [_name_within(progress)]))
+        return list(filter(None, [_describe_within(progress)]))
     facts = []
     best = find_recommended(progress)
     if best is not None and best.binding is not None:
@@ -182,7 +182,7 @@ def list_facts(progress: SearchProgress) -> list[str]:
     return facts
 
 
-def _name_within(progress: SearchProgress) -> str:
+def _describe_within(progress: SearchProgress) -> str:
     """Releases within the limits of a search that is not over, the most useful first; "" without
     any."""
     found = [

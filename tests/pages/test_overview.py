@@ -14,6 +14,7 @@ from core.audit.service import AuditService
 from core.audit.store.estimate import TimeRange
 from core.audit.store.states import State
 from pages.ui import service as pages_service
+from pages.ui.text import escape
 from tests.pages.conftest import PAGES, OpenApp
 from tests.pages.test_pages import texts
 
@@ -89,7 +90,8 @@ def test_a_finished_audit_opens_once(open_app: OpenApp, empty) -> None:
     assert len(app.get("image")) == 3
     app.button(key="example").click().run()
     assert [title.value for title in app.title] == ["Release decision"]
-    assert ":material/check_circle: Publish Blink at 2ε = 2" in texts(app)
+    answer = escape("Publish Blink at 2ε = 2", 300)
+    assert f":material/check_circle: {answer}" in texts(app)
     (summary,) = empty.list_audits()
     assert app.session_state["audit"] == summary.id
     assert summary.name == "Finished example"
