@@ -246,8 +246,7 @@ def run_audit(
     given = policy.model_dump(mode="json") if isinstance(policy, Policy) else None
     fields["policy"] = choose_policy(policy if isinstance(policy, str) else None, given)
     fields |= {"graph_hash": graph.content_hash, "graph_name": graph.name}
-    if fields.get("noun") is None:
-        fields["noun"] = propose_noun(graph.name, graph.modes is not None)
+    fields["noun"] = fields.get("noun") or propose_noun(graph.name, graph.modes is not None)
     spec = AuditSpec.check_spec(fields)
     if not spec.attacks:
         raise InputError("attacks", "must name one", remedy="such as quick, all or adamic_adar")

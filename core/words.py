@@ -18,9 +18,12 @@ def join_words(words: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
-def format_modes(counts: Mapping[str, int]) -> str:
-    """ "“person” (300) and “group” (80)": names are of columns, in whatever number."""
-    return join_words([f"“{name}” ({count:,})" for name, count in counts.items()])
+def format_modes(counts: Mapping[str, str]) -> str:
+    """ "“person” (300) and “group” (80)": names are of columns, in whatever number.
+
+    counts  name → count as told, which the external edition of the report rounds
+    """
+    return join_words([f"“{name}” ({count})" for name, count in counts.items()])
 
 
 def begin_sentence(text: str) -> str:

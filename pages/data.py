@@ -120,7 +120,7 @@ def _show_columns_read(profile: GraphProfile, is_new: bool) -> None:
     """The use of each column of the input; open right after loading if one is left out."""
     table = profile.column_table
     if profile.modes:
-        modes = format_modes({escape(name): count for name, count in profile.modes.items()})
+        modes = format_modes({escape(name): f"{n:,}" for name, n in profile.modes.items()})
         st.caption(
             f"Every link joins two modes: {modes}. Only pairs across them are "
             "candidates: attacks are judged on those, and density is their linked share."

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from core.cli.terminal import say
 from core.errors import InputError, propose_nearest
+from core.words import format_modes
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -234,9 +235,8 @@ def load_files(
     secrets = (options.private, *options.more_private)
     _list_uses(mark_secrets(report.columns, secrets, options.utility), notify)
     if report.modes:
-        counts = [f"{count:,} {name}" for name, count in report.modes.items()]
-        joined = f"every link joins two modes: {' and '.join(counts)}"
-        notify(f"note: {joined}; only pairs across them are candidates")
+        modes = format_modes({name: f"{count:,}" for name, count in report.modes.items()})
+        notify(f"note: every link joins two modes: {modes}; only pairs across them are candidates")
     for warning in report.id_warnings:
         notify(f"warning: {warning}")
     return loaded

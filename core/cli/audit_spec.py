@@ -136,9 +136,8 @@ def build_spec(
             )
         fields |= {"graph_hash": service.save_graph(loaded.graph), "graph_name": loaded.graph.name}
         fields["input_columns"] = loaded.report.columns
-        if fields.get("noun") is None:
-            has_modes = loaded.graph.modes is not None
-            fields["noun"] = propose_noun(loaded.graph.name, has_modes)
+        proposed = propose_noun(loaded.graph.name, loaded.graph.modes is not None)
+        fields["noun"] = fields.get("noun") or proposed
     elif "graph_hash" not in fields:
         raise InputError("graph", "must be given", remedy="use --graph NAME or --graph FILE")
     fields["policy"] = choose_policy(options.policy, fields.get("policy"))

@@ -91,9 +91,9 @@ def describe_missing(original: Graph, release: Graph, node: int, is_defended: bo
     if not gone:
         return ""
     of = f"{gone:,} of its {count_noun(len(ends[0]), 'link')}"
-    are = f"{of} {'is' if gone == 1 else 'are'} not in it"
     why = "withheld as secrets or held back to measure usefulness"
-    return f"{are}: {why}{', or removed by the defense' if is_defended else ''}."
+    removed = ", or removed by the defense" if is_defended else ""
+    return f"{of} {'is' if gone == 1 else 'are'} not in this release: {why}{removed}."
 
 
 def find_among(graph: Graph, nodes: np.ndarray) -> np.ndarray:

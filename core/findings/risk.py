@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.audit.asked.attack import ON_RELEASED, Attack
+from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import THREAT_TITLES
 from core.audit.results.node_risks import AttackRisk, NodeRisks
@@ -156,9 +156,8 @@ def align_attacks(tables: Mapping[ReleaseInfo, pd.DataFrame]) -> list[HeatmapRow
     for forms in found.values():
         attack = next(iter(forms.values()))
         is_one = len(set(forms.values())) == 1
-        title = attack.title if is_one else attack.plain_title
-        title = title.replace(f", {ON_RELEASED}", "")  # a heatmap is of one secret, named beside it
-        rows.append(HeatmapRow(title, attack, forms))
+        # A heatmap is of one secret, named beside it.
+        rows.append(HeatmapRow(attack.form_title if is_one else attack.name, attack, forms))
     return rows
 
 

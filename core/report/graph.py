@@ -69,9 +69,9 @@ def build_graph(data: ReportData) -> list[Block]:
         ("Features", f"{len(graph.feature_names):,}" if graph.features is not None else "none"),
     ]
     if graph.modes is not None:
-        names = [clean_text(name, 40) for name in graph.modes.classes]
-        counts = dict(zip(names, graph.modes.counts.tolist(), strict=True))
-        rows.insert(1, ("Two modes", f"{format_modes(counts)}; every link joins one to the other"))
+        sizes = zip(graph.modes.classes, graph.modes.counts.tolist(), strict=True)
+        modes = format_modes({clean_text(name, 40): data.count(size) for name, size in sizes})
+        rows.insert(1, ("Two modes", f"{modes}; every link joins one to the other"))
     figures = _build_picture(data)
     counts = compute_degree_counts(graph)
     if (counts.degree > 0).any() and not data.is_external:

@@ -129,8 +129,9 @@ def describe_headline(progress: SearchProgress) -> str:
 
 
 def list_facts(progress: SearchProgress) -> list[str]:
-    """Sentences that follow the headline: what would have to be given up, which secret stands in
-    the way, who could get a release, and what is left."""
+    """Sentences that follow the headline: what would have to be given up, which attackers stand in
+    the way, who could get a release, and what is left; of a search that is not over, what is within
+    the limits so far."""
     search, asked = progress.search, progress.request.useful
     if not search.is_over:
         return list(filter(None, [_describe_within(progress)]))

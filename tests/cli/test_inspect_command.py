@@ -60,7 +60,7 @@ def test_modes_and_node_columns(tmp_path, capsys):
     path.write_text("% bip unweighted\n1 1\n2 1\n")
     found, said = inspect(path, capsys=capsys)
     assert found["modes"] == {"left": 2, "right": 1}
-    assert "every link joins two modes: 2 left and 1 right" in said
+    assert "every link joins two modes: “left” (2) and “right” (1)" in said
     path.write_text("1 2\n2 3\n")
     nodes.write_text("id,team,name\n1,x,ann\n2,y,bo\n3,x,cy\n")
     found, _ = inspect(path, "--nodes", str(nodes), "--private", "team", capsys=capsys)

@@ -123,8 +123,10 @@ def test_links_that_a_release_lacks_are_explained():
     without = [graph.with_edges(np.delete(graph.edges, own[:k], axis=0)) for k in range(3)]
     assert describe_missing(graph, without[0], node, False) == ""
     told = describe_missing(graph, without[2], node, False)
-    assert told.startswith(f"2 of its {has} links are not in it: withheld as secrets or held back")
+    assert told.startswith(
+        f"2 of its {has} links are not in this release: withheld as secrets or held back"
+    )
     assert not told.endswith("by the defense.")
     told = describe_missing(graph, without[1], node, True)
-    assert told.startswith(f"1 of its {has} links is not in it")
+    assert told.startswith(f"1 of its {has} links is not in this release")
     assert told.endswith("or removed by the defense.")

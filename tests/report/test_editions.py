@@ -24,6 +24,7 @@ from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.findings.verdict_words import find_subject, list_deciding, title_deciding
 from core.measures.metrics import METRICS
+from core.node_column import NodeColumn
 from core.report import FILES, ReportOptions, decision_page, graph, render_preview, write_editions
 from core.report.data import ReportData
 from core.report.decision_page import TO_FILL, _shorten_untried, build_verdict, find_review_date
@@ -206,6 +207,26 @@ def test_the_graphs_picture_is_internal_only_and_has_words(view):
     outside, images = build_content(view, options)
     assert "people.svg" not in images
     assert "Map of the graph" not in str(outside)
+
+
+def test_the_sizes_of_two_modes_are_rounded_outside(view):
+    """As every count of people: 29 of one mode are "about 30" there."""
+    original = view.load_graph()
+    first = np.arange(original.num_nodes) < 29
+    modes = NodeColumn("mode", (~first).astype(np.int64), ("person", "group"))
+    across = original.edges[first[original.edges[:, 0]] != first[original.edges[:, 1]]]
+    two = replace(view, load_graph=lambda: replace(original, edges=across, modes=modes))
+    left = f"{original.num_nodes - 29:,}"
+
+    def find_row(edition):
+        options = ReportOptions(sections=("graph",), edition=edition)
+        facts = next(b for b in graph.build_graph(ReportData(two, options)) if b["kind"] == "facts")
+        return str(next(row for row in facts["rows"] if "Two modes" in str(row)))
+
+    assert f"“person” (29) and “group” ({left})" in find_row("internal")
+    outside = find_row("external")
+    assert "“person” (about 30)" in outside
+    assert f"({left})" not in outside
 
 
 def test_the_graphs_picture_is_dark_where_the_risk_is_sure_and_marks_the_gathering(

@@ -30,7 +30,6 @@ _SPREADS = {
     "degree": ", with many links rather",
     "community": ", of some communities",
 }
-ON_RELEASED = "on released links"
 
 
 @dataclass(frozen=True)
@@ -117,19 +116,27 @@ class Attack:
     @cached_property
     def title(self) -> str:
         """Method with its settings, target and knowledge; the id if unknown."""
-        if self.method is None or self.scenario is None:
-            return self.id
-        known = describe_knowledge(self.knowledge)
-        return ", ".join([self.method.title, *self._aims, *([known] if known else [])])
+        return self._write_title(self._aims)
+
+    @property
+    def form_title(self) -> str:
+        """`title` where the secret is named beside it."""
+        return self._write_title([])
 
     @property
     def plain_title(self) -> str:
         """Title of its family: without settings and knowledge."""
         return ", ".join([self.name, *self._aims])
 
+    def _write_title(self, aims: list[str]) -> str:
+        if self.method is None or self.scenario is None:
+            return self.id
+        known = describe_knowledge(self.knowledge)
+        return ", ".join([self.method.title, *aims, *([known] if known else [])])
+
     @property
     def _aims(self) -> list[str]:
-        words = [ON_RELEASED] if self.threat == "included" else []
+        words = ["on released links"] if self.threat == "included" else []
         return [*words, f"on {self.target}"] if self.target else words
 
 
