@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from core.figures.chart import Chart, make_empty_chart
-from core.figures.theme import INKS, add_line, style_figure
+from core.figures.theme import INKS, NARROW_PX, add_line, make_legend_room, style_figure
 from core.findings.numbers import format_limited
 from core.findings.palette import OKABE_ITO, SYMBOLS, WITHIN_FILL, Theme, escape_text
 from core.search.outcome import tabulate_tried
@@ -13,13 +13,16 @@ from core.search.run import SearchProgress
 from core.words import count_noun, format_percent
 
 SIZES = {"screening": 7, "race": 10, "confirmation": 13}
+LEFT_PX = 60
+"""Room of the vertical axis."""
 MOST_RISK = 4.0
 """Largest multiple of a limit that is drawn at its place; higher ones stand at the edge."""
 
 
 def draw_search(progress: SearchProgress, theme: Theme = "light") -> Chart:
     """Releases of a search by what they keep and by their largest figure, as a multiple of its
-    limit; larger points were audited at a later stage, and a ring marks a confirmed one."""
+    limit; larger points were audited at a later stage, hollow ones are without columns, and a ring
+    marks a confirmed one."""
     table, ink = tabulate_tried(progress), INKS[theme]
     if table.empty:
         return make_empty_chart("Nothing was measured yet.", theme, table)
@@ -31,8 +34,11 @@ def draw_search(progress: SearchProgress, theme: Theme = "light") -> Chart:
         annotation={"text": "limit", "yanchor": "bottom", "textangle": 0},
         annotation_position="top",
     )
-    for number, (defense, rows) in enumerate(table.groupby("defense", sort=False)):
-        color = OKABE_ITO[number % len(OKABE_ITO)]
+    named: dict[str, int] = {}
+    for (defense, has_columns), rows in table.groupby(["defense", "has_columns"], sort=False):
+        is_first = defense not in named
+        number = named.setdefault(defense, len(named))
+        color, symbol = OKABE_ITO[number % len(OKABE_ITO)], SYMBOLS[number % len(SYMBOLS)]
         x, y = rows.risk.clip(upper=MOST_RISK), 100 * rows.kept
         if len(rows) > 1:
             add_line(figure, x, y, color, 1.2)
@@ -42,10 +48,11 @@ def draw_search(progress: SearchProgress, theme: Theme = "light") -> Chart:
             y=y,
             mode="markers",
             name=escape_text(defense),
+            showlegend=is_first,
             cliponaxis=False,
             marker={
                 "color": color,
-                "symbol": SYMBOLS[number % len(SYMBOLS)],
+                "symbol": symbol if has_columns else f"{symbol}-open",
                 "size": [SIZES[stage] for stage in rows.stage],
                 "line": {"width": edge, "color": ink.text},
             },
@@ -60,13 +67,14 @@ def draw_search(progress: SearchProgress, theme: Theme = "light") -> Chart:
     verb = "is" if within == 1 else "are"
     title = f"{within} of {count_noun(len(table), 'release')} tried {verb} within every limit"
     style_figure(figure, theme, 420, f"{title} by the figures measured")
-    figure.update_layout(legend={"y": -0.2, "yanchor": "top"})
+    make_legend_room(figure, NARROW_PX, LEFT_PX)
     figure.update_xaxes(
         title_text="← safer   Largest figure, as a multiple of its limit", rangemode="tozero"
     )
     figure.update_yaxes(title_text="Usefulness kept", ticksuffix=" %", range=[-2, 104])
     note = (
         f"{count_noun(len(table), 'release')}, each at the last stage that audited it: larger "
-        "points by more attackers and splits. Lines join the strengths of one defense."
+        "points by more attackers and splits. Hollow: without columns. Lines join the strengths of "
+        "one defense."
     )
     return Chart(figure, table, note)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from core.audit.asked.release_info import ReleaseInfo
 from core.data.release_columns import Rule
+from core.findings.guide import describe_answers, read_answers
 from core.findings.kept import USEFUL
 from core.findings.labels import THREAT_WORDS
 from core.findings.numbers import format_limited
@@ -17,7 +18,7 @@ from core.findings.verdict import Check
 from core.findings.verdict_words import explain_check
 from core.release import ORIGINAL
 from core.search.measured import Measured
-from core.search.run import MAX_REPEATS, SearchProgress, share_error
+from core.search.run import MAX_REPEATS, SearchProgress, SearchRequest, share_error
 from core.search.strategy import EXCEEDS, Candidate, Search, Stage
 from core.words import begin_sentence, count_noun, format_error, format_percent
 
@@ -110,7 +111,8 @@ def describe_headline(progress: SearchProgress) -> str:
     search, best = progress.search, find_recommended(progress)
     if best is not None:
         kept = _describe_kept(best.kept)
-        return f"{best.made.title} may leave: confirmed on new splits; it keeps {kept}."
+        under = f"may leave under the policy {progress.request.policy.title}"
+        return f"{best.made.title} {under}: confirmed on new splits; it keeps {kept}."
     binding = find_binding(progress)
     left_out = _title_left_out(search)
     told = ""
@@ -126,6 +128,16 @@ def describe_headline(progress: SearchProgress) -> str:
         return f"{told}No release passes: nothing could be measured on {tried}."
     made, check = binding
     return f"{told}None of {tried} passes; {made.title} comes nearest. {explain_check(check)}."
+
+
+def describe_request(request: SearchRequest) -> str:
+    """What a search is for; an audit beside it may be for another recipient or other secrets."""
+    policy = request.policy
+    secrets = describe_answers(read_answers(request.spec, policy))["secrets"]
+    return (
+        f"Policy: {policy.title}. Secret: {secrets[:1].lower()}{secrets[1:]}. To keep: at least "
+        f"{_describe_kept(request.useful)}."
+    )
 
 
 def list_facts(progress: SearchProgress) -> list[str]:
@@ -195,12 +207,12 @@ def _describe_within(progress: SearchProgress) -> str:
         return ""
     last = max((stage for stage, _ in found), key=ORDER.index)
     names = [
-        f"{one.made.title} ({_describe_kept(one.kept)})"
+        f"{one.made.title} keeps {_describe_kept(one.kept)}"
         for stage, one in sorted(found, key=lambda pair: -pair[1].score)
         if stage == last
     ]
     whose = "the attackers that the policy requires" if last != "screening" else "quick attackers"
-    return f"Within the limits so far, by {whose} and not confirmed: {', '.join(names)}."
+    return f"Within the limits so far, by {whose} and not confirmed: {'; '.join(names)}."
 
 
 def _suggest_coarser_columns(progress: SearchProgress) -> str:
@@ -241,8 +253,8 @@ def _explain_unproven(progress: SearchProgress) -> str:
 def tabulate_tried(progress: SearchProgress) -> pd.DataFrame:
     """A row a release that was audited, by defense and strength.
 
-    Columns defense, release, title, stage, risk (its largest figure as a multiple of the limit),
-    limit (what is limited), kept (share of the original's usefulness), is_confirmed.
+    Columns defense, has_columns, release, title, stage, risk (its largest figure as a multiple of
+    the limit), limit (what is limited), kept (share of the original's usefulness), is_confirmed.
     """
     search = progress.search
     confirmed = {one.made.id for one in search.list_confirmed()}
@@ -254,10 +266,12 @@ def tabulate_tried(progress: SearchProgress) -> pd.DataFrame:
             if one is None or one.binding is None or math.isnan(one.score):
                 continue
             limit, check = one.binding.limit.title, one.binding
-            head = (candidate.ladder.title, choice.id, one.made.title, stage)
+            ladder = candidate.ladder
+            defense = (ladder.base or ladder).title
+            head = (defense, ladder.has_columns, choice.id, one.made.title, stage)
             rows.append((*head, check.severity, limit, one.score, choice.id in confirmed))
-    columns = ["defense", "release", "title", "stage", "risk", "limit", "kept", "is_confirmed"]
-    return pd.DataFrame(rows, columns=columns)
+    columns = ["defense", "has_columns", "release", "title", "stage", "risk", "limit", "kept"]
+    return pd.DataFrame(rows, columns=[*columns, "is_confirmed"])
 
 
 def list_rows(progress: SearchProgress) -> list[dict[str, str]]:

@@ -10,7 +10,14 @@ from core.figures.search_curves import draw_search
 from core.findings.kept import USEFUL
 from core.findings.numbers import format_duration
 from core.search.background import BackgroundSearches
-from core.search.outcome import STATES, describe_headline, find_recommended, list_facts, list_rows
+from core.search.outcome import (
+    STATES,
+    describe_headline,
+    describe_request,
+    find_recommended,
+    list_facts,
+    list_rows,
+)
 from core.search.run import SearchProgress, SearchRequest, list_requests, read_search
 from core.words import begin_sentence
 from pages.ui import cache, page, service
@@ -119,6 +126,7 @@ def _show_form(spec: AuditSpec) -> None:
 
 def _show_progress(request: SearchRequest) -> None:
     searches = _get_searches()
+    st.caption(escape(describe_request(request), 400))
     if not searches.is_running(request.id):
         _draw(request, _read(request))
         return

@@ -6,8 +6,10 @@ import threading
 import time
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
+from core.figures import search_curves
 from core.figures.search_curves import draw_search
 from core.search import ladders
 from core.search.background import BackgroundSearches
@@ -41,6 +43,10 @@ def test_page_and_command_tell_the_same(show, risk):
     app, progress = show(audits, request)
     shown = texts(app).replace("\\", "")
     assert describe_headline(progress) in shown
+    assert (
+        "Policy: House. Secret: who is linked to whom, who is behind a pseudonym. "
+        "To keep: at least 20 % of the links (F1)."
+    ) in shown
     assert all(text in shown for text in list_facts(progress))
     assert ("search-open" in {b.key for b in app.button}) == (progress.search.state == "confirmed")
 
@@ -147,6 +153,26 @@ def test_the_chart_shows_every_release_and_rings_the_confirmed_one():
     row = chart.table[chart.table.release == "random_deletion:strength=0.443"].iloc[0]
     assert row.kept == pytest.approx(1 - 0.443 / 2)
     assert row.risk == pytest.approx(0.667 / 0.7, abs=0.02)
+
+
+def test_releases_without_columns_are_hollow_points_of_their_defense(monkeypatch):
+    tried = pd.DataFrame(
+        [
+            ("Blink", True, 0.5),
+            ("EdgeRand", True, 0.7),
+            ("Blink", False, 0.9),
+            ("Rest", False, 2.0),
+        ],
+        columns=["defense", "has_columns", "risk"],
+    ).assign(release="r", title="t", stage="race", limit="AUC", kept=0.5, is_confirmed=False)
+    monkeypatch.setattr(search_curves, "tabulate_tried", lambda _progress: tried)
+    points = [trace for trace in draw_search(None).figure.data if trace.mode == "markers"]
+    hollow = {trace.name for trace in points if trace.marker.symbol.endswith("-open")}
+    assert hollow == {"Blink", "Rest"}
+    named = [trace.name for trace in points if trace.showlegend]
+    assert named == ["Blink", "EdgeRand", "Rest"]
+    looks = {(t.name, t.marker.color, t.marker.symbol.removesuffix("-open")) for t in points}
+    assert len(looks) == len(named), "one look a defense"
 
 
 def test_a_stored_search_is_read_again_only_when_an_audit_has_changed(

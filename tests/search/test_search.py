@@ -158,7 +158,9 @@ def test_a_search_confirms_on_splits_of_its_own(graph):
     assert last.confirmation_error == share_error(1)
     assert last.must_keep == {"links": 0.2}
     assert describe_outcome(progress)["error"] == share_error(1)
-    assert "may leave: confirmed on new splits" in describe_headline(progress)
+    assert "may leave under the policy House: confirmed on new splits" in describe_headline(
+        progress
+    )
 
 
 def test_cells_that_trials_share_are_counted_once(graph):
@@ -261,7 +263,7 @@ def test_what_is_within_the_limits_is_told_before_it_is_confirmed(graph, stage, 
     assert not progress.is_over
     (told,) = list_facts(progress)
     assert told.startswith(f"Within the limits so far, by {by} and not confirmed: Random")
-    shares = [int(share) for share in re.findall(r"\((\d+) % of the links \(F1\)\)", told)]
+    shares = [int(share) for share in re.findall(r"keeps (\d+) % of the links \(F1\)", told)]
     last = {"race": "screening", "confirmation": "race"}[stage]
     found = [one for (where, _), one in progress.search.measured.items() if where == last]
     assert len(shares) == sum(one.is_within and one.keeps(request.useful) for one in found) > 0
