@@ -153,7 +153,7 @@ def list_exposures(nodes: NodeRisks) -> list[Exposure]:
             float(row.mean),
             float(row.sd),
             f"{row.attacks}, {row.how}",
-            _list_behind(nodes.list_attacks(row.release, (row.threat, row.target))),
+            _list_behind(nodes.list_rivals(row.release, (row.threat, row.target))),
         )
         for row in nodes.exposed.itertuples()
     ]
