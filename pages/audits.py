@@ -23,7 +23,7 @@ from pages.ui.text import escape, show_seconds
 THREATS = {"link": "links", "attribute": "attribute", "identity": "re-identification"}
 MAX_COMPARED, MAX_WHOLE = 2, 12
 """Audits beside each other, and those whose list is not scrolled."""
-WIDTHS = {"audit": 160, "state": 116, "started": 118, "nodes": 50, "policy": 130, "took": 62}
+WIDTHS = {"audit": 144, "state": 112, "started": 118, "nodes": 48, "policy": 140, "took": 78}
 """Pixels of the columns: with the boxes, what a page of 1024 has."""
 
 
