@@ -115,8 +115,9 @@ class Exposure:
 
     @property
     def names(self) -> str:
-        """Which ones: "Adamic–Adar, Jaccard"."""
-        return ", ".join(dict.fromkeys(attack.name for attack in self.behind))
+        """Which ones, as many: "Number of links, Number of links (error = 0.1)"."""
+        named = (a.name if a.method is None else a.method.title for a in self.behind)
+        return ", ".join(dict.fromkeys(named))
 
     @property
     def shares(self) -> tuple[float, float]:

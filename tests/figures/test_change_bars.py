@@ -60,7 +60,7 @@ def test_groups_are_named_in_their_colour_with_their_links():
         color, _ = class_marks(CLASSES)[name]
         assert f'color:{color}">■' in label
         links = rows.links[rows.group == name].item()
-        assert re.sub("<.*?>", "", label) == f"■ {name} {links}"
+        assert re.sub("<.*?>", "", label) == f"■ {name} ({links})"
     assert "between them" in figure.data[0].y[-1]
 
 
