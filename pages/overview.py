@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.errors import AuditError
 from core.words import count_noun
-from pages.ui import job, page, service, session
+from pages.ui import job, page, preparation, service, session
 from pages.ui.load_form import show_load_form
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
@@ -35,18 +35,22 @@ def main() -> None:
         "Find out who would be exposed if a graph of people, accounts or papers were shared.",
         needs_graph=False,
     )
-    audits = [a for a in service.list_audits() if not a.is_step]
-    running = [audit for audit in audits if audit.state.is_active][:MAX_RUNNING]
-    if running:
-        st.header("Running now", anchor=False)
-        for audit in running:
-            _show_running(audit)
+    above = st.empty()
     with st.container(horizontal=True, vertical_alignment="center", key="start"):
         st.header("Start an audit", anchor=False, width="stretch")
         _offer_example()
     if session.has_graph():
         _show_open_graph()
     show_load_form()
+    if not service.is_new():
+        preparation.wait()  # the form is shown meanwhile
+    audits = [a for a in service.list_audits() if not a.is_step]
+    running = [audit for audit in audits if audit.state.is_active][:MAX_RUNNING]
+    if running:
+        with above.container():
+            st.header("Running now", anchor=False)
+            for audit in running:
+                _show_running(audit)
     finished = [audit for audit in audits if not audit.state.is_active]
     if finished:
         st.header("Recent audits", anchor=False)

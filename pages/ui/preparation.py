@@ -1,8 +1,8 @@
 """What is made ready while the browser loads its own part: the modules of the first page, then the
 store.
 
-In a new home the first page needs no store. What it does not need is imported after it was shown,
-for two threads that import share one processor.
+The first page is drawn without the store until it lists audits. In a new home there are none, so
+that the store is opened after the page was shown: two threads that import share one processor.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from streamlit import env_util
 
 from core.errors import AuditError
 from core.home import find_home
-from pages.ui import memory, service
+from pages.ui import memory, service, sign_in
 
 FIRST_PAGE = (
     "numpy",
@@ -26,8 +26,8 @@ FIRST_PAGE = (
     "pages.ui.login",
     "pages.ui.sidebar",
 )
-"""Modules of the first page in a new home, beside those that they import; pictures need the first
-two."""
+"""Modules of the first page without audits, beside those that they import; pictures need the
+first two."""
 
 STORE = (
     "core.audit.access.authorised",
@@ -37,7 +37,7 @@ STORE = (
     "pages.ui.external_form",
     "pages.ui.policy",
 )
-"""Modules of the store and of a first page that lists audits."""
+"""Modules of the store and of what the first page says of audits."""
 
 HUGE_PAGES = "NUMPY_MADVISE_HUGEPAGE"
 """Read by NumPy when it is imported."""
@@ -62,10 +62,10 @@ def start() -> None:
 
 
 def wait_for_page() -> None:
-    """Return once the first page of a new home can be drawn, or any page of another."""
+    """Return once the first page can be drawn, until it asks for audits."""
     if _thread is not None:
         _is_light.wait()
-    if not service.is_new():
+    if sign_in.has_sign_in():
         wait()
 
 

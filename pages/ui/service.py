@@ -41,8 +41,8 @@ def open_service() -> AuthorisedService:
 
 
 def is_new() -> bool:
-    """Whether a new home is shown to its only user before its store is open: there are no audits,
-    and the first page needs no store."""
+    """Whether a new home is shown to its only user before its store is open: there are no
+    audits."""
     return _service is None and not sign_in.has_sign_in() and is_new_home()
 
 
@@ -53,7 +53,7 @@ def list_audits() -> list[AuditSummary]:
 
 def find_device_title() -> str | None:
     """Display name of the device; None for one that is not known before the store is open."""
-    if not is_new():
+    if _service is not None:
         return open_service().find_device_title()
     return cpu_device().title if is_embedded() and not may_have_gpus() else None
 

@@ -7,6 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from core.audit.store.database import Store
+from pages.ui import service, sign_in
+
 ROOT = Path(__file__).parents[2]
 
 OPEN_FIRST_PAGE = """
@@ -85,6 +88,27 @@ def test_a_new_home_is_shown_before_what_it_does_not_need_is_imported(tmp_path):
     assert not [name for name in imported if name.startswith("core.audit.service")]
     assert any("Overview" in item for item in first)
     assert first == again  # drawn from the store
+
+
+def test_a_home_is_new_to_its_only_user_until_something_is_stored(tmp_path, monkeypatch):
+    monkeypatch.setenv("AUDIT_HOME", str(tmp_path))
+    monkeypatch.delenv("AUDIT_DATABASE", raising=False)
+    service.use_service(None)
+    assert service.is_new()
+    assert service.list_audits() == []
+    with monkeypatch.context() as patch:
+        patch.setenv("AUDIT_DATABASE", "postgresql://database/audits")
+        assert not service.is_new()
+    Store(tmp_path).close()
+    assert not service.is_new()
+
+
+def test_nothing_is_new_to_who_signs_in(tmp_path, monkeypatch):
+    monkeypatch.setenv("AUDIT_HOME", str(tmp_path))
+    monkeypatch.delenv("AUDIT_DATABASE", raising=False)
+    monkeypatch.setattr(sign_in, "has_sign_in", lambda: True)
+    service.use_service(None)
+    assert not service.is_new()
 
 
 def test_a_store_that_cannot_be_opened_ends_the_server_with_one_line(tmp_path):
