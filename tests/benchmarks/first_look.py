@@ -1,7 +1,7 @@
 """Seconds that a user waits for: help, the app's first page, quick look, stored audit, PDF.
 
     python -m tests.benchmarks.first_look [--graphs cora,nba] [--repeats N] [--install]
-    python -m tests.benchmarks.first_look --pairs N [--before CHECKOUT]
+    python -m tests.benchmarks.first_look --pairs N [--before CHECKOUT] [--home HOME]
 
 Each row is one command in a process of its own, the audits in a home of their own: the first
 computes everything, the others find it stored. Processor seconds are those of all its processes,
@@ -9,7 +9,7 @@ the workers' too, which are asked twenty times a second. `--install` clones this
 it as the README says, and prints the table twice: cold, right after installation, and warm.
 `--pairs` opens the first page of an empty Streamlit app, of another checkout and of this one, in
 turns, and prints the median of each, of its ratio to the empty app, and of the server's processor
-seconds until the page is seen.
+seconds until the page is seen; in an empty home, or in copies of one.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def time_first_page(home: Path, at: Installation) -> Timed:
             server.wait()
 
 
-def compare_first_pages(folder: Path, pairs: int, before: Path | None) -> None:
+def compare_first_pages(folder: Path, pairs: int, before: Path | None, stored: Path | None) -> None:
     """First pages in turns beside an empty app: a row each."""
     empty = folder / "empty"
     (empty / ".streamlit").mkdir(parents=True)
@@ -170,6 +170,8 @@ def compare_first_pages(folder: Path, pairs: int, before: Path | None) -> None:
         for name, root in roots.items():
             if root is not None:
                 home = folder / f"home-{number}-{name}"
+                if stored is not None:
+                    shutil.copytree(stored, home)
                 timed = time_first_page(home, Installation(root))
                 if number:  # the first start compiles modules
                     times.setdefault(name, []).append(timed)
@@ -216,10 +218,11 @@ def main() -> None:
     parser.add_argument("--install", action="store_true")
     parser.add_argument("--pairs", type=int)
     parser.add_argument("--before", type=Path)
+    parser.add_argument("--home", type=Path)
     options = parser.parse_args()
     if options.pairs:
         with tempfile.TemporaryDirectory(prefix="first-look-") as name:
-            compare_first_pages(Path(name), options.pairs, options.before)
+            compare_first_pages(Path(name), options.pairs, options.before, options.home)
         return
     with tempfile.TemporaryDirectory(prefix="first-look-") as name:
         folder, graphs = Path(name), options.graphs.split(",")
