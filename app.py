@@ -11,17 +11,9 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit import net_util
 
-# Read by NumPy when it is imported, here. Pages write large arrays and read them once or twice:
-# clearing huge pages for them takes longer than it saves.
-os.environ["NUMPY_MADVISE_HUGEPAGE"] = "0"
-
-import numpy  # noqa: F401
-
 from core.errors import InputError
 from pages.ui import endpoints, preparation, service, sign_in
 from pages.ui.own_address import CheckAddress
-
-del os.environ["NUMPY_MADVISE_HUGEPAGE"]  # not for the workers, which inherit the environment
 
 
 @asynccontextmanager
@@ -37,7 +29,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        preparation.wait()
+        preparation.end()
         service.close_service()
 
 

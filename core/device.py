@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-import psutil
-
 from core.errors import InputError
 
 MIB = 1024 * 1024
@@ -56,4 +54,6 @@ def compute_memory_budget(device: Device) -> int:
 
         free, _total = torch.cuda.mem_get_info(device.torch_name)
         return int(free * FREE_SHARE)
+    import psutil
+
     return int(psutil.virtual_memory().available * FREE_SHARE)

@@ -3,7 +3,8 @@
 AuditError
 ├── InputError          a file, column, option or setting breaks a rule
 │   ├── FormatError     a file does not follow its format
-│   └── UnsupportedError  a method cannot run on this graph or threat
+│   ├── UnsupportedError  a method cannot run on this graph or threat
+│   └── DamagedError    a stored file differs from what was written
 ├── AccessError         the person has no permission
 ├── OfflineError        a dataset must be downloaded and cannot be
 ├── ResourceError       the result would exceed the memory or time allowed
@@ -58,6 +59,10 @@ class FormatError(InputError):
 
 class UnsupportedError(InputError):
     """A method cannot run on this graph, release or threat."""
+
+
+class DamagedError(InputError):
+    """A stored file differs from what was written."""
 
 
 class ResourceError(InputError):

@@ -10,6 +10,8 @@ from typing import IO, Any
 
 from core.errors import InputError
 
+DATABASE = "audit.db"
+
 
 def find_home(home: str | Path | None = None) -> Path:
     """The home folder: the argument, AUDIT_HOME, or ~/.graph-privacy-audit.
@@ -35,6 +37,12 @@ def locate_home(home: str | Path | None = None) -> Path:
     """Path of the home folder, which need not be there."""
     chosen = home or os.environ.get("AUDIT_HOME") or Path.home() / ".graph-privacy-audit"
     return Path(chosen).expanduser().resolve()
+
+
+def is_new_home(home: str | Path | None = None) -> bool:
+    """Whether nothing was stored yet: no database in the home, and none named by
+    AUDIT_DATABASE."""
+    return not os.environ.get("AUDIT_DATABASE") and not (locate_home(home) / DATABASE).exists()
 
 
 def _check_private(path: Path) -> None:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.audit.results.view import AuditSummary
 from core.errors import AuditError
-from core.findings.decisions import format_moment
 from core.words import count_noun
-from pages.ui import job, page, service, session
-from pages.ui.external_form import show_external_form
+from pages.ui import job, page, preparation, service, session
 from pages.ui.load_form import show_load_form
-from pages.ui.policy import describe_end
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
+
+if TYPE_CHECKING:
+    from core.audit.results.view import AuditSummary
 
 MAX_RUNNING, MAX_RECENT = 3, 6
 POLL_S = 2.0
@@ -35,18 +35,22 @@ def main() -> None:
         "Find out who would be exposed if a graph of people, accounts or papers were shared.",
         needs_graph=False,
     )
-    audits = [a for a in service.open_service().list_audits() if not a.is_step]
-    running = [audit for audit in audits if audit.state.is_active][:MAX_RUNNING]
-    if running:
-        st.header("Running now", anchor=False)
-        for audit in running:
-            _show_running(audit)
+    above = st.empty()
     with st.container(horizontal=True, vertical_alignment="center", key="start"):
         st.header("Start an audit", anchor=False, width="stretch")
         _offer_example()
     if session.has_graph():
         _show_open_graph()
     show_load_form()
+    if not service.is_new():
+        preparation.wait()  # the form is shown meanwhile
+    audits = [a for a in service.list_audits() if not a.is_step]
+    running = [audit for audit in audits if audit.state.is_active][:MAX_RUNNING]
+    if running:
+        with above.container():
+            st.header("Running now", anchor=False)
+            for audit in running:
+                _show_running(audit)
     finished = [audit for audit in audits if not audit.state.is_active]
     if finished:
         st.header("Recent audits", anchor=False)
@@ -100,6 +104,8 @@ def _show_pictures() -> None:
 
 
 def _show_open_graph() -> None:
+    from pages.ui.external_form import show_external_form
+
     graph = session.current_graph()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
@@ -116,6 +122,9 @@ def _show_open_graph() -> None:
 
 
 def _show_recent(audits: list[AuditSummary]) -> None:
+    from core.findings.decisions import format_moment
+    from pages.ui.policy import describe_end
+
     for audit in audits[:MAX_RECENT]:
         with st.container(
             horizontal=True,

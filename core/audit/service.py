@@ -52,7 +52,7 @@ from core.audit.store.estimate import (
     make_task,
     shares_result,
 )
-from core.audit.store.files import DamagedError, clear_flag, raise_flag
+from core.audit.store.files import clear_flag, raise_flag
 from core.audit.store.ledger import (
     Relative,
     assign_lineage,
@@ -63,7 +63,7 @@ from core.audit.store.ledger import (
 from core.audit.store.liveness import find_state
 from core.audit.store.states import FINAL, FINISHED, State
 from core.audit.store.team import Team
-from core.errors import InputError
+from core.errors import DamagedError, InputError
 from core.graph import Graph
 from core.partitioned.graph import PartitionedGraph
 from core.privacy.ledger import Entry

@@ -100,10 +100,10 @@ def _list_inputs(options: argparse.Namespace) -> set[tuple[int, int]]:
     """Device and inode of every file that the command may read: those that its options name,
     catalogue's raw files and the database."""
     from core.data.catalogue import list_raw_files
-    from core.home import locate_home
+    from core.home import DATABASE, locate_home
 
     named = [value for name, value in vars(options).items() if name not in OUTPUTS]
-    paths = [*_list_named(named), *list_raw_files(), *locate_home().glob("audit.db*")]
+    paths = [*_list_named(named), *list_raw_files(), *locate_home().glob(f"{DATABASE}*")]
     found = set()
     for path in paths:
         status = _find_status(path)

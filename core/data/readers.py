@@ -26,6 +26,7 @@ from core.data.attributed_nodes import AttributedNodes
 from core.data.columns import as_text, guess_id_column, list_known
 from core.data.dataset_folders import find_dataset, load_ogb
 from core.data.edge_list import load_edge_list, load_edge_table
+from core.data.formats import FORMATS
 from core.data.gml import read_gml
 from core.data.graph_documents import read_gexf, read_graphml
 from core.data.json_graphs import join_musae, read_node_link
@@ -43,23 +44,6 @@ from core.data.table_archive import Tables, unpack_tables
 from core.data.text_input import check_file
 from core.errors import FormatError, InputError
 
-_FORMATS = {
-    "text": (".csv", ".tsv", ".txt", ".edges", ".edgelist", ".cites", ".tab", ""),
-    "parquet": (".parquet",),
-    "arrow": (".arrow", ".feather"),
-    "graphml": (".graphml",),
-    "gexf": (".gexf",),
-    "gml": (".gml",),
-    "json": (".json",),
-    "pajek": (".net", ".paj"),
-    "mtx": (".mtx",),
-    "sif": (".sif",),
-    "dl": (".dl",),
-    "npz": (".npz",),
-    "pt": (".pt", ".pth"),
-    "tables": (".xlsx", ".xlsm", ".zip"),
-}
-"""Format → suffixes; text formats also with .gz."""
 _PACKED = ("tables", "npz", "pt")
 """Formats that a zip of tables may not hold."""
 _REMEDIES = {".cypher": NEO4J, ".xls": "save it as .xlsx or CSV", ".ods": "save it as .xlsx or CSV"}
@@ -73,9 +57,6 @@ ATTRIBUTED: dict[str, tuple[str, Callable[[str | Path, AttributedNodes], None]]]
     "json": ("node-link JSON", read_node_link),
 }
 """Format whose nodes have columns of their own → its name and reader."""
-
-SUFFIXES = (*(suffix[1:] for known in _FORMATS.values() for suffix in known if suffix), "gz")
-"""All supported suffixes, without the dot."""
 
 
 def load_graph(
@@ -216,7 +197,7 @@ def open_tables(path: Path, is_nodes: bool = False) -> Iterator[Tables]:
     if path.is_dir() or detect_format(path) != "tables":
         yield Tables(path, path if is_nodes else None, {})
         return
-    suffixes = [s for kind, known in _FORMATS.items() for s in known if s and kind not in _PACKED]
+    suffixes = [s for kind, known in FORMATS.items() for s in known if s and kind not in _PACKED]
     with make_folder("read") as folder:
         found = unpack_tables(path, Path(folder), suffixes, _look_like_links)
         if is_nodes and found.nodes is None:
@@ -251,7 +232,7 @@ def sniff_table(
 
 
 def detect_format(path: Path) -> str:
-    """A key of _FORMATS, by magic number, then by suffix."""
+    """A key of FORMATS, by magic number, then by suffix."""
     with path.open("rb") as file:
         magic = file.read(64)
     for start, kind in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"%%MatrixMarket", "mtx")):
@@ -262,7 +243,7 @@ def detect_format(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix == ".gz":
         suffix = Path(path.stem).suffix.lower()
-    found = next((kind for kind, suffixes in _FORMATS.items() if suffix in suffixes), None)
+    found = next((kind for kind, suffixes in FORMATS.items() if suffix in suffixes), None)
     if found is None:
         remedy = (
             "use CSV, TSV, TXT, Excel (.xlsx), a zip of tables, Parquet, Arrow, GraphML, GEXF, "

@@ -10,11 +10,11 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Iterable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from core.audit.asked.attack import Attack
-from core.audit.asked.release_info import ReleaseInfo
-from core.registry import list_methods
+if TYPE_CHECKING:
+    from core.audit.asked.attack import Attack
+    from core.audit.asked.release_info import ReleaseInfo
 
 Theme = Literal["light", "dark"]
 
@@ -134,6 +134,8 @@ def family_color(attack: Attack, theme: Theme = "light") -> str:
     methods that this version does not know. Families of one kind of attack differ."""
     if attack.method is None or attack.is_baseline:
         return ORIGINAL_GREY
+    from core.registry import list_methods
+
     listed = list_methods(attack.method.kind)
     families = dict.fromkeys(m.info.group for m in listed if not m.info.is_baseline)
     colors = FAMILY_COLORS[theme]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.spec import AuditSpec
@@ -25,12 +25,14 @@ STEPS = 8
 class Ladder:
     """rungs: one defense from its weakest setting; seconds: expected for one release;
     has_columns: whether its releases keep the columns that the audit publishes; has_links: whether
-    they keep any link; base: the same settings with the columns."""
+    they keep any link; is_synthesis: whether the links are drawn anew; base: the same settings with
+    the columns."""
 
     rungs: tuple[MethodChoice, ...]
     seconds: float = 0.0
     has_columns: bool = True
     has_links: bool = True
+    is_synthesis: bool = False
     base: Ladder | None = None
 
     @property
@@ -80,11 +82,13 @@ def build_ladders(spec: AuditSpec, graph: Graph, policy: Policy) -> list[Ladder]
             continue
         text = MethodChoice.of(varied[-1]).id
         seconds = model.predict(make_task("publish", text, shape, text))
-        base = Ladder(tuple(map(MethodChoice.of, varied)), seconds)
+        is_synthesis = hasattr(defense, "data_free")
+        rungs = tuple(map(MethodChoice.of, varied))
+        base = Ladder(rungs, seconds, is_synthesis=is_synthesis)
         ladders.append(base)
         if drops and defense.info.key in WithoutColumns.members:
-            combined = [MethodChoice.of(WithoutColumns.combine(each)) for each in varied]
-            ladders.append(Ladder(tuple(combined), seconds, has_columns=False, base=base))
+            combined = tuple(MethodChoice.of(WithoutColumns.combine(each)) for each in varied)
+            ladders.append(replace(base, rungs=combined, has_columns=False, base=base))
     return sorted(ladders, key=lambda ladder: ladder.seconds)
 
 

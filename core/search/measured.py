@@ -46,6 +46,11 @@ class Measured:
         return bool(self.tested) and all(check.state != "exceeded" for check in self.tested)
 
     @property
+    def is_open(self) -> bool:
+        """Whether more attackers could refuse it: it was made, and no figure exceeds its limit."""
+        return not self.not_made and (self.is_within or not self.tested)
+
+    @property
     def score(self) -> float:
         """The share of the measure that is kept least; nan if one was not measured."""
         return float(np.min(list(self.kept.values()))) if self.kept else math.nan

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from core.audit.asked.answers import choose_seeds
-from core.audit.asked.presets import PRESETS, Asked, Preset, choose_attacks
+from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditProgress, AuditSummary, AuditView
 from core.audit.store.states import State as AuditState
@@ -22,6 +22,7 @@ from core.errors import AuditError, InputError
 from core.findings.kept import USEFUL
 from core.findings.policy import Policy, check_policy
 from core.graph import Graph
+from core.search.attackers import list_dear, list_quick, list_required
 from core.search.ladders import build_ladders
 from core.search.measured import Measured, measure_releases
 from core.search.strategy import Found, Search, Trial
@@ -120,21 +121,24 @@ class SearchRequest:
         """The request of `describe`."""
         return SearchRequest(AuditSpec.check_fields(fields["spec"]), fields["useful"])
 
-    def make_spec(self, trial: Trial, confirmation: int) -> AuditSpec:
+    def make_spec(
+        self, trial: Trial, confirmation: int, dear: Sequence[MethodChoice] = ()
+    ) -> AuditSpec:
         """The audit of a trial.
 
         Screening and race each keep one split over their trials, so that releases are compared on
         the same secrets; every confirmation draws its own.
 
         confirmation  number of the trial among the confirmations on the graph, from 1, if it is one
+        dear          attackers that a trial without the dearest leaves out
         """
         policy, is_cheap = self.policy, trial.stage == "screening"
-        preset = PRESETS[0] if is_cheap else find_required(policy)
+        attacks = list_quick(self.spec) if is_cheap else list_required(self.spec, policy)
         name = trial.stage if trial.stage != "confirmation" else confirmation
         seed = Seed(self.spec.root_seed).child("search", trial.stage, name).to_int() % 2**31
         is_model = {"column", "link_prediction"} & set(self.useful)
         fields: dict[str, Any] = {
-            "attacks": choose_attacks(Asked.of_spec(self.spec), [preset.key]),
+            "attacks": [each for each in attacks if trial.has_dear or each not in dear],
             "defenses": trial.choices,
             "num_repeats": 1 if is_cheap else policy.repeats,
             "adaptive": self.spec.knowledge.adaptive and not is_cheap,
@@ -160,11 +164,6 @@ def share_error(number: int) -> float:
     Not of a search: one that goes on with more time may confirm others than before.
     """
     return ERROR / (number * (number + 1))
-
-
-def find_required(policy: Policy) -> Preset:
-    """The preset of the attacks that a policy requires."""
-    return next(preset for preset in PRESETS if set(policy.allowed_costs) <= set(preset.costs))
 
 
 @dataclass
@@ -296,7 +295,8 @@ def _walk(
     the one that there is."""
     graph, policy = service.load_graph(request.spec.graph_hash), request.policy
     ladders = build_ladders(request.spec, graph, policy)
-    search = Search(ladders, request.useful, within)
+    dear = list_dear(request.spec, policy, graph)
+    search = Search(ladders, request.useful, within, has_dear=bool(dear))
     progress = SearchProgress(request, search, _count_searches(service, request))
     steps, seen = search.run(), set[tuple[Any, ...]]()
     found: Found | None = None
@@ -310,7 +310,7 @@ def _walk(
         if trial.stage == "confirmation":
             confirmation = _number_confirmation(service, request, known)
             progress.confirmations.append(confirmation)
-        spec = request.make_spec(trial, confirmation)
+        spec = request.make_spec(trial, confirmation, dear)
         mark = {
             "id": request.id,
             "number": progress.number,

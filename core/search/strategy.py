@@ -1,10 +1,10 @@
 """How a search proceeds: which releases are tried next, given what was measured.
 
 1. Screening narrows each ladder by bisection to its weakest setting within the limits, with cheap
-   attackers and one repeat. A ladder ends once what it can still keep is no more than what enough
-   others keep already.
+   attackers and one repeat; one that is far from them tries its strongest next. A ladder ends once
+   what it can still keep is no more than what enough others keep already.
 2. The race does the same with the attackers and repeats that the policy requires, from the settings
-   found.
+   found; the dearest attackers meet only what the others let through.
 3. Confirmation draws new splits for at most three releases. Only its verdict counts: the figures of
    the first two stages flatter what was chosen by them.
 
@@ -46,6 +46,9 @@ RELEASES = 30
 WIDTH = 4
 """Ladders tried at once; what they show ends others."""
 
+FAR = 2.0
+"""Multiple of a limit from which a setting is far from it."""
+
 DEAR_S = 10.0
 """Typical seconds of one release above which a ladder waits until no cheaper one is open: what
 those keep by then may end it."""
@@ -53,11 +56,16 @@ those keep by then may end it."""
 
 @dataclass(frozen=True)
 class Trial:
-    """Releases to audit next; number: of the trial within its stage, from 0."""
+    """Releases to audit next.
+
+    number    of the trial within its stage, from 0
+    has_dear  whether the dearest attackers of its stage take part
+    """
 
     stage: Stage
     number: int
     choices: tuple[MethodChoice, ...]
+    has_dear: bool = True
 
 
 @dataclass
@@ -69,6 +77,7 @@ class Candidate:
     guess           place to try first; None: the middle
     bound           what any open setting keeps at most, as a share of the original's
     borrowed        place at which the same settings with columns are within the limits
+    is_far          whether a setting was far from the limits: perhaps none is within
     best            what the setting at `passed` keeps; nan: nothing acceptable was found yet
     dropped         reason why it is out, or ""
     """
@@ -80,6 +89,7 @@ class Candidate:
     guess: int | None = None
     borrowed: int | None = None
     bound: float = 1.0
+    is_far: bool = False
     best: float = math.nan
     dropped: str = ""
 
@@ -101,6 +111,8 @@ class Candidate:
         """Place of the setting to try next."""
         if self.guess is not None and self.failed < self.guess < self.passed:
             return self.guess
+        if self.is_far and self.passed in (len(self.ladder.rungs), self.borrowed):
+            return self.passed - 1
         return (self.failed + self.passed) // 2
 
     def note(self, place: int, found: Measured, asked: dict[str, float]) -> None:
@@ -116,6 +128,7 @@ class Candidate:
             self.best = found.score if found.keeps(asked) else math.nan
         else:
             self.failed, self.bound = place, min(self.bound, found.score)
+            self.is_far |= found.binding is not None and found.binding.severity >= FAR
             if not found.keeps(asked):
                 self.dropped = "keeps too little where it still exceeds a limit"
         if not self.dropped and not self.is_open and math.isnan(self.best):
@@ -130,7 +143,7 @@ class Candidate:
     def start_race(self) -> None:
         """Open the settings from the one that screening found on: stronger attackers refuse what
         weaker ones do."""
-        self.stage, self.guess = "race", self.passed
+        self.stage, self.guess, self.is_far = "race", self.passed, False
         self.failed, self.bound = self.passed - 1, self.best
         self.passed, self.borrowed, self.best = len(self.ladder.rungs), None, math.nan
 
@@ -141,6 +154,7 @@ class Search:
 
     asked      measure of usefulness → share of the original's that must stay
     within     seconds to spend; None: as many as it takes
+    has_dear   whether some attackers of the race are so dear that the others go first
     measured   (stage, release) → figures, the latest of a stage
     trials     those that were audited, in order
     """
@@ -148,6 +162,7 @@ class Search:
     ladders: Iterable[Ladder]
     asked: dict[str, float]
     within: float | None = None
+    has_dear: bool = False
     measured: dict[tuple[Stage, str], Measured] = field(default_factory=dict)
     trials: list[Trial] = field(default_factory=list)
     is_over: bool = False
@@ -157,6 +172,8 @@ class Search:
         for one in self.candidates:
             if self.within is not None and one.ladder.seconds * RELEASES > self.within:
                 one.dropped = TAKES_LONG
+            if one.ladder.is_synthesis:
+                one.guess = 0  # often the weakest setting keeps too little already
         self.stage: Stage = "screening"
         known = {id(one.ladder): one for one in self.candidates}
         self._bases = {id(c): known[id(c.ladder.base)] for c in self.candidates if c.ladder.base}
@@ -190,7 +207,6 @@ class Search:
         return found
 
     def _narrow(self, stage: Stage, among: list[Candidate]) -> Generator[Trial, Found, None]:
-        number = 0
         while True:
             if stage == "screening":
                 self._start_without_columns()
@@ -202,12 +218,23 @@ class Search:
                 return
             places = [one.place for one in waiting]
             choices = [c.ladder.rungs[place] for c, place in zip(waiting, places, strict=True)]
-            found = yield from self._try(Trial(stage, number, tuple(choices)))
+            found = yield from self._meet(stage, choices)
             for one, place, choice in zip(waiting, places, choices, strict=True):
                 one.note(place, found[choice.id], self.asked)
             self._bound_by_columns(among, found)
             self._refuse_columns(among, found)
-            number += 1
+
+    def _meet(self, stage: Stage, choices: list[MethodChoice]) -> Generator[Trial, Found, Found]:
+        """Figures of releases by the attackers of a stage; in the race the dearest ones meet only
+        what the others let through."""
+        found: Found = {}
+        for has_dear in (False, True) if stage == "race" and self.has_dear else (True,):
+            left = [c for c in choices if c.id not in found or found[c.id].is_open]
+            if left:
+                number = sum(trial.stage == stage for trial in self.trials)
+                trial = Trial(stage, number, tuple(left), has_dear)
+                found |= yield from self._try(trial)
+        return found
 
     def _start_without_columns(self) -> None:
         """Open ladders without columns once those with columns are closed: only at weaker settings,

@@ -8,10 +8,13 @@ import streamlit as st
 
 from pages.ui import preparation
 
-preparation.wait()
+if "is_open" in st.session_state or st.query_params:
+    preparation.wait()
+else:  # nothing was clicked, and no graph or audit is named
+    preparation.wait_for_page()
+st.session_state["is_open"] = True
 
-from core.audit.store.files import DamagedError
-from core.errors import AccessError
+from core.errors import AccessError, DamagedError
 from pages.ui import fair_semaphore, login, memory, page, session, sidebar, sign_in, theme
 
 PAGES = Path(__file__).parents[1]
@@ -42,6 +45,8 @@ if sign_in.has_sign_in():
     history.append(st.Page(PAGES / "users.py", title="Users", icon=":material/group:"))
 history.append(st.Page(PAGES / "help.py", title="Help", icon=":material/help:"))
 chosen = st.navigation({"": start, "Audit a graph": work, "More": history}, expanded=True)
+if chosen is not start[0]:
+    preparation.wait()
 
 with fair_semaphore.PAGES.hold():
     with st.sidebar:
@@ -51,3 +56,4 @@ with fair_semaphore.PAGES.hold():
         chosen.run()
     except (AccessError, DamagedError) as error:
         page.show_error(error)
+preparation.go_on()

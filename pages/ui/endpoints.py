@@ -35,6 +35,7 @@ def get_decision(request: Request) -> Response:
     from core.audit.access.authorised import enter
     from core.audit.store.states import State
 
+    preparation.wait()
     bare = service.start_service()
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     try:

@@ -7,13 +7,14 @@ import streamlit as st
 from core.audit.asked.presets import PRESETS, Asked, choose_attacks
 from core.data import sandbox
 from core.data.external_release import align_release, lacks_columns
+from core.data.formats import SUFFIXES
 from core.defenses.external import EXTERNAL_FIELDS
 from core.graph import Graph
 from core.words import count_noun
 from pages.ui import cache, page, session
 from pages.ui.second_graph_form import store_once
 from pages.ui.spec_form import read_label
-from pages.ui.upload import FORMATS, ask_layout, store_upload
+from pages.ui.upload import ask_layout, store_upload
 
 
 def show_external_form(graph: Graph) -> None:
@@ -23,7 +24,7 @@ def show_external_form(graph: Graph) -> None:
             "The file needs the same ids. Links of the open graph that it lacks count as withheld "
             "links. Set the private column on the Data page."
         )
-        file = st.file_uploader(read_label("external_release"), type=FORMATS, key="external-file")
+        file = st.file_uploader(read_label("external_release"), type=SUFFIXES, key="external-file")
         if file is None:
             return
         path = store_upload(file)

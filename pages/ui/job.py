@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import streamlit as st
 
-from core.audit.results.view import AuditProgress
 from core.errors import AuditError
-from core.findings.numbers import format_duration_range
 from pages.ui.text import escape
+
+if TYPE_CHECKING:
+    from core.audit.results.view import AuditProgress
 
 POLL_S = 0.7
 WAITING = "waiting for a worker"
@@ -66,6 +67,8 @@ def draw_job(fraction: float, text: str, stop: str, key: str, cancel: Callable[[
 
 def describe_progress(progress: AuditProgress) -> str:
     """Describe an audit's progress, such as "77 of 123 parts, 2 to 5 min left"."""
+    from core.findings.numbers import format_duration_range
+
     text = f"{progress.cells_done} of {progress.cells_total} parts"
     left = progress.time_left
     if left is not None and left.high:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
-from core.data.catalogue import DatasetInfo, list_datasets, load_dataset
+from core.data.formats import SUFFIXES
 from core.errors import AuditError
 from pages.ui import page
-from pages.ui.upload import show_upload
+
+if TYPE_CHECKING:
+    from core.data.catalogue import DatasetInfo
 
 WAYS = {
     "upload": ":material/upload_file: Upload files",
@@ -29,12 +33,33 @@ def show_load_form() -> None:
             required=True,
         )
         if way == "upload":
-            show_upload()
+            _show_upload()
         else:
-            _show_datasets([i for i in list_datasets() if i.is_built_in == (way == "example")], way)
+            _show_datasets(way)
 
 
-def _show_datasets(infos: list[DatasetInfo], key: str) -> None:
+def _show_upload() -> None:
+    uploads = st.file_uploader(
+        "Links and, optionally, a node table",
+        type=SUFFIXES,
+        accept_multiple_files=True,
+        key="upload",
+        help="Edge lists (CSV, TSV, TXT, also .gz, Parquet, Arrow), node tables (CSV, Parquet), "
+        "matrices, GraphML, GEXF, GML, JSON of nodes and links, Pajek, Matrix Market, UCINET DL, "
+        "SIF, NPZ, PyTorch Geometric .pt, MUSAE folders. Files stay on this machine.",
+    )
+    if uploads:
+        from pages.ui.upload import show_upload
+
+        show_upload(uploads)
+    else:
+        st.caption("Links: two columns of ids. Node table: one row per node, with an id column.")
+
+
+def _show_datasets(key: str) -> None:
+    from core.data.catalogue import list_datasets, load_dataset
+
+    infos = [i for i in list_datasets() if i.is_built_in == (key == "example")]
     info = st.selectbox("Graph", infos, format_func=_describe_dataset, key=f"dataset-{key}")
     if info is None:
         return

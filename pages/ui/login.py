@@ -29,6 +29,8 @@ def let_in() -> None:
 
 def show_person() -> None:
     """Name of the signed-in person and the sign-out button; no-op for the local user."""
+    if not sign_in.has_sign_in():
+        return
     person = service.open_service().person
     if person.is_local:
         return
@@ -96,7 +98,7 @@ def _ask_to_sign_in() -> None:
 def _refuse(person: Person) -> None:
     st.title("Graph privacy audit", anchor=False)
     try:
-        from core.audit.store.accounts import load_roles
+        from core.audit.store.roles import load_roles
 
         load_roles(service.start_service().home)
     except AuditError as error:

@@ -1,33 +1,32 @@
-"""Parts shared by all pages: title, headline, states of an audit, common choices."""
+"""Parts shared by all pages: title, headline, states of an audit, common choices.
+
+The first page opens in a new home without an audit, so that what only audits need is imported where
+it is used."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import streamlit as st
 
-from core.audit.asked.attack import Attack
-from core.audit.asked.declared import Declaration
-from core.audit.asked.method_choice import MethodChoice
-from core.audit.asked.spec import AuditSpec
-from core.audit.results.view import AuditView
 from core.audit.store.states import State
-from core.data.loaded import LoadedGraph
-from core.data.profile import GraphProfile
 from core.errors import AuditError
-from core.findings import tables
-from core.findings.labels import metric_title
-from core.findings.page_summary import PageSummary
-from core.findings.verdict import Decision, Verdict
-from core.methods import ATTACK_KINDS
-from core.registry import find_method
 from core.words import begin_sentence, count_noun
-from pages.ui import cache, cards, service, session
-from pages.ui.spec_form import title_control
+from pages.ui import service, session
 from pages.ui.text import escape
+
+if TYPE_CHECKING:
+    from core.audit.asked.attack import Attack
+    from core.audit.asked.method_choice import MethodChoice
+    from core.audit.asked.spec import AuditSpec
+    from core.audit.results.view import AuditView
+    from core.data.loaded import LoadedGraph
+    from core.data.profile import GraphProfile
+    from core.findings.page_summary import PageSummary
+    from core.findings.verdict import Decision, Verdict
+    from pages.ui.threat_choice import ThreatChoice
 
 PAGES = Path(__file__).parents[1]
 DECISION_ICONS: dict[Decision, str] = {
@@ -70,6 +69,8 @@ def show_summary(summary: PageSummary, exact_below: bool = False) -> None:
     """Headline cards, headline sentence and the folded exact figures, unless the page shows these
     below its picture."""
     if summary.cards:
+        from pages.ui import cards
+
         cards.show_cards(summary.cards)
     show_answer(escape(summary.sentence, 400))
     if summary.aside:
@@ -116,6 +117,8 @@ def show_error(error: AuditError) -> None:
 
 def require_view(what: str) -> AuditView:
     """Return the open audit if it has a result; otherwise explain what to do and stop the page."""
+    from pages.ui import cache
+
     audit_id = session.current_audit()
     if audit_id is None:
         _show_nothing(what)
@@ -152,6 +155,8 @@ def show_state(view: AuditView) -> None:
         )
         _offer_resume(summary.id, "Resume the audit")
     if summary.cells_failed or summary.state is State.FAILED:
+        import pandas as pd
+
         failed = view.cells[view.cells.state == State.FAILED]
         parts = count_noun(len(failed), "part") + " of the audit failed; the others are complete."
         with st.expander(parts, icon=":material/error:"):
@@ -196,6 +201,11 @@ def _offer_resume(audit_id: str, label: str) -> None:
 
 def show_missing(view: AuditView, releases: list[str] | None = None) -> None:
     """Folded table of failed, skipped and unresolved results, with the reason."""
+    import pandas as pd
+
+    from core.findings import tables
+    from core.findings.labels import metric_title
+
     missing = tables.describe_missing(view.results, releases)
     if missing.empty:
         return
@@ -229,6 +239,8 @@ def _show_nothing(what: str) -> None:
 
 def find_profile() -> GraphProfile:
     """Profile of the open graph, cached for all pages."""
+    from pages.ui import cache
+
     choice, graph_hash = session.current_threats(), st.session_state["graph"]
     return cache.compute_profile(
         graph_hash,
@@ -286,17 +298,25 @@ def show_next(page: str, label: str) -> None:
 
 def choose_identity(attacks: Sequence[MethodChoice]) -> dict[str, Any]:
     """Identity field of the next spec, set if one of the attacks is a re-identification."""
+    from core.methods import ATTACK_KINDS
+    from core.registry import find_method
+
     kinds = {find_method(choice.key, *ATTACK_KINDS).kind for choice in attacks}
     return {"identity": {} if "identity_attack" in kinds else None}
 
 
 def uses_shadow_graph(choice: MethodChoice) -> bool:
     """Whether an attack can be trained on a shadow graph."""
+    from core.methods import ATTACK_KINDS
+    from core.registry import find_method
+
     return bool(getattr(find_method(choice.key, *ATTACK_KINDS), "transfers", False))
 
 
 def keep_fields(view: AuditView) -> dict[str, Any]:
     """Fields of the open audit that a changed run keeps: its methods and what forms of runs set."""
+    from core.audit.asked.declared import Declaration
+
     spec, identity = view.spec, view.spec.threats.identity
     kept = {
         name: getattr(part, name)
@@ -316,6 +336,9 @@ def find_uses() -> dict[str, Any]:
 
 def make_spec(fields: dict[str, Any]) -> AuditSpec:
     """Spec of an audit of the open graph and its threats; raises InputError."""
+    from core.audit.asked.spec import AuditSpec
+    from pages.ui.spec_form import title_control
+
     choice = session.current_threats()
     if fields.get("identity") is not None:  # set on the Data page
         fields = {**fields, "identity": choice.identity.model_dump() | fields["identity"]}
@@ -363,7 +386,7 @@ def open_audit(audit_id: str, target: str) -> None:
     st.switch_page(PAGES / f"{target}.py")
 
 
-def open_loaded(loaded: LoadedGraph, threats: session.ThreatChoice | None = None) -> None:
+def open_loaded(loaded: LoadedGraph, threats: ThreatChoice | None = None) -> None:
     """Store a loaded graph with its load report and open its Data page."""
     graph_hash = service.open_service().save_graph(loaded.graph)
     st.session_state.setdefault("load_reports", {})[graph_hash] = loaded.report

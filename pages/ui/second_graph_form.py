@@ -10,6 +10,7 @@ import streamlit as st
 from core.audit.asked.spec_parts import IdentityChoice
 from core.audit.computing.prepared import describe_shadow_columns, find_gaps
 from core.data import sandbox
+from core.data.formats import SUFFIXES
 from core.data.second_graph import draw_identity_threat
 from core.errors import AuditError, InputError
 from core.graph import Graph
@@ -19,7 +20,7 @@ from pages.ui import cache, page, service, session
 from pages.ui.spec_form import ask, read_help, read_label
 from pages.ui.text import escape
 from pages.ui.threat_form import form_key
-from pages.ui.upload import FORMATS, ask_layout, store_upload
+from pages.ui.upload import ask_layout, store_upload
 
 
 def show_second_graph(graph: Graph) -> None:
@@ -63,7 +64,7 @@ def show_shadow_graph(graph: Graph) -> None:
         )
         files = st.file_uploader(
             read_label("shadow_graph"),
-            type=FORMATS,
+            type=SUFFIXES,
             help=read_help("shadow_graph"),
             accept_multiple_files=True,
             key=f"other-graph-{key}",
@@ -126,7 +127,7 @@ def _choose_graph(stored: str | None) -> str | None:
     """Ask for the second graph; return its hash, or None to simulate it."""
     file = st.file_uploader(
         read_label("auxiliary_graph"),
-        type=FORMATS,
+        type=SUFFIXES,
         key=f"second-graph-{form_key()}",
         help=read_help("auxiliary_graph"),
     )

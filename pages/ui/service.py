@@ -5,10 +5,15 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from core.audit.jobs.cluster import may_have_gpus
+from core.audit.jobs.engine import is_embedded
+from core.device import cpu_device
+from core.home import is_new_home
 from pages.ui import sign_in
 
 if TYPE_CHECKING:
     from core.audit.access.authorised import AuthorisedService
+    from core.audit.results.view import AuditSummary
     from core.audit.service import AuditService
 
 _lock = threading.Lock()
@@ -33,6 +38,24 @@ def open_service() -> AuthorisedService:
 
     service = start_service()
     return enter(service, sign_in.find_person(service.home))
+
+
+def is_new() -> bool:
+    """Whether a new home is shown to its only user before its store is open: there are no
+    audits."""
+    return _service is None and not sign_in.has_sign_in() and is_new_home()
+
+
+def list_audits() -> list[AuditSummary]:
+    """Audits that the current user may read."""
+    return [] if is_new() else open_service().list_audits()
+
+
+def find_device_title() -> str | None:
+    """Display name of the device; None for one that is not known before the store is open."""
+    if _service is not None:
+        return open_service().find_device_title()
+    return cpu_device().title if is_embedded() and not may_have_gpus() else None
 
 
 def warm_up() -> None:

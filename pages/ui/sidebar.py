@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.audit.results.view import AuditProgress
 from core.audit.store.states import State
 from core.errors import AuditError
-from core.figures import releases
-from core.findings.labels import describe_running
 from core.words import count_noun, format_percent
-from pages.ui import cache, job, service, session
+from pages.ui import job, service, session
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
+
+if TYPE_CHECKING:
+    from core.audit.results.view import AuditProgress
 
 TODO = ":material/radio_button_unchecked:"
 DONE = ":material/check_circle:"
@@ -37,6 +38,8 @@ def find_icons() -> dict[str, str]:
     audit_id = session.current_audit()
     if audit_id is None:
         return marks
+    from pages.ui import cache
+
     view = cache.load_view(audit_id)
     state = view.summary.state
     if state.is_active:
@@ -65,15 +68,17 @@ def _find_map_icon() -> str:
 
 
 def show_sidebar() -> None:
-    device = f"Computes on {escape(service.open_service().find_device_title())}"
+    device = service.find_device_title()
+    lines = [] if device is None else [f"Computes on {escape(device)}"]
     with st.container(key="rail-graph", gap="xxsmall"):
         if session.has_graph():
             graph = session.current_graph()
             st.markdown(f"**{escape(graph.name, 28)}**")
             nodes, links = graph.num_nodes, graph.num_edges
-            st.caption(f"{count_noun(nodes, 'node')}, {count_noun(links, 'link')}  \n{device}")
+            size = f"{count_noun(nodes, 'node')}, {count_noun(links, 'link')}"
+            st.caption("  \n".join([size, *lines]))
         else:
-            st.caption(f"No graph is open  \n{device}")
+            st.caption("  \n".join(["No graph is open", *lines]))
     audit_id = find_job()
     if audit_id is not None:
         progress = service.open_service().get_progress(audit_id)
@@ -119,6 +124,8 @@ def _cancel(audit_id: str) -> None:
 
 def _list_running(progress: AuditProgress) -> list[str]:
     """One line for each of the first two parts that are being computed."""
+    from core.findings.labels import describe_running
+
     lines = [
         f"{escape(describe_running(cell), 70)}: {format_percent(cell.fraction)}"
         for cell in progress.running[:2]
@@ -128,6 +135,8 @@ def _list_running(progress: AuditProgress) -> list[str]:
 
 def show_live_curves(audit_id: str) -> None:
     """Training curves of the running parts, redrawn while the audit runs."""
+    from core.figures import releases
+    from core.findings.labels import describe_running
 
     @st.fragment(run_every=4 * job.POLL_S)
     def draw() -> None:

@@ -1,7 +1,7 @@
 """The current user: the local user, or the signed-in person with the assigned role.
 
 Sign-in is switched on by a section [auth] in .streamlit/secrets.toml (see Streamlit's st.login);
-roles are in roles.toml of AUDIT_HOME or the file of AUDIT_ROLES (core.audit.store.accounts).
+roles are in roles.toml of AUDIT_HOME or the file of AUDIT_ROLES (core.audit.store.roles).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.audit.store.accounts import LOCAL, Person, load_roles, read_claims
+from core.audit.store.accounts import LOCAL, Person
 from core.errors import InputError
 
 UNPROTECTED = "AUDIT_UNPROTECTED"
@@ -36,6 +36,8 @@ def find_person(home: Path) -> Person:
         return LOCAL
     if not is_signed_in():
         return NOBODY
+    from core.audit.store.roles import load_roles, read_claims
+
     try:
         return read_claims(st.user.to_dict(), load_roles(home))[0]
     except InputError:
@@ -44,6 +46,8 @@ def find_person(home: Path) -> Person:
 
 def read_groups(home: Path) -> tuple[str, ...]:
     """Groups of the signed-in person, as reported by the provider."""
+    from core.audit.store.roles import load_roles, read_claims
+
     return read_claims(st.user.to_dict(), load_roles(home))[1]
 
 

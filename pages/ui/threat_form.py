@@ -13,6 +13,7 @@ from core.words import count_noun, format_percent
 from pages.ui import page, session, upload
 from pages.ui.spec_form import ask
 from pages.ui.text import escape
+from pages.ui.threat_choice import DEFAULT_SHARE
 
 WAYS = {
     "share": "a random share",
@@ -120,7 +121,7 @@ def _show_link_threat(graph: Graph) -> None:
         session.set_threats(way=way, hide_links=None, sensitive_links=None)
         return
     if way == "share":
-        start = choice.threats.hide_links or session.DEFAULT_SHARE
+        start = choice.threats.hide_links or DEFAULT_SHARE
         share = ask("hide_links", start, f"hide-{key}")
         session.set_threats(way=way, hide_links=share, sensitive_links=None)
         return

@@ -1,4 +1,4 @@
-"""Upload form: files, preview, roles of the columns, graph."""
+"""Uploaded files: preview, roles of the columns, graph."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from core.data.sandbox import make_folder
 from core.data.sniff import DECIMALS, HEADERS, SEPARATORS, Field, TableLayout
 from core.errors import AuditError, ResourceError
 from core.words import count_noun
-from pages.ui import page, session
+from pages.ui import page
 from pages.ui.text import escape
+from pages.ui.threat_choice import DEFAULT_SHARE, ThreatChoice
 
-FORMATS = readers.SUFFIXES
 LINKS, NODES, WORDS, TARGETS, UNUSED = (
     "Links",
     "Node table",
@@ -52,19 +52,8 @@ FIELD_TITLES: dict[Field, str] = {
 }
 
 
-def show_upload() -> None:
-    uploads = st.file_uploader(
-        "Links and, optionally, a node table",
-        type=FORMATS,
-        accept_multiple_files=True,
-        key="upload",
-        help="Edge lists (CSV, TSV, TXT, also .gz, Parquet, Arrow), node tables (CSV, Parquet), "
-        "matrices, GraphML, GEXF, GML, JSON of nodes and links, Pajek, Matrix Market, UCINET DL, "
-        "SIF, NPZ, PyTorch Geometric .pt, MUSAE folders. Files stay on this machine.",
-    )
-    if not uploads:
-        st.caption("Links: two columns of ids. Node table: one row per node, with an id column.")
-        return
+def show_upload(uploads: list[Any]) -> None:
+    """Ask how uploaded files are read; the loaded graph opens on the Data page."""
     try:
         _check_total(uploads)
         paths = [store_upload(upload) for upload in uploads]
@@ -87,10 +76,8 @@ def show_upload() -> None:
                 loaded = sandbox.load_in_sandbox(parts[LINKS], name=name or stem, **options)
             page.open_loaded(
                 loaded,
-                session.ThreatChoice.of_fields(
-                    private=options["private"],
-                    utility=options["utility"],
-                    hide_links=session.DEFAULT_SHARE,
+                ThreatChoice.of_fields(
+                    private=options["private"], utility=options["utility"], hide_links=DEFAULT_SHARE
                 ),
             )
     except AuditError as error:

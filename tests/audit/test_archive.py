@@ -15,12 +15,11 @@ from core.audit.computing.prepared import PreparedAudit
 from core.audit.jobs.layout import LayoutRequest, lay_out
 from core.audit.results.export import describe_audit
 from core.audit.service import AuditService
-from core.audit.store import files
 from core.audit.store.archive import EXAMPLE, GRAPH, RECORD, add_packed, pack_audit, read_record
 from core.audit.store.database import Store
 from core.audit.store.ledger import describe_revision
 from core.audit.store.states import State
-from core.errors import InputError
+from core.errors import DamagedError, InputError
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from tests.benchmarks import finished_example
@@ -113,7 +112,7 @@ def test_what_cannot_be_packed_or_read_is_told(packed, other, tmp_path, make_spe
         pack_audit(other._store, "open")
     edited = tmp_path / "edited.tar.xz"
     rewrite(path, edited, codes_0=lambda array: array[::-1])
-    with pytest.raises(files.DamagedError, match="must match its hash"):
+    with pytest.raises(DamagedError, match="must match its hash"):
         add_packed(other._store, edited)
     rewrite(path, edited, codes_0=lambda array: array.astype(object))
     with pytest.raises(ValueError, match="allow_pickle"):

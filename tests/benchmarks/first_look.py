@@ -1,14 +1,15 @@
 """Seconds that a user waits for: help, the app's first page, quick look, stored audit, PDF.
 
     python -m tests.benchmarks.first_look [--graphs cora,nba] [--repeats N] [--install]
-    python -m tests.benchmarks.first_look --pairs N [--before CHECKOUT]
+    python -m tests.benchmarks.first_look --pairs N [--before CHECKOUT] [--home HOME]
 
 Each row is one command in a process of its own, the audits in a home of their own: the first
 computes everything, the others find it stored. Processor seconds are those of all its processes,
 the workers' too, which are asked twenty times a second. `--install` clones this checkout, installs
 it as the README says, and prints the table twice: cold, right after installation, and warm.
 `--pairs` opens the first page of an empty Streamlit app, of another checkout and of this one, in
-turns, and prints the median of each and of its ratio to the empty app.
+turns, and prints the median of each, of its ratio to the empty app, and of the server's processor
+seconds until the page is seen; in an empty home, or in copies of one.
 """
 
 from __future__ import annotations
@@ -118,8 +119,9 @@ def run(*words: str, home: Path, at: Installation) -> Timed:
     return timed
 
 
-def time_first_page(home: Path, at: Installation) -> float:
-    """Seconds from the start of the app until a browser shows its first page."""
+def time_first_page(home: Path, at: Installation) -> Timed:
+    """From the start of the app until a browser shows its first page; the server's processor
+    seconds."""
     from playwright.sync_api import sync_playwright
 
     # Modules are compiled once, as where nobody forbids it, and beside the checkout.
@@ -148,32 +150,37 @@ def time_first_page(home: Path, at: Installation) -> float:
                 time.sleep(0.05)
             page.goto(f"http://127.0.0.1:{port}")
             page.get_by_role("heading", name="Overview").wait_for(timeout=120_000)
-            return time.monotonic() - began
+            wall = time.monotonic() - began
+            return Timed(wall, sum(psutil.Process(server.pid).cpu_times()[:2]))
         finally:
             browser.close()
             server.terminate()
             server.wait()
 
 
-def compare_first_pages(folder: Path, pairs: int, before: Path | None) -> None:
+def compare_first_pages(folder: Path, pairs: int, before: Path | None, stored: Path | None) -> None:
     """First pages in turns beside an empty app: a row each."""
     empty = folder / "empty"
     (empty / ".streamlit").mkdir(parents=True)
     (empty / "app.py").write_text(EMPTY_APP)
     shutil.copy(ROOT / ".streamlit" / "config.toml", empty / ".streamlit")
     roots = {"empty app": empty, "before": before, "this app": ROOT}
-    times: dict[str, list[float]] = {}
+    times: dict[str, list[Timed]] = {}
     for number in range(pairs + 1):
         for name, root in roots.items():
             if root is not None:
                 home = folder / f"home-{number}-{name}"
-                seconds = time_first_page(home, Installation(root))
+                if stored is not None:
+                    shutil.copytree(stored, home)
+                timed = time_first_page(home, Installation(root))
                 if number:  # the first start compiles modules
-                    times.setdefault(name, []).append(seconds)
-    print("| first page of | seconds, median | ratio to the empty app, median |\n|---|---|---|")
-    for name, seconds in times.items():
-        ratios = [s / e for s, e in zip(seconds, times["empty app"], strict=True)]
-        print(f"| {name} | {statistics.median(seconds):.2f} | {statistics.median(ratios):.2f} |")
+                    times.setdefault(name, []).append(timed)
+    print("| first page of, medians | seconds | ratio to the empty app | CPU s of the server |")
+    print("|---|---|---|---|")
+    for name, found in times.items():
+        ratios = [f.wall / e.wall for f, e in zip(found, times["empty app"], strict=True)]
+        figures = ([f.wall for f in found], ratios, [f.cpu for f in found])
+        print(f"| {name} | {' | '.join(f'{statistics.median(f):.2f}' for f in figures)} |")
 
 
 def _is_listening(port: int) -> bool:
@@ -187,7 +194,7 @@ def print_table(folder: Path, graphs: list[str], repeats: str, at: Installation)
     found = run("--help", home=folder, at=at)
     print(f"| help | {found.wall:.2f} | {found.cpu:.2f} |")
     if shutil.which("chromium"):
-        print(f"| first page | {time_first_page(folder / 'app', at):.1f} | |", flush=True)
+        print(f"| first page | {time_first_page(folder / 'app', at).wall:.1f} | |", flush=True)
     for graph in graphs:
         home, out = folder / graph, str(folder / f"{graph}-out")
         audit = ["audit", "--graph", graph, "--attack", "quick", "--hide-links"]
@@ -211,10 +218,11 @@ def main() -> None:
     parser.add_argument("--install", action="store_true")
     parser.add_argument("--pairs", type=int)
     parser.add_argument("--before", type=Path)
+    parser.add_argument("--home", type=Path)
     options = parser.parse_args()
     if options.pairs:
         with tempfile.TemporaryDirectory(prefix="first-look-") as name:
-            compare_first_pages(Path(name), options.pairs, options.before)
+            compare_first_pages(Path(name), options.pairs, options.before, options.home)
         return
     with tempfile.TemporaryDirectory(prefix="first-look-") as name:
         folder, graphs = Path(name), options.graphs.split(",")

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from core.audit.store.accounts import RoleBook
+from core.audit.store.roles import RoleBook
 from core.cli.main import build_parser
 from tests.browser.conftest import find_free_port
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 import time
@@ -48,12 +49,18 @@ def test_garbage_is_still_found(monkeypatch):
     assert gc.collect() >= 1
 
 
-def test_the_server_asks_for_no_huge_pages_and_its_workers_may():
+def test_the_server_asks_for_no_huge_pages_and_its_workers_may(tmp_path):
     code = (
-        "import app, os, numpy\n"
+        "import app, os, sys\n"
+        "assert 'numpy' not in sys.modules\n"
+        "app.preparation.start()\n"
+        "app.preparation.end()\n"
+        "import numpy\n"
         "told = numpy._core.multiarray._get_madvise_hugepage()\n"
         "print(told, 'NUMPY_MADVISE_HUGEPAGE' in os.environ)"
     )
     root = Path(__file__).parents[2]
-    told = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
+    env = {**os.environ, "AUDIT_HOME": str(tmp_path / "home")}
+    command = [sys.executable, "-c", code]
+    told = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True)
     assert told.stdout.split() == ["False", "False"]

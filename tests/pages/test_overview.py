@@ -13,6 +13,7 @@ from core.audit.results.view import AuditProgress
 from core.audit.service import AuditService
 from core.audit.store.estimate import TimeRange
 from core.audit.store.states import State
+from pages.ui import load_form, preparation
 from pages.ui import service as pages_service
 from pages.ui.text import escape
 from tests.pages.conftest import PAGES, OpenApp
@@ -44,6 +45,14 @@ def test_the_history_has_decision_and_policy(
         app = open_app("audits")
         assert words in [caption.value for caption in app.caption]
         assert ":material/block: Do not publish" in texts(app) or ":material/help:" in texts(app)
+
+
+def test_the_form_is_shown_while_the_store_is_opened(open_app: OpenApp, monkeypatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(preparation, "wait", lambda: shown.append("store"))
+    monkeypatch.setattr(load_form, "show_load_form", lambda: shown.append("form"))
+    open_app("overview")
+    assert shown == ["form", "store"]
 
 
 def test_a_running_audit_is_shown_where_nothing_is_open(

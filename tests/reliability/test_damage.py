@@ -22,10 +22,10 @@ from core.audit.results.export import describe_audit
 from core.audit.service import AuditService
 from core.audit.store import connect, files, retry
 from core.audit.store.database import Lease, Store
-from core.audit.store.files import ARRAYS, CHECKSUM, DamagedError
+from core.audit.store.files import ARRAYS, CHECKSUM
 from core.audit.store.retry import StoreError, keep_trying
 from core.audit.store.states import State
-from core.errors import InputError
+from core.errors import DamagedError, InputError
 from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
 

@@ -17,14 +17,17 @@ from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import CELL_COLUMNS, AuditProgress
+from core.audit.store.costs import Shape
+from core.audit.store.estimate import TimeModel, make_task
 from core.audit.store.states import State
 from core.defenses.random_deletion import RandomDeletion
 from core.errors import InputError
 from core.findings.kept import compute_kept
-from core.findings.policy import Limit, Policy
+from core.findings.policy import Limit, Policy, find_policy
 from core.node_column import NodeColumn
 from core.release import ORIGINAL
 from core.search import ladders, run
+from core.search.attackers import list_dear, list_quick, list_required
 from core.search.ladders import Ladder, build_ladders
 from core.search.measured import measure_releases
 from core.search.outcome import describe_headline, describe_outcome, list_facts, list_rows
@@ -377,6 +380,42 @@ def test_people_are_looked_for_too(graph):
     assert {c.key for c in spec.attacks if c.kind == "identity_attack"} > {"degree", "random_match"}
 
 
+def list_ids(choices):
+    return {choice.id for choice in choices}
+
+
+def test_the_dearest_attackers_are_those_without_which_the_others_take_half_of_the_time():
+    graph, policy = two_communities(), find_policy("partner")
+    spec = make_request(graph, policy=policy, private="private").spec
+    quick, required = list_ids(list_quick(spec)), list_ids(list_required(spec, policy))
+    dear = list_ids(list_dear(spec, policy, graph))
+    model, shape = TimeModel(()), Shape.of(graph)
+    seconds = {name: model.predict(make_task("attack", name, shape)) for name in required}
+    rest = required - dear
+    assert dear
+    assert dear < required
+    assert not dear & quick
+    assert min(seconds[name] for name in dear) >= max(seconds[name] for name in rest - quick)
+    assert 2 * sum(seconds[name] for name in rest) <= sum(seconds.values())
+    cheapest = min(seconds[name] for name in dear)
+    assert 2 * (sum(seconds[name] for name in rest) + cheapest) > sum(seconds.values())
+    assert list_dear(spec, find_policy("internal"), graph) == [], "all are the screening's"
+
+
+def test_a_race_begins_without_the_dearest_attackers(graph):
+    policy = POLICY.model_copy(update={"effort": "seconds"})
+    request, audits = make_request(graph, policy=policy), FakeAudits(graph)
+    run_search(audits, request)
+    dear = list_ids(list_dear(request.spec, policy, graph))
+    races = [spec for spec, mark, _ in audits.audits.values() if mark["stage"] == "race"]
+    required = list_ids(list_required(request.spec, policy))
+    assert [list_ids(spec.attacks) for spec in races] == [required - dear, required]
+    assert races[0].defenses == races[1].defenses
+    assert races[0].root_seed == races[1].root_seed, "so that no attacker runs twice"
+    last = next(s for s, mark, _ in audits.audits.values() if mark["stage"] == "confirmation")
+    assert list_ids(last.attacks) == required
+
+
 def test_ladders_keep_to_the_policy_and_to_what_can_be_cleared():
     graph = two_communities()
     limits = (*POLICY.limits, Limit(name="e", threat="release", metric="epsilon_edge", limit=3,
@@ -391,6 +430,9 @@ def test_ladders_keep_to_the_policy_and_to_what_can_be_cleared():
     assert not any(each[0].needs_links for each in rungs), "they need the links named"
     assert [each[0].info.key for each in rungs[:2]] == ["pseudonyms", "without_columns"]
     assert {ladder.has_columns for ladder in ladders} == {True, False}
+    drawn = {each[0].info.key for each, ladder in zip(rungs, ladders, strict=True)
+             if ladder.is_synthesis}  # fmt: skip
+    assert drawn == {"priv_graph", "privdpr", "without_columns"}, "in both forms"
     twins = [{"key": "privdpr"}, {"key": "privdpr", "config": {"data_free": True}}]
     named = build_ladders(make_request(graph, defenses=twins).spec, graph, policy)
     assert not any(rung.config.get("data_free") for ladder in named for rung in ladder.rungs)

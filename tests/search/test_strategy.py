@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -77,12 +78,13 @@ def find_best(truth, least=0.0):
 
 
 @pytest.mark.parametrize("least", [0.0, 0.6])
-def test_exact_figures_give_what_the_whole_grid_gives(least):
+@pytest.mark.parametrize("has_dear", [False, True])
+def test_exact_figures_give_what_the_whole_grid_gives(least, has_dear):
     rng, tried, cells = np.random.default_rng(1), 0, 0
     for _ in range(40):
-        ladders = make_ladders(12)
+        ladders = [replace(one, is_synthesis=i < 2) for i, one in enumerate(make_ladders(12))]
         truth = draw_truth(rng, ladders)
-        search = Search(ladders, {"links": least})
+        search = Search(ladders, {"links": least}, has_dear=has_dear)
         trials = walk(search, lambda _t, r, truth=truth: measure(r, [truth[r][0]] * 3, truth[r][1]))
         best = find_best(truth, least)
         found = search.list_confirmed()
@@ -109,6 +111,26 @@ def test_a_dear_defense_waits_until_the_others_are_closed():
     assert all({c.id for c in t.choices} <= names for t in trials[first:])
     assert first == len(trials) - 1, "one trial of it shows that it keeps less"
     assert search.candidates[0].dropped
+
+
+@pytest.mark.parametrize(
+    ("risks", "tried"),
+    [
+        (np.full(STEPS, 1.41), [3, 7]),
+        (np.full(STEPS, 1.39), [3, 5, 6, 7]),
+        (np.linspace(1.9, 0.6, STEPS), [3, 5, 6, 7]),
+        (np.linspace(3.1, 0.6, STEPS), [3, 7, 5, 6]),
+    ],
+)
+def test_a_setting_far_from_the_limits_is_followed_by_the_strongest(risks, tried):
+    """On LastFM Asia four settings of each defense were tried where its strongest was refused."""
+    (ladder,) = make_ladders(1)
+    places = {choice.id: place for place, choice in enumerate(ladder.rungs)}
+    search = Search([ladder], {"links": 0.1})
+    trials = walk(search, lambda _t, r: measure(r, [risks[places.get(r, 0)]] * 3, 0.5))
+    screened = [t for t in trials if t.stage == "screening"]
+    assert [places[c.id] for t in screened for c in t.choices] == tried
+    assert search.candidates[0].is_acceptable == (risks[-1] < LIMIT.limit)
 
 
 def test_nothing_passes_where_every_setting_exceeds_a_limit():
@@ -277,6 +299,53 @@ def test_stronger_attackers_move_a_ladder_to_a_stronger_setting():
     trials = walk(search, answer)
     assert search.list_confirmed()[0].made.id == ladder.rungs[5].id
     assert all(places[c.id] >= 2 for t in trials if t.stage != "screening" for c in t.choices)
+
+
+def test_the_dearest_attackers_meet_only_what_the_others_let_through():
+    """A matcher took two thirds of a race that a cheaper attacker had decided."""
+    weak, strong = make_ladders(2)
+    places = {c.id: place for ladder in (weak, strong) for place, c in enumerate(ladder.rungs)}
+    refuses = {choice.id for choice in weak.rungs}
+
+    def answer(trial, release):
+        is_refused = trial.stage == "race" and release in refuses
+        is_refused |= trial.has_dear and trial.stage == "race" and places.get(release, 9) < 2
+        return measure(release, [0.8 if is_refused else 0.6] * 3, 1 - places.get(release, 0) / 10)
+
+    search = Search([weak, strong], {"links": 0.0}, has_dear=True)
+    trials = [trial for trial in walk(search, answer) if trial.stage == "race"]
+    assert [trial.number for trial in trials] == list(range(len(trials)))
+    met = {c.id for t in trials if t.has_dear for c in t.choices}
+    assert met == {strong.rungs[place].id for place in (0, 4, 2, 1)}, "others refused the rest"
+    assert search.list_confirmed()[0].made.id == strong.rungs[2].id
+    without = Search([weak, strong], {"links": 0.0})
+    assert all(trial.has_dear for trial in walk(without, answer))
+
+
+@pytest.mark.parametrize("made", [{"not_made": "needs a GPU"}, {"kept": {"links": 0.9}}])
+def test_only_what_could_not_be_made_meets_no_more_attackers(made):
+    """Attackers that measured nothing refuse nothing."""
+    (ladder,) = make_ladders(1)
+
+    def answer(trial, release):
+        if trial.stage == "race" and not trial.has_dear:
+            return Measured(parse_release(release), **made)
+        return measure(release, [0.6] * 3, 0.9)
+
+    search = Search([ladder], {"links": 0.0}, has_dear=True)
+    races = [trial for trial in walk(search, answer) if trial.stage == "race"]
+    assert [trial.has_dear for trial in races] == [False, True][: 1 + ("kept" in made)]
+
+
+@pytest.mark.parametrize(("is_synthesis", "tried"), [(True, [0]), (False, [3, 1, 0])])
+def test_of_a_synthesis_the_weakest_setting_is_tried_first(is_synthesis, tried):
+    """PrivDPR was trained three times where the weakest release kept .001 of the links."""
+    (ladder,) = make_ladders(1)
+    places = {choice.id: place for place, choice in enumerate(ladder.rungs)}
+    search = Search([replace(ladder, is_synthesis=is_synthesis)], {"links": 0.2})
+    trials = walk(search, lambda _t, r: measure(r, [0.5] * 3, 0.01 if r in places else 1.0))
+    assert [places[c.id] for trial in trials for c in trial.choices] == tried
+    assert search.candidates[0].dropped == "keeps too little"
 
 
 def test_what_lies_too_near_a_limit_is_confirmed_at_a_stronger_setting():

@@ -14,9 +14,9 @@ from sqlalchemy.engine import Row
 from core.algorithms.community_discs import separate_communities
 from core.audit.jobs.job import JobContext, Jobs, make_key, read_progress
 from core.audit.results.view import JobProgress, Layout
-from core.audit.store.files import DamagedError, load_cell
+from core.audit.store.files import load_cell
 from core.audit.store.states import State
-from core.errors import InputError
+from core.errors import DamagedError, InputError
 from core.graph import Graph
 from core.partitioned.graph import PartitionedGraph
 from core.progress import Progress

@@ -29,7 +29,7 @@ from core.audit.store.schema import AuditCellRow, AuditRow, JobRow
 from core.audit.store.statements import insert_missing, list_graphs
 from core.audit.store.states import FINISHED, State
 from core.data.packing import pack_graph, unpack_graph
-from core.errors import InputError
+from core.errors import DamagedError, InputError
 
 EXAMPLE = Path(__file__).parents[3] / "assets" / "example.tar.xz"
 """The finished example, made by `python -m tests.benchmarks.finished_example`."""
@@ -120,7 +120,7 @@ def _add_graph(store: Store, content: bytes, graph_hash: str, person: str) -> No
     with np.load(io.BytesIO(content), allow_pickle=False) as stored:
         graph = unpack_graph(dict(stored))
     if graph.content_hash != graph_hash:
-        raise files.DamagedError("packed graph", "must match its hash", graph_hash[:12])
+        raise DamagedError("packed graph", "must match its hash", graph_hash[:12])
     store.save_graph(graph, person)
 
 

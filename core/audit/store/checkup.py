@@ -27,10 +27,8 @@ from core.audit.store.schema import AuditCellRow, AuditRow, GraphRow, JobRow
 from core.audit.store.states import State
 from core.audit.store.trail import find_break
 from core.errors import AuditError, InputError
-from core.home import open_private
+from core.home import DATABASE, open_private
 from core.partitioned.graph import PartitionedGraph
-
-DATABASE = "audit.db"
 
 _FRESH_S = 3600.0
 """Seconds below which a temporary folder may still be in use."""

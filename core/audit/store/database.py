@@ -37,7 +37,7 @@ from core.audit.store.statements import (
 from core.audit.store.states import ACTIVE, FINAL, KEPT, State
 from core.errors import AuditError, InputError
 from core.graph import Graph
-from core.home import find_home, open_private
+from core.home import DATABASE, find_home, open_private
 
 log = logging.getLogger(__name__)
 
@@ -74,13 +74,13 @@ class Store:
 
     def __init__(self, home: str | Path | None = None, url: str | None = None) -> None:
         self.home = find_home(home)
-        default = f"sqlite:///{self.home / 'audit.db'}"
+        default = f"sqlite:///{self.home / DATABASE}"
         self.notify: Notify = log.warning
         self.url = url or os.environ.get("AUDIT_DATABASE") or default
         for name in files.FOLDERS:  # private, whatever the mode of a home that was there already
             (self.home / name).mkdir(mode=0o700, exist_ok=True)
-        if self.url == default and not (self.home / "audit.db").exists():
-            open_private(self.home / "audit.db", "ab").close()
+        if self.url == default and not (self.home / DATABASE).exists():
+            open_private(self.home / DATABASE, "ab").close()
         self._engine = open_engine(self.url)
 
     def close(self) -> None:

@@ -30,7 +30,7 @@ import numpy as np
 
 from core.data.packing import Arrays as Arrays
 from core.data.packing import pack_graph, pack_links, pack_nodes, unpack_graph, unpack_link_table
-from core.errors import InputError
+from core.errors import DamagedError, InputError
 from core.graph import Graph
 from core.partitioned.graph import (
     PartitionedGraph,
@@ -62,10 +62,6 @@ BinaryFile = io.BufferedReader | io.BytesIO
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-class DamagedError(InputError):
-    """A stored file differs from what was written."""
 
 
 def graph_path(home: Path, graph_hash: str) -> Path:

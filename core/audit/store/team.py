@@ -14,8 +14,9 @@ from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
-from core.audit.store.accounts import LOCAL, Person, load_roles
+from core.audit.store.accounts import LOCAL, Person
 from core.audit.store.liveness import make_timestamp
+from core.audit.store.roles import load_roles
 from core.audit.store.schema import GrantRow, PersonRow, TokenRow
 from core.audit.store.trail import Trail
 from core.errors import InputError

@@ -15,9 +15,10 @@ import sqlalchemy as sa
 
 from core.audit.computing.prepared import PreparedAudit
 from core.audit.store import team as team_module
-from core.audit.store.accounts import LOCAL, Person, RoleBook, load_roles, read_claims
+from core.audit.store.accounts import LOCAL, Person
 from core.audit.store.database import Store
 from core.audit.store.liveness import make_timestamp
+from core.audit.store.roles import RoleBook, load_roles, read_claims
 from core.audit.store.schema import TrailRow
 from core.audit.store.team import Team
 from core.audit.store.trail import find_break
