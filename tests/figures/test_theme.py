@@ -42,6 +42,11 @@ def test_a_legend_has_room_for_each_of_its_lines(names, lines):
     top, height = figure.layout.margin.t, figure.layout.height
     make_legend_room(figure, width=416, left=150, least=2)
     assert figure.layout.margin.t - top == figure.layout.height - height == 21 * (lines - 1)
+    # Right below the title, whose room is what the margin has beyond its least.
+    legend = figure.layout.legend
+    assert (legend.yref, legend.yanchor) == ("container", "top")
+    begin = (1 - legend.y) * figure.layout.height
+    assert top - 36 < begin < top - 36 + 10
 
 
 def test_risk_changes_its_lightness_steadily():
