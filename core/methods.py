@@ -26,6 +26,7 @@ from core.graph import Graph
 from core.release import EMPIRICAL, Guarantee, Release
 from core.results import AnonymitySets, ClassProbabilities, Matches, PairScores
 from core.threats import AttributeThreat, IdentityThreat, LinkThreat, Threats
+from core.words import format_value
 
 Cost = Literal["instant", "seconds", "minutes"]
 """Growth of a method's time with the graph."""
@@ -223,7 +224,7 @@ class Method(BaseModel, ABC):
         if value is True:
             title = type(self).model_fields[name].title or name.replace("_", " ")
             return title[0].lower() + title[1:]
-        text = f"{value:g}" if isinstance(value, float) else str(value)
+        text = format_value(value) if isinstance(value, float) else str(value)
         return f"{SYMBOLS.get(name, name.replace('_', ' '))} = {text}"
 
 

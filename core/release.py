@@ -10,6 +10,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.graph import Graph
+from core.words import format_value
 
 ORIGINAL = "original"
 """Id of the undefended graph among the releases of an audit."""
@@ -35,7 +36,7 @@ class Guarantee:
 
     >>> from core.release import Guarantee
     >>> Guarantee("edge", epsilon=2.0, delta=1e-6).label
-    'edge-DP, ε = 2, δ = 1e-06'
+    'edge-DP, ε = 2, δ = 10⁻⁶'
     """
 
     unit: Unit = "none"
@@ -71,7 +72,7 @@ class Guarantee:
         if not self.is_private:
             return "empirical only" if self.is_known else "not known"
         names = {"edge": "edge-DP", "link": "link-local DP", "node": "node-DP"}
-        delta = f", δ = {self.delta_received:g}" if self.delta else ""
+        delta = f", δ = {format_value(self.delta_received)}" if self.delta else ""
         return f"{names[self.unit]}, ε = {self.epsilon_received:g}{delta}"
 
 

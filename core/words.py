@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 MAX_PERCENT_DECIMALS = 6
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def count_noun(count: int, noun: str, plural: str = "") -> str:
@@ -58,6 +59,20 @@ def format_error(share: float) -> str:
         return "0 %"
     step = 10.0 ** (math.floor(math.log10(percent)) - 1)
     return f"{math.ceil(percent / step - 1e-9) * step:.6g} %"
+
+
+def format_value(value: float) -> str:
+    """A number that was set, in six digits: 6.0 → "6", 1e-05 → "10⁻⁵", 2.5e-07 → "2.5 × 10⁻⁷"."""
+    return write_power(f"{value:g}")
+
+
+def write_power(text: str) -> str:
+    """ "4.0e-05" → "4.0 × 10⁻⁵", "1e-05" → "10⁻⁵"; a text without an exponent as it is."""
+    digits, is_power, power = text.partition("e")
+    if not is_power:
+        return text
+    factor = "" if digits == "1" else f"{digits} × "
+    return f"{factor}10{str(int(power)).translate(_RAISED)}"
 
 
 def _count_decimals(percent: float) -> int:

@@ -21,7 +21,10 @@ from pages.ui.policy import describe_end
 from pages.ui.text import escape, show_seconds
 
 THREATS = {"link": "links", "attribute": "attribute", "identity": "re-identification"}
-MAX_COMPARED = 2
+MAX_COMPARED, MAX_WHOLE = 2, 12
+"""Audits beside each other, and those whose list is not scrolled."""
+WIDTHS = {"audit": 144, "state": 112, "started": 118, "nodes": 48, "policy": 140, "took": 78}
+"""Pixels of the columns: with the boxes, what a page of 1024 has."""
 
 
 def main() -> None:
@@ -41,17 +44,19 @@ def main() -> None:
         key=f"audits-{len(audits)}",  # chosen rows are numbers: of this list
         on_select="rerun",
         selection_mode="multi-row",
-        height=min(38 + 35 * len(audits), 480),
+        height="content" if len(audits) <= MAX_WHOLE else "auto",
         column_config={
-            "audit": st.column_config.TextColumn("Audit", width=170),
+            "audit": st.column_config.TextColumn("Audit", width=WIDTHS["audit"]),
             "started by": st.column_config.TextColumn("Started by"),
-            "state": st.column_config.TextColumn("State", width=104),
+            "state": st.column_config.TextColumn("State", width=WIDTHS["state"]),
             "started": st.column_config.DatetimeColumn(
-                "Started", format="D MMM YYYY, HH:mm", width=118
+                "Started", format="D MMM YYYY, HH:mm", width=WIDTHS["started"]
             ),
-            "nodes": st.column_config.NumberColumn("Nodes", format="localized", width=50),
-            "secret": st.column_config.TextColumn("Secrets", width=204),
-            "took": st.column_config.TextColumn("Duration", width=60),
+            "nodes": st.column_config.NumberColumn(
+                "Nodes", format="localized", width=WIDTHS["nodes"]
+            ),
+            "policy": st.column_config.TextColumn("Policy", width=WIDTHS["policy"]),
+            "took": st.column_config.TextColumn("Duration", width=WIDTHS["took"]),
         },
     )
     chosen = [audits[row] for row in event.selection.rows if row < len(audits)]
@@ -89,7 +94,7 @@ def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
                 "state": _describe_state(audit),
                 "started": datetime.fromisoformat(audit.created),
                 "nodes": audit.num_nodes,
-                "secret": ", ".join(THREATS[threat] for threat in audit.threats),
+                "policy": audit.policy or "–",
                 "took": show_seconds(audit.seconds) if audit.seconds else "–",
             }
             for audit in audits
@@ -98,11 +103,12 @@ def _make_table(audits: list[AuditSummary]) -> pd.DataFrame:
 
 
 def _describe_state(audit: AuditSummary) -> str:
-    """State of an audit, with its progress or the number of skipped parts."""
+    """State of an audit; of one that runs its progress, of one that is done the number of skipped
+    parts."""
     if audit.state.is_active:
         return f"{audit.state}, {format_percent(audit.cells_done / max(audit.cells_total, 1))}"
-    skipped = f", {audit.cells_skipped:,} skipped" if audit.cells_skipped else ""
-    return f"{audit.state}{skipped}"
+    is_partly = audit.state is State.DONE and audit.cells_skipped
+    return f"{audit.state}, {audit.cells_skipped:,} skipped" if is_partly else str(audit.state)
 
 
 def _show_audit(audit: AuditSummary) -> None:
@@ -110,6 +116,7 @@ def _show_audit(audit: AuditSummary) -> None:
         st.header(f"{escape(audit.name)} · {audit.id}", anchor=False)
         st.markdown(describe_end(audit))
         st.caption(f"Policy: {escape(audit.policy or 'none was named', 120)}")
+        st.caption("Secrets: " + ", ".join(THREATS[threat] for threat in audit.threats))
         st.caption("Attacks: " + ", ".join(a.title for a in audit.attacks))
         if audit.defenses:
             st.caption("Defenses: " + ", ".join(d.title for d in audit.defenses))

@@ -134,7 +134,7 @@ def _show_map(graph: Graph, view: AuditView | None) -> None:
         if node is not None:
             show_person(view, people, node)
     with st.container() if node is None else left:
-        show_table(view, people, by, shown)
+        show_table(view, people, by, shown, node is not None)
 
 
 def _choose(

@@ -125,7 +125,7 @@ def _format_row(row: object, by: str, marks: Mapping[str, tuple[str, str]], mute
     name = escape_text(names.get(kind) or shorten_names([group], MAX_LETTERS)[0])
     if kind == "within" and by == "class" and group in marks:
         name = f'<span style="color:{marks[group][0]}">■</span> {name}'
-    return f'{name} <span style="color:{muted}">{links:,}</span>'
+    return f'{name} <span style="color:{muted}">({links:,})</span>'
 
 
 def _describe_note(tables: Mapping[Grouping, pd.DataFrame]) -> str:

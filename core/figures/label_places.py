@@ -21,6 +21,8 @@ DISTANCES = (NEAR, 30.0, 54.0, 84.0, 120.0)
 DIRECTIONS = ((1, 0), (-1, 0), (1, -1), (-1, -1), (1, 1), (-1, 1), (0, -1), (0, 1))
 CROSSING_COST = 35.0
 """Cost, in pixels of distance, of covering a whisker or a line."""
+COVERING_COST = 15.0
+"""Of covering a dot."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ def place_labels(
     whiskers: Sequence[np.ndarray] = (),
     lines: Sequence[np.ndarray] = (),
     marker: float = MARKER,
+    dots: Sequence[np.ndarray] = (),
 ) -> list[Place | None]:
     """A place for the label of each point, None if there is none; earlier points choose first.
 
@@ -79,9 +82,11 @@ def place_labels(
     whiskers  per size: (k, 4) left, top, right, bottom of each point's whiskers
     lines     per size: (l,) x of the vertical lines through the plot
     marker    half the side of a marker's square; 0: a label may cover points
+    dots      per size: (d, 2) pixels of what a label had better not cover
     """
     whiskers = whiskers or [np.full((len(chart), 4), np.nan) for chart in points]
     lines = lines or [np.empty(0)] * len(points)
+    dots = dots or [np.empty((0, 2))] * len(points)
     taken: list[list[np.ndarray]] = [
         [np.array([x - marker, y - marker, x + marker, y + marker]) for x, y in chart if marker]
         for chart in points
@@ -99,7 +104,9 @@ def place_labels(
                 _count_crossed(box, chart, cross) + ((box[0] < x) & (x < box[2])).sum()
                 for box, chart, cross, x in zip(boxes, points, whiskers, lines, strict=True)
             )
-            cost = max(abs(place.dx), abs(place.dy)) + CROSSING_COST * crossed / len(boxes)
+            covered = sum(_count_inside(box, chart) for box, chart in zip(boxes, dots, strict=True))
+            cost = max(abs(place.dx), abs(place.dy))
+            cost += (CROSSING_COST * crossed + COVERING_COST * covered) / len(boxes)
             if cost < least:
                 best, least = place, cost
         found.append(best)
@@ -120,6 +127,11 @@ def _count_crossed(box: np.ndarray, points: np.ndarray, crosses: np.ndarray) -> 
     level = np.stack([crosses[:, 0], y, crosses[:, 2], y], axis=1)
     upright = np.stack([x, crosses[:, 1], x, crosses[:, 3]], axis=1)
     return int(_overlap(box, level).sum() + _overlap(box, upright).sum())
+
+
+def _count_inside(box: np.ndarray, dots: np.ndarray) -> int:
+    """Number of these dots (d, 2) inside the box."""
+    return int(((dots > box[:2]) & (dots < box[2:])).all(axis=1).sum())
 
 
 def _overlap(box: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -57,6 +58,8 @@ PLOT_SIZES = {1: ((640.0, 510.0), (1040.0, 510.0)), 2: ((330.0, 330.0), (498.0, 
 """Number of pictures → size of each in pixels, at 1024 and 1440, at which no labels overlap."""
 
 
+MAX_AVOIDED = 5_000
+"""Points, evenly chosen among all, that labels avoid."""
 LABEL_LIFT = 24
 """Pixels from the highest node of a community to the middle of its label."""
 
@@ -113,7 +116,7 @@ def people_map(
             figure.add_trace(_ring(positions[opened]), **at)
         members = [side.people.number[side.people.community == c] for c, *_ in side.labels]
         places = [_find_crown(positions[each], len(sides)) for each in members]
-        _add_labels(figure, side.labels, places, len(sides), column)
+        _add_labels(figure, side.labels, places, len(sides), column, positions[is_shown])
     _set_range(figure, positions[opened] if is_near and opened is not None else None)
     table = pd.concat([side.people[is_shown].assign(release=side.title) for side in sides])
     return Chart(figure, table.drop(columns="number"), _describe(sides, int(is_shown.sum())))
@@ -171,7 +174,7 @@ def community_map(
     )
     row = dict(zip(table.community, places, strict=False))
     named = [label for label in labels if label[0] in row]
-    _add_labels(figure, named, [row[label[0]] for label in named], 1, 1)
+    _add_labels(figure, named, [row[label[0]] for label in named], 1, 1, places[: len(table)])
     _set_range(figure, None)
     note = f"{communities.people.sum():,} nodes as {len(table):,} communities"
     if len(table) < len(communities):
@@ -242,12 +245,18 @@ def _add_labels(
     crowns: Sequence[np.ndarray],
     count: int,
     column: int,
+    drawn: np.ndarray,
 ) -> None:
-    """Names of communities with their share exposed, at these places or beside."""
+    """Names of communities with their share exposed, at these places or beside, where they cover
+    the fewest of the points `drawn` (d, 2)."""
     places = np.reshape(crowns, (-1, 2))
-    charts = [(places * (1, -1) + SPAN) / (2 * SPAN) * size for size in PLOT_SIZES[count]]
+    some = drawn[:: math.ceil(len(drawn) / MAX_AVOIDED) or 1]
+    charts, dots = (
+        [(each * (1, -1) + SPAN) / (2 * SPAN) * size for size in PLOT_SIZES[count]]
+        for each in (places, some)
+    )
     texts = ["\n".join(filter(None, words)) for _, *words in labels]
-    found = place_labels(charts, texts, PLOT_SIZES[count], marker=0)
+    found = place_labels(charts, texts, PLOT_SIZES[count], marker=0, dots=dots)
     for at, text, place in zip(places, texts, found, strict=True):
         if place is not None:
             name, *share = map(escape_text, text.split("\n"))

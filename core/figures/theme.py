@@ -44,8 +44,8 @@ HALF_LETTERS = 58
 TOP_PIXELS, _TITLE_PIXELS = 36, 21
 NARROW_PX, HALF_PX = 680, 465
 """Width of a figure on a page of 1024 pixels, and of one beside another on a page of 1440."""
-_LEGEND_PX = 21
-"""Height of a line of the legend."""
+_LEGEND_PX, _GAP_PX = 21, 7
+"""Height of a line of the legend, and from the title's room to the first one."""
 LETTER_PX, _MARK_PX = 6.6, 42
 """Conservative width of a letter, and of what stands beside a name in the legend."""
 
@@ -113,7 +113,8 @@ def style_figure(
 
 def make_legend_room(figure: go.Figure, width: float, left: float, least: int = 1) -> None:
     """Room below the title for as many lines as the legend takes where the figure is narrowest;
-    its columns are as wide as its longest name.
+    its columns are as wide as its longest name. It begins right below the title: where it takes
+    fewer lines, what is left of the room lies between it and the plot.
 
     width  of the figure in pixels; left: of its labels beside the plot
     least  number of lines
@@ -122,8 +123,9 @@ def make_legend_room(figure: go.Figure, width: float, left: float, least: int = 
     column = LETTER_PX * max(map(len, names), default=0) + _MARK_PX
     lines = math.ceil(len(names) / max(1, int((width - left - figure.layout.margin.r) // column)))
     room = _LEGEND_PX * (max(lines, least) - 1)
-    layout = figure.layout
-    figure.update_layout(height=layout.height + room, margin={"t": layout.margin.t + room})
+    top, height = figure.layout.margin.t, figure.layout.height + room
+    place = {"yref": "container", "y": 1 - (top - TOP_PIXELS + _GAP_PX) / height, "yanchor": "top"}
+    figure.update_layout(height=height, margin={"t": top + room}, legend=place)
 
 
 def error_bars(

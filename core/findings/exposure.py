@@ -115,8 +115,9 @@ class Exposure:
 
     @property
     def names(self) -> str:
-        """Which ones: "Adamic–Adar, Jaccard"."""
-        return ", ".join(dict.fromkeys(attack.name for attack in self.behind))
+        """Which ones, as many: "Number of links, Number of links (error = 0.1)"."""
+        named = (a.name if a.method is None else a.method.title for a in self.behind)
+        return ", ".join(dict.fromkeys(named))
 
     @property
     def shares(self) -> tuple[float, float]:
@@ -153,7 +154,7 @@ def list_exposures(nodes: NodeRisks) -> list[Exposure]:
             float(row.mean),
             float(row.sd),
             f"{row.attacks}, {row.how}",
-            _list_behind(nodes.list_attacks(row.release, (row.threat, row.target))),
+            _list_behind(nodes.list_rivals(row.release, (row.threat, row.target))),
         )
         for row in nodes.exposed.itertuples()
     ]

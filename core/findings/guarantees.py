@@ -18,6 +18,7 @@ from core.findings.numbers import format_number
 from core.registry import find_method
 from core.release import Guarantee
 from core.results import Estimate
+from core.words import format_value
 
 MODERATE, WEAK, VOID = 1.0, 3.0, 6.0
 """ε above which a guarantee is called moderate (even odds become 73 %), weak (95 %) and very
@@ -77,10 +78,10 @@ def list_guarantee_rows(guarantee: Guarantee) -> list[tuple[str, str]]:
 
 def describe_budget(guarantee: Guarantee) -> str:
     """ε, δ and the other parts of the budget, in words."""
-    received = guarantee.epsilon_received
+    received, chance = guarantee.epsilon_received, guarantee.delta_received
     parts = [f"ε = {received:g}" if received is not None else "ε not stated"]
-    if guarantee.delta:
-        parts.append(f"δ = {guarantee.delta:g}")
+    if chance:
+        parts.append(f"δ = {format_value(chance)}")
     if guarantee.epsilon_transcript is not None:
         parts.append(
             f"the recipient holds the reports of both ends of a link, {guarantee.epsilon:g} each"
@@ -102,7 +103,8 @@ def explain_guarantee(guarantee: Guarantee, density: float | None = None) -> str
     epsilon = guarantee.epsilon_received
     if epsilon is None:
         return "The budget is not stated, so the guarantee cannot be put in numbers."
-    but = f", but for a chance of {guarantee.delta:g}" if guarantee.delta else ""
+    chance = guarantee.delta_received
+    but = f", but for a chance of {format_value(chance)}" if chance else ""
     text = (
         f"The release multiplies anybody's odds on {SECRETS[guarantee.unit]} by at most "
         f"{_format_factor(epsilon)}{but}, whatever else they know. Even odds may become "

@@ -39,8 +39,7 @@ def describe_identity(nodes: NodeRisks, node: str, num_links: int) -> list[str]:
     known, others = _find_telling(nodes, node)
     links = f"these {num_links} links" if num_links != 1 else "this one link"
     sentences = [
-        f"{f'One of {round(1 / risk):,}' if risk > 0 else 'Not found'} with "
-        f"{KNOWN[str(depth)].format(links=links)}."
+        f"{_count_alike(risk)} with {KNOWN[str(depth)].format(links=links)}."
         for depth, risk in known.items()
     ]
     if others is None:
@@ -93,6 +92,12 @@ def find_depth_risks(nodes: NodeRisks, release: str, numbers: np.ndarray) -> pd.
             rows = parts[depth].find(numbers)
             table[depth] = np.where(rows < 0, np.nan, parts[depth].risk[rows])
     return table
+
+
+def _count_alike(risk: float) -> str:
+    """How many nodes are like one that is found with this probability."""
+    alike = round(1 / risk) if risk > 0 else 0
+    return {0: "Not found", 1: "The only one"}.get(alike, f"One of {alike:,}")
 
 
 def _shorten(risk: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from core.audit.store.ledger import Relative, get_released
 from core.privacy.ledger import NOT_COVERED, Entry, Total, compute_totals
-from core.words import begin_sentence, count_noun, format_percent
+from core.words import begin_sentence, count_noun, format_percent, format_value
 
 COLUMNS = ("Published", "Release", "Protects", "ε of the recipient", "δ")
 
@@ -31,7 +31,7 @@ def list_ledger_rows(entries: Iterable[Entry]) -> list[tuple[str, ...]]:
             get_released(entry).title,
             UNITS.get(entry.unit, "nothing proven"),
             "not bounded" if entry.epsilon is None else f"{entry.epsilon:g}",
-            f"{entry.delta:g}",
+            format_value(entry.delta),
         )
         for entry in entries
     ]
@@ -40,7 +40,7 @@ def list_ledger_rows(entries: Iterable[Entry]) -> list[tuple[str, ...]]:
 def describe_total(total: Total) -> str:
     """ "One link: at least ε = 24 over 8 publishing runs; 1 more without a guarantee." """
     unit = UNITS[total.unit]
-    delta = f", δ = {total.delta:g}" if total.delta else ""
+    delta = f", δ = {format_value(total.delta)}" if total.delta else ""
     runs, least, open_end = count_noun(total.runs, "publishing run"), "", ""
     if total.unbounded:
         least, open_end = "at least ", f"; {total.unbounded} more without a guarantee"

@@ -15,6 +15,8 @@ from core.graph import Graph
 from core.node_column import NodeColumn
 from core.release import ORIGINAL
 
+MAX_TOLD = 3
+"""Releases named one by one; of more the span is told, their figures are in the table."""
 OUTCOMES: dict[Outcome, str] = {
     "lower": "clearly lower",
     "tie": "no difference",
@@ -68,11 +70,18 @@ def describe_node_risk(nodes: NodeRisks, node: str) -> str:
     titles = list_names(one.made for one in (first, *others))
     for outcome, words in OUTCOMES.items():
         told = [
-            f"{format_interval(one.risk, one.low, one.high)} with {titles[one.release]}"
+            (titles[one.release], format_interval(one.risk, one.low, one.high))
             for one in sorted(others, key=lambda one: one.advantage)
             if outcomes[one.made] == outcome
         ]
-        text += f" It is {', '.join(told)}: {words}." if told else ""
+        if len(told) > MAX_TOLD:
+            (name, low), (_, high) = told[0], told[-1]
+            span = f" to {high}" if high != low else ""
+            lowest = f", lowest with {name}" if told[1][1] != low else ""
+            text += f" It is {low}{span} with {len(told)} releases{lowest}: {words}."
+        elif told:
+            each = ", ".join(f"{risk} with {name}" for name, risk in told)
+            text += f" It is {each}: {words}."
     return text
 
 

@@ -22,7 +22,7 @@ from core.findings.people import Secret, list_secrets
 from core.graph import Graph
 from core.measures.intervals import wilson_interval
 from core.release import ORIGINAL
-from core.words import format_percent
+from core.words import begin_sentence, format_percent
 
 NOTHING_GAINED = 0.02
 """Advantage up to which an attacker is said to learn nothing about a node."""
@@ -35,8 +35,8 @@ MIN_NEIGHBORS = 3
 
 
 def explain_node(view: AuditView, node: str, secret: Secret | None = None) -> list[str]:
-    """One sentence per secret of a node on the original, or on one secret; largest advantage
-    first."""
+    """One sentence per secret of a node on the original, which says of what it speaks, or on one
+    secret; largest advantage first."""
     secrets = [secret] if secret is not None else list_secrets(view.nodes)
     number, found = view.nodes.find(node), []
     for each in secrets:
@@ -46,8 +46,9 @@ def explain_node(view: AuditView, node: str, secret: Secret | None = None) -> li
             row = (number, node, round(figure.advantage, 9), figure.gain.low, figure.attack)
             names = ["number", "node", "advantage", "low", "attack"]
             (reason,) = explain_people(view, pd.DataFrame([row], columns=names), each)
-            found.append((-figure.advantage, f"{reason}."))
-    return list(dict.fromkeys(text for _, text in sorted(found, key=lambda item: item[0])))
+            of = f"{begin_sentence(each.attack)}: " if secret is None else ""
+            found.append((-figure.advantage, f"{of}{reason}."))
+    return [text for _, text in sorted(found, key=lambda item: item[0])]
 
 
 def explain_people(

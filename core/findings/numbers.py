@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from core.results import Estimate
+from core.words import write_power
 
 MAX_DECIMALS = 4
 SMALLEST = 1e-4
@@ -17,8 +18,9 @@ MOST_APART = 6
 def format_number(value: float | None, fewest: int = 0) -> str:
     """Two decimals; two significant digits below 0.1, no meaningless ones above 10.
 
-    0.844 → "0.84", 0.0031 → "0.0031", 12.34 → "12", 1234 → "1,234", None → "–".
-    fewest  decimals to show at least, but of numbers in scientific notation
+    0.844 → "0.84", 0.0031 → "0.0031", 0.00004 → "4.0 × 10⁻⁵", 12.34 → "12", 1234 → "1,234",
+    None → "–".
+    fewest  decimals to show at least, but of powers of ten
     """
     if value is None or value != value:
         return "–"
@@ -30,7 +32,7 @@ def format_number(value: float | None, fewest: int = 0) -> str:
     if size >= 1e-4:
         leading = int(f"{size:.1e}".rpartition("e")[2])  # of the rounded number
         return _format_fixed(value, max(1 - leading, fewest))
-    return f"{value:.1e}".replace("-", "−")
+    return write_power(f"{value:.1e}".replace("-", "−", value < 0))
 
 
 def format_interval(

@@ -149,7 +149,9 @@ def describe_prior(people: pd.DataFrame, secret: Secret) -> str:
     if people.empty:
         return ""
     low, high = float(people.base.min()), float(people.base.max())
-    if secret.threat in ("link", "included"):
+    if secret.threat == "included":
+        return f"The base rate is {format_percent(low)}, the share of pairs that are linked."
+    if secret.threat == "link":
         return (
             f"The base rate is {format_percent(low)}, since as many links as unlinked pairs are "
             "tested."

@@ -28,6 +28,7 @@ from core.report.gate import escape_markdown
 from core.report.guidance import Actor, Clause, load_guidance
 from core.report.options import ReportOptions
 from core.report.text import clean_text
+from core.words import format_value
 
 LONGEST, CELL = 900, 2700
 """Characters per piece of evidence, and per cell of several."""
@@ -71,7 +72,7 @@ def _assess(data: ReportData) -> dict[str, Any]:
                 "trust_model": TRUST_TITLES[summary.guarantee.trust],
                 "relation": summary.guarantee.relation,
                 "epsilon": summary.guarantee.epsilon_received,
-                "delta": summary.guarantee.delta,
+                "delta": summary.guarantee.delta_received,
                 "accountant": summary.guarantee.accountant,
                 "justification": TO_FILL,
             }
@@ -204,7 +205,7 @@ def _build_rest(data: ReportData, found: dict[str, Any]) -> list[Block]:
     if found["privacy_guarantees"]:
         rows = [
             [data.title(p["release"]), p["unit"], p["trust_model"], f"{p['epsilon']:g}",
-             f"{p['delta']:g}", p["justification"]]
+             format_value(p["delta"]), p["justification"]]
             for p in found["privacy_guarantees"]
         ]  # fmt: skip
         heads = ["Release", "Unit", "Trust model", "ε", "δ", "Justification"]

@@ -48,6 +48,7 @@ def show_node(view: AuditView, release: str) -> None:
             _show_neighbors(view, graph, number, secret)
         with right:
             _show_ego(view, node, number, secret)
+        _show_attacks(view, secret, node)
         _show_other_secrets(view, secret, node)
         if secret.threat == "attribute" and not secret.target:
             show_advice(view, node)
@@ -85,6 +86,11 @@ def _show_risk(view: AuditView, secret: Secret, node: str) -> None:
     sentences = [*reasons, *filter(None, [prior])]
     if sentences:
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
+
+
+def _show_attacks(view: AuditView, secret: Secret, node: str) -> None:
+    """Table of every attack on every release, as wide as the panel."""
+    nodes = select_nodes(view, secret)
     scale = st.session_state.get("risk-scale", "advantage")
     table = node_card.compute_node_risks(nodes, node, scale)
     if not table.empty:

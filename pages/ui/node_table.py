@@ -24,14 +24,18 @@ from core.findings.people import (
     rank_people,
 )
 from core.graph import Graph
+from core.words import cut_text
 from pages.ui import cache, session
 from pages.ui.chart import download_table
 from pages.ui.text import escape
 
 MAX_ROWS, MAX_MATCHES = 1_000, 8
-TABLE_HEIGHT = 390
+TABLE_HEIGHT, MAX_WHOLE = 390, 10
+"""Pixels, and the number of rows that need no more."""
 WIDTHS = {"Node": 82, "Low": 78, "Advantage": 75, "On": 101, "Why": 290}
 """Pixels of the columns: 677 with the boxes and one other release, what a page of 1024 has."""
+HEAD_LETTERS = 15
+"""Of another release's name above its column; the whole one is its tooltip."""
 KEY = "people"
 
 
@@ -99,7 +103,7 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
     st.dataframe(
         shown,
         hide_index=True,
-        height=min(TABLE_HEIGHT, 36 * (len(shown) + 1)),
+        height=TABLE_HEIGHT if len(shown) > MAX_WHOLE else "content",
         key=KEY,
         on_select=lambda: _open_selected(shown["Node"].tolist()),
         selection_mode="single-row",
@@ -123,7 +127,7 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
             ),
             **{
                 column: st.column_config.NumberColumn(
-                    column.removeprefix("On "),
+                    cut_text(column.removeprefix("On "), HEAD_LETTERS),
                     format="%.2f",
                     width=WIDTHS["On"],
                     help=f"Advantage o{column[1:]}.",

@@ -17,6 +17,8 @@ from pages.ui.map_data import load_ranked
 from pages.ui.text import escape
 
 MAX_ROWS = 500
+WIDE = ("Advantage", "Risk", "Class", "Attack")
+"""Columns for which the table has no room beside the card."""
 
 
 def show_person(view: AuditView | None, people: pd.DataFrame, node: str) -> None:
@@ -52,11 +54,16 @@ def show_person(view: AuditView | None, people: pd.DataFrame, node: str) -> None
 
 
 def show_table(
-    view: AuditView | None, people: pd.DataFrame, by: Color, shown: np.ndarray | None = None
+    view: AuditView | None,
+    people: pd.DataFrame,
+    by: Color,
+    shown: np.ndarray | None = None,
+    is_narrow: bool = False,
 ) -> None:
     """Table of the nodes in the selection, or of all nodes, the most surely exposed first.
 
-    shown  (n,) bool of the nodes on the map; None: all
+    shown      (n,) bool of the nodes on the map; None: all
+    is_narrow  beside an opened node, whose card has the rest: the first columns alone
     """
     chosen = read_chosen("people")
     communities = read_chosen("communities")
@@ -79,6 +86,7 @@ def show_table(
         key=f"map-table-{by}-{len(ranked)}",
         on_select=lambda: None,
         selection_mode="single-row",
+        column_order=[name for name in top if not (is_narrow and name in WIDE)],
         column_config={
             "Node": st.column_config.TextColumn(width=90),
             "At least": st.column_config.NumberColumn(

@@ -180,7 +180,7 @@ def test_units_add_up_and_both_reports_of_a_link_count(audit_home, tmp_path, cap
     assert [e["epsilon"] for e in ledger["entries"] if e["unit"] == "none"] == [None]
     assert command.main(["ledger", "--graph", "karate"]) == 0
     shown = capsys.readouterr().out
-    assert "at least ε = 11, δ = 1e-05 over 3 publishing runs; 1 more without a guarantee" in shown
+    assert "at least ε = 11, δ = 10⁻⁵ over 3 publishing runs; 1 more without a guarantee" in shown
 
 
 def test_a_run_is_entered_once_and_runs_at_the_same_time_see_each_other(store, graph):

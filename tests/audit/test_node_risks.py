@@ -354,3 +354,30 @@ def test_an_attack_that_reads_published_columns_exposes_people():
 def test_an_attack_of_another_version_is_a_secret_of_its_own():
     risks = make_risks(("a", "lost_plugin", 0.9, 0.5), ("a", "gcn", 0.6, 0.5))
     assert risks.find_headline("original", ("", "")).find(0).attack.title == "lost_plugin"
+
+
+@pytest.mark.parametrize(
+    ("ahead", "behind", "is_chosen"), [(12, 1, False), (12, 11, True), (2, 1, False)]
+)
+def test_an_unfinished_attack_far_behind_takes_nobodys_interval(ahead, behind, is_chosen):
+    """72 people were surely exposed after twelve repeats, and none once a stronger attack had one:
+    such an attack is no rival before it is at most one repeat behind, with an interval."""
+    attacks = [
+        ("adamic_adar", 0.6, 0.55, ahead),
+        ("common_neighbors", 0.7, np.nan if behind == 1 else 0.65, behind),
+    ]
+    rows = [
+        (f"p{i}", "original", attack, risk, risk - 0.1, low, 1.0, seeds)
+        for i in range(40)
+        for attack, risk, low, seeds in attacks
+    ]
+    done = build_risks(pd.DataFrame(rows, columns=list(NODE_COLUMNS)))
+    weak, strong = done.list_attacks("original", LINK)
+    assert done.list_rivals("original", LINK) == [weak, strong]
+    assert done.find_headline("original").attacks == (strong, strong)
+    pair = ("original", strong)
+    running = NodeRisks.build(list(done.names), done.parts, done.made.values(), [pair])
+    expected = [weak, strong] if is_chosen else [weak]
+    assert running.list_rivals("original", LINK) == expected
+    assert running.select(["original"]).find_headline("original").attacks == (expected[-1],) * 2
+    assert running.exposed.sure.sum() == 40

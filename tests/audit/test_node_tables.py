@@ -12,6 +12,7 @@ from core.audit.assemble import assemble_view
 from core.audit.results.node_tables import _combine_node_risks
 from core.audit.store import files
 from core.audit.store.database import Store
+from core.audit.store.states import State
 from tests.inline import run_inline
 
 
@@ -101,3 +102,22 @@ def test_one_repeat_gives_what_several_equal_ones_do():
     for name, values in vars(_combine_node_risks([cell, nobody], 200)).items():
         assert np.array_equal(getattr(found, name), values, equal_nan=True), name
         assert getattr(found, name).dtype == values.dtype
+
+
+@pytest.mark.parametrize(
+    ("state", "is_open"),
+    [
+        *((state, True) for state in ("running", "queued", "cancelled", "interrupted")),
+        *((state, False) for state in ("done", "skipped", "failed")),
+    ],
+)
+def test_an_attack_is_open_while_repeats_are_missing(graph, make_spec, tmp_path, state, is_open):
+    """One that ended, and be it without a result, is judged by what it has."""
+    run_inline(make_spec(attacks=[{"key": "common_neighbors"}], num_repeats=2), graph, tmp_path)
+    with closing(Store(tmp_path)) as store:
+        row = store.list_audits()[0]
+        cells = [c for c in store.list_cells(row.id) if c.kind == "attack" and c.repeat == 1]
+        for cell in cells:
+            store.update_job(cell.key, state=State(state))
+        nodes = assemble_view(store, row, lambda _: graph).nodes
+    assert nodes.unfinished == (frozenset(nodes.parts) if is_open else frozenset())

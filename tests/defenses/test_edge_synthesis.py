@@ -30,7 +30,7 @@ def publish(key, graph, seed=0, **config):
 def test_guarantee_number_of_links_and_twin(key):
     graph = two_communities()
     release = publish(key, graph, epsilon=2.0)
-    assert release.guarantee.label == "edge-DP, ε = 2, δ = 1e-05"
+    assert release.guarantee.label == "edge-DP, ε = 2, δ = 10⁻⁵"
     assert release.guarantee.epsilon_naive >= 2.0
     assert "(ε = 0.1)" in release.guarantee.accountant
     given = publish(key, graph, num_links=90)

@@ -41,7 +41,7 @@ def test_noise_covers_twice_the_gradient_bound_at_the_stated_budget():
 
 def test_guarantee_shows_the_tight_total_beside_the_naive_one():
     guarantee = publish(PrivDpr(epsilon=2.0, **QUICK), two_communities()).guarantee
-    assert guarantee.label == "node-DP, ε = 2, δ = 1e-05"
+    assert guarantee.label == "node-DP, ε = 2, δ = 10⁻⁵"
     assert guarantee.epsilon_naive > 2.0
     assert "number of links (ε = 0.2)" in guarantee.accountant
     assert "data-independent" in guarantee.note

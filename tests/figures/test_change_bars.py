@@ -60,7 +60,7 @@ def test_groups_are_named_in_their_colour_with_their_links():
         color, _ = class_marks(CLASSES)[name]
         assert f'color:{color}">■' in label
         links = rows.links[rows.group == name].item()
-        assert re.sub("<.*?>", "", label) == f"■ {name} {links}"
+        assert re.sub("<.*?>", "", label) == f"■ {name} ({links})"
     assert "between them" in figure.data[0].y[-1]
 
 
@@ -73,7 +73,7 @@ def test_beyond_eight_groups_the_smallest_are_one_row():
     figure = link_changes({"community": table}, "X").figure
     labels = [re.sub("<.*?>", "", label) for label in figure.data[0].y]
     shown = [place for place in range(12) if links[place] > 50]
-    assert labels == [*(f"{names[i]} {links[i]}" for i in shown), "3 others 14"]
+    assert labels == [*(f"{names[i]} ({links[i]})" for i in shown), "3 others (14)"]
 
 
 def test_what_is_nowhere_added_is_not_in_the_legend():

@@ -69,7 +69,7 @@ def test_promise_is_told_as_what_may_still_be_learnt():
     text = explain_guarantee(EDGE.make_guarantee(2.0, delta=1e-5), density=0.01)
     for part in (
         "e^2 = 7.39",
-        "chance of 1e-05",
+        "chance of 10⁻⁵",
         "Even odds may become 88 %",
         "1 %, may become 7 %",
         "moderate",

@@ -77,6 +77,18 @@ def test_a_name_would_rather_not_lie_on_a_line():
     assert (place.side, place.needs_leader) == (-1, False)
 
 
+def test_a_name_covers_no_dots_where_room_is_near():
+    """Names of communities lay over the people of others."""
+    points, rng = np.array([[300.0, 200.0]]), np.random.default_rng(0)
+    dots = rng.uniform([240, 180], [360, 220], (60, 2))
+    for cloud, is_moved in (([], False), ([dots], True)):
+        (place,) = place_labels([points], ["community 2"], SIZES[:1], marker=0, dots=cloud)
+        assert place is not None
+        left, top, right, bottom = place.box(points[0], "community 2")
+        inside = [left < x < right and top < y < bottom for x, y in dots]
+        assert any(inside) is not is_moved
+
+
 def test_without_a_marker_a_name_of_two_lines_is_centred_and_the_next_gives_way():
     points, text = np.array([[300.0, 200.0], [310.0, 205.0]]), "community 2\n14 % exposed"
     first, second = place_labels([points], [text] * 2, SIZES[:1], marker=0)

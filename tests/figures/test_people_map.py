@@ -158,6 +158,24 @@ def test_communities_are_named_where_they_are_with_their_share_exposed(by):
         assert y == pytest.approx(min(POSITIONS[own, 1].max() + 0.1, 0.98), abs=0.02)
 
 
+def test_labels_cover_few_people_where_room_is_near():
+    """The label above one community lay over the people of the next."""
+    side = make_side()
+    side.people["community"] = np.arange(40) // 20 + 1
+    places = np.random.default_rng(4).uniform((-0.3, -0.6), (0.3, -0.2), (40, 2))
+    places[20:] += (0, 0.35)  # begins where the label of the first would stand
+    sides = [replace(side, labels=[(1, "community 1", "at least 14 % exposed")])]
+    (note,) = people_map(sides, places).figure.layout.annotations
+    assert (note.ax, note.ay) != (0, 0)
+    for width, height in PLOT_SIZES[1]:
+        wide, high = CHAR_WIDTH * len("at least 14 % exposed"), LINE_HEIGHT * 2
+        left = (note.x + 1.08) / 2.16 * width + note.ax
+        left -= {"left": 0, "center": 0.5, "right": 1}[note.xanchor] * wide
+        top = (1.08 - note.y) / 2.16 * height + note.ay - high / 2
+        x, y = (places * (1, -1) + 1.08).T / 2.16 * [[width], [height]]
+        assert ((x > left) & (x < left + wide) & (y > top) & (y < top + high)).sum() <= 1
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_labels_lie_on_no_other_in_either_window(count):
     """Seven communities whose middles are a few pixels apart."""

@@ -90,7 +90,8 @@ def test_many_defenses_stay_apart_by_colour_or_symbol():
         (0.096, "0.10"),
         (0.05, "0.050"),
         (0.0031, "0.0031"),
-        (0.00004, "4.0e−05"),
+        (0.00004, "4.0 × 10⁻⁵"),
+        (-0.00004, "−4.0 × 10⁻⁵"),
         (12.3, "12"),
         (1234, "1,234"),
         (-0.25, "−0.25"),
@@ -108,7 +109,8 @@ def test_format_number(value, text):
 @example(0.00995)
 @given(st.floats(1e-6, 1e6))
 def test_format_number_is_true_to_five_percent(value):
-    shown = float(format_number(value).replace(",", "").replace("−", "-"))
+    text = format_number(value).replace(",", "").replace(" × 10", "e")
+    shown = float(text.translate(str.maketrans("−⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789")))
     assert shown == pytest.approx(value, rel=0.051)
 
 

@@ -46,6 +46,12 @@ def count_risks(*attacks: str, release: str = "original"):
         (["jaccard", "jaccard@adaptive", BASELINE], "1 quick attack", "Jaccard"),
         (["jaccard", "gae_cosine"], "2 attacks", "Jaccard, GAE + cosine"),
         ([BASELINE], "1 baseline attacker", "Degree product"),
+        # "7 quick attacks" stood before four names.
+        (
+            ["degree@identity", "degree:error=0.1@identity"],
+            "2 quick attacks",
+            "Number of links, Number of links (error = 0.1)",
+        ),
     ],
 )
 def test_a_count_names_the_attackers_behind_it(attacks, tried, names):

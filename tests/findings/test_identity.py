@@ -36,7 +36,7 @@ def test_followed_from_the_original_to_where_it_is_not_unique():
     text = describe_identity(nodes, "anna", 5)
     assert text[0] == "One of 12 with these 5 links."
     assert text[1] == (
-        "One of 1 with these 5 links and the links among the neighbours: this knowledge "
+        "The only one with these 5 links and the links among the neighbours: this knowledge "
         "identifies the person."
     )
     assert text[2].startswith("Not unique by this on: DICE")
@@ -51,7 +51,7 @@ def test_followed_from_the_original_to_where_it_is_not_unique():
 def test_unique_everywhere_is_said():
     nodes = make_nodes({("original", "degree"): 1.0, (WEAK, "degree"): 1.0})
     text = describe_identity(nodes, "anna", 1)
-    assert "One of 1 with this one link" in text[0]
+    assert "The only one with this one link" in text[0]
     assert text[1] == "It is just as unique on every other release."
 
 

@@ -64,6 +64,17 @@ def test_the_first_is_on_whom_most_is_gained_not_who_is_in_the_majority():
     assert describe_prior(people, CLASS).endswith("27 % to 73 % here.")
 
 
+def test_the_base_rate_of_released_links_is_no_coin():
+    """ "The base rate is 5 %, since as many links as unlinked pairs are tested"."""
+    of_released = rank_people(
+        make_nodes(("a", "plausibility@included", 0.95, 0.05, 0.9)), Secret("included")
+    )
+    told = describe_prior(of_released, Secret("included"))
+    assert told == "The base rate is 5 %, the share of pairs that are linked."
+    of_withheld = rank_people(make_nodes(("a", "common_neighbors", 0.95, 0.5, 0.9)), LINK)
+    assert "50 %, since as many links as unlinked pairs" in describe_prior(of_withheld, LINK)
+
+
 def test_ties_are_broken_by_the_interval_then_by_the_other_attacks():
     ensemble = [(n, "ensemble", 1.0, 0.5, low) for n, low in zip("abcd", (0.7, 0.9, 0.7, 0.7))]  # noqa: B905
     others = [("a", "gcn", 0.6, 0.5, 0.5), ("c", "gcn", 0.9, 0.5, 0.5), ("d", "gcn", 0.9, 0.5, 0.5)]
@@ -269,6 +280,20 @@ def test_a_release_is_beside_the_original_in_one_account():
         "It is 0.95 [0.92, 0.98] with k-degree anonymity: clearly higher. "
         "It is 0.30 with DICE (strength = 0.3): one split cannot tell whether that differs."
     )
+
+
+def test_of_many_releases_the_span_is_told():
+    """Ten releases stood in one sentence, nine of them with "0.014 [0.014, 0.014]"."""
+    risks = [(ORIGINAL, 0.9), *((f"edge_rand:epsilon={k}.0", 0.1 * k) for k in range(1, 5))]
+    for count, expected in ((4, "It is 0.10 [0.10, 0.10] with EdgeRand (ε = 1), "), (5, "")):
+        rows = [("x", r, "gcn", v, v - 0.5, v, v, 5) for r, v in risks[:count]]
+        text = describe_node_risk(build_risks(pd.DataFrame(rows, columns=list(NODE_COLUMNS))), "x")
+        span = "It is 0.10 [0.10, 0.10] to 0.40 [0.40, 0.40] with 4 releases, lowest with EdgeRand "
+        assert (expected or f"{span}(ε = 1): clearly lower.") in text
+        assert text.count("EdgeRand") == (3 if expected else 1)
+    rows = [("x", r, "gcn", 0.9 if r == ORIGINAL else 0.1, 0.1, 0.1, 0.1, 5) for r, _ in risks]
+    tied = describe_node_risk(build_risks(pd.DataFrame(rows, columns=list(NODE_COLUMNS))), "x")
+    assert " 0.10 [0.10, 0.10] with 4 releases: " in tied
 
 
 def test_a_release_is_compared_on_the_secret_that_is_told():

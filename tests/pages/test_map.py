@@ -198,7 +198,19 @@ def test_defend_counts_links_in_the_communities_of_the_map(
     ends = codes[view.load_release("original", 0).edges]
     for number in range(codes.max() + 1):
         links = int((ends == number).all(axis=1).sum())
-        assert f"community {number + 1} {links}" in rows
+        assert f"community {number + 1} ({links})" in rows
+
+
+def test_beside_an_opened_node_the_table_has_the_columns_that_fit(
+    open_app: OpenApp, audited, audit_id: str, placed: str
+) -> None:
+    """Attacks were cut in the half that the card leaves, and communities out of sight."""
+    node = audited[0].get_view(audit_id).nodes.names[0]
+    for address, is_narrow in (({}, False), ({"node": node}, True)):
+        shown = open_app("map", audit=audit_id, **address).dataframe[0]
+        wide = {"Advantage", "Risk", "Attack"} & set(shown.proto.column_order)
+        assert wide == (set() if is_narrow else {"Advantage", "Risk", "Attack"})
+        assert {"Node", "Links", "Community"} < set(shown.proto.column_order)
 
 
 def test_a_running_audit_is_told_of(

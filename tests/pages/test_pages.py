@@ -270,10 +270,33 @@ def test_the_history_does_not_call_done_what_was_skipped(
     """Of an audit whose defense could not run, the history said 100 %."""
     stored = audited[0].list_audits()
     half = [replace(a, cells_skipped=a.cells_total // 2) for a in stored]
-    for audits, words in ((stored, "done"), (half, "done, {} skipped")):
+    ended = [replace(a, state=State.INTERRUPTED) for a in half]
+    for audits, words in (
+        (stored, "done"),
+        (half, "done, {} skipped"),
+        (ended, "interrupted"),  # as long as the column shows at 1024 pixels
+    ):
         monkeypatch.setattr(audited[0], "list_audits", lambda audits=audits: audits)
         table = open_app("audits").dataframe[0].value
         assert table.state[0] == words.format(audits[0].cells_skipped)
+
+
+def test_the_history_fits_a_narrow_page_and_ends_with_its_last_row(
+    open_app: OpenApp, audited, monkeypatch
+) -> None:
+    """At 1024 pixels the duration was out of sight, and a sliver of an empty row followed."""
+    stored = [replace(audited[0].list_audits()[0], policy="Partner under contract")]
+    draw, heights = st.dataframe, []
+    monkeypatch.setattr(
+        st, "dataframe", lambda *a, **k: heights.append(k["height"]) or draw(*a, **k)
+    )
+    for count in (1, 12, 13):
+        monkeypatch.setattr(audited[0], "list_audits", lambda count=count: stored * count)
+        shown = open_app("audits").dataframe[0]
+        assert shown.value.policy[0] == "Partner under contract"
+        columns = json.loads(shown.proto.columns)
+        assert sum(columns[name]["width"] for name in shown.value) <= 676 - 36
+    assert heights == ["content", "content", "auto"]
 
 
 def test_the_history_shows_steps_of_searches_and_studies_on_request(

@@ -216,15 +216,17 @@ def test_guarantee_card_states_unit_budget_and_gaps(view):
     )
     cards = [b for b in content["sections"][0]["blocks"] if b["kind"] == "card"]
     assert [card["badge"] for card in cards] == [
-        "link-local DP, ε = 12, δ = 2e-05",
+        "link-local DP, ε = 12, δ = 2 × 10⁻⁵",
         "empirical only",
     ]
     rows = {row["name"]: row["value"] for row in cards[0]["rows"]}
     assert rows["Protects"] == "one entry of one person's list of links"
-    assert rows["Budget"].startswith("ε = 12; δ = 1e-05; the recipient holds the reports of both")
+    assert rows["Budget"].startswith(
+        "ε = 12; δ = 2 × 10⁻⁵; the recipient holds the reports of both"
+    )
     assert rows["Not covered"] == "node features"
     text = "".join(span["text"] for span in cards[0]["spans"])
-    assert "by at most e^12 = 162,755, but for a chance of 1e-05" in text
+    assert "by at most e^12 = 162,755, but for a chance of 2 × 10⁻⁵" in text
     assert "next to nothing" in text
     assert "Not checked: Random deletion (strength = 0.5)." in str(content)
 

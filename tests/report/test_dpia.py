@@ -20,7 +20,7 @@ from core.audit.jobs.cells import load_threats
 from core.errors import InputError
 from core.findings.policy import find_policy
 from core.findings.tried import list_tried
-from core.release import ORIGINAL
+from core.release import ORIGINAL, Guarantee
 from core.report import ReportOptions, format_dpia
 from core.report.actors import count_knowledge
 from core.report.data import ReportData
@@ -228,6 +228,19 @@ def test_a_guarantee_asks_for_its_justification(found):
     first = clauses_of(found, "nist_sp_800_226_2025")[0]
     assert "ε = 6" in first["evidence"][0]
     assert "why this ε" in first["gaps"][0]
+
+
+def test_what_both_ends_report_is_stated_as_the_recipient_holds_it(view):
+    """ε was that of both reports of a link, δ that of one."""
+    both = Guarantee("link", epsilon=3.0, delta=1e-5, epsilon_transcript=6.0)
+    releases = [
+        replace(one, guarantee=both) if one.info.is_defended else one for one in view.releases
+    ]
+    told = json.loads(
+        format_dpia(replace(view, releases=tuple(releases)), ReportOptions())["dpia.json"]
+    )
+    stated = {(p["epsilon"], p["delta"]) for p in told["privacy_guarantees"]}
+    assert stated == {(6.0, 2e-5)}
 
 
 def test_residual_risk_has_triggers_and_a_date(found):

@@ -61,14 +61,15 @@ def compute_katz(
         context.progress.update(number, len(tiles), "Katz")
         if not len(rows):
             continue
-        left = [adjacency[pairs[rows, 0]] * beta]
-        right = [adjacency[pairs[rows, 1]] * beta]
-        while len(left) < half_length:
-            left.append(left[-1] @ adjacency * beta)
-            right.append(right[-1] @ adjacency * beta)
+        ends, places = np.unique(pairs[rows], return_inverse=True)
+        first, second = places.reshape(-1, 2).T
+        powers = [adjacency[ends] * beta]
+        while len(powers) < half_length:
+            powers.append(powers[-1] @ adjacency * beta)
         total = beta * adjacency[pairs[rows, 0], pairs[rows, 1]]
         for length in range(2, max_length + 1):
-            joined = left[(length + 1) // 2 - 1].multiply(right[length // 2 - 1])
+            left, right = powers[(length + 1) // 2 - 1], powers[length // 2 - 1]
+            joined = left[first].multiply(right[second])
             total = total + np.asarray(joined.sum(axis=1)).ravel()
         scores[rows] = total
     return scores

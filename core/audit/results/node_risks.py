@@ -3,9 +3,11 @@
 The maximum over attacks per node selects in hindsight whichever attack happened to be right, which
 even guessing attackers achieve. The headline is therefore one attacker per release and secret: the
 attack that selects among others on known values, if one ran; else the attack that exposes most of
-the other half of the nodes (cross-fitted). Attackers that use neither links nor columns expose
-nobody; a baseline that uses published columns counts as an attacker. The maximum per node remains
-as an upper bound, beside what guessing attackers reach.
+the other half of the nodes (cross-fitted). While repeats are missing, an attack that is far behind
+the others is not chosen: whom they surely expose would be open again, for want of an interval as
+narrow as theirs. Attackers that use neither links nor columns expose nobody; a baseline that uses
+published columns counts as an attacker. The maximum per node remains as an upper bound, beside what
+guessing attackers reach.
 """
 
 from __future__ import annotations
@@ -161,26 +163,32 @@ class Headline:
 class NodeRisks:
     """Risk of the nodes of an audit.
 
-    names  (n,) node ids, text
-    parts  (release id, attack) → risk of the nodes at stake, in the order of the audit
-    made   release id → the release, of all in `parts`
+    names       (n,) node ids, text
+    parts       (release id, attack) → risk of the nodes at stake, in the order of the audit
+    made        release id → the release, of all in `parts`
+    unfinished  of `parts`, those of which repeats are missing: to come, or cancelled
     """
 
     names: pd.Index
     parts: Mapping[Pair, AttackRisk]
     made: Mapping[str, ReleaseInfo]
+    unfinished: frozenset[Pair] = frozenset()
     _known: dict[object, Headline] = field(default_factory=dict, repr=False)
     _halves: list[np.ndarray] = field(default_factory=list, repr=False)
     """Headlines, and the half of each node, are shared with what `select` returns."""
 
     @staticmethod
     def build(
-        node_ids: Sequence[str], parts: Mapping[Pair, AttackRisk], made: Iterable[ReleaseInfo]
+        node_ids: Sequence[str],
+        parts: Mapping[Pair, AttackRisk],
+        made: Iterable[ReleaseInfo],
+        unfinished: Iterable[Pair] = (),
     ) -> NodeRisks:
         """Risks of nodes with these ids; parts without a node at stake are left out."""
         names = pd.Index(pa.array(node_ids, pa.string()), dtype="str")
         known = {pair: part for pair, part in parts.items() if len(part.nodes)}
-        return NodeRisks(names, known, {release.id: release for release in made})
+        by_id = {release.id: release for release in made}
+        return NodeRisks(names, known, by_id, frozenset(unfinished))
 
     @property
     def is_empty(self) -> bool:
@@ -214,6 +222,15 @@ class NodeRisks:
     def list_attacks(self, release: str, secret: tuple[str, str]) -> list[Attack]:
         """Attacks on a secret that can expose a node."""
         return [a for r, a in self.parts if (r, a.secret) == (release, secret) and not a.is_blind]
+
+    def list_rivals(self, release: str, secret: tuple[str, str]) -> list[Attack]:
+        """Of `list_attacks`, those among which the headline attacker is chosen: not the ones of
+        `unfinished` that are two repeats behind, or have one where another has an interval."""
+        attacks = self.list_attacks(release, secret)
+        tested = {attack: self.parts[release, attack].seeds.max() for attack in attacks}
+        most = max(tested.values(), default=0)
+        least = max(most - 1, min(most, 2))
+        return [a for a in attacks if (release, a) not in self.unfinished or tested[a] >= least]
 
     @cached_property
     def headlines(self) -> tuple[Headline, ...]:
@@ -249,7 +266,7 @@ class NodeRisks:
     def _find_headline(self, release: str, secret: tuple[str, str]) -> Headline:
         key = (release, secret)
         if key not in self._known:
-            parts = {a: self.parts[release, a] for a in self.list_attacks(release, secret)}
+            parts = {a: self.parts[release, a] for a in self.list_rivals(release, secret)}
             pieces, how = _choose(parts, self._split)
             attacks = tuple(attack for attack, _ in pieces)
 

@@ -19,7 +19,7 @@ from core.audit.results.node_risks import AttackRisk, NodeRisks
 from core.audit.results.view import PROFILE_COLUMNS, Rocs
 from core.audit.store import files
 from core.audit.store.database import Store
-from core.audit.store.states import State
+from core.audit.store.states import FINISHED, State
 from core.graph import Graph
 from core.node_column import MISSING
 from core.release import ORIGINAL
@@ -41,14 +41,16 @@ def list_read(groups: Groups) -> list[Row[Any]]:
 
 def assemble_nodes(store: Store, spec: AuditSpec, groups: Groups, graph: Graph) -> NodeRisks:
     """Risk of each node by release and attack."""
-    parts = {}
+    parts, unfinished = {}, []
     for release, (_, method, scenario) in product(list_releases(spec), list_scenarios(spec)):
         done = list_done(groups, release, scenario.id)
         cells = [files.load_cell(store.home, cell.key, _RISK_ARRAYS) for cell in done]
         if cells:
             attack = Attack(scenario.id, method, scenario)
             parts[release, attack] = _combine_node_risks(cells, graph.num_nodes)
-    return NodeRisks.build(graph.node_ids, parts, list_made(spec))
+            if any(cell.state not in FINISHED for cell in groups[release, scenario.id]):
+                unfinished.append((release, attack))
+    return NodeRisks.build(graph.node_ids, parts, list_made(spec), unfinished)
 
 
 def assemble_rocs(store: Store, spec: AuditSpec, groups: Groups) -> Rocs:
