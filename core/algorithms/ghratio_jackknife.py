@@ -40,15 +40,13 @@ def compute_margins(
     codes = np.asarray(codes)
     known, degrees, edges = codes != MISSING, count_degrees(graph), graph.present_edges
     links = edges[known[edges].all(axis=1)]
-    is_peer = np.abs(np.subtract(*degrees[links].T)) <= tolerance
     near = _gather_links(links, codes)
     role = _gather_peers(codes, known, degrees, num_classes, tolerance)
-    beyond = _gather_links(links[~is_peer], codes)
-    gathers: dict[str, Gather] = {
-        "proximity": near,
-        "role": role,
-        "combined": lambda values, is_same: role(values, is_same) + beyond(values, is_same),
-    }
+    gathers: dict[str, Gather] = {"proximity": near, "role": role}
+    if "combined" in sets:
+        is_peer = np.abs(np.subtract(*degrees[links].T)) <= tolerance
+        beyond = _gather_links(links[~is_peer], codes)
+        gathers["combined"] = lambda values, same: role(values, same) + beyond(values, same)
     found: dict[str, float] = {}
     for name in sets:
         gather = gathers[name]

@@ -162,8 +162,9 @@ def make_margins(view: AuditView, sets: Collection[str] = SETS) -> Margins:
 
     @cache
     def measure(release: str) -> Mapping[str, float]:
-        rows = view.profile[view.profile.release == release]
-        is_known = rows[list(MECHANISMS)].notna().any(axis=1).to_numpy()
+        is_own = (view.profile.release == release).to_numpy()
+        ratios = [view.profile[name].notna().to_numpy()[is_own] for name in MECHANISMS]
+        is_known = np.logical_or.reduce(ratios)
         column = view.spec.threats.private
         if column is None or not is_known.any():
             return {}
