@@ -88,6 +88,16 @@ def test_columns_are_published_coarser_and_withheld(app):
     assert any("No column is published" in item.value for item in app.markdown)
 
 
+@pytest.mark.parametrize(
+    ("utility", "held"), [("none", "no columns"), ("place", "the utility column")]
+)
+def test_what_files_hold_unless_columns_are_chosen(app, utility, held):
+    box = find(app.selectbox, "utility-")
+    box.select_index(box.options.index(utility)).run()
+    find(app.button_group, "leaving-").set_value("utility").run()
+    assert any(f"Files hold {held}" in caption.value for caption in app.caption)
+
+
 def test_every_column_is_made_as_fine_as_enough_people_share(app):
     find(app.button_group, "leaving-").set_value("chosen").run()
     find(app.multiselect, "published-").set_value(["age", "born", "place"]).run()
