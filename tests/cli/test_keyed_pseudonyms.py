@@ -37,7 +37,8 @@ def test_one_secret_names_people_by_recipient(audit_home, tmp_path, capsys):
     for name, domain in {"a": "clinic", "b": "clinic", "c": "university", "d": "clinic"}.items():
         expected = set(KeyedPseudonyms(secret, domain).make_pseudonyms(IDS))
         graph = load_graph(tmp_path / f"{name}.csv").graph
-        assert set(graph.node_ids) == expected
+        assert set(graph.node_ids) <= expected
+        assert graph.num_nodes > 30, "but for those whom the noise left no link"
         record = json.loads((tmp_path / f"{name}.provenance.json").read_text())
         assert record["release"]["is_pseudonymous"]
         assert record["release"]["pseudonym_domain"] == domain

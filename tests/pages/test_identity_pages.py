@@ -46,7 +46,7 @@ def test_a_unique_person_is_followed_to_where_it_is_not(open_app, identity_audit
     node = view.nodes.names[part.nodes[part.risk == 1][0]]
     app = open_app("risk", audit=identity_audit, node=node)
     text = "\n".join(item.value for item in app.markdown)
-    assert "One of 1 with these" in text
+    assert "The only one with these" in text
     assert "Not unique by this on: k-degree anonymity" in text
     app.button(key="hidden-in-k_degree_anonymity").click().run()
     assert not app.exception
