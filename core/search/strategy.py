@@ -202,7 +202,9 @@ class Search:
         found = yield trial
         # New objects: a page may read the ones before meanwhile.
         self.trials = [*self.trials, trial]
-        names = (ORIGINAL, *(choice.id for choice in trial.choices))
+        # What the dearest attackers have yet to meet has no figures of the stage.
+        told = [c.id for c in trial.choices if trial.has_dear or not found[c.id].is_open]
+        names = (ORIGINAL, *told)
         self.measured = self.measured | {(trial.stage, name): found[name] for name in names}
         return found
 

@@ -249,19 +249,27 @@ def test_nothing_is_started_once_the_time_is_over(graph):
 
 
 @pytest.mark.parametrize(
-    ("stage", "by"),
-    [("race", "quick attackers"), ("confirmation", "the attackers that the policy requires")],
+    ("stage", "place", "by"),
+    [
+        ("race", 0, "quick attackers"),
+        ("race", 1, "quick attackers"),
+        ("confirmation", 0, "the attackers that the policy requires"),
+    ],
 )
-def test_what_is_within_the_limits_is_told_before_it_is_confirmed(graph, stage, by):
-    """And nothing of what would have to be given up, since nothing is decided."""
-    request = make_request(graph, {"links": 0.7})
+def test_what_is_within_the_limits_is_told_before_it_is_confirmed(graph, stage, place, by):
+    """And nothing of what would have to be given up, since nothing is decided. Before the dearest
+    attackers of the race have met a release, those that the policy requires have not."""
+    policy = POLICY.model_copy(update={"effort": "seconds"})
+    request = make_request(graph, {"links": 0.7}, policy)
 
     def make_audits(slow=None):
         return FakeAudits(graph, lambda strength: 0.75 - 0.3 * strength, slow)
 
     whole = make_audits()
     run_search(whole, request)
-    slow = [mark["stage"] for _, mark, _ in whole.audits.values()].index(stage)
+    stages = [mark["stage"] for _, mark, _ in whole.audits.values()]
+    slow = stages.index(stage) + place
+    assert stages[slow] == stage
     progress = run_search(make_audits(slow), request, watch=lambda _progress: False)
     assert not progress.is_over
     (told,) = list_facts(progress)
