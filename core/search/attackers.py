@@ -1,4 +1,4 @@
-"""The attackers of a search's stages, and which of them are dear."""
+"""The attackers of a search's stages, and which of them are costly."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def list_required(spec: AuditSpec, policy: Policy) -> list[MethodChoice]:
     return choose_attacks(Asked.of_spec(spec), [preset.key])
 
 
-def list_dear(spec: AuditSpec, policy: Policy, graph: Graph) -> list[MethodChoice]:
-    """The dearest of the required attackers, without which the others take at most half of the
+def list_costly(spec: AuditSpec, policy: Policy, graph: Graph) -> list[MethodChoice]:
+    """The costliest of the required attackers, without which the others take at most half of the
     time; none of the screening's.
 
     By the table of costs, whatever this machine has measured: a resumed search takes the same
@@ -37,5 +37,5 @@ def list_dear(spec: AuditSpec, policy: Policy, graph: Graph) -> list[MethodChoic
     times = [model.predict(make_task("attack", choice.id, shape)) for choice in chosen]
     ranked = sorted(zip(times, chosen, strict=True), key=lambda pair: pair[0])
     spent = list(accumulate(seconds for seconds, _ in ranked))
-    dear = [c for (_, c), total in zip(ranked, spent, strict=True) if 2 * total > spent[-1]]
-    return [choice for choice in dear if choice not in quick]
+    costly = [c for (_, c), total in zip(ranked, spent, strict=True) if 2 * total > spent[-1]]
+    return [choice for choice in costly if choice not in quick]

@@ -22,7 +22,7 @@ from core.errors import AuditError, InputError
 from core.findings.kept import USEFUL
 from core.findings.policy import Policy, check_policy
 from core.graph import Graph
-from core.search.attackers import list_dear, list_quick, list_required
+from core.search.attackers import list_costly, list_quick, list_required
 from core.search.ladders import build_ladders
 from core.search.measured import Measured, measure_releases
 from core.search.strategy import Found, Search, Trial
@@ -122,7 +122,7 @@ class SearchRequest:
         return SearchRequest(AuditSpec.check_fields(fields["spec"]), fields["useful"])
 
     def make_spec(
-        self, trial: Trial, confirmation: int, dear: Sequence[MethodChoice] = ()
+        self, trial: Trial, confirmation: int, costly: Sequence[MethodChoice] = ()
     ) -> AuditSpec:
         """The audit of a trial.
 
@@ -130,7 +130,7 @@ class SearchRequest:
         the same secrets; every confirmation draws its own.
 
         confirmation  number of the trial among the confirmations on the graph, from 1, if it is one
-        dear          attackers that a trial without the dearest leaves out
+        costly        attackers that a trial without the costliest leaves out
         """
         policy, is_cheap = self.policy, trial.stage == "screening"
         attacks = list_quick(self.spec) if is_cheap else list_required(self.spec, policy)
@@ -138,7 +138,7 @@ class SearchRequest:
         seed = Seed(self.spec.root_seed).child("search", trial.stage, name).to_int() % 2**31
         is_model = {"column", "link_prediction"} & set(self.useful)
         fields: dict[str, Any] = {
-            "attacks": [each for each in attacks if trial.has_dear or each not in dear],
+            "attacks": [each for each in attacks if trial.has_costly or each not in costly],
             "defenses": trial.choices,
             "num_repeats": 1 if is_cheap else policy.repeats,
             "adaptive": self.spec.knowledge.adaptive and not is_cheap,
@@ -245,7 +245,7 @@ POLL_S = 1.0
 
 
 def _wait_for(service: Audits, audit_id: str) -> bool:
-    """Whether an audit has ended within `POLL_S`; the store, which is dear to ask, says so only
+    """Whether an audit has ended within `POLL_S`; the store, which is costly to ask, says so only
     where another process computes it."""
     until = time.monotonic() + POLL_S
     if not service.wait(audit_id, POLL_S):
@@ -295,8 +295,8 @@ def _walk(
     the one that there is."""
     graph, policy = service.load_graph(request.spec.graph_hash), request.policy
     ladders = build_ladders(request.spec, graph, policy)
-    dear = list_dear(request.spec, policy, graph)
-    search = Search(ladders, request.useful, within, has_dear=bool(dear))
+    costly = list_costly(request.spec, policy, graph)
+    search = Search(ladders, request.useful, within, has_costly=bool(costly))
     progress = SearchProgress(request, search, _count_searches(service, request))
     steps, seen = search.run(), set[tuple[Any, ...]]()
     found: Found | None = None
@@ -310,7 +310,7 @@ def _walk(
         if trial.stage == "confirmation":
             confirmation = _number_confirmation(service, request, known)
             progress.confirmations.append(confirmation)
-        spec = request.make_spec(trial, confirmation, dear)
+        spec = request.make_spec(trial, confirmation, costly)
         mark = {
             "id": request.id,
             "number": progress.number,

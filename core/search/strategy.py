@@ -4,7 +4,7 @@
    attackers and one repeat; one that is far from them tries its strongest next. A ladder ends once
    what it can still keep is no more than what enough others keep already.
 2. The race does the same with the attackers and repeats that the policy requires, from the settings
-   found; the dearest attackers meet only what the others let through.
+   found; the costliest attackers meet only what the others let through.
 3. Confirmation draws new splits for at most three releases. Only its verdict counts: the figures of
    the first two stages flatter what was chosen by them.
 
@@ -49,7 +49,7 @@ WIDTH = 4
 FAR = 2.0
 """Multiple of a limit from which a setting is far from it."""
 
-DEAR_S = 10.0
+COSTLY_S = 10.0
 """Typical seconds of one release above which a ladder waits until no cheaper one is open: what
 those keep by then may end it."""
 
@@ -58,14 +58,14 @@ those keep by then may end it."""
 class Trial:
     """Releases to audit next.
 
-    number    of the trial within its stage, from 0
-    has_dear  whether the dearest attackers of its stage take part
+    number      of the trial within its stage, from 0
+    has_costly  whether the costliest attackers of its stage take part
     """
 
     stage: Stage
     number: int
     choices: tuple[MethodChoice, ...]
-    has_dear: bool = True
+    has_costly: bool = True
 
 
 @dataclass
@@ -152,17 +152,17 @@ class Candidate:
 class Search:
     """A search and what it knows so far.
 
-    asked      measure of usefulness → share of the original's that must stay
-    within     seconds to spend; None: as many as it takes
-    has_dear   whether some attackers of the race are so dear that the others go first
-    measured   (stage, release) → figures, the latest of a stage
-    trials     those that were audited, in order
+    asked       measure of usefulness → share of the original's that must stay
+    within      seconds to spend; None: as many as it takes
+    has_costly  whether some attackers of the race are so costly that the others go first
+    measured    (stage, release) → figures, the latest of a stage
+    trials      those that were audited, in order
     """
 
     ladders: Iterable[Ladder]
     asked: dict[str, float]
     within: float | None = None
-    has_dear: bool = False
+    has_costly: bool = False
     measured: dict[tuple[Stage, str], Measured] = field(default_factory=dict)
     trials: list[Trial] = field(default_factory=list)
     is_over: bool = False
@@ -202,8 +202,8 @@ class Search:
         found = yield trial
         # New objects: a page may read the ones before meanwhile.
         self.trials = [*self.trials, trial]
-        # What the dearest attackers have yet to meet has no figures of the stage.
-        told = [c.id for c in trial.choices if trial.has_dear or not found[c.id].is_open]
+        # What the costliest attackers have yet to meet has no figures of the stage.
+        told = [c.id for c in trial.choices if trial.has_costly or not found[c.id].is_open]
         names = (ORIGINAL, *told)
         self.measured = self.measured | {(trial.stage, name): found[name] for name in names}
         return found
@@ -214,7 +214,7 @@ class Search:
                 self._start_without_columns()
             self._drop_beaten(among)
             open_ = [one for one in among if one.is_open and id(one) not in self._bases]
-            open_ = [one for one in open_ if one.ladder.seconds <= DEAR_S] or open_
+            open_ = [one for one in open_ if one.ladder.seconds <= COSTLY_S] or open_
             waiting = sorted(open_, key=lambda one: -one.bound)[:WIDTH]
             if not waiting:
                 return
@@ -227,14 +227,14 @@ class Search:
             self._refuse_columns(among, found)
 
     def _meet(self, stage: Stage, choices: list[MethodChoice]) -> Generator[Trial, Found, Found]:
-        """Figures of releases by the attackers of a stage; in the race the dearest ones meet only
+        """Figures of releases by the attackers of a stage; in the race the costliest ones meet only
         what the others let through."""
         found: Found = {}
-        for has_dear in (False, True) if stage == "race" and self.has_dear else (True,):
+        for has_costly in (False, True) if stage == "race" and self.has_costly else (True,):
             left = [c for c in choices if c.id not in found or found[c.id].is_open]
             if left:
                 number = sum(trial.stage == stage for trial in self.trials)
-                trial = Trial(stage, number, tuple(left), has_dear)
+                trial = Trial(stage, number, tuple(left), has_costly)
                 found |= yield from self._try(trial)
         return found
 

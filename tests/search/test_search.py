@@ -27,7 +27,7 @@ from core.findings.policy import Limit, Policy, find_policy
 from core.node_column import NodeColumn
 from core.release import ORIGINAL
 from core.search import ladders, run
-from core.search.attackers import list_dear, list_quick, list_required
+from core.search.attackers import list_costly, list_quick, list_required
 from core.search.ladders import Ladder, build_ladders
 from core.search.measured import measure_releases
 from core.search.outcome import describe_headline, describe_outcome, list_facts, list_rows
@@ -257,7 +257,7 @@ def test_nothing_is_started_once_the_time_is_over(graph):
     ],
 )
 def test_what_is_within_the_limits_is_told_before_it_is_confirmed(graph, stage, place, by):
-    """And nothing of what would have to be given up, since nothing is decided. Before the dearest
+    """And nothing of what would have to be given up, since nothing is decided. Before the costliest
     attackers of the race have met a release, those that the policy requires have not."""
     policy = POLICY.model_copy(update={"effort": "seconds"})
     request = make_request(graph, {"links": 0.7}, policy)
@@ -392,32 +392,32 @@ def list_ids(choices):
     return {choice.id for choice in choices}
 
 
-def test_the_dearest_attackers_are_those_without_which_the_others_take_half_of_the_time():
+def test_the_costliest_attackers_are_those_without_which_the_others_take_half_of_the_time():
     graph, policy = two_communities(), find_policy("partner")
     spec = make_request(graph, policy=policy, private="private").spec
     quick, required = list_ids(list_quick(spec)), list_ids(list_required(spec, policy))
-    dear = list_ids(list_dear(spec, policy, graph))
+    costly = list_ids(list_costly(spec, policy, graph))
     model, shape = TimeModel(()), Shape.of(graph)
     seconds = {name: model.predict(make_task("attack", name, shape)) for name in required}
-    rest = required - dear
-    assert dear
-    assert dear < required
-    assert not dear & quick
-    assert min(seconds[name] for name in dear) >= max(seconds[name] for name in rest - quick)
+    rest = required - costly
+    assert costly
+    assert costly < required
+    assert not costly & quick
+    assert min(seconds[name] for name in costly) >= max(seconds[name] for name in rest - quick)
     assert 2 * sum(seconds[name] for name in rest) <= sum(seconds.values())
-    cheapest = min(seconds[name] for name in dear)
+    cheapest = min(seconds[name] for name in costly)
     assert 2 * (sum(seconds[name] for name in rest) + cheapest) > sum(seconds.values())
-    assert list_dear(spec, find_policy("internal"), graph) == [], "all are the screening's"
+    assert list_costly(spec, find_policy("internal"), graph) == [], "all are the screening's"
 
 
-def test_a_race_begins_without_the_dearest_attackers(graph):
+def test_a_race_begins_without_the_costliest_attackers(graph):
     policy = POLICY.model_copy(update={"effort": "seconds"})
     request, audits = make_request(graph, policy=policy), FakeAudits(graph)
     run_search(audits, request)
-    dear = list_ids(list_dear(request.spec, policy, graph))
+    costly = list_ids(list_costly(request.spec, policy, graph))
     races = [spec for spec, mark, _ in audits.audits.values() if mark["stage"] == "race"]
     required = list_ids(list_required(request.spec, policy))
-    assert [list_ids(spec.attacks) for spec in races] == [required - dear, required]
+    assert [list_ids(spec.attacks) for spec in races] == [required - costly, required]
     assert races[0].defenses == races[1].defenses
     assert races[0].root_seed == races[1].root_seed, "so that no attacker runs twice"
     last = next(s for s, mark, _ in audits.audits.values() if mark["stage"] == "confirmation")

@@ -22,7 +22,7 @@ from core.results import Measurement
 from core.search.ladders import Ladder
 from core.search.measured import Measured
 from core.search.run import ERROR, share_error
-from core.search.strategy import CONFIRMATIONS, DEAR_S, Search
+from core.search.strategy import CONFIRMATIONS, COSTLY_S, Search
 
 LIMIT = Limit(name="links", threat="link", metric="auc", limit=0.7, title="t", source="s")
 STEPS = 8
@@ -78,13 +78,13 @@ def find_best(truth, least=0.0):
 
 
 @pytest.mark.parametrize("least", [0.0, 0.6])
-@pytest.mark.parametrize("has_dear", [False, True])
-def test_exact_figures_give_what_the_whole_grid_gives(least, has_dear):
+@pytest.mark.parametrize("has_costly", [False, True])
+def test_exact_figures_give_what_the_whole_grid_gives(least, has_costly):
     rng, tried, cells = np.random.default_rng(1), 0, 0
     for _ in range(40):
         ladders = [replace(one, is_synthesis=i < 2) for i, one in enumerate(make_ladders(12))]
         truth = draw_truth(rng, ladders)
-        search = Search(ladders, {"links": least}, has_dear=has_dear)
+        search = Search(ladders, {"links": least}, has_costly=has_costly)
         trials = walk(search, lambda _t, r, truth=truth: measure(r, [truth[r][0]] * 3, truth[r][1]))
         best = find_best(truth, least)
         found = search.list_confirmed()
@@ -97,15 +97,15 @@ def test_exact_figures_give_what_the_whole_grid_gives(least, has_dear):
 
 def test_a_dear_defense_waits_until_the_others_are_closed():
     """GPS sampling was trained at three strengths before cheaper defenses kept more."""
-    cheap, dear = make_ladders(5)[:4], Ladder(make_ladders(5)[4].rungs, seconds=DEAR_S + 1)
-    names = {choice.id for choice in dear.rungs}
+    cheap, costly = make_ladders(5)[:4], Ladder(make_ladders(5)[4].rungs, seconds=COSTLY_S + 1)
+    names = {choice.id for choice in costly.rungs}
 
     def answer(trial, release):
         strength = 0.0 if release == ORIGINAL else float(release.partition("=")[2])
         risk, kept = (0.95, 0.5) if release in names else (0.9, 1.0)
         return measure(release, [risk - strength / 2] * 3, kept - strength / 4)
 
-    search = Search([dear, *cheap], {"links": 0.1})
+    search = Search([costly, *cheap], {"links": 0.1})
     trials = [t for t in walk(search, answer) if t.stage == "screening"]
     first = next(i for i, t in enumerate(trials) if names & {c.id for c in t.choices})
     assert all({c.id for c in t.choices} <= names for t in trials[first:])
@@ -301,7 +301,7 @@ def test_stronger_attackers_move_a_ladder_to_a_stronger_setting():
     assert all(places[c.id] >= 2 for t in trials if t.stage != "screening" for c in t.choices)
 
 
-def test_the_dearest_attackers_meet_only_what_the_others_let_through():
+def test_the_costliest_attackers_meet_only_what_the_others_let_through():
     """A matcher took two thirds of a race that a cheaper attacker had decided."""
     weak, strong = make_ladders(2)
     places = {c.id: place for ladder in (weak, strong) for place, c in enumerate(ladder.rungs)}
@@ -309,17 +309,17 @@ def test_the_dearest_attackers_meet_only_what_the_others_let_through():
 
     def answer(trial, release):
         is_refused = trial.stage == "race" and release in refuses
-        is_refused |= trial.has_dear and trial.stage == "race" and places.get(release, 9) < 2
+        is_refused |= trial.has_costly and trial.stage == "race" and places.get(release, 9) < 2
         return measure(release, [0.8 if is_refused else 0.6] * 3, 1 - places.get(release, 0) / 10)
 
-    search = Search([weak, strong], {"links": 0.0}, has_dear=True)
+    search = Search([weak, strong], {"links": 0.0}, has_costly=True)
     trials = [trial for trial in walk(search, answer) if trial.stage == "race"]
     assert [trial.number for trial in trials] == list(range(len(trials)))
-    met = {c.id for t in trials if t.has_dear for c in t.choices}
+    met = {c.id for t in trials if t.has_costly for c in t.choices}
     assert met == {strong.rungs[place].id for place in (0, 4, 2, 1)}, "others refused the rest"
     assert search.list_confirmed()[0].made.id == strong.rungs[2].id
     without = Search([weak, strong], {"links": 0.0})
-    assert all(trial.has_dear for trial in walk(without, answer))
+    assert all(trial.has_costly for trial in walk(without, answer))
 
 
 @pytest.mark.parametrize("made", [{"not_made": "needs a GPU"}, {"kept": {"links": 0.9}}])
@@ -328,13 +328,13 @@ def test_only_what_could_not_be_made_meets_no_more_attackers(made):
     (ladder,) = make_ladders(1)
 
     def answer(trial, release):
-        if trial.stage == "race" and not trial.has_dear:
+        if trial.stage == "race" and not trial.has_costly:
             return Measured(parse_release(release), **made)
         return measure(release, [0.6] * 3, 0.9)
 
-    search = Search([ladder], {"links": 0.0}, has_dear=True)
+    search = Search([ladder], {"links": 0.0}, has_costly=True)
     races = [trial for trial in walk(search, answer) if trial.stage == "race"]
-    assert [trial.has_dear for trial in races] == [False, True][: 1 + ("kept" in made)]
+    assert [trial.has_costly for trial in races] == [False, True][: 1 + ("kept" in made)]
 
 
 @pytest.mark.parametrize(("is_synthesis", "tried"), [(True, [0]), (False, [3, 1, 0])])
