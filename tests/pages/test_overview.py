@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from core.audit.results.view import AuditProgress
+from core.audit.results.view import AuditProgress, AuditSummary
 from core.audit.service import AuditService
 from core.audit.store.estimate import TimeRange
 from core.audit.store.states import State
@@ -20,13 +20,23 @@ from tests.pages.conftest import PAGES, OpenApp
 from tests.pages.test_pages import texts
 
 
-def test_it_offers_every_way_to_start_and_the_audits_before(open_app: OpenApp, audit_id) -> None:
+@pytest.fixture
+def only_audit(audited, audit_id, monkeypatch: pytest.MonkeyPatch) -> AuditSummary:
+    """The tests' audit, alone in the list: those of other tests may be newer."""
+    (stored,) = (audit for audit in audited[0].list_audits() if audit.id == audit_id)
+    monkeypatch.setattr(audited[0], "list_audits", lambda: [stored])
+    return stored
+
+
+def test_it_offers_every_way_to_start_and_the_audits_before(
+    open_app: OpenApp, only_audit: AuditSummary
+) -> None:
     app = open_app("overview")
     assert len(app.segmented_control(key="load-way").options) == 3
     listed = [line.strip() for line in texts(app).splitlines()]
-    app.button(key=f"open-{audit_id}").click().run()
+    app.button(key=f"open-{only_audit.id}").click().run()
     assert not app.exception
-    assert app.session_state["audit"] == audit_id
+    assert app.session_state["audit"] == only_audit.id
     assert [title.value for title in app.title] == ["Release decision"]
     icons = (":material/help:", ":material/block:")
     decided = next(line for line in texts(app).splitlines() if line.startswith(icons))
@@ -34,13 +44,12 @@ def test_it_offers_every_way_to_start_and_the_audits_before(open_app: OpenApp, a
 
 
 def test_the_history_has_decision_and_policy(
-    open_app: OpenApp, audited, audit_id, monkeypatch
+    open_app: OpenApp, audited, only_audit: AuditSummary, monkeypatch
 ) -> None:
-    (stored,) = (audit for audit in audited[0].list_audits() if audit.id == audit_id)
     event = SimpleNamespace(selection=SimpleNamespace(rows=[0]))
     monkeypatch.setattr(st, "dataframe", lambda *_, **__: event)
     for policy, words in (("Internal", "Policy: Internal"), ("", "Policy: none was named")):
-        found = [replace(stored, policy=policy)]
+        found = [replace(only_audit, policy=policy)]
         monkeypatch.setattr(audited[0], "list_audits", lambda found=found: found)
         app = open_app("audits")
         assert words in [caption.value for caption in app.caption]
@@ -127,13 +136,15 @@ def test_each_picture_is_there_in_both_themes() -> None:
     assert len({name for name, _ in taken}) == 3
 
 
-def test_the_button_of_an_audit_stays_beside_its_decision(open_app: OpenApp, audit_id) -> None:
+def test_the_button_of_an_audit_stays_beside_its_decision(
+    open_app: OpenApp, only_audit: AuditSummary
+) -> None:
     """At 1024 pixels a long decision went below its button."""
     app = open_app("overview")
     rows = [
         block.proto
         for block in find_blocks(app._tree.root)
-        if str(getattr(block.proto, "id", "")).endswith(f"recent-{audit_id}")
+        if str(getattr(block.proto, "id", "")).endswith(f"recent-{only_audit.id}")
     ]
     assert rows
     assert not any(row.flex_container.wrap for row in rows)
