@@ -49,7 +49,7 @@ def _show_ratios(view: AuditView) -> None:
     page.show_exact(summary.exact)
     contents = {}
     # Of links between two modes no neighbour has a value, unless a defense adds other links.
-    both = list_releases(view.profile[view.profile.ghratio_proximity.notna()])
+    both = list_releases(view.profile[["release"]][view.profile.ghratio_proximity.notna()])
     if both:
         contents["Neighbours against role peers"] = lambda: _show_scatter(view, both)
     gains = cache.remember(view, lambda: compute_gps_gains(view))

@@ -28,7 +28,7 @@ from core.words import count_noun
 from pages.ui import cache, page, session
 from pages.ui.chart import show_cached_chart, show_chart
 from pages.ui.node_panel import show_node
-from pages.ui.node_table import choose_secret, rank_nodes, select_nodes, show_nodes, show_search
+from pages.ui.node_table import choose_secret, list_ranked, select_nodes, show_nodes, show_search
 from pages.ui.policy import chosen_release, current_policy
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
@@ -168,11 +168,11 @@ def _unfold_forms(view: AuditView, secret: Secret, chosen: tuple[str, ...]) -> b
 def _tabulate_heatmaps(
     view: AuditView, secret: Secret, releases: tuple[str, ...], scale: Scale, is_folded: bool
 ) -> dict[ReleaseInfo, pd.DataFrame]:
-    order = rank_nodes(view, secret, releases[0]).number.to_numpy(int)
+    order = list_ranked(view, secret, releases[0])
     nodes, doubles = select_nodes(view, secret), find_doubles(view.results)
+    shared = scale, order, is_folded, doubles, nodes.names.take(order)
     return {
-        view.get_release(release): compute_heatmap(nodes, release, scale, order, is_folded, doubles)
-        for release in releases
+        view.get_release(release): compute_heatmap(nodes, release, *shared) for release in releases
     }
 
 

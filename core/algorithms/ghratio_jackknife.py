@@ -7,7 +7,7 @@ theoretical properties of the network jackknife, ICML 2020), here in closed form
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 from scipy import sparse
@@ -17,8 +17,9 @@ from core.algorithms.ghratio import count_degrees
 from core.graph import Graph
 from core.node_column import MISSING
 
-Gather = Callable[[np.ndarray, bool], np.ndarray]
-"""(n,) numbers → their sums (n,) over each node's set, or over those in it of its class alone."""
+Gather = Callable[[Sequence[np.ndarray], bool], Sequence[np.ndarray]]
+"""k times (n,) numbers → the sums (n,) of each over each node's set, or over those in it of its
+class alone."""
 
 SETS = ("proximity", "role", "combined")
 
@@ -39,14 +40,16 @@ def compute_margins(
     """
     codes = np.asarray(codes)
     known, degrees, edges = codes != MISSING, count_degrees(graph), graph.present_edges
-    links = edges[known[edges].all(axis=1)]
+    links = edges if known.all() else edges[known[edges].all(axis=1)]
     near = _gather_links(links, codes)
     role = _gather_peers(codes, known, degrees, num_classes, tolerance)
     gathers: dict[str, Gather] = {"proximity": near, "role": role}
     if "combined" in sets:
         is_peer = np.abs(np.subtract(*degrees[links].T)) <= tolerance
         beyond = _gather_links(links[~is_peer], codes)
-        gathers["combined"] = lambda values, same: role(values, same) + beyond(values, same)
+        gathers["combined"] = lambda values, same: [
+            np.add(*each) for each in zip(role(values, same), beyond(values, same), strict=True)
+        ]
     found: dict[str, float] = {}
     for name in sets:
         gather = gathers[name]
@@ -60,16 +63,17 @@ def _leave_out_each(gather: Gather, codes: np.ndarray) -> tuple[np.ndarray, np.n
     known = codes != MISSING
     sizes = np.bincount(codes[known], minlength=1)
     own, total = np.where(known, sizes[codes], 0), int(known.sum())  # nodes of the same class
-    size, same = (gather(known.astype(float), is_same) for is_same in (False, True))
+    ((size,), (same,)) = (gather([known.astype(float)], is_same) for is_same in (False, True))
     is_defined, is_lone = known & (size > 0), known & (size == 1)
     ratios = np.divide(same, size, out=np.zeros(len(codes)), where=is_defined)
     # Without a node of its set, i's ratio is (same_i − [same class]) / (size_i − 1).
     step = np.divide(1.0, size - 1, out=np.zeros(len(codes)), where=known & (size > 1))
-    changes = gather(same * step - ratios, False) - gather(step, True)
-    lone, lone_same, lone_own = np.zeros((3, 1))
-    if is_lone.any():
-        lone, lone_same = (gather(is_lone.astype(float), is_same) for is_same in (False, True))
-        lone_own = gather(is_lone * own, False)
+    # Those who have one node in their set only, where there are any.
+    alone = [is_lone.astype(float)] if is_lone.any() else []
+    changes, *lone_all = gather([same * step - ratios, *alone, *(own * a for a in alone)], False)
+    changed, *lone_alike = gather([step, *alone], True)
+    changes = changes - changed
+    lone, lone_own, lone_same = [*lone_all, *lone_alike] or np.zeros((3, 1))
     count = is_defined.sum() - is_defined - lone
     chance = (is_defined @ own - is_defined * own - lone_own) - (
         np.bincount(codes[is_defined], minlength=len(sizes))[codes] - is_defined - lone_same
@@ -97,9 +101,9 @@ def _gather_links(links: np.ndarray, codes: np.ndarray) -> Gather:
     is_alike, n = codes[links[:, 0]] == codes[links[:, 1]], len(codes)
     halves = {same: _fill_half(links[is_alike] if same else links, n) for same in (True, False)}
 
-    def gather(values: np.ndarray, is_same: bool) -> np.ndarray:
-        half = halves[is_same]
-        return np.asarray(half @ values + half.T @ values)
+    def gather(values: Sequence[np.ndarray], is_same: bool) -> Sequence[np.ndarray]:
+        half, columns = halves[is_same], np.stack(values, axis=1)
+        return list(np.ascontiguousarray((half @ columns + half.T @ columns).T))
 
     return gather
 
@@ -114,7 +118,8 @@ def _gather_peers(
     codes: np.ndarray, known: np.ndarray, degrees: np.ndarray, num_classes: int, tolerance: float
 ) -> Gather:
     """Over other known nodes of like degree: windows in the list of distinct degrees."""
-    distinct, position = np.unique(degrees, return_inverse=True)
+    is_there = np.bincount(degrees) > 0
+    distinct, position = np.flatnonzero(is_there), (is_there.cumsum() - 1)[degrees]
     low = np.searchsorted(distinct, distinct - tolerance, side="left")
     high = np.searchsorted(distinct, distinct + tolerance, side="right")
     places = (position * num_classes + codes)[known]
@@ -128,4 +133,4 @@ def _gather_peers(
         sums = window[position, own] if is_same else window.sum(axis=1)[position]
         return np.where(known, sums - values, 0)
 
-    return gather
+    return lambda values, is_same: [gather(each, is_same) for each in values]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -32,7 +33,7 @@ from core.findings.palette import (
     fade,
     release_color,
 )
-from core.findings.tables import list_releases
+from core.findings.tables import list_releases, select_release
 from core.release import ORIGINAL
 
 MAX_POINTS = 20_000
@@ -133,27 +134,31 @@ def gps_gains(gains: pd.DataFrame, theme: Theme = "light") -> Chart:
 def _describe_ratios(profile: pd.DataFrame) -> str:
     """Number of nodes on the original that are more like their neighbours than by chance; like
     their role peers where no neighbour has a value."""
-    original = profile[profile.release == ORIGINAL]
+    original = select_release(profile, ORIGINAL)
     for key, who in WHO.items():
-        ratios = original[f"ghratio_{key}"].dropna()
-        if len(ratios):
-            near = int((ratios > original.class_share[ratios.index]).sum())
+        ratios = original[f"ghratio_{key}"]
+        count, near = int(ratios.count()), int((ratios > original.class_share).sum())
+        if count:
             return (
-                f"On the original, {near:,} of {len(ratios):,} nodes have more {who} of their own "
+                f"On the original, {near:,} of {count:,} nodes have more {who} of their own "
                 "class than by chance"
             )
     return ""
 
 
-def _describe_quadrants(table: pd.DataFrame, release: str) -> str:
+def _describe_quadrants(rows: pd.DataFrame, is_drawn: np.ndarray, release: str) -> str:
     """Number of nodes with a ratio above their class share, per mechanism."""
-    total = len(table)
-    near = int((table.ghratio_proximity > table.class_share).sum())
-    role = int((table.ghratio_role > table.class_share).sum())
+    total = int(is_drawn.sum())
+    near = int(((rows.ghratio_proximity > rows.class_share) & is_drawn).sum())
+    role = int(((rows.ghratio_role > rows.class_share) & is_drawn).sum())
     return (
         f"{release}: {near:,} of {total:,} nodes are above chance among neighbours, "
         f"{role:,} among role peers"
     )
+
+
+def _list_points(rows: pd.DataFrame, places: np.ndarray) -> pd.DataFrame:
+    return rows.iloc[places].reset_index(drop=True)
 
 
 def mechanism_scatter(view: AuditView, release: str = ORIGINAL, theme: Theme = "light") -> Chart:
@@ -163,13 +168,16 @@ def mechanism_scatter(view: AuditView, release: str = ORIGINAL, theme: Theme = "
     20,000 nodes every k-th is drawn.
     """
     columns = ["node", "class", "class_share", "ghratio_proximity", "ghratio_role"]
-    rows = view.profile.loc[view.profile.release == release, columns]
-    table = rows.dropna(subset=["ghratio_proximity", "ghratio_role"]).reset_index(drop=True)
-    if table.empty:
-        return make_empty_chart("No node has both ratios.", theme, table)
-    step = -(-len(table) // MAX_POINTS)
-    shown = table.iloc[::step]
-    names = table["class"].astype(str).unique().tolist()
+    rows = select_release(view.profile, release)[columns]
+    has_both = (rows.ghratio_proximity.notna() & rows.ghratio_role.notna()).to_numpy()
+    places = np.flatnonzero(has_both)
+    if not len(places):
+        return make_empty_chart("No node has both ratios.", theme, rows.iloc[:0])
+    step = -(-len(places) // MAX_POINTS)
+    shown = rows.iloc[places[::step]]
+    codes, found = pd.factorize(rows["class"])
+    first = pd.unique(codes[places])
+    names = [str(found[code]) if code >= 0 else "nan" for code in first]
     marks = class_marks([*list_classes(view), *names])
     classes = [name for name in marks if name in names]
     figure = go.Figure()
@@ -182,7 +190,7 @@ def mechanism_scatter(view: AuditView, release: str = ORIGINAL, theme: Theme = "
             name=escape_text(name),
             # Arrays, because Plotly checks lists element by element.
             customdata=points.node.to_numpy(object),
-            text=np.array([escape_text(node) for node in points.node], object),
+            text=np.array([escape_text(node) for node in points.node.tolist()], object),
             marker={
                 "color": marks[name][0],
                 "opacity": 0.75,
@@ -193,21 +201,22 @@ def mechanism_scatter(view: AuditView, release: str = ORIGINAL, theme: Theme = "
             hovertemplate="%{text}<br>neighbours %{x:.2f}, role peers %{y:.2f}"
             "<extra>%{fullData.name}</extra>",
         )
-    title = _describe_quadrants(table, view.get_release(release).title)
+    title = _describe_quadrants(rows, has_both, view.get_release(release).title)
     style_figure(figure, theme, 460, title, clickmode="event+select", dragmode="select")
     if len(classes) > MAX_IN_A_ROW:
         figure.update_layout(legend={"orientation": "v", "x": 1.02, "y": 1, "yanchor": "top"})
-    shares = table[["class", "class_share"]].drop_duplicates("class").dropna()
-    if len(shares) <= 4:
-        for name, share in shares.itertuples(index=False):
-            color, _ = marks[str(name)]
-            add_rule(figure, theme, "dash", x=share, y=share, line_color=color)
+    if len(names) <= 4:
+        for name, code in zip(names, first, strict=True):
+            share = rows.class_share.iloc[places[np.argmax(codes[places] == code)]]
+            if not pd.isna(share):
+                add_rule(figure, theme, "dash", x=share, y=share, line_color=marks[name][0])
     figure.update_xaxes(
         title_text="Neighbours of own class, safest at the class share", range=[-0.03, 1.03]
     )
     figure.update_yaxes(
         title_text="Role peers of own class, safest at the class share", range=[-0.03, 1.03]
     )
-    note = f"{len(table):,} nodes with both ratios"
+    note = f"{len(places):,} nodes with both ratios"
     note += f", one in {step} drawn" if step > 1 else ""
+    table = partial(_list_points, rows, places)
     return Chart(figure, table, note + "; dashed: class shares, in the colour of the class.")

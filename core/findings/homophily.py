@@ -18,7 +18,7 @@ from core.audit.store.describe import to_json
 from core.findings.facts import build_figure, format_frequency_pairs
 from core.findings.numbers import format_interval, format_row
 from core.findings.page_summary import Card, PageSummary, describe_figure
-from core.findings.tables import list_releases, select_results
+from core.findings.tables import list_releases, select_release, select_results
 from core.measures.groups import MIN_GROUP
 from core.node_column import MISSING
 from core.partitioned.graph import PartitionedGraph
@@ -57,7 +57,7 @@ def compute_gps_gains(view: AuditView) -> pd.DataFrame:
     if found is not None:
         part = view.nodes.parts[found]
         gains = pd.Series(part.advantage, view.nodes.names.take(part.nodes))
-        profile = view.profile[view.profile.release == ORIGINAL].set_index("node")
+        profile = select_release(view.profile, ORIGINAL).set_index("node")
         for key in WHO:
             excess = profile[f"ghratio_{key}"] - profile.class_share.astype(float)
             excess = excess.reindex(gains.index).dropna()
@@ -101,16 +101,16 @@ def compute_ghratio_histogram(
     profile: pd.DataFrame, releases: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """mechanism, release, ratio (bin centre), share (of the nodes with a ratio), nodes."""
-    edges = np.linspace(0, 1, NUM_BINS + 1)
     parts = []
     shown = [name for name in list_releases(profile) if releases is None or name in releases]
-    rows = {name: profile[profile.release == name] for name in shown}
+    rows = {name: select_release(profile, name) for name in shown}
     for name in MECHANISMS:
         for release in shown:
-            values = rows[release][name].dropna().to_numpy(float)
+            values = rows[release][name].to_numpy(float)
+            values = values[~np.isnan(values)]
             if len(values) == 0:
                 continue
-            counts, _ = np.histogram(values, edges)
+            counts, edges = np.histogram(values, NUM_BINS, (0, 1))
             parts.append(
                 pd.DataFrame(
                     {
@@ -128,7 +128,7 @@ def compute_ghratio_histogram(
 
 def compute_reference_share(profile: pd.DataFrame) -> float:
     """Mean over nodes of their class share: the expected ratio without homophily."""
-    shares = profile.loc[profile.release == list_releases(profile)[0], "class_share"]
+    shares = select_release(profile, list_releases(profile)[0]).class_share
     return float(pd.to_numeric(shares, errors="coerce").mean())
 
 
@@ -162,8 +162,8 @@ def make_margins(view: AuditView, sets: Collection[str] = SETS) -> Margins:
 
     @cache
     def measure(release: str) -> Mapping[str, float]:
-        is_own = (view.profile.release == release).to_numpy()
-        ratios = [view.profile[name].notna().to_numpy()[is_own] for name in MECHANISMS]
+        rows = select_release(view.profile, release)
+        ratios = [rows[name].notna().to_numpy() for name in MECHANISMS]
         is_known = np.logical_or.reduce(ratios)
         column = view.spec.threats.private
         if column is None or not is_known.any():

@@ -19,6 +19,7 @@ from core.audit.results.view import AuditView
 from core.findings.identity import BRIEF, find_depth_risks
 from core.findings.numbers import format_number
 from core.findings.people import Secret, list_secrets
+from core.findings.tables import select_release
 from core.graph import Graph
 from core.measures.intervals import wilson_interval
 from core.release import ORIGINAL
@@ -176,7 +177,7 @@ def _explain_values(view: AuditView, people: pd.DataFrame, target: str, release:
         {"same": same[places], "known": known[places], "share": shares[places], "role": np.nan}
     )
     if not target and len(view.profile):
-        profile = view.profile[view.profile.release == release]
+        profile = select_release(view.profile, release)
         profile = profile[profile.node.isin(people.node)].set_index("node")
         rows["role"] = profile.ghratio_role.reindex(people.node).to_numpy(float)
     return [

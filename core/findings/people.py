@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.audit.asked.scenarios import THREAT_TITLES, Threat
-from core.audit.results.node_risks import NodeRisks
+from core.audit.results.node_risks import Headline, NodeRisks
 from core.findings.labels import THREAT_WORDS
+from core.findings.once import find_once
 from core.release import ORIGINAL
 from core.words import begin_sentence, format_percent
 
@@ -74,46 +75,55 @@ def find_worst_secret(nodes: NodeRisks) -> Secret | None:
     return Secret(worst.threat, worst.target)
 
 
-def rank_people(nodes: NodeRisks, secret: Secret, release: str = ORIGINAL) -> pd.DataFrame:
-    """`PEOPLE_COLUMNS`, one row per node at stake, most surely exposed by the headline attacker
-    first: by `low`, nodes without an interval last.
+def rank_people(
+    nodes: NodeRisks, secret: Secret, release: str = ORIGINAL, most: int | None = None
+) -> pd.DataFrame:
+    """`PEOPLE_COLUMNS`, one row per node at stake, in the order of `order_people`; the first `most`
+    of them.
 
     number  position in `nodes.names`; attack is an Attack
     advantage, low, high  over the node's own base rate
-    support  mean advantage over all non-baseline attacks on the secret. Equal ones are ordered by
-    `advantage`, then by `support`, then by id.
+    support  mean advantage over all non-baseline attacks on the secret
     """
     found = nodes.find_headline(release, secret)
     if found is None:
         return pd.DataFrame(columns=list(PEOPLE_COLUMNS))
-    count = len(nodes.names)
-    counts, totals = np.zeros((2, count))
-    for attack in nodes.list_attacks(release, secret):
-        part = nodes.parts[release, attack]
-        counts[part.nodes] += 1
-        totals[part.nodes] += part.advantage
-    gain, low = found.advantage.round(9), found.sure
-    support = (totals[found.nodes] / counts[found.nodes]).round(9)
-    sure = np.where(np.isnan(low), -np.inf, low).round(9)
-    telling = [key for key in (-support, -gain, -sure) if not (key == key[0]).all()]
-    order = np.lexsort((_rank_names(nodes.names)[found.nodes], *telling))
+    order = order_people(nodes, secret, release)[:most]
     number = found.nodes[order]
     return pd.DataFrame(
         {
             "rank": np.arange(1, len(order) + 1),
             "number": number,
             "node": nodes.names.take(number),
-            "advantage": gain[order],
-            "low": low[order],
-            "high": (found.high - found.base)[order],
+            "advantage": found.advantage[order].round(9),
+            "low": found.sure[order],
+            "high": found.high[order] - found.base[order],
             "risk": found.risk[order],
             "base": found.base[order],
             "attack": np.array(found.attacks, object)[found.which[order]],
             "seeds": found.seeds[order],
-            "support": support[order],
+            "support": _find_support(nodes, found)[order].round(9),
         },
         copy=False,
     )
+
+
+@find_once
+def order_people(nodes: NodeRisks, secret: Secret, release: str) -> np.ndarray:
+    """(k,) rows of the headline attacker, whom it most surely exposes first: by the lower end of
+    the advantage, nodes without an interval last. Equal ones are ordered by the advantage, then by
+    `support`, then by id."""
+    found = nodes.find_headline(release, secret)
+    if found is None:
+        return np.zeros(0, np.int64)
+    keys = (found.sure, found.advantage, _find_support(nodes, found))
+    # Nine digits of numbers between −1 and 1 as integers, the unknown below all of them.
+    ranks = [np.where(np.isnan(key), -2e9, np.rint(key * 1e9)).astype(np.int64) for key in keys]
+    telling = [-rank for rank in ranks if not (rank == rank[:1]).all()]
+    if len(telling) > 1:  # two in one number, for sorting by two takes twice as long
+        telling[-2:] = [(telling[-2] << 32) + telling[-1]]
+    by_name = _list_by_name(nodes.names, found.nodes)
+    return by_name[np.lexsort([key[by_name] for key in telling[::-1]])] if telling else by_name
 
 
 def describe_order(sure: np.ndarray | pd.Series) -> str:
@@ -126,11 +136,23 @@ def describe_order(sure: np.ndarray | pd.Series) -> str:
     return f"Ranked by the lower end of the interval of the advantage{last if few else ''}."
 
 
-def _rank_names(names: pd.Index) -> np.ndarray:
-    """(n,) place of each name in their order as texts."""
-    place = np.empty(len(names), np.int64)
-    place[pc.sort_indices(pa.array(names))] = np.arange(len(names))
-    return place
+@find_once
+def _find_support(nodes: NodeRisks, found: Headline) -> np.ndarray:
+    """(k,) mean advantage of the headline's nodes over all non-baseline attacks on its secret."""
+    counts, totals = np.zeros((2, len(nodes.names)))
+    for attack in nodes.list_attacks(found.release, found.secrets[0]):
+        part = nodes.parts[found.release, attack]
+        counts[part.nodes] += 1
+        totals[part.nodes] += part.advantage
+    return np.asarray(totals[found.nodes] / counts[found.nodes])
+
+
+def _list_by_name(names: pd.Index, nodes: np.ndarray) -> np.ndarray:
+    """(k,) places in `nodes`, distinct positions in `names`, in the order of the names as texts."""
+    place = np.full(len(names), -1)
+    place[nodes] = np.arange(len(nodes))
+    ordered = place[pc.sort_indices(pa.array(names))]
+    return np.asarray(ordered[ordered >= 0])
 
 
 def compare_people(
@@ -144,11 +166,11 @@ def compare_people(
     return np.asarray(found.place("advantage", len(nodes.names))[people])
 
 
-def describe_prior(people: pd.DataFrame, secret: Secret) -> str:
-    """Sentence on the base rate that is subtracted."""
-    if people.empty:
+def describe_prior(base: np.ndarray | pd.Series, secret: Secret) -> str:
+    """Sentence on the base rates that are subtracted."""
+    if not len(base):
         return ""
-    low, high = float(people.base.min()), float(people.base.max())
+    low, high = float(base.min()), float(base.max())
     if secret.threat == "included":
         return f"The base rate is {format_percent(low)}, the share of pairs that are linked."
     if secret.threat == "link":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import THREAT_TITLES
 from core.audit.results.node_risks import AttackRisk, NodeRisks
-from core.findings.tables import list_releases
+from core.findings.tables import list_releases, select_release
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.words import format_percent
 
@@ -61,6 +61,7 @@ def compute_heatmap(
     order: np.ndarray | None = None,
     is_folded: bool = True,
     without: Collection[str] = (),
+    names: pd.Index | None = None,
 ) -> pd.DataFrame:
     """rank, node, headline, attack (id of the headline attacker), sure, and a column of values for
     each Attack (NaN: none). Most surely exposed first by the headline attacker; nodes with baseline
@@ -73,6 +74,7 @@ def compute_heatmap(
     is_folded  of the forms of one attack (`Attack.family`) only the strongest on the release, by
     its mean advantage, which is a choice among attackers that can exist; no maximum per node
     without    ids of attacks that are left out, such as `find_doubles`
+    names      those of `order`, where they are known
     """
     own = {attack: part for (where, attack), part in nodes.parts.items() if where == release}
     forms = {attack: attack.find_form(nodes.made[release]) for _, attack in nodes.parts}
@@ -83,24 +85,26 @@ def compute_heatmap(
     }
     if not mine:
         return pd.DataFrame(columns=["rank", "node", "headline", "attack", "sure"])
-    found, count = nodes.find_headline(release), len(nodes.names)
-    values, sure, which = np.full(count, np.nan), np.full(count, np.nan), np.full(count, -1)
-    attacks: tuple[Attack, ...] = ()
-    if found is not None:
-        attacks = found.attacks
-        values, which = found.place(by, count), found.place("which", count)
-        sure = found.place("sure", count)
+    found = nodes.find_headline(release)
     if order is None:
         ranked = np.zeros(0, np.int32) if found is None else found.nodes[found.order]
         order = pd.unique(np.concatenate([ranked, *(part.nodes for part in mine.values())]))
+    take = _make_taker(order, len(nodes.names))
+    attacks: tuple[Attack, ...] = ()
+    values = sure = np.full(len(order), np.nan)
+    which = np.full(len(order), -1)
+    if found is not None:
+        attacks = found.attacks
+        values, sure = take(found.nodes, getattr(found, by)), take(found.nodes, found.sure)
+        which = take(found.nodes, found.which)
     ids = pd.Index(dict.fromkeys(attack.id for attack in attacks), dtype="str")
     places = np.append(ids.get_indexer([attack.id for attack in attacks]), -1)
     table: dict[Any, Any] = {
         "rank": np.arange(1, len(order) + 1),
-        "node": nodes.names.take(order),
-        "headline": values[order],
-        "attack": pd.Categorical.from_codes(places[which[order]], ids),
-        "sure": sure[order],
+        "node": nodes.names.take(order) if names is None else names,
+        "headline": values,
+        "attack": pd.Categorical.from_codes(places[which], ids),
+        "sure": sure,
     }
     means: dict[Attack, float] = {}
     for first in nodes.releases:  # where there is one
@@ -111,10 +115,29 @@ def compute_heatmap(
         mine = _choose_forms(mine)
     for attack in sorted(means, key=lambda attack: -means[attack]):
         if attack in mine:
-            values = np.full(count, np.nan)
-            values[mine[attack].nodes] = getattr(mine[attack], by)
-            table[attack] = values[order]
+            table[attack] = take(mine[attack].nodes, getattr(mine[attack], by))
     return pd.DataFrame(table, copy=False)
+
+
+def _make_taker(
+    order: np.ndarray, num_nodes: int
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """`take(nodes, values)`: the values of these nodes in an order of nodes; NaN, or −1 of
+    integers, for others. Attacks mostly have the same nodes at stake."""
+    known: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def take(nodes: np.ndarray, values: np.ndarray) -> np.ndarray:
+        rows = next((rows for seen, rows in known if np.array_equal(seen, nodes)), None)
+        if rows is None:
+            place = np.full(num_nodes, -1, np.int32)
+            place[nodes] = np.arange(len(nodes))
+            rows = place[order]
+            known.append((nodes, rows))
+        taken = values[rows]
+        taken[rows < 0] = np.nan if taken.dtype.kind == "f" else -1
+        return np.asarray(taken)
+
+    return take
 
 
 def count_forms(nodes: NodeRisks) -> tuple[int, int]:
@@ -218,7 +241,7 @@ def compute_group_risk(
     everything = list_releases(profile)
     if not everything or nodes.is_empty or (by == "community" and communities is None):
         return pd.DataFrame(columns=columns)
-    first = profile[profile.release == everything[0]]
+    first = select_release(profile, everything[0])
     if communities is not None:
         first = first.assign(community=communities + 1)  # as the map names them
     base = first.set_index("node")[by].dropna()

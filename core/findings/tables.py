@@ -49,8 +49,20 @@ def select_results(
 
 def list_releases(results: pd.DataFrame) -> list[str]:
     """Releases in the order of the audit, original first."""
-    found = results.release.unique().tolist()
+    column = results.release
+    if isinstance(column.dtype, pd.CategoricalDtype):  # of a row per node, runs of one release
+        codes = column.cat.codes.to_numpy()
+        column = column[np.append(codes[:1] >= 0, codes[1:] != codes[:-1])]
+    found = column.unique().tolist()
     return sorted(found, key=lambda release: release != ORIGINAL)
+
+
+def select_release(profile: pd.DataFrame, release: str) -> pd.DataFrame:
+    """Rows of a release; not copied where they are neighbours, as in `AuditView.profile`."""
+    rows = np.flatnonzero(profile.release == release)
+    if len(rows) and rows[-1] - rows[0] == len(rows) - 1:
+        return profile.iloc[rows[0] : rows[-1] + 1]
+    return profile.iloc[rows]
 
 
 def list_made(results: pd.DataFrame) -> dict[str, ReleaseInfo]:

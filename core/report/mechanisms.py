@@ -13,7 +13,7 @@ from core.findings.homophily import (
 from core.findings.labels import metric_title
 from core.findings.numbers import format_number, format_row
 from core.findings.pair_profile import KINDS, METRICS, answer_pair_profile, compute_pair_table
-from core.findings.tables import attack_rows, describe_sample, select_results
+from core.findings.tables import attack_rows, describe_sample, select_release, select_results
 from core.release import ORIGINAL
 from core.report import blocks, charts
 from core.report.blocks import Block
@@ -34,7 +34,7 @@ def _build_homophily(data: ReportData) -> list[Block]:
     share = compute_reference_share(data.profile)
     draw = partial(charts.draw_ghratios, table, data.colors, data.names, share)
     image = data.add_image("ghratio", draw)
-    original = data.profile[data.profile.release == ORIGINAL]
+    original = select_release(data.profile, ORIGINAL)
     alt = (
         "Distributions of three ratios. Mean on the original: "
         + "; ".join(

@@ -19,7 +19,7 @@ from core.release import ORIGINAL
 from core.words import count_noun, format_percent
 from pages.ui import cache, session
 from pages.ui.advice_panel import load_advice, show_advice
-from pages.ui.node_table import current_secret, rank_nodes, select_nodes
+from pages.ui.node_table import current_secret, list_ranked, select_nodes
 from pages.ui.text import escape
 
 MAX_LEGEND = 8
@@ -56,7 +56,7 @@ def show_node(view: AuditView, release: str) -> None:
 
 def _show_head(view: AuditView, secret: Secret, release: str, node: str) -> None:
     """Id of the node, its rank and the buttons to its neighbours in the ranking."""
-    names = rank_nodes(view, secret, release).node.astype(str).tolist()
+    names = view.nodes.names.take(list_ranked(view, secret, release)).tolist()
     rank = names.index(node) if node in names else None
     head, back, forward = st.columns([4, 1, 1], vertical_alignment="center")
     head.header(f"Node {escape(node)}", anchor=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -21,6 +22,7 @@ from core.findings.people import (
     describe_prior,
     find_worst_secret,
     list_secrets,
+    order_people,
     rank_people,
 )
 from core.graph import Graph
@@ -71,9 +73,11 @@ def current_secret(view: AuditView) -> Secret | None:
     return chosen or worst or next(iter(secrets.values()), None)
 
 
-def rank_nodes(view: AuditView, secret: Secret, release: str) -> pd.DataFrame:
-    """`rank_people`, cached for each state of the audit."""
-    return cache.remember(view, lambda: rank_people(view.nodes, secret, release))
+def list_ranked(view: AuditView, secret: Secret, release: str) -> np.ndarray:
+    """(k,) positions of the nodes at stake in the order of `rank_people`."""
+    found = view.nodes.find_headline(release, secret)
+    order = order_people(view.nodes, secret, release)
+    return order if found is None else found.nodes[order]
 
 
 def select_nodes(view: AuditView, secret: Secret) -> NodeRisks:
@@ -84,11 +88,10 @@ def select_nodes(view: AuditView, secret: Secret) -> NodeRisks:
 def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
     """Table of nodes; selecting a row opens the node."""
     first, others = releases[0], tuple(releases[1:])
-    nodes = rank_nodes(view, secret, first)
-    if nodes.empty:
+    found, most = view.nodes.find_headline(first, secret), MAX_ROWS
+    if found is None:
         st.caption("No node has a secret of this type at stake on this release.")
         return
-    most = MAX_ROWS
     shown = cache.remember(view, lambda: _tabulate(view, secret, first, others, most))
     if st.button(
         "Browse nodes one by one",
@@ -96,7 +99,7 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
         icon=":material/person_search:",
         help="Opens the most surely exposed node. Use Next and Previous to continue.",
     ):
-        session.open_node(str(nodes.node.iloc[0]))
+        session.open_node(str(shown.Node.iloc[0]))
         st.rerun()
     on_others = [column for column in shown if column.startswith("On ")]
     sure = shown.Low.dropna()
@@ -137,14 +140,14 @@ def show_nodes(view: AuditView, secret: Secret, releases: list[str]) -> None:
             "Why": st.column_config.TextColumn(width=WIDTHS["Why"]),
         },
     )
-    notes = [describe_prior(nodes, secret), describe_order(nodes.low)]
-    if len(nodes) > MAX_ROWS:
-        notes.insert(0, f"The first {MAX_ROWS:,} of {len(nodes):,} nodes. The CSV file has all.")
+    notes = [describe_prior(found.base, secret), describe_order(found.sure)]
+    if len(found) > MAX_ROWS:
+        notes.insert(0, f"The first {MAX_ROWS:,} of {len(found):,} nodes. The CSV file has all.")
     notes.append("Select a row to open the node.")
     with st.container(horizontal=True, wrap=False):
         st.caption(" ".join(escape(note, 400) for note in notes), width="stretch")
         download_table(
-            lambda: _tabulate(view, secret, first, others, len(nodes)), f"nodes-{secret.threat}"
+            lambda: _tabulate(view, secret, first, others, len(found)), f"nodes-{secret.threat}"
         )
 
 
@@ -158,7 +161,7 @@ def _tabulate(
     view: AuditView, secret: Secret, release: str, others: tuple[str, ...], most: int
 ) -> pd.DataFrame:
     """Table of the first `most` nodes, with the reasons for their exposure."""
-    nodes = rank_nodes(view, secret, release).head(most)
+    nodes = rank_people(view.nodes, secret, release, most)
     table = pd.DataFrame(
         {
             "Rank": nodes["rank"],

@@ -61,7 +61,7 @@ def test_the_first_is_on_whom_most_is_gained_not_who_is_in_the_majority():
     assert people.node.iloc[0] == "rare"
     assert people.advantage.iloc[0] == pytest.approx(0.53)
     assert people["rank"].tolist() == list(range(1, 11))
-    assert describe_prior(people, CLASS).endswith("27 % to 73 % here.")
+    assert describe_prior(people.base, CLASS).endswith("27 % to 73 % here.")
 
 
 def test_the_base_rate_of_released_links_is_no_coin():
@@ -69,10 +69,10 @@ def test_the_base_rate_of_released_links_is_no_coin():
     of_released = rank_people(
         make_nodes(("a", "plausibility@included", 0.95, 0.05, 0.9)), Secret("included")
     )
-    told = describe_prior(of_released, Secret("included"))
+    told = describe_prior(of_released.base, Secret("included"))
     assert told == "The base rate is 5 %, the share of pairs that are linked."
     of_withheld = rank_people(make_nodes(("a", "common_neighbors", 0.95, 0.5, 0.9)), LINK)
-    assert "50 %, since as many links as unlinked pairs" in describe_prior(of_withheld, LINK)
+    assert "50 %, since as many links as unlinked pairs" in describe_prior(of_withheld.base, LINK)
 
 
 def test_ties_are_broken_by_the_interval_then_by_the_other_attacks():

@@ -15,7 +15,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -298,7 +298,7 @@ class NodeRisks:
         advantage exceeds `ADVANTAGE_LIMIT`, surely (sure) if the lower end of its interval does.
         few: nodes tested in one repeat, without an interval; repeats: most in which a node was.
         """
-        return self._count_exposed(lambda headline: np.zeros(len(headline))).drop(columns="base")
+        return self._count_exposed(lambda one: np.zeros(len(one), np.int8)).drop(columns="base")
 
     @cached_property
     def exposed_by_base(self) -> pd.DataFrame:
@@ -309,26 +309,20 @@ class NodeRisks:
         columns = ["release", "threat", "target", "base", "exposed", "sure", "few", "n", "share"]
         tables = [pd.DataFrame(columns=[*columns, "mean", "sd", "repeats", "attacks", "how"])]
         for one in self.headlines:
-            base, gain = group(one), one.advantage
-            own = pd.DataFrame({"advantage": gain, "is_exposed": gain > ADVANTAGE_LIMIT})
-            own = own.assign(is_sure=one.sure > ADVANTAGE_LIMIT, is_few=np.isnan(one.sure))
-            table = own.groupby(base, sort=False).agg(
-                exposed=("is_exposed", "sum"),
-                sure=("is_sure", "sum"),
-                few=("is_few", "sum"),
-                n=("is_exposed", "size"),
-                mean=("advantage", "mean"),
-                sd=("advantage", "std"),
-            )
-            titles: dict[float, dict[str, None]] = {}
+            codes, base = pd.factorize(group(one))
+            gain, sure, count = one.advantage, one.sure, partial(np.bincount, minlength=len(base))
+            table = pd.Series(gain).groupby(codes, sort=False).agg(mean="mean", sd="std")
+            exposed, n = count(codes[gain > ADVANTAGE_LIMIT]), count(codes)
+            titles: list[dict[str, None]] = [{} for _ in base]
             for number, attack in enumerate(one.attacks):
-                for value in pd.unique(base[one.which == number]):
-                    titles.setdefault(value, {})[attack.title] = None
+                for code in np.flatnonzero(count(codes[one.which == number])):
+                    titles[code][attack.title] = None
             ((threat, target),) = one.secrets
             fixed = {"release": one.release, "threat": threat, "target": target, "how": one.how}
-            table = table.assign(**fixed, repeats=int(one.seeds.max()))
-            table = table.assign(share=table.exposed / table.n, base=table.index)
-            tables.append(table.assign(attacks=table.base.map(titles).map(" or ".join)))
+            table = table.assign(**fixed, repeats=int(one.seeds.max()), base=base, n=n)
+            table = table.assign(exposed=exposed, sure=count(codes[sure > ADVANTAGE_LIMIT]))
+            table = table.assign(few=count(codes[np.isnan(sure)]), share=exposed / n)
+            tables.append(table.assign(attacks=[" or ".join(names) for names in titles]))
         if len(tables) == 1:
             return tables[0]
         return pd.concat(tables[1:], ignore_index=True)[list(tables[0])]
@@ -409,17 +403,26 @@ def _choose(
         if best.is_baseline:
             how = "which uses columns only and has a larger advantage than the selecting attack"
         return [(best, slice(None))], f"{best.name}, {how}"
-    halves = {attack: split(part.nodes) for attack, part in parts.items()}
+    # Rows of either half, and their nodes: attacks mostly have the same nodes at stake.
+    halves: dict[Attack, list[tuple[np.ndarray, np.ndarray]]] = {}
     seen: list[dict[Attack, tuple[np.ndarray, np.ndarray]]] = [{}, {}]
-    for attack, second in halves.items():
-        for side, mine in enumerate((~second, second)):
-            if mine.any():
-                seen[side][attack] = parts[attack].nodes[mine], parts[attack].advantage[mine]
+    for attack, part in parts.items():
+        same = (a for a in halves if np.array_equal(parts[a].nodes, part.nodes))
+        known = next(same, None)
+        if known is None:
+            second = split(part.nodes)
+            rows = np.flatnonzero(~second), np.flatnonzero(second)
+            halves[attack] = [(mine, part.nodes[mine]) for mine in rows]
+        else:
+            halves[attack] = halves[known]
+        for side, (mine, nodes) in enumerate(halves[attack]):
+            if len(mine):
+                seen[side][attack] = nodes, part.advantage[mine]
     pieces: list[tuple[Attack, slice | np.ndarray]] = []
     for side in (0, 1):
         others = seen[1 - side] or seen[side]
         best = list(others)[find_worst_attacker([*others.values()])]
-        pieces.append((best, np.flatnonzero(halves[best] == side)))
+        pieces.append((best, halves[best][side][0]))
     return pieces, CROSS_FITTED
 
 

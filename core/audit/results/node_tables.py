@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from scipy.special import stdtrit
 from sqlalchemy.engine import Row
 
@@ -110,31 +111,30 @@ def assemble_profile(store: Store, spec: AuditSpec, groups: Groups, graph: Graph
         codes, classes = attribute.codes, [*attribute.classes, *classes]
         shares = np.append(attribute.shares, np.nan)[attribute.codes]
         assert MISSING == -1
-    ids = pd.array(list(graph.node_ids), dtype="str")
-    named = pd.array(classes, dtype="str").take(codes)
-    tables, releases = [], list_releases(spec)
+    found, releases = {}, list_releases(spec)
     for place, release in enumerate(releases):
-        done = list_done(groups, release, format_part("homophily"))
-        if not done:
-            continue
-        arrays = files.load_cell(store.home, done[0].key, _PROFILE_ARRAYS)
-        ratios = {name: arrays.get(name, np.full(n, np.nan)) for name in _PROFILE_ARRAYS[1:]}
-        tables.append(
-            pd.DataFrame(
-                {
-                    "node": ids,
-                    "release": pd.Categorical.from_codes(np.full(n, place), releases),
-                    "degree": arrays["degree"],
-                    "class": named,
-                    "class_share": shares,
-                    **ratios,
-                },
-                copy=False,
-            )
-        )
-    if not tables:
+        if done := list_done(groups, release, format_part("homophily")):
+            found[place] = files.load_cell(store.home, done[0].key, _PROFILE_ARRAYS)
+    if not found:
         return pd.DataFrame(columns=list(PROFILE_COLUMNS))
-    return pd.concat(tables, ignore_index=True)[list(PROFILE_COLUMNS)]
+    count, unknown = len(found), np.full(n, np.nan)
+    ids = pa.array(graph.node_ids, pa.string())
+    named = pa.array(classes, pa.string()).take(pa.array(codes % len(classes)))
+    table = {
+        "node": _repeat_texts(ids, count),
+        "release": pd.Categorical.from_codes(np.repeat([*found], n), releases),
+        "degree": np.concatenate([arrays["degree"] for arrays in found.values()]),
+        "class": _repeat_texts(named, count),
+        "class_share": np.tile(shares, count),
+    }
+    for name in _PROFILE_ARRAYS[1:]:
+        table[name] = np.concatenate([arrays.get(name, unknown) for arrays in found.values()])
+    return pd.DataFrame(table, copy=False)[list(PROFILE_COLUMNS)]
+
+
+def _repeat_texts(texts: pa.Array, count: int) -> pd.api.extensions.ExtensionArray:
+    """The texts so many times, one after the other, without copying them."""
+    return pd.array(pa.chunked_array([texts] * count), dtype="str")
 
 
 Groups = dict[tuple[str, str], list[Row[Any]]]
