@@ -7,7 +7,7 @@ so that a seed gives the same vectors every time.
 from __future__ import annotations
 
 import math
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 import numba
 import numpy as np
@@ -29,6 +29,13 @@ NEGATIVES = 5
 """Noise nodes per context, drawn in proportion to degree^¾."""
 CLIP = 8.0
 """Logits beyond this are clipped (σ(8) = 0.9997), as in word2vec."""
+POOL = 1024
+"""Noise nodes at hand in larger graphs, whose vectors stay in the processor's cache; those of all
+nodes do not. Each position of a walk replaces one of them, so that every node is drawn as often as
+without, each time for some thirty contexts that follow."""
+STEPS = 256
+"""Logits of one unit in the table of σ that goes with it, as in word2vec: right to 0.0005."""
+SIGMA = (1 / (1 + np.exp(-np.arange(-CLIP, CLIP + 1 / STEPS, 1 / STEPS)))).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,7 @@ class Walks:
     """p, q: return and in–out parameter; link weights set the walks' probabilities.
 
     window  contexts lie up to a uniform 1…window steps away, as in word2vec
+    pools   whether graphs with more than `POOL` nodes draw noise from a pool
     """
 
     dimensions: int = 64
@@ -44,10 +52,12 @@ class Walks:
     walk_length: int = 40
     walks_per_node: int = 10
     window: int = 5
+    pools: bool = True
 
 
 def share_node2vec(graph: Graph, context: Context, settings: Walks = Walks()) -> np.ndarray:
     """One embedding (n, dimensions) per release, seed and settings, shared between attacks."""
+    settings = replace(settings, pools=settings.pools and graph.num_nodes > POOL)
     return context.share(
         ("node2vec", graph.content_hash, *astuple(settings)),
         lambda shared: compute_node2vec(graph, shared, settings),
@@ -74,7 +84,7 @@ def compute_node2vec(
     vectors = (rng.random((n, dimensions), dtype=np.float32) - 0.5) / dimensions
     vectors[strengths <= 0] = 0.0
     contexts = np.zeros((n, dimensions), np.float32)
-    accept, alias = compute_alias(strengths**0.75)
+    noise, is_pooled = compute_alias(strengths**0.75), settings.pools and n > POOL
     chunk = max(1, UPDATES_AT_ONCE // (walk_length * (window + 1) * (NEGATIVES + 1)))
     total, done = max(len(linked) * walks_per_node, 1), 0
     context.progress.check()
@@ -92,7 +102,9 @@ def compute_node2vec(
                 state,
             )
             rate = lr * max(1e-3, 1.0 - done / total)
-            loss = _train(vectors, contexts, walks, window, NEGATIVES, accept, alias, rate, state)
+            loss = _train(
+                vectors, contexts, walks, window, NEGATIVES, *noise, rate, state, is_pooled
+            )
             done += len(walks)
             context.progress.record("node2vec_loss", done, loss)
             context.progress.update(done, total, "node2vec walks")
@@ -117,6 +129,13 @@ def compute_alias(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return accept, alias
 
 
+@numba.njit(inline="always")
+def _draw_noise(accept: np.ndarray, alias: np.ndarray, state: np.ndarray) -> int:
+    node = draw_below(state, len(accept))
+    drawn: int = node if draw_uniform(state) < accept[node] else alias[node]
+    return drawn
+
+
 @numba.njit(nogil=True, fastmath=True, cache=True)
 def _train(
     vectors: np.ndarray,
@@ -128,6 +147,7 @@ def _train(
     alias: np.ndarray,
     rate: float,
     state: np.ndarray,
+    is_pooled: bool = False,
 ) -> float:
     """One pass of skip-gram over `walks`; updates both matrices, returns the mean loss.
 
@@ -135,10 +155,13 @@ def _train(
     it is taken at each walk's first node only, which is enough for a curve. All nodes of a pair
     are drawn before any is read, so that memory accesses overlap.
     """
-    n, width = vectors.shape
+    width = vectors.shape[1]
     one, limit, speed = np.float32(1.0), np.float32(CLIP), np.float32(rate)
     step = np.empty(width, np.float32)
     drawn = np.empty(negatives + 1, np.int64)
+    pool, place = np.empty(POOL if is_pooled else 0, np.int64), 0
+    for k in range(len(pool)):
+        pool[k] = _draw_noise(accept, alias, state)
     loss, counted = 0.0, 0
     for row in range(len(walks)):
         nodes = walks[row]
@@ -146,6 +169,9 @@ def _train(
             centre = nodes[position]
             if centre == STOP:
                 break
+            if is_pooled:
+                pool[place] = _draw_noise(accept, alias, state)
+                place = (place + 1) % POOL
             vector = vectors[centre]
             reach = 1 + draw_below(state, window)
             for neighbor in range(max(0, position - reach), min(len(nodes), position + reach + 1)):
@@ -156,9 +182,10 @@ def _train(
                     break
                 drawn[0] = target
                 for k in range(1, negatives + 1):
-                    node = draw_below(state, n)
-                    chance = draw_uniform(state)
-                    drawn[k] = node if chance < accept[node] else alias[node]
+                    if is_pooled:
+                        drawn[k] = pool[draw_below(state, POOL)]
+                    else:
+                        drawn[k] = _draw_noise(accept, alias, state)
                 step[:] = 0.0
                 for k in range(negatives + 1):
                     if k and drawn[k] == target:
@@ -167,7 +194,11 @@ def _train(
                     product = np.float32(0.0)
                     for c in range(width):
                         product += vector[c] * context[c]
-                    share = one / (one + np.exp(-min(max(product, -limit), limit)))
+                    logit = min(max(product, -limit), limit)
+                    if is_pooled:
+                        share = SIGMA[int((logit + limit) * STEPS + 0.5)]
+                    else:
+                        share = one / (one + np.exp(-logit))
                     gain = speed * (one - share) if k == 0 else -speed * share
                     if position == 0:
                         loss -= math.log(share if k == 0 else one - share)

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from core.algorithms.walks import STOP, make_state
+from core.attacks.attribute.ai_deepwalk import AiDeepwalk
+from core.attacks.attribute.ai_node2vec import AiNode2vec
 from core.context import Context
 from core.errors import RunCancelled
 from core.graph import Graph
@@ -61,7 +63,8 @@ def test_one_positive_update_equals_the_gradient_of_skip_gram():
     assert loss == pytest.approx(expected_loss, rel=1e-5)
 
 
-def test_noise_updates_equal_the_gradient_of_skip_gram():
+@pytest.mark.parametrize(("is_pooled", "error"), [(False, 1e-5), (True, 1e-3)])
+def test_noise_updates_equal_the_gradient_of_skip_gram(is_pooled, error):
     """One certain noise node 2: each context also pushes v away from it."""
     rng = np.random.default_rng(1)
     vectors, contexts = rng.normal(size=(2, 3, 4)).astype(np.float32)
@@ -75,11 +78,41 @@ def test_noise_updates_equal_the_gradient_of_skip_gram():
             u[node] += gain * v[centre]
         v[centre] += step
     accept, alias = compute_alias(np.array([0.0, 0.0, 1.0]))
-    node2vec._train(
-        vectors, contexts, np.array([[0, 1]]), 1, 2, accept, alias, rate, make_state(Seed(0))
-    )
-    np.testing.assert_allclose(vectors, v, rtol=1e-5)
-    np.testing.assert_allclose(contexts, u, rtol=1e-5)
+    settings = rate, make_state(Seed(0)), is_pooled
+    walks = np.array([[0, 1]])
+    node2vec._train(vectors, contexts, walks, 1, 2, accept, alias, *settings)
+    np.testing.assert_allclose(vectors, v, rtol=error)
+    np.testing.assert_allclose(contexts, u, rtol=error)
+
+
+@pytest.mark.parametrize("is_pooled", [False, True])
+def test_noise_nodes_are_drawn_by_weight_from_all_nodes(is_pooled):
+    """At a rate near 0 each draw moves an empty context by half of the rate. Those of the pool come
+    in some thirty copies: the variance of a node's count is as many times its mean."""
+    n, length, rate = 5_000, 40, 1e-6
+    weights = np.arange(n) % 4 + 1.0
+    vectors, contexts = np.ones((n, 1), np.float32), np.zeros((n, 1), np.float32)
+    walks = np.random.default_rng(0).integers(0, n, (6_000, length))
+    table = compute_alias(weights)
+    node2vec._train(vectors, contexts, walks, 5, 5, *table, rate, make_state(Seed(0)), is_pooled)
+    times = -2 * contexts[:, 0].astype(float) / rate
+    # Each node is the target of some 270 contexts too, which push it the other way.
+    per_node = length * 6 - np.mean([2, 6, 12, 20, 30])  # fewer at the ends of a walk
+    targets = np.bincount(walks.ravel(), minlength=n) * per_node / length
+    by_weight = [np.mean((times + targets)[weights == weight]) for weight in (1, 2, 3, 4)]
+    expected = 5 * targets.sum() * np.array([1, 2, 3, 4]) / weights.sum()
+    np.testing.assert_allclose(by_weight, expected, rtol=0.05)
+    assert ((times + targets)[weights == 4] > 0.2 * expected[3]).all()
+
+
+def test_only_larger_graphs_draw_from_the_pool_and_deepwalk_never_does(monkeypatch):
+    assert AiNode2vec.pools
+    assert not AiDeepwalk.pools
+    graph, context = cliques(), Context(Seed(0))
+    alone = replace(SMALL, pools=False)
+    assert share_node2vec(graph, context, SMALL) is share_node2vec(graph, context, alone)
+    monkeypatch.setattr(node2vec, "POOL", 16)
+    assert (share_node2vec(graph, context, SMALL) != share_node2vec(graph, context, alone)).any()
 
 
 def test_alias_table_holds_exactly_the_given_weights():

@@ -31,6 +31,9 @@ class AiDeepwalk(AttributeAttack):
     walk_length: int = Field(40, ge=2, le=1000, description="Steps of a random walk.")
     walks_per_node: int = Field(10, ge=1, le=1000, description="Walks from each node.")
 
+    pools: ClassVar[bool] = False
+    """Whether noise nodes of larger graphs come from a pool (`core.models.node2vec`)."""
+
     @property
     def bias(self) -> tuple[float, float]:
         """Return and in-out parameter of node2vec's walks; 1 and 1 are DeepWalk's."""
@@ -41,7 +44,9 @@ class AiDeepwalk(AttributeAttack):
     ) -> ClassProbabilities:
         from core.models.node2vec import Walks, share_node2vec
 
-        walks = Walks(self.dimensions, *self.bias, self.walk_length, self.walks_per_node)
+        walks = Walks(
+            self.dimensions, *self.bias, self.walk_length, self.walks_per_node, pools=self.pools
+        )
         vectors = share_node2vec(release.graph, context, walks)
         scale = float(vectors.std())
         scaled = np.asarray(vectors, np.float64) / (scale if scale > 0 else 1.0)

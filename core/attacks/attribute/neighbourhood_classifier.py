@@ -53,7 +53,7 @@ class NeighbourhoodClassifier(AttributeAttack):
         ),
         group="combined",
         cost="seconds",
-        version=3,
+        version=4,
     )
     reads_all_evidence: ClassVar[bool] = True
     transfers = True

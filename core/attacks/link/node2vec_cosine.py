@@ -37,6 +37,7 @@ class Node2vecCosine(Node2vecAttack):
         source="Grover and Leskovec, node2vec, KDD 2016; PPGSL §V-A2",
         group="embeddings",
         cost="minutes",
+        version=2,
     )
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:

@@ -22,6 +22,7 @@ class Node2vecSvc(Node2vecAttack):
         source="PPGSL §V-A2; Grover and Leskovec, node2vec, KDD 2016",
         group="embeddings",
         cost="minutes",
+        version=2,
     )
 
     def score(self, release: Release, threat: LinkThreat, context: Context) -> PairScores:
