@@ -85,7 +85,9 @@ def _choose_releases(view: AuditView, releases: list[str]) -> list[str]:
 
 def _show_scatter(view: AuditView, releases: list[str]) -> None:
     release = page.choose_release(view, "Release", releases, "scatter-release")
-    chart = ghratios.mechanism_scatter(view, release, current_theme())
+    chart = cache.remember(
+        view, lambda theme: ghratios.mechanism_scatter(view, release, theme), current_theme()
+    )
     event = show_chart(
         chart, "scatter", on_select="rerun", selection_mode=("points", "box", "lasso")
     )
@@ -94,7 +96,8 @@ def _show_scatter(view: AuditView, releases: list[str]) -> None:
     if not nodes:
         st.caption("Click a point or draw a box to list nodes.")
         return
-    st.dataframe(chart.table[chart.table.node.isin(nodes)], hide_index=True, height=260)
+    table = chart.table
+    st.dataframe(table[table.node.isin(nodes)], hide_index=True, height=260)
     if len(nodes) == 1 and st.button("Open this node on the Risk page", key="open-node"):
         session.open_node(nodes[0])
         st.switch_page(page.PAGES / "risk.py")

@@ -26,12 +26,11 @@ from core.findings.tables import find_doubles
 from core.release import ORIGINAL
 from core.words import count_noun
 from pages.ui import cache, page, session
-from pages.ui.chart import show_cached_chart, show_chart
+from pages.ui.chart import show_cached_chart
 from pages.ui.node_panel import show_node
 from pages.ui.node_table import choose_secret, list_ranked, select_nodes, show_nodes, show_search
 from pages.ui.policy import chosen_release, current_policy
 from pages.ui.text import escape
-from pages.ui.theme import current_theme
 
 GROUPS = {"degree": "number of links", "class": "class", "community": "community"}
 
@@ -137,12 +136,15 @@ def _show_heatmap(view: AuditView, secret: Secret, chosen: tuple[str, ...], scal
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         is_folded = not _unfold_forms(view, secret, chosen)
         ranks = _choose_ranks()
-    tables = cache.remember(
-        view, lambda: _tabulate_heatmaps(view, secret, chosen, scale, is_folded)
+    show_cached_chart(
+        view,
+        lambda theme: risk_heatmap(
+            _load_heatmaps(view, secret, chosen, scale, is_folded), scale, theme, ranks
+        ),
+        "heatmap",
+        on_select=_open_clicked,
+        selection_mode="points",
     )
-    # Not cached: a cached figure loses the first click.
-    chart = risk_heatmap(tables, scale, current_theme(), ranks)
-    show_chart(chart, "heatmap", on_select=_open_clicked, selection_mode="points")
     is_meant = [attack is not None and attack.secret == secret for attack in view.results.attack]
     rows = view.results[is_meant]
     if inverted := answer_inverted(rows, chosen):
@@ -162,6 +164,14 @@ def _unfold_forms(view: AuditView, secret: Secret, chosen: tuple[str, ...]) -> b
         persist_state="session",
         help="Forms differ in what the attacker knows, such as which defense was used. Folded, "
         "each attack is shown in its strongest form on each release.",
+    )
+
+
+def _load_heatmaps(
+    view: AuditView, secret: Secret, releases: tuple[str, ...], scale: Scale, is_folded: bool
+) -> dict[ReleaseInfo, pd.DataFrame]:
+    return cache.remember(
+        view, lambda: _tabulate_heatmaps(view, secret, releases, scale, is_folded)
     )
 
 

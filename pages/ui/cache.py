@@ -143,7 +143,6 @@ def remember(view: AuditView | None, make: Callable[..., T], *arguments: object)
 
     make       a lambda or inner function; apart from the view, its closure holds hashable values
     arguments  hashable; part of the key, with the closure and the position of `make` in the code
-    Not for charts with selections: a cached figure loses the first click.
     """
     function = cast(FunctionType, make)
     code, cells = function.__code__, function.__closure__ or ()

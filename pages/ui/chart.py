@@ -76,13 +76,17 @@ def show_chart(
 
 
 def show_cached_chart(
-    view: AuditView | None, make: Callable[[Theme], Chart], key: str, title: str = ""
-) -> None:
+    view: AuditView | None,
+    make: Callable[[Theme], Chart],
+    key: str,
+    title: str = "",
+    **options: Any,
+) -> Any:
     """`show_chart` of a figure that is built once for each state of the audit and theme.
 
     make  a lambda or inner function, as for `cache.remember`; it is given the theme
     """
-    show_chart(remember(view, make, current_theme()), key, title)
+    return show_chart(remember(view, make, current_theme()), key, title, **options)
 
 
 @cache

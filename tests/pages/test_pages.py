@@ -358,6 +358,7 @@ def test_a_column_of_several_opens_into_one_each(open_app: OpenApp, audit_id, mo
 
     monkeypatch.setattr("core.figures.risk_heatmap.MIN_COLUMN_PIXELS", 160.0)
     monkeypatch.setattr("pages.ui.chart.st.plotly_chart", click)
+    st.cache_resource.clear()  # figures with narrow columns
     app = open_app("risk", audit=audit_id)
     assert drawn == [5]
     assert "A column of several nodes expands first" in texts(app)
@@ -367,6 +368,7 @@ def test_a_column_of_several_opens_into_one_each(open_app: OpenApp, audit_id, mo
     assert "mean of about" not in texts(app)
     app.button(key="heatmap-all").click().run()
     assert "heatmap-ranks" not in app.session_state
+    st.cache_resource.clear()
 
 
 def test_risk_runs_the_same_audit_with_the_repeats_it_lacks(
