@@ -60,3 +60,42 @@ def test_a_page_that_fails_lets_the_next_one_in():
     with pytest.raises(ZeroDivisionError), semaphore.hold():
         1 / 0  # noqa: B018
     assert semaphore._free == 1
+
+
+def test_who_waited_long_in_a_queue_that_moves_is_not_drawn_beside_it():
+    semaphore, inside, most = FairSemaphore(1), [], []
+
+    def run() -> None:
+        with semaphore.hold(max_wait_s=0.5):
+            inside.append(1)
+            most.append(len(inside))
+            time.sleep(0.02)
+            inside.pop()
+
+    threads = [threading.Thread(target=run) for _ in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert most == [1] * 40
+    assert semaphore._free == 1
+
+
+def test_behind_pages_that_stand_still_the_queue_goes_on():
+    semaphore, gate, ends = FairSemaphore(1), threading.Event(), []
+    with semaphore.hold():
+
+        def run(number: int) -> None:
+            with semaphore.hold(max_wait_s=0.1):
+                ends.append(number)
+                if len(ends) == 3:
+                    gate.set()
+
+        threads = [threading.Thread(target=run, args=(number,)) for number in range(3)]
+        for thread in threads:
+            thread.start()
+        assert gate.wait(30)
+    for thread in threads:
+        thread.join(30)
+    assert sorted(ends) == [0, 1, 2]
+    assert semaphore._free == 1
