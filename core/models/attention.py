@@ -120,7 +120,7 @@ class _Project(torch.autograd.Function):
         values, towards = ctx.arrays
         by_values, by_towards = np.empty_like(values), np.zeros(towards.shape)
         parts = [gradient.contiguous().numpy() for gradient in gradients]
-        multiply_heads_backward(values, towards, *parts, by_values, by_towards)
+        multiply_heads_backward(values, towards, parts[0], parts[1], by_values, by_towards)
         return torch.from_numpy(by_values), torch.from_numpy(by_towards.astype(np.float32))
 
 
