@@ -15,7 +15,7 @@ def draw_table(classes: int, columns: int = 8) -> tuple[np.ndarray, np.ndarray]:
     """(200, columns) correlated, of scales from 1 to 1/1000, not centred, and codes (200,)."""
     rng = np.random.default_rng(classes)
     mixing = rng.normal(size=(columns, columns)) * np.logspace(0, -3, columns)
-    table = rng.normal(size=(200, columns)) @ mixing + 3.0
+    table = rng.normal(size=(200, columns)) @ mixing + 3.0 * rng.normal(size=(200, 1)) + 3.0
     scores = (table - 3.0) @ rng.normal(size=(columns, classes)) + rng.gumbel(size=(200, classes))
     return table, np.unique(scores.argmax(axis=1), return_inverse=True)[1]
 

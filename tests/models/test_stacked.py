@@ -11,7 +11,7 @@ from scipy import sparse
 from torch.nn.functional import cross_entropy
 
 from core.context import Context
-from core.models.attention import Attention, attend_by_torch
+from core.models.attention import Attention, attend_by_torch, project
 from core.models.encoders import Block, Encoder, make_inputs, num_columns
 from core.models.stacked import EncoderFamily, Stack, make_field
 from core.models.stacked_search import TEMPERATURES, StackedSearch, measure_losses
@@ -98,6 +98,23 @@ def test_attention_and_its_derivatives_equal_those_of_torch():
         mixed = attend(*inputs)
         (mixed * weights).sum().backward()
         found.append([mixed.detach(), *(part.grad for part in inputs)])
+    for compiled, plain in zip(*found, strict=True):
+        torch.testing.assert_close(compiled, plain, rtol=1e-4, atol=1e-5)
+
+
+def test_inner_products_of_heads_and_their_derivatives_equal_those_of_torch():
+    rng = np.random.default_rng(2)
+    made = [torch.from_numpy(rng.normal(size=s).astype(np.float32)) for s in ((9, 6, 4), (2, 6, 4))]
+    weights = torch.from_numpy(rng.normal(size=(2, 9, 6)).astype(np.float32))
+    found = []
+    for multiply in (
+        project,
+        lambda values, towards: torch.einsum("skw,pkw->psk", values, towards),
+    ):
+        inputs = [part.clone().requires_grad_() for part in made]
+        products = torch.stack(tuple(multiply(*inputs)))
+        (products * weights).sum().backward()
+        found.append([products.detach(), *(part.grad for part in inputs)])
     for compiled, plain in zip(*found, strict=True):
         torch.testing.assert_close(compiled, plain, rtol=1e-4, atol=1e-5)
 
