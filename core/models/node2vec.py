@@ -7,7 +7,7 @@ so that a seed gives the same vectors every time.
 from __future__ import annotations
 
 import math
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 
 import numba
 import numpy as np
@@ -43,7 +43,6 @@ class Walks:
     """p, q: return and in–out parameter; link weights set the walks' probabilities.
 
     window  contexts lie up to a uniform 1…window steps away, as in word2vec
-    pools   whether graphs with more than `POOL` nodes draw noise from a pool
     """
 
     dimensions: int = 64
@@ -52,12 +51,10 @@ class Walks:
     walk_length: int = 40
     walks_per_node: int = 10
     window: int = 5
-    pools: bool = True
 
 
 def share_node2vec(graph: Graph, context: Context, settings: Walks = Walks()) -> np.ndarray:
     """One embedding (n, dimensions) per release, seed and settings, shared between attacks."""
-    settings = replace(settings, pools=settings.pools and graph.num_nodes > POOL)
     return context.share(
         ("node2vec", graph.content_hash, *astuple(settings)),
         lambda shared: compute_node2vec(graph, shared, settings),
@@ -84,7 +81,7 @@ def compute_node2vec(
     vectors = (rng.random((n, dimensions), dtype=np.float32) - 0.5) / dimensions
     vectors[strengths <= 0] = 0.0
     contexts = np.zeros((n, dimensions), np.float32)
-    noise, is_pooled = compute_alias(strengths**0.75), settings.pools and n > POOL
+    noise, is_pooled = compute_alias(strengths**0.75), n > POOL
     chunk = max(1, UPDATES_AT_ONCE // (walk_length * (window + 1) * (NEGATIVES + 1)))
     total, done = max(len(linked) * walks_per_node, 1), 0
     context.progress.check()

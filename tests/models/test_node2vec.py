@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from core.algorithms.walks import STOP, make_state
-from core.attacks.attribute.ai_deepwalk import AiDeepwalk
-from core.attacks.attribute.ai_node2vec import AiNode2vec
 from core.context import Context
 from core.errors import RunCancelled
 from core.graph import Graph
@@ -105,14 +103,20 @@ def test_noise_nodes_are_drawn_by_weight_from_all_nodes(is_pooled):
     assert ((times + targets)[weights == 4] > 0.2 * expected[3]).all()
 
 
-def test_only_larger_graphs_draw_from_the_pool_and_deepwalk_never_does(monkeypatch):
-    assert AiNode2vec.pools
-    assert not AiDeepwalk.pools
-    graph, context = cliques(), Context(Seed(0))
-    alone = replace(SMALL, pools=False)
-    assert share_node2vec(graph, context, SMALL) is share_node2vec(graph, context, alone)
-    monkeypatch.setattr(node2vec, "POOL", 16)
-    assert (share_node2vec(graph, context, SMALL) != share_node2vec(graph, context, alone)).any()
+def test_only_larger_graphs_draw_from_the_pool(monkeypatch):
+    graph, chosen, train = cliques(), [], node2vec._train
+
+    def watch(*settings) -> float:
+        chosen.append(settings[-1])
+        return train(*settings)
+
+    monkeypatch.setattr(node2vec, "_train", watch)
+    compute_node2vec(graph, Context(Seed(0)), SMALL)
+    assert set(chosen) == {False}
+    chosen.clear()
+    monkeypatch.setattr(node2vec, "POOL", graph.num_nodes - 1)
+    compute_node2vec(graph, Context(Seed(0)), SMALL)
+    assert set(chosen) == {True}
 
 
 def test_alias_table_holds_exactly_the_given_weights():

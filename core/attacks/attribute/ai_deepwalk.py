@@ -9,7 +9,7 @@ from pydantic import Field
 
 from core.context import Context
 from core.methods import AttributeAttack, MethodInfo
-from core.models.tuning import fit_logistic
+from core.models.tuning import fit_logistic, learn_softmax
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat
@@ -25,14 +25,12 @@ class AiDeepwalk(AttributeAttack):
         source="Perozzi, Al-Rfou and Skiena, DeepWalk, KDD 2014, with logistic regression",
         group="embeddings",
         cost="seconds",
+        version=3,
     )
     holds_out = True
     dimensions: int = Field(64, ge=1, le=1024, description="Length of a node's vector.")
     walk_length: int = Field(40, ge=2, le=1000, description="Steps of a random walk.")
     walks_per_node: int = Field(10, ge=1, le=1000, description="Walks from each node.")
-
-    pools: ClassVar[bool] = False
-    """Whether noise nodes of larger graphs come from a pool (`core.models.node2vec`)."""
 
     @property
     def bias(self) -> tuple[float, float]:
@@ -44,13 +42,11 @@ class AiDeepwalk(AttributeAttack):
     ) -> ClassProbabilities:
         from core.models.node2vec import Walks, share_node2vec
 
-        walks = Walks(
-            self.dimensions, *self.bias, self.walk_length, self.walks_per_node, pools=self.pools
-        )
+        walks = Walks(self.dimensions, *self.bias, self.walk_length, self.walks_per_node)
         vectors = share_node2vec(release.graph, context, walks)
         scale = float(vectors.std())
         scaled = np.asarray(vectors, np.float64) / (scale if scale > 0 else 1.0)
         probabilities, penalty, held_out = fit_logistic(
-            scaled, threat.observed, threat.num_classes, context
+            scaled, threat.observed, threat.num_classes, context, learn=learn_softmax
         )
         return ClassProbabilities(probabilities, {"inverse_penalty": penalty}, held_out)

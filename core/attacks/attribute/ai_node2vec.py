@@ -20,12 +20,10 @@ class AiNode2vec(AiDeepwalk):
         source="Grover and Leskovec, node2vec, KDD 2016, with logistic regression",
         group="embeddings",
         cost="seconds",
-        version=2,
+        version=3,
     )
     p: float = Field(1.0, gt=0, le=100, description="Return parameter: large walks back less.")
     q: float = Field(0.5, gt=0, le=100, description="In-out parameter: small walks further off.")
-
-    pools: ClassVar[bool] = True
 
     @property
     def bias(self) -> tuple[float, float]:
