@@ -98,6 +98,66 @@ class _Attend(torch.autograd.Function):
         return None, *map(torch.from_numpy, derivatives)
 
 
+def project(values: torch.Tensor, towards: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Two inner products (s, K) of each head's values (s, K, w), with towards (2, K, w)."""
+    if values.device.type != "cpu":
+        return tuple((values * part).sum(-1) for part in towards)
+    products: tuple[torch.Tensor, ...] = _Project.apply(values, towards)  # type: ignore[no-untyped-call]
+    return products
+
+
+class _Project(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: torch.Tensor, towards: torch.Tensor) -> Any:
+        arrays = [part.detach().contiguous().numpy() for part in (values, towards)]
+        products = np.empty((2, *values.shape[:2]), np.float32)
+        multiply_heads(arrays[0], arrays[1], products[0], products[1])
+        ctx.arrays = arrays
+        return tuple(map(torch.from_numpy, products))
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        values, towards = ctx.arrays
+        by_values, by_towards = np.empty_like(values), np.zeros(towards.shape)
+        parts = [gradient.contiguous().numpy() for gradient in gradients]
+        multiply_heads_backward(values, towards, parts[0], parts[1], by_values, by_towards)
+        return torch.from_numpy(by_values), torch.from_numpy(by_towards.astype(np.float32))
+
+
+@numba.njit(nogil=True, cache=True, fastmath=True)
+def multiply_heads(
+    values: np.ndarray, towards: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> None:
+    """first, second (s, K) = Σ_c values (s, K, c) · towards (2, K, c), in place."""
+    for s in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            a = b = np.float32(0.0)
+            for c in range(values.shape[2]):
+                a += values[s, k, c] * towards[0, k, c]
+                b += values[s, k, c] * towards[1, k, c]
+            first[s, k], second[s, k] = a, b
+
+
+@numba.njit(nogil=True, cache=True, fastmath=True)
+def multiply_heads_backward(
+    values: np.ndarray,
+    towards: np.ndarray,
+    by_first: np.ndarray,
+    by_second: np.ndarray,
+    by_values: np.ndarray,
+    by_towards: np.ndarray,
+) -> None:
+    """`by_values` in place, and added to `by_towards`, a sum over many nodes and of doubles, from
+    those of both products (s, K)."""
+    for s in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            a, b = by_first[s, k], by_second[s, k]
+            for c in range(values.shape[2]):
+                by_values[s, k, c] = a * towards[0, k, c] + b * towards[1, k, c]
+                by_towards[0, k, c] += a * values[s, k, c]
+                by_towards[1, k, c] += b * values[s, k, c]
+
+
 SLOPE = 0.2
 """Negative slope of the leaky rectifier on the logits (Veličković et al., 2018, §3.1)."""
 

@@ -20,6 +20,9 @@ from core.progress import Progress
 PSEUDO = 1.0
 """Pseudo-counts of links and nodes over all blocks, so that none is empty."""
 
+ROUNDS = 40
+"""Rounds of EM at most."""
+
 TILE = 100_000
 """Links weighed at once."""
 
@@ -57,75 +60,94 @@ class BlockModel:
 
     def __init__(self, graph: Graph, corrected: bool = True) -> None:
         adjacency = graph.adjacency
-        self._indptr, self._indices = adjacency.indptr, adjacency.indices
-        self._degrees = np.diff(adjacency.indptr).astype(np.float64)
-        self._theta = self._degrees if corrected else np.ones(graph.num_nodes)
+        self.indptr, self.indices = adjacency.indptr, adjacency.indices
+        self.degrees = np.diff(adjacency.indptr).astype(np.float64)
+        self.theta = self.degrees if corrected else np.ones(graph.num_nodes)
         places = np.arange(len(adjacency.indices))
         shape = (graph.num_nodes, graph.num_nodes)
         numbered = sparse.csr_array((places, adjacency.indices, adjacency.indptr), shape=shape)
         # The adjacency is symmetric: place k of the columns is place k of the rows inverted.
-        self._reverse = numbered.tocsc().data
+        self.reverse = numbered.tocsc().data
 
     def fit(
         self,
         start: np.ndarray,
         rng: np.random.Generator,
-        rounds: int = 40,
+        rounds: int = ROUNDS,
         sweeps: int = 2,
         tolerance: float = 1e-3,
         progress: Progress | None = None,
     ) -> Blocks:
-        """Blocks reached by EM from (n, B) positive probabilities, with `sweeps` of messages per
-        round.
+        """Blocks reached by EM from (n, B) positive probabilities; see `Fitting.go_on`."""
+        return Fitting(self, start, rng).go_on(rounds, sweeps, tolerance, progress)
 
-        Stops when a round changes nodes by at most `tolerance` on average. O(m B²) per sweep.
-        """
-        progress = progress or Progress()
-        chances = np.array(start, np.float64)
-        rows = np.repeat(np.arange(len(chances)), np.diff(self._indptr))
-        messages = chances[self._indices]
-        links = messages.T @ chances[rows]
-        order, logs = rng.permutation(len(chances)), np.zeros(len(chances))
-        for number in range(rounds):
-            rates, shares = self._compute_rates(links, chances), _count(chances)
-            absent = (self._theta @ chances) @ rates
-            change = 0.0
-            for _ in range(sweeps):
-                change += pass_messages(
-                    self._indptr,
-                    self._indices,
-                    self._reverse,
-                    order,
-                    self._theta,
-                    rates,
-                    shares,
-                    absent,
-                    messages,
-                    chances,
-                    logs,
-                )
-            links, link_logs = weigh_links(self._reverse, rates, messages)
-            progress.update(number + 1, rounds, "belief propagation")
-            if change <= tolerance * len(chances):
-                break
-        evidence = self._compute_evidence(float(logs.sum()) - link_logs, chances, rates)
-        return Blocks(chances, rates, shares, evidence)
-
-    def _compute_rates(self, links: np.ndarray, chances: np.ndarray) -> np.ndarray:
+    def compute_rates(self, links: np.ndarray, chances: np.ndarray) -> np.ndarray:
         """(B, B) of expected link ends between blocks, over all pairs, weighted by θ."""
-        mass = self._theta @ chances
-        mass += PSEUDO * mass.sum() / max(self._degrees.sum(), 1.0) / len(mass)
+        mass = self.theta @ chances
+        mass += PSEUDO * mass.sum() / max(self.degrees.sum(), 1.0) / len(mass)
         ends = (links + links.T) / 2 + PSEUDO / links.size
         return np.asarray(ends / np.outer(mass, mass))
 
-    def _compute_evidence(self, logs: float, chances: np.ndarray, rates: np.ndarray) -> float:
+    def compute_evidence(self, logs: float, chances: np.ndarray, rates: np.ndarray) -> float:
         """Σ_i log Z_i − Σ_links log Z_ij + ½ θᵀωθ, minus the same of a single block."""
-        mass = self._theta @ chances
-        ends = self._degrees.sum() + PSEUDO
-        total = self._theta.sum() * (1.0 + PSEUDO / max(self._degrees.sum(), 1.0))
+        mass = self.theta @ chances
+        ends = self.degrees.sum() + PSEUDO
+        total = self.theta.sum() * (1.0 + PSEUDO / max(self.degrees.sum(), 1.0))
         rate = ends / max(total, 1.0) ** 2
-        single = 0.5 * self._degrees.sum() * np.log(rate) - 0.5 * rate * self._theta.sum() ** 2
+        single = 0.5 * self.degrees.sum() * np.log(rate) - 0.5 * rate * self.theta.sum() ** 2
         return float(logs + 0.5 * mass @ rates @ mass - single)
+
+
+class Fitting:
+    """EM from (n, B) positive probabilities, which can be stopped and taken up again."""
+
+    def __init__(self, model: BlockModel, start: np.ndarray, rng: np.random.Generator) -> None:
+        self._model = model
+        self._chances = np.array(start, np.float64)
+        rows = np.repeat(np.arange(len(start)), np.diff(model.indptr))
+        self._messages = self._chances[model.indices]
+        self._links = self._messages.T @ self._chances[rows]
+        self._order, self._logs = rng.permutation(len(start)), np.zeros(len(start))
+        self.rounds = 0
+
+    def go_on(
+        self,
+        rounds: int = ROUNDS,
+        sweeps: int = 2,
+        tolerance: float = 1e-3,
+        progress: Progress | None = None,
+    ) -> Blocks:
+        """Blocks after `rounds` rounds in all, of `sweeps` of messages each, one more at least.
+
+        Stops when a round changes nodes by at most `tolerance` on average. O(m B²) per sweep.
+        """
+        progress, model, chances = progress or Progress(), self._model, self._chances
+        change = np.inf
+        while change > tolerance * len(chances):
+            rates, shares = model.compute_rates(self._links, chances), _count(chances)
+            absent = (model.theta @ chances) @ rates
+            change = 0.0
+            for _ in range(sweeps):
+                change += pass_messages(
+                    model.indptr,
+                    model.indices,
+                    model.reverse,
+                    self._order,
+                    model.theta,
+                    rates,
+                    shares,
+                    absent,
+                    self._messages,
+                    chances,
+                    self._logs,
+                )
+            self._links, link_logs = weigh_links(model.reverse, rates, self._messages)
+            self.rounds += 1
+            progress.update(min(self.rounds, rounds), rounds, "belief propagation")
+            if self.rounds >= rounds:
+                break
+        evidence = model.compute_evidence(float(self._logs.sum()) - link_logs, chances, rates)
+        return Blocks(chances.copy(), rates, shares, evidence)
 
 
 def _count(chances: np.ndarray) -> np.ndarray:
@@ -168,17 +190,12 @@ def pass_messages(
         scale = -theta[i] * absent.min()
         for a in range(num_blocks):
             product[a] = shares[a] * np.exp(-theta[i] * absent[a] - scale)
-        start = indptr[i]
-        for e in range(start, indptr[i + 1]):
-            found[:] = 0.0
-            for b in range(num_blocks):  # inner loop over contiguous entries, vectorised
-                share = messages[e, b]
-                for a in range(num_blocks):
-                    found[a] += share * rates[b, a]
+        start, end = indptr[i], indptr[i + 1]
+        np.dot(messages[start:end], rates, sent[: end - start])
+        for e in range(end - start):
             peak = 0.0
             for a in range(num_blocks):
-                sent[e - start, a] = found[a]
-                product[a] *= found[a]
+                product[a] *= sent[e, a]
                 peak = max(peak, product[a])
             if peak < UNDERFLOW or peak > 1.0 / UNDERFLOW:
                 scale += np.log(peak)
@@ -194,7 +211,7 @@ def pass_messages(
         for b in range(num_blocks):
             for a in range(num_blocks):
                 absent[a] += found[b] * rates[b, a]
-        for e in range(start, indptr[i + 1]):
+        for e in range(start, end):
             total = 0.0
             for a in range(num_blocks):
                 found[a] = product[a] / sent[e - start, a]

@@ -10,13 +10,15 @@ from scipy.special import gammaln, logsumexp
 
 from core.context import Context
 from core.graph import Graph
-from core.models.block_model import BlockModel, Blocks
+from core.models.block_model import BlockModel, Blocks, Fitting
 from core.models.evidence import compute_spectrum
 from core.node_column import MISSING
 from core.progress import PartProgress
 
 SIZES = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64)
 """Numbers of blocks tried, until two in a row do not improve."""
+COARSE = 0.03
+"""Mean change of a node in a round at which a number of blocks is judged; the best is fitted on."""
 START_PROBABILITY = 0.8
 """Initial probability of a node's starting block."""
 LARGEST_SAMPLE = 20_000
@@ -44,7 +46,7 @@ def find_blocks(graph: Graph, max_blocks: int, context: Context) -> list[Blocks]
         return []
     spectrum = compute_spectrum(graph, max(sizes), int(context.rng("svd").integers(2**31)))
     models = {corrected: BlockModel(graph, corrected) for corrected in (True, False)}
-    found: dict[bool, Blocks] = {}
+    best: dict[bool, tuple[float, Fitting]] = {}
     num_worse = dict.fromkeys(models, 0)
     for number, size in enumerate(sizes):
         active = [corrected for corrected in models if num_worse[corrected] < 2]
@@ -52,17 +54,19 @@ def find_blocks(graph: Graph, max_blocks: int, context: Context) -> list[Blocks]
             break
         start = _make_start(spectrum[:, :size], graph.degrees, size, context)
         for step, corrected in enumerate(active):
-            size_progress = PartProgress(context.progress, number, len(sizes))
-            blocks = models[corrected].fit(
-                start,
-                context.rng("order", size),
-                progress=PartProgress(size_progress, step, len(active)),
-            )
-            best = found[corrected].gain if corrected in found else 0.0
-            num_worse[corrected] = 0 if blocks.gain > best else num_worse[corrected] + 1
-            if blocks.gain > best:
-                found[corrected] = blocks
-    return list(found.values())
+            size_progress = PartProgress(context.progress, number, len(sizes) + 1)
+            fitting = Fitting(models[corrected], start, context.rng("order", size))
+            progress = PartProgress(size_progress, step, len(active))
+            gain = fitting.go_on(tolerance=COARSE, progress=progress).gain
+            is_better = gain > (best[corrected][0] if corrected in best else 0.0)
+            num_worse[corrected] = 0 if is_better else num_worse[corrected] + 1
+            if is_better:
+                best[corrected] = gain, fitting
+    last = PartProgress(context.progress, len(sizes), len(sizes) + 1)
+    return [
+        fitting.go_on(progress=PartProgress(last, number, len(best)))
+        for number, (_, fitting) in enumerate(best.values())
+    ]
 
 
 def _make_start(

@@ -26,7 +26,7 @@ from scipy import sparse
 from core.algorithms.normalize import Norm, normalize_adjacency
 from core.graph import Graph
 from core.models.attention import Links, attend_by_torch, list_links
-from core.models.propagation import Propagation
+from core.models.propagation import Identity, Propagation
 from core.models.tuning import scale_features
 from core.seeding import Seed
 
@@ -95,8 +95,7 @@ def make_inputs(graph: Graph, device: str = "cpu", scaling: Scaling = "range") -
     """
     features = graph.features
     if features is None:
-        eye = sparse.csr_array(sparse.eye_array(graph.num_nodes, dtype=np.float32))
-        return Propagation(eye, True, device)
+        return Identity(graph.num_nodes, device)
     if isinstance(features, np.ndarray):
         if scaling == "range":
             scaled = _scale_range(features)

@@ -80,6 +80,18 @@ class Propagation:
         return Propagation(matrix, norm != "row", device)
 
 
+class Identity(Propagation):
+    """x ↦ x, for one free row a node."""
+
+    def __init__(self, num_nodes: int, device: str = "cpu") -> None:
+        eye = sparse.csr_array(sparse.eye_array(num_nodes, dtype=np.float32))
+        super().__init__(eye, True, device)
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        """x itself."""
+        return x
+
+
 def to_torch_matrix(matrix: sparse.csr_array, device: str = "cpu") -> torch.Tensor:
     """Dense if at least a tenth is filled and it is small (weighted releases), else CSR."""
     size = matrix.shape[0] * matrix.shape[1]

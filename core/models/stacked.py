@@ -23,9 +23,9 @@ from scipy import sparse
 from core.algorithms.normalize import normalize_adjacency
 from core.arrays import sort_distinct
 from core.graph import Graph
-from core.models.attention import Attention
+from core.models.attention import Attention, project
 from core.models.encoders import NORMS, Inputs
-from core.models.propagation import Propagation
+from core.models.propagation import Identity, Propagation
 from core.models.trials import Setting, Trials
 from core.seeding import Seed
 
@@ -78,16 +78,21 @@ def make_field(
     nodes: np.ndarray | None = None,
     device: str = "cpu",
 ) -> Field:
-    """Rows and layers that the scores of `nodes` (sorted, distinct; None: all) depend on."""
+    """Rows and layers that the scores of `nodes` (sorted, distinct; None: all) depend on.
+
+    Where each node has a free row, the first layer reads all of them, as none needs computing.
+    """
     assert not isinstance(inputs, tuple)
     norm, self_loops = NORMS[backbone]
     matrix, n = normalize_adjacency(graph.adjacency, norm, self_loops), graph.num_nodes
     targets = np.arange(n) if nodes is None else nodes
     layers: list[Layer] = []
-    for _ in range(2):
+    for step in range(2):
         rows = matrix if len(targets) == n else sparse.csr_array(matrix[targets])
         reached = rows.indices if backbone != "mlp" else targets[:0]
         sources = sort_distinct(np.concatenate([targets, reached]).astype(np.int64))
+        if step and isinstance(inputs, Identity):
+            sources = np.arange(n)
         part = rows if len(sources) == n else sparse.csr_array(rows[:, sources])
         part.sort_indices()
         is_symmetric = len(targets) == n and norm != "row"
@@ -120,29 +125,37 @@ class Stack(Trials):
     ) -> None:
         super().__init__(dropouts, seeds, masks, device)
         self.backbone = backbone
-        self._term_mask = None
+        self._rooted = None
         if backbone == "sage" and not all(roots):
-            mask = torch.tensor([roots, [True] * len(roots)], dtype=torch.float32, device=device)
-            self._term_mask = mask[:, None, :, None, None]
+            self._rooted = torch.tensor(np.flatnonzero(roots), device=device)
         self._aggregated: tuple[Field, torch.Tensor] | None = None
         weights, attentions = [], []
         for num_in, num_out in pairwise(sizes):
             bound = math.sqrt(6.0 / (num_in + num_out))
             shape = (len(TERMS[backbone]), num_in, num_out)
-            weights.append(self._make_parameter(shape, bound))
+            terms = zip(TERMS[backbone], self.make_weights(shape, bound), strict=True)
+            parts = [self._select_rooted(part, term) for term, part in terms]
+            weights.append(torch.nn.ParameterList(part.contiguous() for part in parts))
             if backbone == "gat":
                 heads = HEADS if num_out % HEADS == 0 else 1
                 bound = math.sqrt(6.0 / (1 + num_out // heads))
                 shape = (2, heads, num_out // heads)
                 attentions.append(self._make_parameter(shape, bound))
-        self.weights = torch.nn.ParameterList(weights)
-        """(terms, in, S, F, out) of both layers."""
+        self.weights: list[list[torch.nn.Parameter]] = [list(parts) for parts in weights]
+        """(in, S, F, out) of each term of both layers; S: those that use the term."""
+        self._parts = torch.nn.ModuleList(weights)
         self.attentions = torch.nn.ParameterList(attentions)
         """(2, heads, S, F, width): towards the source, and towards the target."""
         self.biases = torch.nn.ParameterList(self.make_bias(size) for size in sizes[1:])
 
     def _make_parameter(self, shape: tuple[int, int, int], bound: float) -> torch.nn.Parameter:
         return torch.nn.Parameter(self.make_weights(shape, bound).contiguous())
+
+    def _select_rooted(self, rows: torch.Tensor, term: str) -> torch.Tensor:
+        """(a, S', F, b) of (a, S, F, b): those of the settings that use the term."""
+        if term != "I" or self._rooted is None:
+            return rows
+        return rows.index_select(1, self._rooted)
 
     def forward(self, field: Field) -> torch.Tensor:
         """Scores (t, S, F, C)."""
@@ -154,13 +167,16 @@ class Stack(Trials):
         else:
             mixed = self._mix_dense(field, first)
         hidden = self.drop(torch.relu(mixed + self.biases[0]))
-        products = [torch.einsum("tsfh,hsfc->tsfc", hidden, weight) for weight in self._weigh(1)]
+        products = [
+            torch.einsum("tsfh,hsfc->tsfc", self._select_rooted(hidden, term), weight)
+            for term, weight in zip(TERMS[self.backbone], self.weights[1], strict=True)
+        ]
         scores: torch.Tensor = self._combine(1, products, last) + self.biases[1]
         return scores
 
     def _mix_sparse(self, inputs: Propagation, layer: Layer) -> torch.Tensor:
         """(t, S, F, h): weights first, so that narrow rows are propagated."""
-        return self._combine(0, [inputs(weight) for weight in self._weigh(0)], layer)
+        return self._combine(0, [inputs(weight) for weight in self.weights[0]], layer)
 
     def _mix_dense(self, field: Field, layer: Layer) -> torch.Tensor:
         """(t, S, F, h): inputs first, as they need no gradient and are equal in all folds."""
@@ -179,31 +195,35 @@ class Stack(Trials):
 
     def _multiply(self, rows: torch.Tensor) -> torch.Tensor:
         """(t, S, F, h) of (t, S or 1, terms · d) and the first layer's weights."""
-        weight = self._weigh(0).flatten(0, 1)
+        weight: torch.Tensor = self.weights[0][-1]
+        if len(self.weights[0]) > 1:
+            own: torch.Tensor = self.weights[0][0]
+            if self._rooted is not None:
+                own = torch.zeros_like(weight).index_copy(1, self._rooted, own)
+            weight = torch.cat([own, weight])
         product: torch.Tensor = rows.transpose(0, 1) @ weight.transpose(0, 1).flatten(2)
         spread: torch.Tensor = product.transpose(0, 1).unflatten(2, weight.shape[-2:])
         return spread
 
-    def _weigh(self, layer: int) -> torch.Tensor:
-        """Weights (terms, in, S, F, out); 0 for own features that a setting excludes."""
-        weight: torch.Tensor = self.weights[layer]
-        return weight if self._term_mask is None else weight * self._term_mask
-
     def _combine(self, number: int, products: list[torch.Tensor], layer: Layer) -> torch.Tensor:
-        """(t, S, F, out) of each term's (s, S, F, out)."""
+        """(t, S, F, out) of each term's (s, S, F, out), of those settings that use it."""
         if self.backbone == "gat":
             return self._attend(number, products[0], layer)
         terms = zip(TERMS[self.backbone], products, strict=True)
         parts = [layer.apply(term, product) for term, product in terms]
-        return sum(parts[1:], parts[0])
+        if len(parts) == 1:
+            return parts[0]
+        own, others = parts
+        if self._rooted is None:
+            return own + others
+        return others.index_add(1, self._rooted, own)
 
     def _attend(self, number: int, product: torch.Tensor, layer: Layer) -> torch.Tensor:
         """(t, S, F, out) of (s, S, F, out), each head on its own columns."""
         towards = self.attentions[number].movedim(1, 3)
-        heads = product.unflatten(3, towards.shape[3:])
-        logits = [(heads * part).sum(-1).flatten(1) for part in towards]
-        values = heads.flatten(1, 3)
-        mixed = layer.attention(values, logits[0], layer.select_own(logits[1]))
+        values = product.unflatten(3, towards.shape[3:]).flatten(1, 3)
+        to_source, to_target = project(values, towards.flatten(1, 3))
+        mixed = layer.attention(values, to_source, layer.select_own(to_target))
         return mixed.reshape(-1, *product.shape[1:])
 
 

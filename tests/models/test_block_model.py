@@ -9,7 +9,8 @@ import pytest
 
 from core.context import Context
 from core.graph import Graph
-from core.models.block_model import BlockModel
+from core.models import blocks
+from core.models.block_model import BlockModel, Fitting
 from core.models.blocks import find_blocks
 from core.seeding import Seed
 from tests.oracles.graphs import plant_blocks
@@ -77,7 +78,34 @@ def test_the_links_say_how_many_blocks_there_are():
         assert found.chances.shape[1] == 4
 
 
+def test_the_best_number_of_blocks_is_fitted_to_its_end(monkeypatch):
+    codes = np.arange(300) % 3
+    graph = plant_blocks(codes, np.full((3, 3), 0.02) + 0.05 * np.eye(3), 5)
+    found = find_blocks(graph, 3, Context(Seed(0)))
+    monkeypatch.setattr(blocks, "COARSE", 1e-6)
+    finest = find_blocks(graph, 3, Context(Seed(0)))
+    assert len(found) == len(finest) > 0
+    for one, other in zip(found, finest, strict=True):
+        assert np.abs(one.chances - other.chances).mean() < 2e-3
+
+
 def test_noise_has_no_blocks():
     graph = Graph.from_pairs(np.random.default_rng(2).integers(0, 400, (1600, 2)), 400)
     assert find_blocks(graph, 8, Context(Seed(0))) == []
     assert find_blocks(Graph.from_pairs([], 5), 8, Context(Seed(0))) == []
+
+
+def test_a_fit_that_is_taken_up_again_ends_where_one_in_one_go_does():
+    codes = np.arange(200) % 4
+    graph = plant_blocks(codes, np.full((4, 4), 0.02) + 0.15 * np.eye(4), 3)
+    guesses = np.where(np.arange(200) % 5 == 0, 0, codes)
+    start = np.full((200, 4), 0.1) + 0.6 * np.eye(4)[guesses]
+    at_once = BlockModel(graph).fit(start, np.random.default_rng(1))
+    fitting = Fitting(BlockModel(graph), start, np.random.default_rng(1))
+    coarse = fitting.go_on(tolerance=0.1)
+    assert fitting.rounds < 40
+    assert not np.array_equal(coarse.chances, at_once.chances)
+    found = fitting.go_on()
+    np.testing.assert_array_equal(found.chances, at_once.chances)
+    assert found.evidence == at_once.evidence
+    assert fitting.go_on(rounds=1).chances.shape == (200, 4)

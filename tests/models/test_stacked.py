@@ -11,7 +11,7 @@ from scipy import sparse
 from torch.nn.functional import cross_entropy
 
 from core.context import Context
-from core.models.attention import Attention, attend_by_torch
+from core.models.attention import Attention, attend_by_torch, project
 from core.models.encoders import Block, Encoder, make_inputs, num_columns
 from core.models.stacked import EncoderFamily, Stack, make_field
 from core.models.stacked_search import TEMPERATURES, StackedSearch, measure_losses
@@ -22,20 +22,25 @@ from tests.oracles.graphs import GRAPHS, make_threats
 BACKBONES = ["gcn", "sage", "gat", "mlp"]
 
 
-def copy_weights(stack: Stack, backbone: str, setting: int, fold: int, root: bool) -> Encoder:
+def copy_weights(
+    stack: Stack, backbone: str, setting: int, fold: int, roots: list[bool]
+) -> Encoder:
     """The encoder of one trial, with the stack's weights."""
-    sizes = [stack.weights[0].shape[1], stack.biases[0].shape[2], stack.biases[1].shape[2]]
+    sizes = [stack.weights[0][-1].shape[0], stack.biases[0].shape[2], stack.biases[1].shape[2]]
     encoder = Encoder(backbone, sizes, Seed(0))
     with torch.no_grad():
         for number, layer in enumerate(encoder.layers):
-            weight, bias = stack.weights[number][:, :, setting, fold], stack.biases[number]
-            bias = bias[setting, fold]
+            weight = stack.weights[number][-1][:, setting, fold]
+            bias = stack.biases[number][setting, fold]
             if backbone == "sage":
-                layer.others.weight.copy_(weight[1])
+                layer.others.weight.copy_(weight)
                 layer.own.bias.copy_(bias)
-                layer.own.weight.copy_(weight[0] if root else torch.zeros_like(weight[0]))
+                own = torch.zeros_like(weight)
+                if roots[setting]:
+                    own = stack.weights[number][0][:, sum(roots[:setting]), fold]
+                layer.own.weight.copy_(own)
                 continue
-            layer.linear.weight.copy_(weight[0])
+            layer.linear.weight.copy_(weight)
             (layer.linear if backbone == "mlp" else layer).bias.copy_(bias)
             if backbone == "gat":
                 layer.attention.copy_(stack.attentions[number][:, :, setting, fold])
@@ -54,7 +59,7 @@ def test_each_trial_scores_and_learns_as_an_encoder_alone(backbone, is_sparse):
         graph.update_columns(features=features, feature_names=()), scaling="standard"
     )
     nodes, width = np.array([1, 4, 6]), num_columns(inputs)
-    roots = [True, backbone != "sage"]
+    roots = [backbone != "sage", True]
     seeds = [Seed(1), Seed(2), Seed(3)]
     stack = Stack(backbone, (width, 8, 3), [0.0, 0.0], roots, seeds, Seed(4))
     with torch.no_grad():
@@ -64,7 +69,7 @@ def test_each_trial_scores_and_learns_as_an_encoder_alone(backbone, is_sparse):
     truth = torch.tensor([0, 2, 1])
     for setting in range(2):
         for fold in range(3):
-            alone = copy_weights(stack, backbone, setting, fold, roots[setting])
+            alone = copy_weights(stack, backbone, setting, fold, roots)
             expected = alone(inputs, Block.of_graph(graph, backbone))[nodes]
             torch.testing.assert_close(scores[:, setting, fold], expected, rtol=1e-4, atol=1e-5)
             stack.zero_grad()
@@ -72,11 +77,11 @@ def test_each_trial_scores_and_learns_as_an_encoder_alone(backbone, is_sparse):
             cross_entropy(expected, truth).backward()
             layer = alone.layers[0]
             linear = layer.others if backbone == "sage" else layer.linear
-            found = stack.weights[0].grad[-1, :, setting, fold]
+            gradient = stack.weights[0][-1].grad.clone()
+            found = gradient[:, setting, fold]
             torch.testing.assert_close(found, linear.weight.grad, rtol=1e-3, atol=1e-5)
-            others = stack.weights[0].grad.clone()
-            others[:, :, setting, fold] = 0.0
-            assert not others.any()
+            gradient[:, setting, fold] = 0.0
+            assert not gradient.any()
 
 
 def test_attention_and_its_derivatives_equal_those_of_torch():
@@ -93,6 +98,23 @@ def test_attention_and_its_derivatives_equal_those_of_torch():
         mixed = attend(*inputs)
         (mixed * weights).sum().backward()
         found.append([mixed.detach(), *(part.grad for part in inputs)])
+    for compiled, plain in zip(*found, strict=True):
+        torch.testing.assert_close(compiled, plain, rtol=1e-4, atol=1e-5)
+
+
+def test_inner_products_of_heads_and_their_derivatives_equal_those_of_torch():
+    rng = np.random.default_rng(2)
+    made = [torch.from_numpy(rng.normal(size=s).astype(np.float32)) for s in ((9, 6, 4), (2, 6, 4))]
+    weights = torch.from_numpy(rng.normal(size=(2, 9, 6)).astype(np.float32))
+    found = []
+    for multiply in (
+        project,
+        lambda values, towards: torch.einsum("skw,pkw->psk", values, towards),
+    ):
+        inputs = [part.clone().requires_grad_() for part in made]
+        products = torch.stack(tuple(multiply(*inputs)))
+        (products * weights).sum().backward()
+        found.append([products.detach(), *(part.grad for part in inputs)])
     for compiled, plain in zip(*found, strict=True):
         torch.testing.assert_close(compiled, plain, rtol=1e-4, atol=1e-5)
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from core.context import Context
 from core.methods import AttributeAttack, MethodInfo
-from core.models.tuning import fit_logistic
+from core.models.tuning import fit_logistic, learn_softmax
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat
@@ -25,6 +25,7 @@ class AiDeepwalk(AttributeAttack):
         source="Perozzi, Al-Rfou and Skiena, DeepWalk, KDD 2014, with logistic regression",
         group="embeddings",
         cost="seconds",
+        version=2,
     )
     holds_out = True
     dimensions: int = Field(64, ge=1, le=1024, description="Length of a node's vector.")
@@ -46,6 +47,6 @@ class AiDeepwalk(AttributeAttack):
         scale = float(vectors.std())
         scaled = np.asarray(vectors, np.float64) / (scale if scale > 0 else 1.0)
         probabilities, penalty, held_out = fit_logistic(
-            scaled, threat.observed, threat.num_classes, context
+            scaled, threat.observed, threat.num_classes, context, learn=learn_softmax
         )
         return ClassProbabilities(probabilities, {"inverse_penalty": penalty}, held_out)

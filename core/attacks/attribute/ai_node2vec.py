@@ -20,6 +20,7 @@ class AiNode2vec(AiDeepwalk):
         source="Grover and Leskovec, node2vec, KDD 2016, with logistic regression",
         group="embeddings",
         cost="seconds",
+        version=2,
     )
     p: float = Field(1.0, gt=0, le=100, description="Return parameter: large walks back less.")
     q: float = Field(0.5, gt=0, le=100, description="In-out parameter: small walks further off.")

@@ -18,7 +18,7 @@ from core.models.tuning import (
     Predict,
     Runs,
     draw_folds,
-    learn_logistic,
+    learn_softmax,
     smooth_absent,
 )
 from core.node_column import MISSING, NodeColumn
@@ -53,11 +53,11 @@ class NeighbourhoodClassifier(AttributeAttack):
         ),
         group="combined",
         cost="seconds",
-        version=3,
+        version=4,
     )
     reads_all_evidence: ClassVar[bool] = True
     transfers = True
-    transfer_version = 2
+    transfer_version = 3
     trees: int = Field(200, ge=1, le=10_000, description="Extremely randomised trees.")
     width: int = Field(
         64, ge=1, le=1024, description="Main directions that many features are reduced to."
@@ -187,7 +187,7 @@ class NeighbourhoodClassifier(AttributeAttack):
         """(R, n, C) of the logistic regression whose penalty does best on nodes held out."""
         return fits.choose(
             [
-                partial(learn_logistic, num_classes=num_classes, penalty=penalty)
+                partial(learn_softmax, num_classes=num_classes, penalty=penalty)
                 for penalty in PENALTIES
             ],
             tables,
