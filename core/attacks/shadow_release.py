@@ -8,17 +8,13 @@ import numpy as np
 
 from core.algorithms.pairs import hide_links
 from core.arrays import find_places, pair_codes
-from core.attacks.link.denoising import (
-    describe_obstacle,
-    estimate_link_probabilities,
-    is_flipped,
-    share_denoised,
-)
+from core.attacks.link.denoising import describe_obstacle, share_denoised
 from core.context import Context
 from core.errors import UnsupportedError
 from core.graph import Graph
 from core.methods import Defense
 from core.node_column import NodeColumn
+from core.privacy.real_links import estimate_link_probabilities, has_known_noise
 from core.release import Release
 from core.threats import AttributeThreat, LinkThreat, Threats
 from core.words import format_percent
@@ -109,7 +105,7 @@ def make_shadow_release(
 
 def _draw_plausible_input(release: Release, context: Context) -> Graph:
     """Sample a plausible input of the release: its links, each kept with its probability of being
-    real if the flip probability is known. Defended again it is as noisy as the release, and the
+    real if the defense's rule tells it. Defended again it is as noisy as the release, and the
     secrets are mostly real links."""
     if describe_obstacle(release):
         return release.graph
@@ -123,9 +119,9 @@ def _compute_real_probabilities(
 ) -> np.ndarray:
     """(a,) probability that each of the released links (a, 2) is real; 1 if no noise is known.
 
-    By the flip probability alone if there are too many links to denoise.
+    By the defense's rule alone if there are too many links to denoise.
     """
-    if not is_flipped(release):
+    if not has_known_noise(release):
         return np.ones(len(links))
     if describe_obstacle(release):
         _, released, probabilities = estimate_link_probabilities(release)

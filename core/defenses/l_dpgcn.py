@@ -33,7 +33,7 @@ class LocalDpGcn(LinkLocalDefense):
         summary="Noisy lists of numbers; the server keeps the pairs with the largest sums.",
         source="Wu et al., LinkTeller, IEEE S&P 2022 (DpGCN); local form of Blink §5.1",
         group="link-local DP",
-        version=2,
+        version=3,
     )
     count_share: OpenUnitInterval = Field(
         0.05,

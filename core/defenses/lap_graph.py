@@ -58,6 +58,7 @@ class LapGraph(NoisyPairs):
         summary="Adds Laplace noise to every pair and publishes as many top pairs as links.",
         source="Wu et al., LinkTeller, IEEE S&P 2022, §V (LapGraph)",
         group="edge DP",
+        version=2,
     )
 
     def _draw(

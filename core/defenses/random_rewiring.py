@@ -26,7 +26,7 @@ class RandomRewiring(Defense):
         summary="Replaces a random share of the links by random pairs.",
         source="Baseline 'Random' of PPGSL (Wu et al., 2025, §V-A4), after Yu et al., TKDE 2019",
         group="empirical",
-        version=2,
+        version=3,
     )
     suggestion: ClassVar[Suggestion | None] = Suggestion(
         9,

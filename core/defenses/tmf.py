@@ -12,8 +12,8 @@ from core.defenses.budgeted import CountShare
 from core.defenses.lap_graph import REMEDY, NoisyPairs
 from core.graph import Graph
 from core.methods import MethodInfo
-from core.privacy.mechanisms import check_release_fits, compute_laplace_tail
-from core.privacy.top_pairs import draw_pairs_above
+from core.privacy.mechanisms import check_release_fits
+from core.privacy.top_pairs import draw_pairs_above, find_threshold
 
 
 class Tmf(NoisyPairs):
@@ -33,6 +33,7 @@ class Tmf(NoisyPairs):
         source="Nguyen, Imine and Rusinowitch, Differentially private publication of social "
         "graphs at linear cost, ASONAM 2015, Algorithm 1",
         group="edge DP",
+        version=2,
     )
     count_share: CountShare = Field(
         0.1, description="The rest of the budget protects the pairs themselves."
@@ -46,22 +47,3 @@ class Tmf(NoisyPairs):
         context.progress.update(1, 2, "drawing links")
         check_release_fits(self.info.title, count, context, REMEDY)
         return kept, count
-
-
-def find_threshold(wanted: int, num_pairs: int, scale: float) -> float:
-    """θ exceeded by `wanted` of `num_pairs` pairs in expectation, `wanted` of them being links:
-    (N − m̃) P(noise > θ) + m̃ P(1 + noise > θ) = m̃, with Laplace noise of this scale."""
-    from scipy.optimize import brentq
-
-    if wanted <= 0:
-        return np.inf
-    if wanted >= num_pairs:
-        return -np.inf
-
-    def exceed(threshold: float) -> float:
-        others = (num_pairs - wanted) * compute_laplace_tail(threshold, scale)
-        return others + wanted * compute_laplace_tail(threshold - 1.0, scale) - wanted
-
-    reach = 1.0 + scale * (np.log(num_pairs) + 2.0)
-    threshold: float = brentq(exceed, -reach, reach, xtol=1e-12)
-    return threshold

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -61,6 +62,31 @@ def draw_pairs_above(
     return kept, int(rng.binomial(others, compute_laplace_tail(threshold, scale)))
 
 
+def find_threshold(
+    wanted: int,
+    num_pairs: int,
+    scale: float,
+    tail: Callable[[float, float], float] = compute_laplace_tail,
+    gap: float = 1.0,
+) -> float:
+    """θ exceeded by `wanted` of `num_pairs` pairs in expectation, `wanted` of them being links:
+    (N − m̃) P(noise > θ) + m̃ P(gap + noise > θ) = m̃, with noise of this tail and scale."""
+    from scipy.optimize import brentq
+
+    if wanted <= 0:
+        return np.inf
+    if wanted >= num_pairs:
+        return -np.inf
+
+    def exceed(threshold: float) -> float:
+        others = (num_pairs - wanted) * tail(threshold, scale)
+        return others + wanted * tail(threshold - gap, scale) - wanted
+
+    reach = gap * (1.0 + scale * (np.log(num_pairs) + 2.0))
+    threshold: float = brentq(exceed, -reach, reach, xtol=1e-12)
+    return threshold
+
+
 def _invert_tail(tail: float, scale: float) -> float:
     """The threshold that Laplace(0, scale) exceeds with probability `tail`."""
     if tail >= 1.0:
@@ -70,10 +96,10 @@ def _invert_tail(tail: float, scale: float) -> float:
 
 
 def compute_laplace_sum_tail(threshold: float, scale: float) -> float:
-    """P(X + Y > threshold) for independent X, Y ~ Laplace(0, scale) and a threshold ≥ 0 or −∞."""
+    """P(X + Y > threshold) for independent X, Y ~ Laplace(0, scale)."""
     if threshold < 0:
-        return 1.0
-    ratio = threshold / scale
+        return 1.0 - compute_laplace_sum_tail(-threshold, scale)
+    ratio = min(threshold / scale, 700.0)
     return 0.5 * math.exp(-ratio) * (1.0 + 0.5 * ratio)
 
 

@@ -27,6 +27,7 @@ from core.errors import UnsupportedError
 from core.graph import Graph
 from core.measures.ranking import compute_auc, measure_class_probabilities
 from core.methods import Defense, MethodInfo
+from core.privacy.real_links import estimate_link_probabilities
 from core.registry import make_method
 from core.release import Release
 from core.results import ClassProbabilities, PairScores
@@ -336,9 +337,10 @@ def test_a_release_with_too_few_links_to_hide_gets_the_plain_scores(count, is_re
     assert found.facts == adaptive.NO_SECRETS
 
 
-def test_own_secrets_have_the_chances_of_the_denoising():
+@pytest.mark.parametrize("key", ["edge_rand", "lap_graph"])
+def test_own_secrets_have_the_chances_of_the_denoising(key):
     threats = make_audit(60)
-    defense = make_method("edge_rand", {"epsilon": 2.0}, "defense")
+    defense = make_method(key, {"epsilon": 2.0}, "defense")
     release, context = defense.publish(threats.visible, threats, Context(Seed(0))), Context(Seed(1))
     played = make_shadow_release(defense, release, threats, context)
     found = share_denoised(release, context)
@@ -349,15 +351,15 @@ def test_own_secrets_have_the_chances_of_the_denoising():
     assert (noiseless.probabilities == 1).all()
 
 
-@pytest.mark.parametrize("key", ["edge_rand", "randomized_response"])
-def test_secrets_of_a_release_too_large_to_denoise_have_the_chances_of_the_flips(key, monkeypatch):
+@pytest.mark.parametrize("key", ["edge_rand", "randomized_response", "lap_graph"])
+def test_secrets_of_a_release_too_large_to_denoise_have_the_chances_of_the_rule(key, monkeypatch):
     """Counted as real they would reward what finds noise."""
     threats = make_audit(60)
     defense = make_method(key, {"epsilon": 2.0}, "defense")
     release, context = defense.publish(threats.visible, threats, Context(Seed(0))), Context(Seed(1))
     monkeypatch.setattr(denoising, "MAX_LINKS", release.graph.num_edges - 1)
     played = make_shadow_release(defense, release, threats, context)
-    _, links, chances = denoising.estimate_link_probabilities(release)
+    _, links, chances = estimate_link_probabilities(release)
     by_link = dict(zip(map(tuple, links.tolist()), chances, strict=True))
     assert len(played.hidden) > 0
     assert (played.probabilities < 1).all()

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.context import Context
-from core.defenses.tmf import Tmf, find_threshold
+from core.defenses.tmf import Tmf
 from core.graph import Graph
 from core.privacy.claim_check import check_claim
 from core.privacy.mechanisms import compute_laplace_tail
+from core.privacy.top_pairs import find_threshold
 from core.seeding import Seed
 from core.threats import Threats
 

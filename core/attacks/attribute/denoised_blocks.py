@@ -11,12 +11,12 @@ from scipy import sparse
 from scipy.special import softmax
 
 from core.algorithms.class_propagation import fit_power, sharpen
-from core.attacks.link.denoising import find_flip
 from core.context import Context
 from core.methods import AttributeAttack, MethodInfo
 from core.models.pooling import fit_weights, pool
 from core.models.tuning import draw_folds, hold_out, learn_logistic
 from core.node_column import MISSING
+from core.privacy.real_links import find_flip
 from core.release import Release
 from core.results import ClassProbabilities
 from core.threats import AttributeThreat, count_shares

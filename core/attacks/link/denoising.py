@@ -19,16 +19,10 @@ from core.attacks.link.released_links import compute_evidence
 from core.context import Context, SharedWork, StoredForm
 from core.graph import Graph
 from core.methods import LinkAttack, MethodInfo
-from core.privacy.mechanisms import compute_flip_probability
+from core.privacy.real_links import BOUNDS, estimate_link_probabilities, has_known_noise
 from core.release import Release
 from core.results import PairScores
 from core.threats import LinkThreat, ReleasedThreat
-
-FLIPPED = ("edge_rand", "randomized_response", "sym_rr", "rabv", "dprr", "blink")
-"""Defenses that flip every pair, or every report of it, with a known probability."""
-
-KEEPS_DEGREES = ("dprr", "blink")
-"""Those of them whose releases keep the number of links, by a choice after the flips."""
 
 MAX_LINKS = 250_000
 """Largest number of links of a release, since each is described."""
@@ -36,19 +30,16 @@ MAX_LINKS = 250_000
 MAX_LEARNED = 1500
 """Maximum number of training links per fold; as many other pairs are added."""
 
-BOUNDS = (0.002, 0.998)
-"""Bounds on the probability that a link is real."""
-
 
 class Denoising(LinkAttack):
     """Log odds of a link by expectation–maximisation over which released links are real.
 
     The share of real links among the released ones follows from the numbers of nodes and links and
-    the flip probability. The links are split into `folds`; the columns of each fold are computed
-    on the release without it. A classifier of released links against other pairs gives likelihood
-    ratios L, and each link the probability 1 − (1 − share) / L of being real. In each further
-    round the links are sampled with these probabilities as positive labels, the columns are
-    computed on the graph weighted by them, and the classifier is refitted.
+    the defense's rule (`core.privacy.real_links`). The links are split into `folds`; the columns of
+    each fold are computed on the release without it. A classifier of released links against other
+    pairs gives likelihood ratios L, and each link the probability 1 − (1 − share) / L of being
+    real. In each further round the links are sampled with these probabilities as positive labels,
+    the columns are computed on the graph weighted by them, and the classifier is refitted.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -120,29 +111,10 @@ class Denoised:
         return logits
 
 
-def is_flipped(release: Release) -> bool:
-    """Whether the links of a release were flipped with a known probability."""
-    return release.defense in FLIPPED and bool(release.guarantee.epsilon)
-
-
-def find_flip(release: Release) -> tuple[float, int] | None:
-    """Probability that a report of a pair is flipped, and reports a pair, where a pair's expected
-    weight is linear in its link; None elsewhere."""
-    if not is_flipped(release) or release.defense in KEEPS_DEGREES:
-        return None
-    reports = 2 if release.defense == "randomized_response" else 1
-    return compute_flip_probability(_compute_budget(release)), reports
-
-
-def _compute_budget(release: Release) -> float:
-    """ε of one report."""
-    return (release.guarantee.epsilon or 0.0) * (1.0 - (release.config.get("delta") or 0.0))
-
-
 def describe_obstacle(release: Release) -> str | None:
     """Reason why a release cannot be denoised, or None."""
-    if not is_flipped(release):
-        return "needs a release whose links were flipped with a known probability"
+    if not has_known_noise(release):
+        return "needs a release with a known share of real links"
     if release.graph.num_edges > MAX_LINKS:
         return f"runs on at most {MAX_LINKS:,} released links, here {release.graph.num_edges:,}"
     return None
@@ -234,32 +206,3 @@ def denoise(release: Release, context: Context, folds: int, rounds: int) -> Deno
         probabilities = np.clip(expit(revised), *BOUNDS)
     posterior = np.clip(expit(ratio + logit(prior)), *BOUNDS)
     return Denoised(weighted, links, posterior, parts, classifier, balance, density, table, truth)
-
-
-def estimate_link_probabilities(release: Release) -> tuple[float, np.ndarray, np.ndarray]:
-    """Density of the defended graph, (m, 2) released links, (m,) probabilities that each is real.
-
-    By Bayes' rule on the flip probability q alone: a link is reported with probability 1 − q if it
-    is real, else q. If both ends report, a weight is the share of ends that reported the link; DPRR
-    drops reports to preserve the density. Blink publishes posteriors, or the links of posterior
-    above ½.
-    """
-    graph = release.graph
-    links, weights = graph.present_edges, graph.link_weights
-    weights = weights[weights > 0]
-    budget = _compute_budget(release)
-    flip, pairs = compute_flip_probability(budget), max(graph.num_pairs, 1)
-    keeps_degrees = release.defense in KEEPS_DEGREES
-    total = weights.sum() if keeps_degrees else (weights.sum() - flip * pairs) / (1.0 - 2.0 * flip)
-    density = float(np.clip(total / pairs, 0.1 / pairs, 0.9))
-    if release.defense == "blink":
-        probabilities = np.full(len(links), 0.5) if graph.weights is None else weights
-    elif release.defense == "dprr":
-        report_share = density / (density * (1.0 - 2.0 * flip) + flip)  # share of reported links
-        silence = math.log((1.0 - (1.0 - flip) * report_share) / (1.0 - flip * report_share))
-        probabilities = expit(logit(density) + 2.0 * (budget * weights + silence * (1.0 - weights)))
-    elif release.defense == "randomized_response":
-        probabilities = expit(logit(density) + 2.0 * budget * (2.0 * weights - 1.0))
-    else:
-        probabilities = np.full(len(links), expit(logit(density) + budget))
-    return density, links, np.clip(probabilities, *BOUNDS)

@@ -7,17 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attacks.link.denoising import (
-    describe_obstacle,
-    estimate_link_probabilities,
-    share_denoised,
-)
+from core.attacks.link.denoising import describe_obstacle, share_denoised
 from core.attacks.shadow_release import make_shadow_release
 from core.context import Context, SharedWork
 from core.data.splits import draw_released_threat, draw_threats
 from core.data.synthetic import generate_social
 from core.measures.ranking import compute_auc
 from core.measures.released_links import measure_released
+from core.privacy.real_links import estimate_link_probabilities
 from core.registry import make_method
 from core.release import Release
 from core.seeding import Seed
@@ -106,11 +103,12 @@ def test_withheld_links_are_found_through_the_noise(noisy, context):
     assert compute_auc(scores, threats.link.truth)[0] > 0.7
 
 
-def test_only_releases_of_known_flip_probability_are_denoised():
+def test_only_releases_of_known_noise_are_denoised():
     graph = two_communities(40)
     assert describe_obstacle(Release(graph))
-    assert describe_obstacle(publish(graph, "lap_graph", 2.0))
-    assert describe_obstacle(publish(graph, "edge_rand", 2.0)) is None
+    assert describe_obstacle(publish(graph, "dgg", 2.0))
+    for key in ("edge_rand", "lap_graph"):
+        assert describe_obstacle(publish(graph, key, 2.0)) is None
 
 
 def test_an_adaptive_attacker_takes_likely_links_for_its_secrets(noisy, context):
