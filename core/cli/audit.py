@@ -299,7 +299,7 @@ def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[d
     """Verdict for audit.json and the exit code; ({}, 0) without a policy."""
     from core.findings.policy import check_policy
     from core.findings.verdict import judge
-    from core.findings.verdict_words import describe_decision, explain_release
+    from core.findings.verdict_words import count_others, describe_decision, explain_release
 
     if view.spec.policy is None:
         return {}, 0
@@ -308,8 +308,8 @@ def judge_audit(view: AuditView, tell: Callable[[str], object] = say) -> tuple[d
         decision = release.decision.replace("_", " ")
         reasons = [] if release.decision == "publish" else explain_release(release)
         named = list(dict.fromkeys([*reasons[:1], *(release.warnings if reasons else ())]))
-        more = f"; and {len(reasons) - len(named)} more" if len(reasons) > len(named) else ""
-        why = "".join(f"; {text}" for text in named) + more
+        rest = count_others(release, named) if reasons else ""
+        why = "".join(f"; {text}" for text in [*named, rest] if text)
         tell(f"{release.made.title}: {decision}{why}")
     if verdict.policy_warning:
         tell(f"warning: {verdict.policy_warning}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
+
 import pandas as pd
 
 from core.findings.channels import shorten_names
@@ -164,6 +167,22 @@ def explain_release(verdict: ReleaseVerdict) -> list[str]:
     """Reasons why a release may not simply be published, the gravest first; empty if it may."""
     against = [check for check in rank_limits(verdict) if check.decision != "publish"]
     return [*verdict.refuted, *map(explain_check, against), *verdict.open_points]
+
+
+def count_others(verdict: ReleaseVerdict, told: Collection[str]) -> str:
+    """ "2 more limits are exceeded, 1 more limit is not proven": what else is against a release
+    than the reasons that are told; empty if nothing is."""
+    against = [check for check in verdict.checks if check.decision != "publish"]
+    counts = Counter(check.state for check in against if explain_check(check) not in told)
+    order: tuple[LimitState, ...] = ("exceeded", "not_proven", "not_tested")
+    parts = [
+        f"{counts[state]} more {'limit is' if counts[state] == 1 else 'limits are'} "
+        f"{STATE_TITLES[state]}"
+        for state in order
+        if counts[state]
+    ]
+    points = {*verdict.refuted, *verdict.open_points}.difference(told)
+    return ", ".join([*parts, *([count_noun(len(points), "more point")] if points else [])])
 
 
 def explain_check(check: Check) -> str:

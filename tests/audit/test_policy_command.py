@@ -48,6 +48,17 @@ def test_noise_may_leave_and_a_leak_may_not():
     assert said[-1].startswith("Do not publish: each of the 2 releases")  # as on the page
 
 
+@pytest.mark.parametrize(("auc", "state"), [(0.9, "exceeded"), (0.645, "not proven")])
+def test_a_further_limit_is_told_by_its_state(auc, state):
+    """ "and 4 more" was of exceeded limits and of such that were not proven alike."""
+    scores = make_noise(NAMES, ATTACKS)
+    scores["random_deletion", "katz", "auc"] = auc
+    scores["random_deletion", "katz", "tpr_at_fpr_0.01"] = 0.5
+    said: list[str] = []
+    judge_audit(under("public", make_audit(scores, ATTACKS)), said.append)
+    assert said[1].endswith(f"limit 0.050; 1 more limit is {state}")
+
+
 def test_without_a_policy_there_is_no_verdict():
     assert judge_audit(make_audit({}, ATTACKS), print) == ({}, 0)
 
