@@ -18,7 +18,8 @@ from core.progress import PartProgress
 SIZES = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64)
 """Numbers of blocks tried, until two in a row do not improve."""
 COARSE = 0.03
-"""Mean change of a node in a round at which a number of blocks is judged; the best is fitted on."""
+"""Mean change of a node in a round at which a number of blocks may be better than fewer. The best,
+and one that would not be better, are fitted on: blocks that meet unevenly may be found late."""
 START_PROBABILITY = 0.8
 """Initial probability of a node's starting block."""
 LARGEST_SAMPLE = 20_000
@@ -57,8 +58,11 @@ def find_blocks(graph: Graph, max_blocks: int, context: Context) -> list[Blocks]
             size_progress = PartProgress(context.progress, number, len(sizes) + 1)
             fitting = Fitting(models[corrected], start, context.rng("order", size))
             progress = PartProgress(size_progress, step, len(active))
+            least = best[corrected][0] if corrected in best else 0.0
             gain = fitting.go_on(tolerance=COARSE, progress=progress).gain
-            is_better = gain > (best[corrected][0] if corrected in best else 0.0)
+            if gain <= least:
+                gain = fitting.go_on(progress=progress).gain
+            is_better = gain > least
             num_worse[corrected] = 0 if is_better else num_worse[corrected] + 1
             if is_better:
                 best[corrected] = gain, fitting

@@ -78,6 +78,16 @@ def test_the_links_say_how_many_blocks_there_are():
         assert found.chances.shape[1] == 4
 
 
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_blocks_that_are_found_late_are_counted(seed):
+    """After a round or two three blocks that meet unevenly look no better than two."""
+    ordered = np.repeat(np.arange(3), [405, 297, 198])
+    codes = np.random.default_rng(seed).permutation(ordered)
+    rates = np.array([[6, 2, 3], [2, 7, 1], [3, 1, 3]]) * 2.5 / 900
+    _, uncorrected = find_blocks(plant_blocks(codes, rates, seed), 8, Context(Seed(0)))
+    assert uncorrected.chances.shape[1] == 3
+
+
 def test_the_best_number_of_blocks_is_fitted_to_its_end(monkeypatch):
     codes = np.arange(300) % 3
     graph = plant_blocks(codes, np.full((3, 3), 0.02) + 0.05 * np.eye(3), 5)
