@@ -38,11 +38,12 @@ most 6.5e-5 in a value and 2.8e-4 in the end of an interval; with another order 
 sparse products 3.5e-3 in the end of an interval; another seed moves the AUC by .02."""
 
 CHANGED = re.compile(
-    r"changed: (edge_rand denoising |\S+ \S+ "
+    r"changed: (edge_rand denoising |original denoising .*: reason |\S+ \S+ "
     r"(advantage_share|class_advantage_share|forecast_advantage_share|margin_gain):)"
 )
 """Differences that are wanted: denoising weighs links by probabilities, and weights are float64
-since; risks of three or more classes are calibrated once more, and who is exposed follows."""
+since, and why it cannot run on an original is said of all noise whose share is known; risks of
+three or more classes are calibrated once more, and who is exposed follows."""
 
 OTHER_PROCESSOR = re.compile(
     r"changed: (gps_sampling:\S+ |\S+ gps:|edge_rand plausibility released_|"
