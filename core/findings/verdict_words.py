@@ -182,7 +182,7 @@ def count_others(verdict: ReleaseVerdict, told: Collection[str]) -> str:
         if counts[state]
     ]
     points = {*verdict.refuted, *verdict.open_points}.difference(told)
-    return ", ".join([*parts, *([count_noun(len(points), "more point")] if points else [])])
+    return ", ".join([*parts, *([count_noun(len(points), "more reason")] if points else [])])
 
 
 def explain_check(check: Check) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 from scipy.optimize import minimize
 
 MAX_ITERATIONS = 500
@@ -33,10 +34,11 @@ def fit_softmax(
     if centred.shape[1] <= MAX_ROTATED:
         strengths, directions = np.linalg.eigh(centred.T @ centred)
     else:
-        strengths, directions = (centred**2).sum(axis=0), np.eye(centred.shape[1])
+        strengths, directions = (centred**2).sum(axis=0), None
     spread = (1.0 - 1.0 / num_classes) / num_classes
     curvature = (spread * np.maximum(strengths, 0.0) + ridge) / count
-    scale = directions / np.sqrt(curvature)
+    widths = 1.0 / np.sqrt(curvature)
+    scale = sparse.diags_array(widths) if directions is None else directions * widths
     columns = np.column_stack([centred @ scale, np.full(count, 1.0 / np.sqrt(spread))])
     # The intercept, last, has no penalty.
     decay = np.append(ridge / count / curvature, 0.0)[:, None]

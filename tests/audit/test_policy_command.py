@@ -17,6 +17,8 @@ from core.cli.audit import NOTHING_MAY_LEAVE, _check_claims, judge_audit
 from core.cli.audit_spec import choose_policy
 from core.errors import InputError
 from core.findings.policy import find_policy
+from core.findings.verdict import judge
+from core.findings.verdict_words import count_others, explain_release
 from core.privacy.guarantees import EDGE
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
 
@@ -57,6 +59,18 @@ def test_a_further_limit_is_told_by_its_state(auc, state):
     said: list[str] = []
     judge_audit(under("public", make_audit(scores, ATTACKS)), said.append)
     assert said[1].endswith(f"limit 0.050; 1 more limit is {state}")
+
+
+def test_further_reasons_that_are_no_limits_are_counted():
+    verdict = judge(make_audit(make_noise(NAMES, ATTACKS), ATTACKS), find_policy("public"))
+    release = verdict.releases[1].model_copy(
+        update={"refuted": ("one", "other"), "obstacle": "a third", "checks": ()}
+    )
+    told = explain_release(release)
+    rest = len(told) - 1
+    assert rest >= 2
+    assert count_others(release, told[:1]) == f"{rest} more reasons"
+    assert count_others(release, told) == ""
 
 
 def test_without_a_policy_there_is_no_verdict():

@@ -95,7 +95,7 @@ def test_exact_figures_give_what_the_whole_grid_gives(least, has_costly):
     assert tried < 0.3 * cells, "bisection and bounds spare most of the grid"
 
 
-def test_a_dear_defense_waits_until_the_others_are_closed():
+def test_a_costly_defense_waits_until_the_others_are_closed():
     """GPS sampling was trained at three strengths before cheaper defenses kept more."""
     cheap, costly = make_ladders(5)[:4], Ladder(make_ladders(5)[4].rungs, seconds=COSTLY_S + 1)
     names = {choice.id for choice in costly.rungs}
