@@ -70,8 +70,8 @@ def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
     """The release that the summary is about.
 
     The recommended one; else, among tested releases of the best decision, one that can be
-    published, unless all are refused, with the smallest severity, a defended one before the
-    original if tied.
+    published, unless all are refused, with the smallest severity; of those tied within noise a
+    defended one before the original, and the one that exceeds the fewest limits by the least.
     """
     if verdict.recommended is not None:
         return verdict.find(verdict.recommended)
@@ -85,6 +85,8 @@ def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
             bool(r.obstacle) and r.decision != "do_not_publish",
             r.release not in nearest,
             r.release == ORIGINAL,
+            sum(check.state == "exceeded" for check in r.checks),
+            max((check.severity for check in r.checks), default=0.0),
         ),
         default=None,
     )
@@ -182,7 +184,9 @@ def count_others(verdict: ReleaseVerdict, told: Collection[str]) -> str:
         if counts[state]
     ]
     points = {*verdict.refuted, *verdict.open_points}.difference(told)
-    return ", ".join([*parts, *([count_noun(len(points), "more reason")] if points else [])])
+    limits = ", ".join(parts)
+    reasons = count_noun(len(points), "more reason") if points else ""
+    return " and ".join(filter(None, [limits, reasons]))
 
 
 def explain_check(check: Check) -> str:

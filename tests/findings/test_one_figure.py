@@ -262,7 +262,7 @@ ASKED = {
     "command": {"exposed", "strongest", "attacks", "useful", "first"},  # it names nobody
     "files": EVERY | {"first"},
 }
-SEED = 2
+SEED = 6  # an audit on which each planted choice differs from the right one
 
 
 def leave_out_adaptive(view: AuditView) -> AuditView:

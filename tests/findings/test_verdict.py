@@ -137,6 +137,24 @@ def test_the_decision_is_about_a_release_that_can_be_published():
     assert find_subject(verdict).release == RELEASE
 
 
+@pytest.mark.parametrize(("auc", "more"), [(0.98, 0.02), (0.84, 0.26)])
+def test_of_those_tied_the_decision_is_about_the_one_that_exceeds_least(auc, more):
+    """The first of those tied was told, although another was nearer at every limit: one limit
+    exceeded instead of two, then the smaller one."""
+    names = (ORIGINAL, RELEASE, "random_rewiring")
+    scores = make_noise(names, ATTACKS)
+    for name, value in zip(names, (0.95, 0.9, auc), strict=True):
+        scores[name, "katz", "auc"] = value
+    for name, value in zip(names, (0.3, 0.3, more), strict=True):
+        scores[name, "katz", "tpr_at_fpr_0.01"] = value
+    house = make_house(0.8)
+    second = make_house(0.25, "few", metric="tpr_at_fpr_0.01").limits
+    policy = house.model_copy(update={"limits": (*house.limits, *second)})
+    verdict = judge(make_audit(scores, ATTACKS, names[1:], half=0.4), policy)
+    assert set(find_least_severe(verdict)) == set(names)
+    assert find_subject(verdict).release == "random_rewiring"
+
+
 def test_a_baseline_is_no_release_to_review():
     """Baselines made without the data were counted among the releases to review."""
     baseline = "gap:data_free=True"
