@@ -17,7 +17,9 @@ def pair_codes(pairs: np.ndarray, num_nodes: int) -> np.ndarray:
 
 def decode_pairs(codes: np.ndarray, num_nodes: int) -> np.ndarray:
     """(k, 2) pairs of codes (k,), as from `pair_codes`."""
-    return np.stack([codes // num_nodes, codes % num_nodes], axis=1)
+    pairs = np.empty((len(codes), 2), np.int64)
+    np.divmod(codes, num_nodes, out=(pairs[:, 0], pairs[:, 1]))
+    return pairs
 
 
 def find_places(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:

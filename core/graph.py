@@ -126,6 +126,7 @@ class Graph:
         if ids is None:
             ids = tuple(map(str, range(num_nodes)))
         edges, weights = canonical_edges(pairs, num_nodes, weights)
+        edges.flags.writeable = False  # nobody else has it: it need not be copied
         if link_columns:
             fields["link_table"] = LinkTable.of_pairs(pairs, edges, num_nodes, link_columns)
         return Graph(edges=edges, node_ids=ids, weights=weights, **fields)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -17,6 +19,12 @@ from core.node_column import NodeColumn
 
 _FEWEST = 3
 """Nodes from which numbers without names are taken for a matrix; fewer are links with weights."""
+
+_SAMPLED = 50
+"""Rows by which a long table is told from a matrix."""
+
+_BINARY = {"", "0", "1"}
+"""Cells of a matrix of two modes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,18 +82,23 @@ def find_matrix(text: str, separator: str) -> MatrixText | None:
     Square numbers are one if rows and columns have the same names, or all are 0 or 1, or they are
     symmetric around zeros. Other names of rows and columns around 0 and 1 are two modes.
     """
-    lines = [line for line in text.splitlines() if line.strip()]
-    if len(lines) < _FEWEST or len(lines) * lines[-1].count(separator) > MAX_TEXT_CELLS:
+    filled = (line[0] for line in re.finditer(r"[^\n]+", text) if line[0].strip())
+    lines = list(islice(filled, _SAMPLED))
+    if len(lines) < _FEWEST:
         return None
-    last = split_row(lines[-1], separator)
-    first = split_row(lines[0], separator)
-    is_marked = not first[0] or len(first) == len(last) - 1  # a corner, or none as R writes it
-    if abs(len(lines) - len(last)) > 1 and not is_marked:
+    first, *rows = ([cell.strip() for cell in split_row(line, separator)] for line in lines)
+    width = len(rows[0])
+    is_marked = not first[0] or len(first) == width - 1  # a corner, or none as R writes it
+    is_binary = is_marked and all(set(row[1:]) <= _BINARY for row in rows)
+    # Only two modes have many more rows than columns: other long tables are not read any further.
+    most = MAX_TEXT_CELLS // max(width - 1, 1) if is_binary else width + 1
+    lines += islice(filled, max(most + 1 - len(lines), 0))
+    if len(lines) > most or (len(lines) < width - 1 and not is_marked):
         return None
     table = [[cell.strip() for cell in split_row(line, separator)] for line in lines]
-    if len(table[0]) == len(last) - 1:
+    if len(table[0]) == width - 1:
         table[0].insert(0, "")
-    if any(len(row) != len(last) for row in table):
+    if any(len(row) != width for row in table):
         return None
     grid = np.array(table, object)
     names, heads = grid[1:, 0], grid[0, 1:]
@@ -94,7 +107,7 @@ def find_matrix(text: str, separator: str) -> MatrixText | None:
         return _make(names, names, body, True) if _are_numbers(body) else None
     if is_marked and _are_distinct(names) and _are_distinct(heads):
         is_named = any(map(is_link_name, heads)) or bool(set(names) & set(heads))
-        if not is_named and len(heads) > 1 and set(body.ravel()) <= {"", "0", "1"}:
+        if not is_named and len(heads) > 1 and set(body.ravel()) <= _BINARY:
             return MatrixText(tuple(names), tuple(heads), body, True, is_two_mode=True)
     numbered = np.array([str(i) for i in range(1, len(lines) + 1)], object)
     for found, labels, has_header in (

@@ -436,6 +436,16 @@ def test_child_stops_at_its_memory_and_time(tmp_path, monkeypatch):
         sandbox.load_in_sandbox(path)
 
 
+def test_memory_that_a_child_only_sets_aside_is_not_counted(tmp_path, monkeypatch):
+    """Arrow's allocator set a gigabyte aside: ten million links and a node table did not load."""
+    num = 300_000
+    nodes = write(tmp_path, "n.csv", "id,team\n" + "".join(f"{i},{i % 3}\n" for i in range(num)))
+    links = write(tmp_path, "l.csv", "".join(f"{i},{i + 1}\n" for i in range(num - 1)))
+    monkeypatch.setenv("AUDIT_READ_MB", "1250")
+    loaded = sandbox.load_in_sandbox(links, nodes_path=nodes, id_column="id", private="team")
+    assert (loaded.graph.num_nodes, loaded.graph.num_edges) == (num, num - 1)
+
+
 def test_unforeseen_error_of_a_child_is_one_line(tmp_path):
     from core.data import reader_process
 

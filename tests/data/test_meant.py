@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+import tracemalloc
 from pathlib import Path
 
 import networkx as nx
@@ -16,6 +17,7 @@ import pytest
 from core.data.id_checks import find_id_warnings
 from core.data.link_columns import are_times, describe_links, guess_link_roles
 from core.data.loaded import LoadedGraph
+from core.data.matrix_text import find_matrix
 from core.data.readers import load_graph
 from core.data.sandbox import load_in_sandbox
 from core.errors import FormatError, InputError
@@ -382,6 +384,17 @@ def test_cells_of_a_matrix_are_weights(tmp_path):
     assert loaded.graph.weights.tolist() == [1.5, 2]
     weightless = read(tmp_path, "m.csv", ";a;b;c\na;0;1,5;0\nb;1,5;0;2\nc;0;2;0\n", weight="none")
     assert weightless.graph.weights is None
+
+
+def test_a_long_list_of_links_is_not_taken_apart_as_a_matrix():
+    """A header in quotes, or R's column of row names, had every line split: gigabytes."""
+    rows = "".join(f"{i},{i + 2},{i + 3}\n" for i in range(100_000))
+    for header in ("from,to", ",from,to"):
+        tracemalloc.start()
+        assert find_matrix(f"{header}\n{rows}", ",") is None
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 5_000_000
 
 
 def test_a_matrix_of_two_modes(tmp_path):
