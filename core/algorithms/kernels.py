@@ -52,27 +52,41 @@ def search_breadth_first(
     """Per source of (k,): sum of the distances to all reachable nodes, and the largest of them.
 
     `distances` (n,) int32 are those from the last source afterwards, −1 if unreachable. `queue`
-    (n,) int32 may hold anything.
+    (n,) int32 may hold anything. Where many nodes were reached last, by an eighth of those that
+    are left, each of these looks for one of them and stops at the first (Beamer, Asanović and
+    Patterson, Direction-optimizing breadth-first search, SC 2012).
     """
+    n = len(distances)
     for row in range(len(sources)):
-        for u in range(len(distances)):
+        for u in range(n):
             distances[u] = -1
         distances[sources[row]] = 0
         queue[0] = sources[row]
-        head, tail, total = 0, 1, 0
-        while head < tail:
-            u = queue[head]
-            head += 1
-            next_distance = distances[u] + 1
-            for a in range(indptr[u], indptr[u + 1]):
-                v = indices[a]
-                if distances[v] < 0:
-                    distances[v] = next_distance
-                    total += next_distance
-                    queue[tail] = v
-                    tail += 1
+        first, last, level, total = 0, 1, 0, 0
+        while first < last < n:
+            level += 1
+            tail = last
+            if (last - first) * 8 > n - last:
+                for v in range(n):
+                    if distances[v] < 0:
+                        for a in range(indptr[v], indptr[v + 1]):
+                            if distances[indices[a]] == level - 1:
+                                distances[v] = level
+                                queue[tail] = v
+                                tail += 1
+                                break
+            else:
+                for k in range(first, last):
+                    for a in range(indptr[queue[k]], indptr[queue[k] + 1]):
+                        v = indices[a]
+                        if distances[v] < 0:
+                            distances[v] = level
+                            queue[tail] = v
+                            tail += 1
+            total += level * (tail - last)
+            first, last = last, tail
         totals[row] = total
-        farthest[row] = distances[queue[tail - 1]]
+        farthest[row] = distances[queue[last - 1]]
 
 
 @numba.njit(nogil=True, cache=True)

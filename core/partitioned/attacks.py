@@ -11,13 +11,10 @@ from typing import Literal
 import numba
 import numpy as np
 
+from core.algorithms.class_propagation import SETTLED, complete_classes, follow_series, start_values
 from core.algorithms.kernels import sum_common_neighbors
 from core.partitioned.links import Inline, PartitionedLinks, run_on_partitions
 from core.progress import Progress
-
-SETTLED = 1e-5
-"""Root mean square, over the nodes, of what the rounds left out change beside a geometric series,
-as far as the last round tells. Single nodes far from all that is known may change more."""
 
 
 def spread_labels(
@@ -33,23 +30,16 @@ def spread_labels(
     `class_propagation.propagate_labels`, whose arguments these are, within some SETTLED.
 
     The values of two rounds are memory-mapped files, of which a job writes its nodes' rows; they
-    are float32, and the last class is left out. Once every column changes by a constant factor from
-    round to round, the rounds that are left are added up as a geometric series (Kamvar et al.,
-    Extrapolation methods for accelerating PageRank computations, WWW 2003, by one eigenvalue).
+    are float32, and rounds end as in `class_propagation.follow_series`.
     """
     progress = progress or Progress()
     executor = executor or Inline(progress)
-    width, known = len(prior), np.stack(codes, axis=1)
-    free = max(width - 1, 1)
-    shares = np.asarray(prior, np.float64)[:free]
-    values = np.tile(shares.astype(np.float32), (links.num_nodes, len(codes)))
-    for number, each in enumerate(codes):
-        rows = np.flatnonzero(each >= 0)
-        values[rows, number * free : (number + 1) * free] = np.eye(width)[each[rows], :free]
+    values, _ = start_values(codes, prior, np.float32)
+    shares = np.asarray(prior, np.float64)[: max(len(prior) - 1, 1)]
     factors = left = np.zeros(values.shape[1])
     with TemporaryDirectory(dir=links.folder) as name:
         scratch, turn = Path(name), 0
-        np.save(scratch / "codes.npy", known)
+        np.save(scratch / "codes.npy", np.stack(codes, axis=1))
         values.tofile(scratch / "0")
         values.tofile(scratch / "1")
         list(run_on_partitions(executor, _unpack, links, scratch))
@@ -58,20 +48,14 @@ def spread_labels(
             found = np.stack(list(run_on_partitions(executor, _propagate_once, links, *settings)))
             turn += 1
             progress.update(turn, rounds, "label propagation")
-            left = (factors ** np.arange(1, rounds - turn + 1)[:, None]).sum(axis=0)
-            products, squares, uneven = found.sum(axis=0)
-            if (np.sqrt(uneven / links.num_nodes) * (1 + left)).max() <= SETTLED:
+            is_settled, factors, left = follow_series(
+                found.sum(axis=0), factors, links.num_nodes, rounds - turn, SETTLED
+            )
+            if is_settled:
                 break
-            factors = (products / np.maximum(squares, 1e-30)).clip(0, 1)
         last, before = (_open_values(scratch, k, values.shape) for k in (turn, turn - 1))
-        values = np.clip(last + (last - before) * left, 0, 1)
-    spread = []
-    for k in range(0, values.shape[1], free):
-        part = np.empty((len(values), width))
-        part[:, :-1] = values[:, k : k + width - 1]
-        part[:, -1] = (1 - part[:, :-1].sum(axis=1)).clip(min=0)
-        spread.append(part)
-    return spread
+        values = last + (last - before) * left
+    return complete_classes(values, len(prior))
 
 
 def sum_neighbors(executor: Executor, links: PartitionedLinks, pairs: np.ndarray) -> np.ndarray:

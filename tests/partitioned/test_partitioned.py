@@ -131,7 +131,9 @@ def test_label_propagation_equals_that_of_one_process(links, graph, executor):
     for rounds, error in ((0, 1e-7), (1, 1e-7), (12, attacks.SETTLED), (100, attacks.SETTLED)):
         found = attacks.spread_labels(links, codes, prior, 0.9, rounds, executor=executor)
         wanted = class_propagation.propagate_labels(graph, codes, prior, 0.9, rounds)
-        assert np.sqrt(np.square(np.subtract(found, wanted)).mean()) <= error
+        settled = class_propagation.propagate_labels(graph, codes, prior, 0.9, rounds, error)
+        for values in (found, settled):
+            assert np.sqrt(np.square(np.subtract(values, wanted)).mean()) <= error
         assert np.allclose(np.sum(found, axis=2), 1, rtol=0, atol=1e-12)
 
 
@@ -145,10 +147,14 @@ def test_rounds_of_label_propagation_that_are_left_out_are_added_up(links, graph
         def update(self, done, total, message=""):
             rounds.append(done)
 
-    found = attacks.spread_labels(links, list(codes), prior, 0.99, 60, Recorded(), executor)
-    assert 5 < rounds[-1] < 40
     wanted = class_propagation.propagate_labels(graph, list(codes), prior, 0.99, 60)
-    assert np.sqrt(np.square(np.subtract(found, wanted)).mean()) <= attacks.SETTLED
+    settings = (list(codes), prior, 0.99, 60)
+    for found in (
+        class_propagation.propagate_labels(graph, *settings, attacks.SETTLED, Recorded()),
+        attacks.spread_labels(links, *settings, Recorded(), executor),
+    ):
+        assert 5 < rounds[-1] < 40
+        assert np.sqrt(np.square(np.subtract(found, wanted)).mean()) <= attacks.SETTLED
     stopped = class_propagation.propagate_labels(graph, list(codes), prior, 0.99, rounds[-1])
     assert np.abs(np.subtract(stopped, wanted)).max() > 10 * attacks.SETTLED
     assert found[0].dtype == np.float64

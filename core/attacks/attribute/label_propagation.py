@@ -7,7 +7,12 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from core.algorithms.class_propagation import normalize_class_mass, propagate_labels, sharpen
+from core.algorithms.class_propagation import (
+    SETTLED,
+    normalize_class_mass,
+    propagate_labels,
+    sharpen,
+)
 from core.context import Context
 from core.methods import AttributeAttack, MethodInfo, UnitInterval
 from core.models.tuning import compute_log_loss, draw_folds, hold_out
@@ -46,7 +51,7 @@ class LabelPropagation(AttributeAttack):
             "harmonic functions, ICML 2003"
         ),
         group="propagation",
-        version=3,
+        version=4,
     )
     holds_out = True
     partitioned: ClassVar[bool] = True
@@ -98,7 +103,7 @@ class LabelPropagation(AttributeAttack):
             if isinstance(graph, PartitionedGraph):
                 spread += spread_labels(graph.links, part, prior, share, rounds, progress)
             else:
-                spread += propagate_labels(graph, part, prior, share, rounds, progress)
+                spread += propagate_labels(graph, part, prior, share, rounds, SETTLED, progress)
         return spread
 
 
