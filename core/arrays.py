@@ -26,8 +26,12 @@ def find_places(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:
     """(k,) index of each code (k,) in `ordered`, ascending; −1 if missing."""
     if not len(ordered):
         return np.full(len(codes), -1)
-    places = np.searchsorted(ordered, codes).clip(max=len(ordered) - 1)
-    return np.where(ordered[places] == codes, places, -1)
+    order = np.argsort(codes)  # neighbours in memory are looked up in turn
+    sought = np.asarray(codes)[order]
+    found = np.searchsorted(ordered, sought).clip(max=len(ordered) - 1)
+    places = np.empty(len(sought), np.int64)
+    places[order] = np.where(ordered[found] == sought, found, -1)
+    return places
 
 
 def is_among(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:
