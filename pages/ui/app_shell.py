@@ -56,4 +56,6 @@ with fair_semaphore.PAGES.hold():
         chosen.run()
     except (AccessError, DamagedError) as error:
         page.show_error(error)
+    finally:
+        memory.collect_garbage()
 preparation.go_on()
