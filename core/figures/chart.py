@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.theme import style_figure
 from core.findings.palette import Theme, escape_text
+
+
+class KeptFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
+    """A figure that is no longer changed: what browsers are sent is copied from it once, not at
+    each visit of a page."""
+
+    def __init__(self, figure: go.Figure) -> None:
+        self.__dict__.update(figure.__dict__)  # a copy would be checked again
+        self._content: dict[str, Any] = figure.to_dict()
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._content
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +42,11 @@ class Chart:
     def table(self) -> pd.DataFrame:
         """What the figure shows, as numbers."""
         return self.source() if callable(self.source) else self.source
+
+    @cached_property
+    def kept(self) -> KeptFigure:
+        """The figure of a chart that is kept and drawn again; read-only."""
+        return KeptFigure(self.figure)
 
     @property
     def is_empty(self) -> bool:
