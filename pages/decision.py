@@ -202,7 +202,8 @@ def _show_choice(view: AuditView, verdict: Verdict) -> None:
     if not ids:
         return
     st.header("Choose a release", anchor=False)
-    reasons = explain_others(verdict, view.results)
+    policy = current_policy(view)
+    reasons = cache.remember(view, lambda: explain_others(judge_by(view, policy), view.results))
     if reasons:
         rest = "the others are not" if verdict.recommended else "none is"
         st.caption(f"Why {rest} recommended:")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +21,8 @@ class KeptFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
 
     def __init__(self, figure: go.Figure) -> None:
         self.__dict__.update(figure.__dict__)  # a copy would be checked again
-        self._content: dict[str, Any] = figure.to_dict()
+        # As it is sent: without arrays, so that no encoder asks for each value what it is.
+        self._content: dict[str, Any] = json.loads(figure.to_json(validate=False))
 
     def to_dict(self) -> dict[str, Any]:
         return self._content
@@ -48,11 +50,17 @@ class Chart:
         """The figure of a chart that is kept and drawn again; read-only."""
         return KeptFigure(self.figure)
 
+    @cached_property
+    def axis_titles(self) -> list[str]:
+        """Titles of the first two axes, as far as they have one."""
+        layout = self.figure.layout
+        return [text for axis in (layout.xaxis, layout.yaxis) if (text := axis.title.text)]
+
     @property
     def is_empty(self) -> bool:
         return not callable(self.source) and bool(self.source.empty)
 
-    @property
+    @cached_property
     def title(self) -> str:
         """The finding on one line; "" if the figure has none."""
         return (self.figure.layout.title.text or "").replace("<br>", " ").replace("\u00a0", " ")

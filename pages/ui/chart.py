@@ -114,8 +114,7 @@ def _offer_images(key: str, name: str) -> None:
 
 def format_chart(chart: Chart, title: str = "") -> str:
     """Text alternative of a chart: title, axes and how it was computed."""
-    layout = chart.figure.layout
-    axes = [axis.title.text for axis in (layout.xaxis, layout.yaxis) if axis.title.text]
+    axes = chart.axis_titles
     named = title or chart.title or (f"Chart of {' and '.join(axes)}" if axes else "Chart")
     text = " ".join(f"{named}. {chart.note} The table has all values.".split())
     return text.replace("<br>", " ")

@@ -106,9 +106,8 @@ def load_labels(view: AuditView | None, release: str = ORIGINAL) -> list[Label]:
 
 def load_ranked(view: AuditView | None, by: Color) -> pd.DataFrame:
     """All nodes, sorted by the quantity that colours the map."""
-    people = load_people(view, ORIGINAL)
     key = st.session_state["graph"], find_secret(view)
-    return cache.remember(view, lambda *_key: list_people(people, by), *key)
+    return cache.remember(view, lambda *_key: list_people(load_people(view, ORIGINAL), by), *key)
 
 
 def load_side(view: AuditView | None, release: str, only_changes: bool = False) -> Side:
