@@ -25,6 +25,7 @@ class KeptFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
         self._content: dict[str, Any] = json.loads(figure.to_json(validate=False))
 
     def to_dict(self) -> dict[str, Any]:
+        """What was copied; read-only."""
         return self._content
 
 

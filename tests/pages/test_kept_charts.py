@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 
 import numpy as np
@@ -12,6 +13,7 @@ import streamlit as st
 
 from core.figures.chart import KeptFigure
 from core.findings.policy import list_policies
+from pages.ui import map_data
 from tests.pages.test_map import placed, read_figure
 
 __all__ = ["placed"]
@@ -25,6 +27,7 @@ def test_a_kept_figure_is_sent_as_it_is_and_copied_once(monkeypatch):
     monkeypatch.setattr(go.Figure, "to_dict", lambda _: pytest.fail("copied again"))
     for _ in range(2):
         assert plotly.io.to_json(kept.to_dict(), validate=False) == expected
+    assert json.loads(expected) == kept.to_dict()  # no array is left to be encoded
     assert kept.layout.title.text == "One"
     assert list(kept.data[0].x) == [0.0, 1.0, 2.0]
 
@@ -80,3 +83,27 @@ def test_the_matrix_follows_the_policy(open_app, audit_id):
     policy.set_value(next(p.key for p in list_policies() if p.key != policy.value)).run()
     seen.append(read_figure(app))
     assert seen[0] != seen[1]
+
+
+@pytest.mark.parametrize(
+    ("page", "found"),
+    [
+        ("risk", "core.findings.strongest.answer_inverted"),
+        ("decision", "core.findings.verdict_words.explain_others"),
+        ("map", "core.findings.people_map.list_people"),
+        ("attack", "core.findings.tables.describe_missing"),
+    ],
+)
+def test_what_depends_on_the_audit_alone_is_found_once(
+    open_app, placed, audit_id, monkeypatch, page, found
+):
+    st.cache_resource.clear()
+    counts = []
+    module, name = found.rsplit(".", 1)
+    find = getattr(importlib.import_module(module), name)
+    monkeypatch.setattr(found, lambda *given: counts.append(1) or find(*given))
+    if page == "map":
+        monkeypatch.setattr(map_data, name, getattr(importlib.import_module(module), name))
+    for _ in range(2):
+        open_app(page, audit=audit_id)
+    assert len(counts) == 1
