@@ -6,7 +6,7 @@ import gc
 import sys
 import time
 
-PAUSE = 50.0
+PAUSE = 20.0
 """Least time between two collections, in multiples of what the last one took."""
 
 _num_modules = 0
