@@ -8,6 +8,7 @@ from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.presets import Asked, choose_attacks
 from core.audit.asked.release_info import list_short_titles
 from core.audit.results.view import AuditView
+from core.figures.chart import Chart
 from core.figures.limit_matrix import limit_matrix
 from core.figures.limit_panels import compare_releases
 from core.findings.channels import count_channels, tabulate_channels
@@ -19,7 +20,8 @@ from core.findings.guide import Proposal, propose_changes
 from core.findings.limit_scale import LimitScale
 from core.findings.numbers import format_limited
 from core.findings.page_summary import PageSummary, summarize_decision
-from core.findings.policy import list_policies
+from core.findings.palette import Theme
+from core.findings.policy import Policy, list_policies
 from core.findings.stopping import describe_repeats
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
@@ -35,7 +37,7 @@ from core.release import ORIGINAL
 from core.words import begin_sentence
 from pages.ui import cache, page, session
 from pages.ui.cards import STATE_ICONS
-from pages.ui.chart import show_cached_chart, show_chart
+from pages.ui.chart import show_cached_chart
 from pages.ui.decision_record import show_history, show_record
 from pages.ui.estimate import estimate_audit, load_time_model
 from pages.ui.guide_form import show_guide
@@ -43,6 +45,7 @@ from pages.ui.policy import (
     choose_release,
     chosen_release,
     current_policy,
+    judge_by,
     judge_earlier,
     judge_view,
     list_keys,
@@ -52,7 +55,6 @@ from pages.ui.policy import (
 )
 from pages.ui.search_panel import show_search
 from pages.ui.text import escape, format_cell
-from pages.ui.theme import current_theme
 
 
 def main() -> None:
@@ -182,11 +184,16 @@ def _draw_bar(check: Check, scale: LimitScale) -> str:
 def _show_matrix(view: AuditView, verdict: Verdict) -> None:
     """Limits (rows) against releases (columns), by how far each figure is from its limit."""
     st.header("Every release against every limit", anchor=False)
-    names = list_short_titles(release.made for release in verdict.releases)
-    chart = limit_matrix(verdict, names, current_theme())
-    show_chart(chart, "limits-matrix")
+    policy = current_policy(view)
+    show_cached_chart(view, lambda theme: _draw_matrix(view, policy, theme), "limits-matrix")
     for name, why in verdict.not_made.items():
         st.caption(f"{view.get_release(name).title} could not be made: {escape(why, 300)}")
+
+
+def _draw_matrix(view: AuditView, policy: Policy, theme: Theme) -> Chart:
+    verdict = judge_by(view, policy)
+    names = list_short_titles(release.made for release in verdict.releases)
+    return limit_matrix(verdict, names, theme)
 
 
 def _show_choice(view: AuditView, verdict: Verdict) -> None:
@@ -195,7 +202,8 @@ def _show_choice(view: AuditView, verdict: Verdict) -> None:
     if not ids:
         return
     st.header("Choose a release", anchor=False)
-    reasons = explain_others(verdict, view.results)
+    policy = current_policy(view)
+    reasons = cache.remember(view, lambda: explain_others(judge_by(view, policy), view.results))
     if reasons:
         rest = "the others are not" if verdict.recommended else "none is"
         st.caption(f"Why {rest} recommended:")

@@ -89,7 +89,7 @@ def _show_scatter(view: AuditView, releases: list[str]) -> None:
         view, lambda theme: ghratios.mechanism_scatter(view, release, theme), current_theme()
     )
     event = show_chart(
-        chart, "scatter", on_select="rerun", selection_mode=("points", "box", "lasso")
+        chart, "scatter", is_kept=True, on_select="rerun", selection_mode=("points", "box", "lasso")
     )
     nodes = [point["customdata"] for point in event.selection.points] if event else []
     nodes = [node[0] if isinstance(node, list) else node for node in nodes]

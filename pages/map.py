@@ -11,8 +11,10 @@ import streamlit as st
 from core.audit.results.view import AuditView
 from core.audit.store.states import State
 from core.errors import AuditError
+from core.figures.chart import Chart
 from core.figures.node_map import community_map, people_map
 from core.findings.exposure import AT_LEAST
+from core.findings.palette import Theme
 from core.findings.people_map import (
     COLOR_TITLES,
     MAX_PEOPLE,
@@ -28,8 +30,10 @@ from core.partitioned.links import ONE_PROCESS
 from core.release import ORIGINAL
 from core.words import begin_sentence, count_noun
 from pages.ui import cache, job, page, service, session
-from pages.ui.chart import show_chart
+from pages.ui.chart import show_cached_chart, show_chart
 from pages.ui.map_data import (
+    find_private,
+    find_secret,
     list_map_secrets,
     load_communities,
     load_community_links,
@@ -221,22 +225,28 @@ def _show_people(
     only_changes: bool,
     shown: np.ndarray | None,
 ) -> None:
-    layout = load_layout(st.session_state["graph"])
-    sides = [load_side(view, ORIGINAL)]
-    if beside is not None:
-        sides.append(load_side(view, beside, only_changes))
-    numbers = cache.load_graph(st.session_state["graph"]).index
-    node = st.session_state.get("node")
+    graph_hash, node = st.session_state["graph"], st.session_state.get("node")
+    opened = cache.load_graph(graph_hash).index.get(node or "")
     is_near = node is not None and node == st.session_state.get("map-focus")
-    opened = numbers.get(node or "")
-    chart = people_map(sides, layout.positions, by, current_theme(), shown, opened, is_near)
-    show_chart(
-        chart,
-        "people-map",
-        config=CONFIG,
-        on_select=lambda: _take_people(graph),
-        selection_mode=("points", "box", "lasso"),
-    )
+
+    def draw(theme: Theme, *_of: object) -> Chart:
+        sides = [load_side(view, ORIGINAL)]
+        if beside is not None:
+            sides.append(load_side(view, beside, only_changes))
+        return people_map(
+            sides, load_layout(graph_hash).positions, by, theme, shown, opened, is_near
+        )
+
+    options: dict[str, Any] = {
+        "config": CONFIG,
+        "on_select": lambda: _take_people(graph),
+        "selection_mode": ("points", "box", "lasso"),
+    }
+    if shown is None and opened is None:  # what every visit shows first
+        of = find_secret(view), find_private(view)
+        show_cached_chart(view, draw, "people-map", of=of, **options)
+    else:
+        show_chart(draw(current_theme()), "people-map", **options)
     st.caption(f"{HOW_TO} Full screen: the last button above the map.")
 
 

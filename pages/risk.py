@@ -145,10 +145,13 @@ def _show_heatmap(view: AuditView, secret: Secret, chosen: tuple[str, ...], scal
         on_select=_open_clicked,
         selection_mode="points",
     )
-    is_meant = [attack is not None and attack.secret == secret for attack in view.results.attack]
-    rows = view.results[is_meant]
-    if inverted := answer_inverted(rows, chosen):
+    if inverted := cache.remember(view, lambda: _find_inverted(view, secret, chosen)):
         st.warning(inverted, icon=":material/swap_horiz:")
+
+
+def _find_inverted(view: AuditView, secret: Secret, chosen: tuple[str, ...]) -> str:
+    is_meant = [attack is not None and attack.secret == secret for attack in view.results.attack]
+    return answer_inverted(view.results[is_meant], chosen)
 
 
 def _unfold_forms(view: AuditView, secret: Secret, chosen: tuple[str, ...]) -> bool:

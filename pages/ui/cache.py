@@ -19,7 +19,7 @@ from core.findings.columns import list_telling_columns
 from core.findings.leaving import compute_leaving, tabulate_columns, tabulate_uniqueness
 from core.findings.people import Secret
 from core.graph import Graph
-from pages.ui import service
+from pages.ui import drawing, service
 
 T = TypeVar("T")
 HASH_SPEC: dict[str | type[Any], Callable[[Any], Any]] = {AuditSpec: AuditSpec.model_dump_json}
@@ -36,8 +36,14 @@ def load_chosen(graph_hash: str, columns: tuple[str | None, ...]) -> Graph:
 
 
 def load_view(audit_id: str) -> AuditView:
-    """Current state of an audit; the service rebuilds it only when a cell has finished."""
-    return service.open_service().get_view(audit_id)
+    """State of an audit as the page was begun; the service rebuilds it only when a cell has
+    finished."""
+    return drawing.read_once(("view", audit_id), lambda: service.open_service().get_view(audit_id))
+
+
+def forget_view(audit_id: str) -> None:
+    """Read the state of an audit again, though the page was begun with another."""
+    drawing.forget(("view", audit_id))
 
 
 def load_audit_graph(view: AuditView) -> Graph:

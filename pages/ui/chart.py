@@ -13,7 +13,6 @@ import streamlit as st
 from core.audit.results.view import AuditView
 from core.data.text_input import escape_cell
 from core.figures.chart import Chart
-from core.findings.palette import Theme
 from pages.ui.cache import remember
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
@@ -50,9 +49,17 @@ export default function ({ data, parentElement }) {
 
 
 def show_chart(
-    chart: Chart, key: str, title: str = "", config: dict[str, Any] | None = None, **options: Any
+    chart: Chart,
+    key: str,
+    title: str = "",
+    config: dict[str, Any] | None = None,
+    is_kept: bool = False,
+    **options: Any,
 ) -> Any:
-    """Draw a chart with its note and downloads; return its selection."""
+    """Draw a chart with its note and downloads; return its selection.
+
+    is_kept  whether it is drawn again, so that it is worth keeping what browsers are sent
+    """
     if title:
         st.header(title, anchor=False)
     if chart.is_empty:
@@ -61,7 +68,7 @@ def show_chart(
     slug = re.sub(r"\W", "-", key)
     with st.container(key=f"chart-{slug}"):
         event = st.plotly_chart(
-            chart.figure,
+            chart.kept if is_kept else chart.figure,
             key=key,
             theme=None,
             config=config or CONFIG,
@@ -77,16 +84,19 @@ def show_chart(
 
 def show_cached_chart(
     view: AuditView | None,
-    make: Callable[[Theme], Chart],
+    make: Callable[..., Chart],
     key: str,
     title: str = "",
+    of: tuple[object, ...] = (),
     **options: Any,
 ) -> Any:
     """`show_chart` of a figure that is built once for each state of the audit and theme.
 
-    make  a lambda or inner function, as for `cache.remember`; it is given the theme
+    make  a lambda or inner function, as for `cache.remember`; it is given the theme and `of`
+    of    what else the figure depends on, hashable
     """
-    return show_chart(remember(view, make, current_theme()), key, title, **options)
+    chart = remember(view, make, current_theme(), *of)
+    return show_chart(chart, key, title, is_kept=True, **options)
 
 
 @cache
@@ -104,8 +114,7 @@ def _offer_images(key: str, name: str) -> None:
 
 def format_chart(chart: Chart, title: str = "") -> str:
     """Text alternative of a chart: title, axes and how it was computed."""
-    layout = chart.figure.layout
-    axes = [axis.title.text for axis in (layout.xaxis, layout.yaxis) if axis.title.text]
+    axes = chart.axis_titles
     named = title or chart.title or (f"Chart of {' and '.join(axes)}" if axes else "Chart")
     text = " ".join(f"{named}. {chart.note} The table has all values.".split())
     return text.replace("<br>", " ")

@@ -44,17 +44,17 @@ def load_layout(graph_hash: str) -> Layout:
 
 def load_everybody(view: AuditView | None) -> Graph:
     """The stored graph with all nodes, including those left out of the audit."""
-    return cache.load_chosen(st.session_state["graph"], (_find_private(view),))
+    return cache.load_chosen(st.session_state["graph"], (find_private(view),))
 
 
-def _find_private(view: AuditView | None) -> str | None:
+def find_private(view: AuditView | None) -> str | None:
     """The private column of the audit, or the chosen one if there is no audit."""
     return (session.current_threats() if view is None else view.spec).threats.private
 
 
 def _find_attribute(view: AuditView | None) -> NodeColumn | None:
     """The column whose classes are shown: the private one, else the first."""
-    graph, private = load_everybody(view), _find_private(view)
+    graph, private = load_everybody(view), find_private(view)
     return next(iter(graph.attributes.values()), None) if private is None else graph.column(private)
 
 
@@ -106,9 +106,8 @@ def load_labels(view: AuditView | None, release: str = ORIGINAL) -> list[Label]:
 
 def load_ranked(view: AuditView | None, by: Color) -> pd.DataFrame:
     """All nodes, sorted by the quantity that colours the map."""
-    people = load_people(view, ORIGINAL)
     key = st.session_state["graph"], find_secret(view)
-    return cache.remember(view, lambda *_key: list_people(people, by), *key)
+    return cache.remember(view, lambda *_key: list_people(load_people(view, ORIGINAL), by), *key)
 
 
 def load_side(view: AuditView | None, release: str, only_changes: bool = False) -> Side:

@@ -205,8 +205,9 @@ def show_missing(view: AuditView, releases: list[str] | None = None) -> None:
 
     from core.findings import tables
     from core.findings.labels import metric_title
+    from pages.ui import cache
 
-    missing = tables.describe_missing(view.results, releases)
+    missing = cache.remember(view, lambda: tables.describe_missing(view.results, releases))
     if missing.empty:
         return
     shown = pd.DataFrame(

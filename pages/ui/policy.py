@@ -46,11 +46,12 @@ def list_keys(view: AuditView) -> list[str]:
 
 
 def judge_view(view: AuditView) -> Verdict:
-    """Verdict under the current policy, cached for each state of the audit."""
-    return _judge(view, current_policy(view))
+    """Verdict under the current policy."""
+    return judge_by(view, current_policy(view))
 
 
-def _judge(view: AuditView, policy: Policy) -> Verdict:
+def judge_by(view: AuditView, policy: Policy) -> Verdict:
+    """Verdict under a policy, cached for each state of the audit."""
     return cache.remember(view, lambda: judge(view, policy))
 
 
@@ -60,7 +61,7 @@ def judge_earlier(view: AuditView) -> tuple[AuditSummary, Verdict] | None:
         is_earlier = summary.created < view.summary.created and summary.id != view.summary.id
         is_same = summary.graph_hash == view.summary.graph_hash and not summary.is_step
         if is_earlier and is_same and summary.state is State.DONE:
-            return summary, _judge(cache.load_view(summary.id), current_policy(view))
+            return summary, judge_by(cache.load_view(summary.id), current_policy(view))
     return None
 
 

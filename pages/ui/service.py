@@ -9,7 +9,7 @@ from core.audit.jobs.cluster import may_have_gpus
 from core.audit.jobs.engine import is_embedded
 from core.device import cpu_device
 from core.home import is_new_home
-from pages.ui import sign_in
+from pages.ui import drawing, sign_in
 
 if TYPE_CHECKING:
     from core.audit.access.authorised import AuthorisedService
@@ -37,7 +37,7 @@ def open_service() -> AuthorisedService:
     from core.audit.access.authorised import enter
 
     service = start_service()
-    return enter(service, sign_in.find_person(service.home))
+    return drawing.read_once("service", lambda: enter(service, sign_in.find_person(service.home)))
 
 
 def is_new() -> bool:

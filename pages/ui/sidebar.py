@@ -10,7 +10,7 @@ import streamlit as st
 from core.audit.store.states import State
 from core.errors import AuditError
 from core.words import count_noun, format_percent
-from pages.ui import job, service, session
+from pages.ui import drawing, job, service, session
 from pages.ui.text import escape
 from pages.ui.theme import current_theme
 
@@ -81,7 +81,7 @@ def show_sidebar() -> None:
             st.caption("  \n".join(["No graph is open", *lines]))
     audit_id = find_job()
     if audit_id is not None:
-        progress = service.open_service().get_progress(audit_id)
+        progress = _read_progress(audit_id)
         st.fragment(_show_job, run_every=_choose_pace(progress.seconds)[0])(audit_id)
 
 
@@ -92,14 +92,33 @@ def _choose_pace(seconds: float) -> tuple[float, float]:
 
 def find_job() -> str | None:
     """Id of the running audit: the open one, or the last one started in this session."""
-    for audit_id in (session.current_audit(), st.session_state.get("job")):
-        if audit_id is not None:
-            try:
-                if service.open_service().get_progress(audit_id).is_active:
-                    return audit_id
-            except AuditError:  # deleted meanwhile
-                continue
+    for audit_id in dict.fromkeys((session.current_audit(), st.session_state.get("job"))):
+        try:
+            if audit_id is not None and _is_running(audit_id):
+                return audit_id
+        except AuditError:  # deleted meanwhile
+            continue
     return None
+
+
+def _is_running(audit_id: str) -> bool:
+    """Whether an audit runs. The open one's view, which the page reads anyway, has most ends; one
+    that came while the page waited, or could not be stored, is known by the progress alone."""
+    from pages.ui import cache
+
+    is_open = audit_id == session.current_audit()
+    if is_open and not cache.load_view(audit_id).summary.state.is_active:
+        return False
+    if _read_progress(audit_id).is_active:
+        return True
+    cache.forget_view(audit_id)
+    return False
+
+
+def _read_progress(audit_id: str) -> AuditProgress:
+    return drawing.read_once(
+        ("progress", audit_id), lambda: service.open_service().get_progress(audit_id)
+    )
 
 
 def _show_job(audit_id: str) -> None:

@@ -261,7 +261,8 @@ def test_a_release_that_could_not_be_made_is_told_with_its_reason(
     """Everything for DICE was skipped and no page said why."""
     reason = "it needs sensitive links"
     monkeypatch.setattr("core.findings.verdict.find_not_made", lambda view: {RELEASE: reason})
-    monkeypatch.setattr("pages.ui.cache.remember", lambda view, make, *more: make())
+    for remember in ("pages.ui.cache.remember", "pages.ui.chart.remember"):
+        monkeypatch.setattr(remember, lambda view, make, *of: make(*of))
     app = open_app("decision", audit=audit_id)
     assert f"{parse_release(RELEASE).title} could not be made: {reason}" in texts(app)
     (matrix, *_) = app.get("plotly_chart")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from core.audit.access import rules
@@ -44,6 +44,18 @@ class _Part:
         self._part, self._permissions, self._team = part, permissions, team
 
 
+def _read_signature(bound: Callable[..., Any]) -> inspect.Signature:
+    """`inspect.signature`, which takes as long as a query, once for each verb."""
+    verb = getattr(bound, "__func__", None)
+    return inspect.signature(bound) if verb is None else _read_method(verb)
+
+
+@cache
+def _read_method(verb: Callable[..., Any]) -> inspect.Signature:
+    whole = inspect.signature(verb)
+    return whole.replace(parameters=list(whole.parameters.values())[1:])
+
+
 def _permit(
     verb: Callable[Concatenate[Any, P], R], rule: Rule
 ) -> Callable[Concatenate[_Part, P], R]:
@@ -52,7 +64,7 @@ def _permit(
     @wraps(verb)
     def call(part: _Part, /, *args: P.args, **kwargs: P.kwargs) -> R:
         bound: Callable[P, R] = getattr(part._part, verb.__name__)
-        given = inspect.signature(bound).bind(*args, **kwargs)
+        given = _read_signature(bound).bind(*args, **kwargs)
         given.apply_defaults()
         arguments, permissions = given.arguments, part._permissions
         for name in rule.fills:
