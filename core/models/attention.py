@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numba
@@ -67,9 +66,9 @@ class Attention:
         """Mixed values (t, K, w) and attention shares (links, K), as arrays."""
         mixed = np.empty((self.num_targets, *values.shape[1:]), np.float32)
         shares = np.empty((len(self._indices), values.shape[1]), np.float32)
-        attend(
-            self._indptr, self._indices, self._weights, values, to_source, to_target, mixed, shares
-        )
+        compute_logits(self._indptr, self._indices, to_source, to_target, shares)
+        np.exp(shares, out=shares)  # many at once, in a third of the time of one by one
+        mix(self._indptr, self._indices, self._weights, values, shares, mixed)
         return mixed, shares
 
     def backward(
@@ -163,41 +162,55 @@ SLOPE = 0.2
 
 
 @numba.njit(nogil=True, cache=True, fastmath=True)
-def attend(
+def compute_logits(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    to_source: np.ndarray,
+    to_target: np.ndarray,
+    logits: np.ndarray,
+) -> None:
+    """logits (links, K) = leaky(to_source (s, K) + to_target (t, K)) minus the largest of each
+    target, in place."""
+    peak = np.empty(to_source.shape[1], np.float32)
+    for t in range(len(indptr) - 1):
+        first, last = indptr[t], indptr[t + 1]
+        peak[:] = -np.float32(1e30)
+        for e in range(first, last):
+            s = indices[e]
+            for k in range(len(peak)):
+                logit = to_source[s, k] + to_target[t, k]
+                logit = max(logit, np.float32(SLOPE) * logit)
+                logits[e, k] = logit
+                peak[k] = max(peak[k], logit)
+        for e in range(first, last):
+            for k in range(len(peak)):
+                logits[e, k] -= peak[k]
+
+
+@numba.njit(nogil=True, cache=True, fastmath=True)
+def mix(
     indptr: np.ndarray,
     indices: np.ndarray,
     weights: np.ndarray,
     values: np.ndarray,
-    to_source: np.ndarray,
-    to_target: np.ndarray,
-    mixed: np.ndarray,
     shares: np.ndarray,
+    mixed: np.ndarray,
 ) -> None:
-    """mixed_t = Σ_e share_e · value_source(e), share the softmax over t's links, in place.
+    """mixed_t = Σ_e share_e · value_source(e), in place, where `shares` (links, K) become the
+    exponentials that they are, weighted, over their sum at each target.
 
-    values     (s, K, w), to_source (s, K), to_target (t, K): logit = leaky(source + target)
-    mixed      (t, K, w) and shares (links, K): outputs
+    values (s, K, w), mixed (t, K, w)
     A link's weight scales its unnormalised attention, so that a weight of 0 removes the link.
     """
     num_heads, width = values.shape[1], values.shape[2]
-    peak = np.empty(num_heads, np.float32)
     total = np.empty(num_heads, np.float32)
     for t in range(len(indptr) - 1):
         first, last = indptr[t], indptr[t + 1]
-        peak[:] = -np.float32(1e30)
         total[:] = np.float32(0.0)
         for e in range(first, last):
-            s = indices[e]
             for k in range(num_heads):
-                logit = to_source[s, k] + to_target[t, k]
-                logit = max(logit, np.float32(SLOPE) * logit)
-                shares[e, k] = logit
-                peak[k] = max(peak[k], logit)
-        for e in range(first, last):
-            for k in range(num_heads):
-                strength = np.float32(math.exp(shares[e, k] - peak[k])) * weights[e]
-                shares[e, k] = strength
-                total[k] += strength
+                shares[e, k] *= weights[e]
+                total[k] += shares[e, k]
         for k in range(num_heads):
             total[k] = np.float32(1.0) / max(total[k], np.float32(1e-12))
         mixed[t] = np.float32(0.0)

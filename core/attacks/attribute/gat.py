@@ -19,6 +19,6 @@ class Gat(EncoderAttack):
         group="neural",
         cost="seconds",
         uses_gpu=True,
-        version=4,
+        version=5,
     )
     BACKBONE = "gat"

@@ -19,6 +19,6 @@ class Gcn(EncoderAttack):
         group="neural",
         cost="seconds",
         uses_gpu=True,
-        version=3,
+        version=4,
     )
     BACKBONE = "gcn"

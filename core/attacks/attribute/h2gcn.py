@@ -25,7 +25,7 @@ class H2Gcn(NeuralAttack):
         group="neural",
         cost="minutes",
         uses_gpu=True,
-        version=4,
+        version=5,
     )
 
     def make_family(

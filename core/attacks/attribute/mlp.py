@@ -19,7 +19,7 @@ class Mlp(EncoderAttack):
         group="neural",
         cost="seconds",
         uses_gpu=True,
-        version=3,
+        version=4,
     )
     reads_links: ClassVar[bool] = False
     needs_features: ClassVar[bool] = True

@@ -33,7 +33,7 @@ class NeuralAttack(AttributeAttack):
     cross-validation among the known nodes; the choice is recorded with the result.
     """
 
-    CHOICES: ClassVar[tuple[tuple[float, bool], ...]] = ((0.5, True), (0.1, True), (0.8, True))
+    CHOICES: ClassVar[tuple[tuple[float, bool], ...]] = ((0.5, True), (0.8, True))
     """Dropout and use of own features that are tried, the usual ones first."""
 
     holds_out = True

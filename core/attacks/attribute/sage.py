@@ -19,7 +19,7 @@ class Sage(EncoderAttack):
         group="neural",
         cost="seconds",
         uses_gpu=True,
-        version=3,
+        version=4,
     )
     BACKBONE = "sage"
 

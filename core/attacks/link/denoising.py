@@ -50,7 +50,7 @@ class Denoising(LinkAttack):
         "mixture of real links and noise: Elkan and Noto, KDD 2008",
         group="learned structure",
         cost="seconds",
-        version=3,
+        version=4,
     )
     threats: ClassVar[tuple[str, ...]] = ("link", "included")
 

@@ -69,7 +69,7 @@ class Ncn(LinkAttack):
         group="learned structure",
         cost="seconds",
         uses_gpu=True,
-        version=6,
+        version=7,
     )
 
     folds: int = Field(8, ge=3, le=50, description="Parts of the links that are hidden in turn.")

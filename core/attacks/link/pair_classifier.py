@@ -44,7 +44,7 @@ class PairClassifier(LinkAttack):
         group="learned structure",
         cost="seconds",
         uses_gpu=True,
-        version=6,
+        version=7,
     )
 
     describes_score: ClassVar[bool] = False

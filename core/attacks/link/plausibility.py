@@ -40,7 +40,7 @@ class Plausibility(LinkAttack):
         group="released links",
         cost="seconds",
         uses_gpu=True,
-        version=6,
+        version=7,
     )
     threats: ClassVar[tuple[str, ...]] = ("included",)
 

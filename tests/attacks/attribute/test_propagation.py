@@ -8,7 +8,14 @@ from scipy import optimize
 
 from core.algorithms.class_propagation import normalize_class_mass, propagate_labels, sharpen
 from core.attacks.attribute import attri_infer, label_propagation
-from core.attacks.attribute.attri_infer import COUPLINGS, PULLS, AttriInfer, choose_coupling
+from core.attacks.attribute.attri_infer import (
+    COUPLINGS,
+    PULLS,
+    AttriInfer,
+    BeliefPropagation,
+    choose_coupling,
+    list_close,
+)
 from core.attacks.attribute.ensemble import Ensemble
 from core.attacks.attribute.label_propagation import LabelPropagation, choose_power
 from core.context import Context
@@ -129,6 +136,38 @@ def test_a_push_is_chosen_beyond_the_noise_of_the_known_nodes_only():
     assert choose_coupling(losses) == 1
     assert choose_coupling(np.zeros((len(COUPLINGS), 1))) == 0
     assert choose_coupling(np.zeros((len(COUPLINGS), 0))) == 0
+
+
+def test_couplings_that_some_nodes_tell_from_the_best_of_their_sign_are_given_up():
+    rng = np.random.default_rng(0)
+    pulls, losses = len(PULLS), rng.normal(0.6, 0.2, (len(COUPLINGS), 40))
+    losses[:] = losses[0]
+    losses[2] += 0.3 + rng.normal(0, 0.1, 40)  # far worse
+    losses[3] += 0.01 + rng.normal(0, 0.1, 40)  # hardly
+    losses[4] = np.inf  # given up before
+    losses[pulls:] += 1.0  # pushes are judged among themselves
+    losses[-1] += 0.3 + rng.normal(0, 0.1, 40)
+    expected = [0, 1, 3, 5, *range(pulls, len(COUPLINGS) - 1)]
+    assert list_close(losses).tolist() == expected
+
+
+def test_giving_couplings_up_keeps_the_choice(inverted, monkeypatch):
+    graph, threat = inverted
+    runs = []
+    compute = BeliefPropagation.compute
+
+    def count(*args, **named):
+        runs.append(1)
+        return compute(*args, **named)
+
+    monkeypatch.setattr(BeliefPropagation, "compute", count)
+    raced = AttriInfer().infer(Release(graph), threat, Context(Seed(0)))
+    num_raced = len(runs)
+    monkeypatch.setattr(attri_infer, "list_close", lambda losses: np.arange(len(losses)))
+    whole = AttriInfer().infer(Release(graph), threat, Context(Seed(0)))
+    np.testing.assert_array_equal(raced.probabilities, whole.probabilities)
+    np.testing.assert_array_equal(raced.held_out, whole.held_out)
+    assert num_raced < 0.9 * (len(runs) - num_raced)
 
 
 def test_signed_couplings_find_heterophily_and_pulls_alone_do_not(inverted, monkeypatch):

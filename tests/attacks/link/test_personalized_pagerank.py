@@ -10,6 +10,7 @@ from core.attacks.link import personalized_pagerank
 from core.attacks.link.personalized_pagerank import compute_pagerank_scores
 from core.context import Context
 from core.errors import RunCancelled
+from core.graph import Graph
 from core.seeding import Seed
 from tests.oracles.graphs import GRAPHS
 from tests.oracles.progress import RecordingProgress
@@ -34,11 +35,42 @@ def test_equals_the_dense_solution_within_the_stated_error(name, restart):
     i, j = pairs.T
     expected = exact[i, j] + exact[j, i]
     degrees = graph.adjacency.toarray().sum(axis=1)
+    if graph.link_weights.any():
+        degrees = degrees / graph.link_weights.mean()
     for tolerance in (1e-3, 1e-8):
         scores = compute_pagerank_scores(graph, pairs, restart, tolerance, Context(Seed(0)))
         error = expected - scores
         assert (error > -1e-6).all()
         assert (error <= tolerance * (degrees[i] + degrees[j]) + 1e-6).all()
+
+
+@pytest.mark.parametrize("weights", [None, (0.2, 0.5, 2.0)])
+def test_where_nothing_is_pushed_but_the_start_two_steps_are_walked(weights):
+    rng = np.random.default_rng(1)
+    graph = Graph.from_pairs(rng.integers(1, 40, (120, 2)), 40)
+    if weights:
+        graph = graph.with_edges(graph.edges, rng.choice(weights, graph.num_edges))
+    matrix, restart = graph.adjacency.toarray().astype(float), 0.15
+    total = matrix.sum(axis=1)
+    walk = (1 - restart) * matrix / np.where(total > 0, total, 1.0)[:, None]
+    near = restart * (walk + walk @ walk)
+    pairs = np.stack(np.triu_indices(40, 1), 1)
+    i, j = pairs.T
+    scores = compute_pagerank_scores(graph, pairs, restart, 100.0, Context(Seed(0)))
+    np.testing.assert_allclose(scores, near[i, j] + near[j, i], rtol=1e-6)
+
+
+def test_a_common_factor_of_all_weights_changes_nothing():
+    graph = GRAPHS["two_communities"]()
+    weights = np.random.default_rng(0).random(graph.num_edges)
+    pairs = np.stack(np.triu_indices(graph.num_nodes, 1), 1)
+    scores = [
+        compute_pagerank_scores(
+            graph.with_edges(graph.edges, factor * weights), pairs, 0.15, 1e-3, Context(Seed(0))
+        )
+        for factor in (1.0, 0.0625)
+    ]
+    np.testing.assert_array_equal(*scores)
 
 
 def test_equals_networkx():
