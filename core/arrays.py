@@ -23,15 +23,16 @@ def decode_pairs(codes: np.ndarray, num_nodes: int) -> np.ndarray:
 
 
 def find_places(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:
-    """(k,) index of each code (k,) in `ordered`, ascending; −1 if missing."""
+    """Index of each code, an array of any shape, in `ordered` (m,), ascending; −1 if missing."""
+    codes = np.asarray(codes)
     if not len(ordered):
-        return np.full(len(codes), -1)
-    order = np.argsort(codes)  # neighbours in memory are looked up in turn
-    sought = np.asarray(codes)[order]
+        return np.full(codes.shape, -1)
+    order = np.argsort(codes, axis=None)  # neighbours in memory are looked up in turn
+    sought = codes.ravel()[order]
     found = np.searchsorted(ordered, sought).clip(max=len(ordered) - 1)
     places = np.empty(len(sought), np.int64)
     places[order] = np.where(ordered[found] == sought, found, -1)
-    return places
+    return places.reshape(codes.shape)
 
 
 def is_among(codes: np.ndarray, ordered: np.ndarray) -> np.ndarray:

@@ -11,9 +11,9 @@ expected degrees given), degrees falling as d^−2.5 and no larger than the squa
 gives each node the class of its community.
 `--measure` loads FILE, profiles the graph and prints CPU seconds and the peak of memory.
 `--audit` runs a whole audit by the command line, one repeat: label propagation, the neighbour
-scores and attacks given by `--more`, random deletion, all measures; prints the seconds of each cell, and over all processes the
-CPU seconds and the peak of memory, beside their goals. What the pages of its home cost then:
-`page_switch`.
+scores and attacks given by `--more`, random deletion, all measures; prints the seconds of each
+cell, and over all processes the CPU seconds and the peak of memory, beside their goals. What the
+pages of its home cost then: `page_switch`.
 """
 
 from __future__ import annotations
