@@ -96,7 +96,7 @@ def _describe(graph: Graph, pairs: np.ndarray, context: Context, has_embedding: 
     union = ends.sum(axis=1) - sums.overlap
     jaccard = divide_or_zero(sums.overlap, union)
     katz, three_paths = compute_path_scores(graph, pairs, context)
-    pagerank = compute_pagerank_scores(graph, pairs, RESTART, TOLERANCE, context)
+    pagerank = compute_pagerank_scores(graph, pairs, RESTART, TOLERANCE, context, look_ahead=True)
     columns = [
         *np.log1p(ends).T,
         *(np.log1p(values) for values in (sums.count, sums.log, sums.inverse)),
