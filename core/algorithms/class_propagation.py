@@ -35,11 +35,11 @@ def propagate_labels(
     progress = progress or Progress()
     dtype = np.float32 if settled else np.float64
     walk = normalize_adjacency(graph.adjacency, "row", self_loops=False, dtype=np.float64)
-    walk = (walk * neighbor_share).astype(dtype)
     is_linked = np.asarray(walk.sum(axis=1)).ravel() > 0
-    values, shares = start_values(codes, prior, dtype)
+    walk = walk.astype(dtype)
+    free = max(len(prior) - 1, 1) if settled else len(prior)
+    values, shares = start_values(codes, prior, free, dtype)
     base = np.where(is_linked[:, None], (1.0 - neighbor_share) * shares, shares).astype(dtype)
-    free = max(len(prior) - 1, 1)
     fixed = [
         (rows, slice(start, start + free), values[rows, start : start + free])
         for start, each in zip(range(0, values.shape[1], free), codes, strict=True)
@@ -49,6 +49,7 @@ def propagate_labels(
     factors = left = np.zeros(values.shape[1])
     for turn in range(1, rounds + 1):
         after = walk @ values
+        after *= neighbor_share
         after += base
         for rows, columns, known in fixed:
             after[rows, columns] = known
@@ -64,16 +65,17 @@ def propagate_labels(
             if is_settled:
                 break
         last = change
-    return complete_classes(values + (change * left if settled else 0), len(prior))
+    if not settled:
+        return [np.ascontiguousarray(values[:, columns]) for _, columns, _ in fixed]
+    return complete_classes(values + change * left, len(prior))
 
 
 def start_values(
-    codes: Sequence[np.ndarray], prior: np.ndarray, dtype: type[np.floating]
+    codes: Sequence[np.ndarray], prior: np.ndarray, free: int, dtype: type[np.floating]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(n, sets · (C − 1)) values before the first round, without the last class, which is the rest
-    to one, and the class shares of these columns."""
+    """(n, sets · free) values before the first round, of the first `free` classes, and the class
+    shares of these columns."""
     width = len(prior)
-    free = max(width - 1, 1)
     shares = np.tile(np.asarray(prior, np.float64)[:free], len(codes))
     values = np.tile(shares.astype(dtype), (len(codes[0]), 1))
     for number, each in enumerate(codes):
@@ -99,7 +101,8 @@ def follow_series(
 
 
 def complete_classes(values: np.ndarray, width: int) -> list[np.ndarray]:
-    """(n, C) float64 rows of each set, of the values (n, sets · (C − 1)) without the last class."""
+    """(n, C) float64 rows of each set, of the values (n, sets · (C − 1)) without the last class,
+    which is the rest to one."""
     free = max(width - 1, 1)
     spread = []
     for start in range(0, values.shape[1], free):

@@ -34,8 +34,9 @@ def spread_labels(
     """
     progress = progress or Progress()
     executor = executor or Inline(progress)
-    values, _ = start_values(codes, prior, np.float32)
-    shares = np.asarray(prior, np.float64)[: max(len(prior) - 1, 1)]
+    free = max(len(prior) - 1, 1)
+    values, _ = start_values(codes, prior, free, np.float32)
+    shares = np.asarray(prior, np.float64)[:free]
     factors = left = np.zeros(values.shape[1])
     with TemporaryDirectory(dir=links.folder) as name:
         scratch, turn = Path(name), 0
