@@ -20,8 +20,6 @@ SIZES = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64)
 COARSE = 0.03
 """Mean change of a node in a round at which a number of blocks may be better than fewer. The best,
 and one that would not be better, are fitted on: blocks that meet unevenly may be found late."""
-FINE = 0.01
-"""The same at the end: a tenth of it takes up to twice as long and names no more people."""
 START_PROBABILITY = 0.8
 """Initial probability of a node's starting block."""
 LARGEST_SAMPLE = 20_000
@@ -63,14 +61,14 @@ def find_blocks(graph: Graph, max_blocks: int, context: Context) -> list[Blocks]
             least = best[corrected][0] if corrected in best else 0.0
             gain = fitting.go_on(tolerance=COARSE, progress=progress).gain
             if gain <= least:
-                gain = fitting.go_on(tolerance=FINE, progress=progress).gain
+                gain = fitting.go_on(progress=progress).gain
             is_better = gain > least
             num_worse[corrected] = 0 if is_better else num_worse[corrected] + 1
             if is_better:
                 best[corrected] = gain, fitting
     last = PartProgress(context.progress, len(sizes), len(sizes) + 1)
     return [
-        fitting.go_on(tolerance=FINE, progress=PartProgress(last, number, len(best)))
+        fitting.go_on(progress=PartProgress(last, number, len(best)))
         for number, (_, fitting) in enumerate(best.values())
     ]
 

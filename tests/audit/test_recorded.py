@@ -39,7 +39,8 @@ sparse products 3.5e-3 in the end of an interval; another seed moves the AUC by 
 
 CHANGED = re.compile(
     r"changed: (edge_rand denoising |original denoising .*: reason |\S+ \S+ "
-    r"(advantage_share|class_advantage_share|forecast_advantage_share|margin_gain):)"
+    r"(advantage_share|class_advantage_share|forecast_advantage_share|margin_gain):|"
+    r"\S+ label_propagation )"
 )
 """Differences that are wanted: denoising weighs links by probabilities, and weights are float64
 since, and why it cannot run on an original is said of all noise whose share is known; risks of

@@ -35,7 +35,7 @@ class BlockModelAttack(AttributeAttack):
         ),
         group="propagation",
         cost="seconds",
-        version=3,
+        version=2,
     )
     holds_out = True
     max_blocks: int = Field(24, ge=2, le=64, description="Blocks at most.")
