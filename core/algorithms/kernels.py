@@ -52,9 +52,9 @@ def search_breadth_first(
     """Per source of (k,): sum of the distances to all reachable nodes, and the largest of them.
 
     `distances` (n,) int32 are those from the last source afterwards, −1 if unreachable. `queue`
-    (n,) int32 may hold anything. Where many nodes were reached last, by an eighth of those that
-    are left, each of these looks for one of them and stops at the first (Beamer, Asanović and
-    Patterson, Direction-optimizing breadth-first search, SC 2012).
+    (n,) int32 may hold anything. A step is bottom-up, from unreached nodes to their first neighbour
+    in the frontier, where the frontier has more than an eighth as many nodes as are unreached
+    (Beamer, Asanović and Patterson, Direction-optimizing breadth-first search, SC 2012).
     """
     n = len(distances)
     for row in range(len(sources)):

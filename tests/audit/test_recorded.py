@@ -37,10 +37,13 @@ threads as are free, part over 200 epochs. Measured with one and two threads on 
 most 6.5e-5 in a value and 2.8e-4 in the end of an interval; with another order of summation in
 sparse products 3.5e-3 in the end of an interval; another seed moves the AUC by .02."""
 
+SETTLED_TOLERANCE = 5e-4
+"""Of label propagation, which ends once its values settle within 10⁻⁵ and did not at 01dc619e:
+measured 1.2e-4 at most."""
+
 CHANGED = re.compile(
     r"changed: (edge_rand denoising |original denoising .*: reason |\S+ \S+ "
-    r"(advantage_share|class_advantage_share|forecast_advantage_share|margin_gain):|"
-    r"\S+ label_propagation )"
+    r"(advantage_share|class_advantage_share|forecast_advantage_share|margin_gain):)"
 )
 """Differences that are wanted: denoising weighs links by probabilities, and weights are float64
 since, and why it cannot run on an original is said of all noise whose share is known; risks of
@@ -56,6 +59,18 @@ them, the commit that did gives 56 other figures of NBA and three of the generat
 
 def load_recorded(name: str) -> dict[str, Any]:
     return json.loads((FOLDER / f"recorded_{name}.json").read_text())
+
+
+def compare(recorded: list[dict[str, Any]], found: list[dict[str, Any]]) -> list[str]:
+    """Lines on what differs, beyond the tolerance of its method and metric."""
+    lines = []
+    for is_spread, rtol in ((False, RTOL), (True, SETTLED_TOLERANCE)):
+        old, new = (
+            [row for row in rows if (row["method"] == "label_propagation") is is_spread]
+            for rows in (recorded, found)
+        )
+        lines += compare_results(old, new, rtol, TRAINED)
+    return lines
 
 
 def unpack_rows(packed: Mapping[str, Mapping[str, list[Any]]]) -> list[dict[str, Any]]:
@@ -94,7 +109,7 @@ def test_a_recorded_audit_comes_out_again(name, tmp_path, data_root, monkeypatch
     spec = AuditSpec.check_spec(recorded["spec"])
     assert graph.content_hash == spec.graph_hash
     found = pack_rows(describe_audit(run_inline(spec, graph, tmp_path / "home"))["results"])
-    lines = compare_results(unpack_rows(recorded["rows"]), unpack_rows(found), RTOL, TRAINED)
+    lines = compare(unpack_rows(recorded["rows"]), unpack_rows(found))
     wanted = (CHANGED, OTHER_PROCESSOR)
     assert [line for line in lines if not any(each.match(line) for each in wanted)] == []
 
@@ -111,7 +126,7 @@ def test_recorded_attacks_on_the_original_come_out_again(tmp_path) -> None:
     expected = {name: facts for name, facts in rows.items() if name in found["original"]}
     ran = {name.split()[0] for name in expected} - {RELEASE}
     assert {choice.key for choice in cheap} - ran == {"mechanism_posterior"}  # of noisy links
-    lines = compare_results(unpack_rows({"original": expected}), unpack_rows(found), RTOL, TRAINED)
+    lines = compare(unpack_rows({"original": expected}), unpack_rows(found))
     assert [line for line in lines if not CHANGED.match(line)] == []
 
 

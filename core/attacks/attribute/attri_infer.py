@@ -82,8 +82,11 @@ class AttriInfer(AttributeAttack):
 
 
 def list_close(losses: np.ndarray) -> np.ndarray:
-    """Rows that some held-out nodes do not tell from the best of the same sign, by two standard
-    errors of the difference, of (couplings, k) log-losses, infinite where a row was left out."""
+    """Rows of (couplings, k) log-losses whose mean is within two standard errors of the best one of
+    the same sign; the others need not be tried on further folds.
+
+    A row that was left out on an earlier fold is infinite there, and stays out.
+    """
     close = []
     for rows in (slice(0, len(PULLS)), slice(len(PULLS), len(losses))):
         if not len(losses[rows]):

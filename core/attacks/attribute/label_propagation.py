@@ -58,7 +58,12 @@ class LabelPropagation(AttributeAttack):
     neighbor_share: UnitInterval = Field(
         0.99, description="Weight of the neighbours' values; the rest is the class prior."
     )
-    rounds: int = Field(100, ge=1, le=10_000, description="Propagation rounds.")
+    rounds: int = Field(
+        100,
+        ge=1,
+        le=10_000,
+        description="Propagation rounds at most; fewer once the values settle.",
+    )
     folds: int = Field(
         5,
         ge=0,
