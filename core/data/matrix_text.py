@@ -91,7 +91,8 @@ def find_matrix(text: str, separator: str) -> MatrixText | None:
     is_marked = not first[0] or len(first) == width - 1  # a corner, or none as R writes it
     is_binary = is_marked and all(set(row[1:]) <= _BINARY for row in rows)
     # Only two modes have many more rows than columns: other long tables are not read any further.
-    most = MAX_TEXT_CELLS // max(width - 1, 1) if is_binary else width + 1
+    most = MAX_TEXT_CELLS // max(width - 1, 1)
+    most = most if is_binary else min(most, width + 1)
     lines += islice(filled, max(most + 1 - len(lines), 0))
     if len(lines) > most or (len(lines) < width - 1 and not is_marked):
         return None

@@ -14,6 +14,7 @@ import networkx as nx
 import pandas as pd
 import pytest
 
+from core.data import matrix_text
 from core.data.id_checks import find_id_warnings
 from core.data.link_columns import are_times, describe_links, guess_link_roles
 from core.data.loaded import LoadedGraph
@@ -395,6 +396,14 @@ def test_a_long_list_of_links_is_not_taken_apart_as_a_matrix():
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 5_000_000
+
+
+@pytest.mark.parametrize("text", ["0 1 0\n1 0 1\n0 1 0\n", ",E1,E2\nEve,1,0\nLaura,0,1\n"])
+def test_a_matrix_of_too_many_cells_is_not_taken_apart(monkeypatch, text):
+    separator = "," if "," in text else " "
+    assert find_matrix(text, separator) is not None
+    monkeypatch.setattr(matrix_text, "MAX_TEXT_CELLS", 5)
+    assert find_matrix(text, separator) is None
 
 
 def test_a_matrix_of_two_modes(tmp_path):
