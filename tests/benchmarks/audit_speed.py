@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.audit_speed [--audits cora-quick,nba-quick,…] [--before COMMIT]
         [--tree FOLDER] [--only before|after] [--limit SECONDS] [--cut SECONDS] [--repeats N]
-        [--warm] [--stop]
+        [--warm] [--stop] [--cells]
 
 Both run the same attacks, those of a preset that both commits have, each in a home of its own, one
 after the other: quick and standard ones on the original graph, adaptive ones (standard's attacks)
@@ -13,8 +13,9 @@ parts were done, and the ratio is a lower bound. The first page is there when ev
 has met the original once. `--stop` lets "after" end once the policy's decision is clear, as a
 thorough audit does in the app. The estimate is that of the total at the first tenth of the parts,
 over the true total. `--warm` starts the workers of "after" beforehand, as pages do while questions
-are answered; their start is then in no column. Memory is what all processes hold, pages that
-several share counted once.
+are answered; their start is then in no column. `--cells` prints how the workers' seconds of "after"
+divide between methods, longest first. Memory is what all processes hold, pages that several share
+counted once.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +146,11 @@ def run_audit(task: dict[str, Any], home: str) -> None:
         "estimate": estimate,
         "asked_at": asked_at,
     }
+    if task.get("cells"):
+        divided: Counter[str] = Counter()
+        for row in service._store.list_cells(audit, "kind", "method", "seconds"):
+            divided[f"{row.kind} {row.method}"] += row.seconds or 0.0
+        found["divided"] = dict(divided.most_common())
     if progress.is_active:
         service.cancel_audit(audit)
         service.wait(audit, 30)
@@ -227,6 +234,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int)
     parser.add_argument("--warm", action="store_true")
     parser.add_argument("--stop", action="store_true")
+    parser.add_argument("--cells", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         tree, git = options.tree, ["git", "-C", str(ROOT), "worktree"]
@@ -257,10 +265,13 @@ def run_all(options: argparse.Namespace, tree: Path) -> None:
         for side, checkout in (("before", tree), ("after", ROOT)):
             if options.only in (None, side):
                 task["warm"] = options.warm and side == "after"
+                task["cells"] = options.cells and side == "after"
                 task["stop"] = options.stop and side == "after" and bool(task["defenses"])
                 task["limit"] = min(options.limit, options.cut if side == "before" else 1e9)
                 found[side] = measure(checkout, task)
                 print(describe(name, side, found[side]), flush=True)
+                for what, seconds in found[side].get("divided", {}).items():
+                    print(f"{seconds:8.1f} s  {what}", flush=True)
         if len(found) == 2:
             lines.append(compare(name, found))
             print(f"<!-- {lines[-1]} -->", flush=True)
