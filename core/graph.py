@@ -114,15 +114,17 @@ class Graph:
         The weight of a link given several times is the largest one; `link_columns` keep a row for
         each pair, direction from the first to the second. Node ids default to "0" … "n-1".
         The columns may be given as `attributes`, name → NodeColumn, and as `features`, (n, d)
-        dense or sparse, with `feature_names`.
+        dense or sparse, with `feature_names`. Raises InputError for what are no pairs of nodes.
         """
         given = {name: fields.pop(name) for name in _PARTS if name in fields}
         if given:
             fields["columns"] = NodeTable().update(**given)
-        pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         ids = fields.pop("node_ids", None)
+        if num_nodes is None and ids is not None:
+            num_nodes = len(ids)
+        pairs = _check_pairs(pairs, num_nodes, weights)
         if num_nodes is None:
-            num_nodes = len(ids) if ids is not None else int(pairs.max(initial=-1)) + 1
+            num_nodes = int(pairs.max(initial=-1)) + 1
         if ids is None:
             ids = tuple(map(str, range(num_nodes)))
         edges, weights = canonical_edges(pairs, num_nodes, weights)
@@ -133,6 +135,7 @@ class Graph:
 
     def with_edges(self, edges: np.ndarray, weights: np.ndarray | None = None) -> Graph:
         """The same nodes with other links (any (k, 2) pairs); those that stay keep their rows."""
+        edges = _check_pairs(edges, self.num_nodes, weights)
         edges, weights = canonical_edges(edges, self.num_nodes, weights)
         table = self.move_rows(self.edges, edges, self.num_nodes)
         return replace(self, edges=edges, weights=weights, link_table=table)
@@ -410,6 +413,25 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"Graph({self.name!r}, nodes={self.num_nodes}, links={self.num_edges})"
+
+
+def _check_pairs(pairs: Any, num_nodes: int | None, weights: Any) -> np.ndarray:
+    """(k, 2) int64 pairs of node numbers below `num_nodes`, with k weights if there are any."""
+    pairs = np.asarray(pairs)
+    if not pairs.size:
+        pairs = np.zeros((0, 2), np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise InputError("pairs", "must have two columns", f"shape {pairs.shape}")
+    if pairs.dtype.kind not in "iu":
+        remedy = "give ids as node_ids; from_pandas reads a table of ids"
+        raise InputError("pairs", "must be node numbers, integers", str(pairs.flat[0]), remedy)
+    most = np.iinfo(np.int32).max if num_nodes is None else num_nodes - 1
+    for value in (pairs.min(), pairs.max()) if len(pairs) else ():
+        if not 0 <= value <= most:
+            raise InputError("pairs", f"must be node numbers from 0 to {most}", int(value))
+    if weights is not None and np.shape(weights) != (len(pairs),):
+        raise InputError("weights", "must be one per pair", f"shape {np.shape(weights)}")
+    return np.asarray(pairs, np.int64)
 
 
 def _add_texts(digest: hashlib._Hash, texts: Sequence[str]) -> None:

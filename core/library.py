@@ -7,7 +7,8 @@ others do not compute again.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Iterator
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,11 +27,11 @@ from core.audit.results.view import RESULT_COLUMNS, AuditView
 from core.audit.store.states import State
 from core.cli.arguments import DEFAULT_SHARE
 from core.cli.audit import Show, compute_audit, judge_audit
-from core.cli.audit_spec import choose_policy, identify_command, needs_links
+from core.cli.audit_spec import identify_command, needs_links
 from core.cli.publish import check_suffix, choose_pseudonyms, write_publishing
 from core.cli.team import open_service
 from core.cli.terminal import make_folder
-from core.errors import AuditError, InputError
+from core.errors import AuditError, InputError, propose_nearest, validate
 from core.findings.channels import describe_channels
 from core.findings.homophily import describe_homophily
 from core.findings.policy import Policy, check_policy, load_policy
@@ -42,14 +43,19 @@ from core.findings.verdict import Verdict
 from core.findings.verdict import judge as judge_view
 from core.findings.verdict_words import describe_decision
 from core.graph import Graph
-from core.methods import Method
+from core.methods import ATTACK_KINDS, Kind, Method
 from core.nouns import propose_noun
+from core.words import list_names
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-Methods = str | Method | Iterable[str | Method]
-"""Methods as objects, or as on the command line: `KEY:name=value,…`."""
+AnyMethod = str | Method | type[Method]
+"""A method as an object, as a class with its defaults, or as on the command line:
+`KEY:name=value,…`."""
+Methods = AnyMethod | Iterable[AnyMethod]
+GivenPolicy = str | Path | Policy | Mapping[str, Any]
+"""A policy, the key of a shipped one, a JSON file, or the object that such a file holds."""
 
 Question = Literal["attacks", "exposure", "usefulness"]
 
@@ -186,10 +192,21 @@ def load_graph(source: str | Path, **options: Any) -> Graph:
     """
     from core.data import catalogue, readers
 
+    known = inspect.signature(readers.load_graph).parameters
+    for option in options:
+        if option not in known:
+            near = propose_nearest(option, known) or f"options: {', '.join([*known][1:])}"
+            raise InputError("option of load_graph", "is not known", option, near)
+    if Path(source).exists():
+        return readers.load_graph(source, **options).graph
     names = [info.name for info in catalogue.list_datasets()]
-    if str(source) in names and not options and not Path(source).exists():
-        return catalogue.load_dataset(str(source)).graph
-    return readers.load_graph(source, **options).graph
+    if str(source) not in names:
+        remedy = propose_nearest(str(source), names) or "check the path"
+        raise InputError("graph", "must be a file or of the catalogue", str(source), remedy)
+    if options:
+        remedy = "leave them out; run_audit takes the private column"
+        raise InputError("options", "must not be given for the catalogue", [*options], remedy)
+    return catalogue.load_dataset(str(source)).graph
 
 
 def run_audit(
@@ -198,7 +215,7 @@ def run_audit(
     defenses: Methods = (),
     *,
     private: str | Iterable[str] | None = None,
-    policy: str | Policy | None = None,
+    policy: GivenPolicy | None = None,
     name: str | None = None,
     progress: bool = True,
     **fields: Any,
@@ -210,7 +227,8 @@ def run_audit(
     defenses  methods, one release each; `KEY:name=sweep` for several strengths
     private   column, or columns, that must stay private; without one a tenth of the links is
               withheld, and attackers look for these
-    policy    public, partner, internal, a JSON file or a Policy; gives the audit a decision
+    policy    public, partner, internal, a JSON file, its object or a Policy; gives the audit a
+              decision
     name      of the audit in the history
     progress  whether progress is shown on stderr, by tqdm if it is installed
     fields    further fields of the specification by name: `num_repeats`, `known`, `identity` …
@@ -225,26 +243,28 @@ def run_audit(
     >>> sorted({attack.split(":")[0] for attack in audit.results.method})
     ['degree_product', 'feature_cosine', 'jaccard', 'katz', 'release']
     """
-    chosen = [_read_method(each) for each in _list(attacks)]
-    defended = [_read_method(each) for each in _list(defenses)]
+    _check_graph(graph)
+    chosen = [_read_method(each, *ATTACK_KINDS) for each in _list_methods(attacks)]
     made = [
         choice
-        for each in defended
-        for choice in (MethodChoice.expand(each, "defense") if isinstance(each, str) else [each])
+        for each in _list_methods(defenses)
+        for choice in _expand(_read_method(each, "defense"))
     ]
-    columns = list(_list(private or ()))
+    columns = list(list_names(() if private is None else private))
+    for column in columns:
+        graph.column(column, "private column")
     fields = {**fields, "defenses": [identify_command(d) for d in add_data_independent(made)]}
     if columns:
         fields |= {"private": columns[0], "more_private": columns[1:]}
     identity = fields.get("identity")
     if identity is not None:  # {} asks for it with all defaults
-        fields["identity"] = IdentityChoice.model_validate(identity).model_dump()
+        choice = validate(IdentityChoice, identity, lambda path: f"identity {path}".strip())
+        fields["identity"] = choice.model_dump()
     keys = [each if isinstance(each, str) else each.key for each in chosen]
     if fields.get("hide_links") is None and needs_links(keys, fields):
         fields["hide_links"] = DEFAULT_SHARE
     fields["attacks"] = choose_attacks(Asked.of_fields(fields), chosen)
-    given = policy.model_dump(mode="json") if isinstance(policy, Policy) else None
-    fields["policy"] = choose_policy(policy if isinstance(policy, str) else None, given)
+    fields["policy"] = policy and _read_policy(policy).model_dump(mode="json")
     fields |= {"graph_hash": graph.content_hash, "graph_name": graph.name}
     fields["noun"] = fields.get("noun") or propose_noun(graph.name, graph.modes is not None)
     spec = AuditSpec.check_spec(fields)
@@ -265,25 +285,25 @@ def run_audit(
         return Audit(view)
 
 
-def judge(audit: Audit, policy: str | Policy) -> Verdict:
-    """The verdict on each release of an audit by a policy: a shipped key, a JSON file, a Policy.
+def judge(audit: Audit, policy: GivenPolicy) -> Verdict:
+    """The verdict on each release of an audit by a policy: a shipped key, a JSON file or its
+    object, a Policy.
 
     >>> from core import judge
     >>> verdict = judge(audit, "public")
     >>> verdict.decision, verdict.recommended
     ('do_not_publish', None)
     """
-    own = policy if isinstance(policy, Policy) else load_policy(policy)
-    return judge_view(audit.view, own)
+    return judge_view(audit.view, _read_policy(policy))
 
 
 def publish(
     graph: Graph,
-    defense: str | Method,
+    defense: AnyMethod,
     path: str | Path,
     *,
     private: str | None = None,
-    attributes: Iterable[str] = (),
+    attributes: str | Iterable[str] = (),
     pseudonyms: bool | str | None = None,
     domain: str | None = None,
     **fields: Any,
@@ -309,7 +329,8 @@ def publish(
     """
     from core.data.writers import list_release_files, locate_provenance
 
-    path, choice = Path(path), _read_method(defense)
+    _check_graph(graph)
+    path, choice = Path(path), _read_method(defense, "defense")
     if isinstance(choice, str):
         choice = MethodChoice.parse(choice, "defense")
     suffix = check_suffix(path)
@@ -321,15 +342,41 @@ def publish(
     spec = PublishSpec.check_fields({**own, "defense": identify_command(choice)})
     make_folder(path.parent)
     renaming = choose_pseudonyms(pseudonyms, domain)
-    return write_publishing(graph, spec, path, tuple(attributes), renaming)[2]
+    return write_publishing(graph, spec, path, list_names(attributes), renaming)[2]
 
 
-def _list(given: Any) -> list[Any]:
-    return [given] if isinstance(given, str | Method) else list(given)
+def _check_graph(given: Any) -> None:
+    if not isinstance(given, Graph):
+        remedy = "make one by load_graph, from_networkx, from_pandas or from_pyg"
+        raise InputError("graph", "must be a Graph", type(given).__name__, remedy)
 
 
-def _read_method(given: str | Method) -> str | MethodChoice:
-    return given if isinstance(given, str) else MethodChoice.of(given)
+def _list_methods(given: Any) -> list[Any]:
+    is_one = isinstance(given, str | Method) or not isinstance(given, Iterable)
+    return [given] if is_one else list(given)
+
+
+def _read_method(given: Any, *kinds: Kind) -> str | MethodChoice:
+    """A text as it is, since presets are texts too; else the choice of this method."""
+    if isinstance(given, str):
+        return given
+    if isinstance(given, type) and issubclass(given, Method):
+        given = given()
+    if not isinstance(given, Method) or given.kind not in kinds:
+        noun = " or ".join(kind.replace("_", " ") for kind in kinds)
+        rule, remedy = f"must be a text or a method: {noun}", f"see list_methods('{kinds[0]}')"
+        raise InputError("method", rule, type(given).__name__, remedy)
+    return MethodChoice.of(given)
+
+
+def _expand(given: str | MethodChoice) -> list[MethodChoice]:
+    return MethodChoice.expand(given, "defense") if isinstance(given, str) else [given]
+
+
+def _read_policy(given: GivenPolicy) -> Policy:
+    if isinstance(given, Policy):
+        return given
+    return load_policy(str(given)) if isinstance(given, str | Path) else check_policy(given)
 
 
 @contextmanager

@@ -46,6 +46,7 @@ EMPIRICAL_GROUP = "empirical"
 """Group of the defenses without a privacy guarantee."""
 
 ATTACK_KINDS: tuple[Kind, ...] = ("link_attack", "attribute_attack", "identity_attack")
+KINDS: tuple[Kind, ...] = (*ATTACK_KINDS, "defense")
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,9 @@ class NodeTable(Mapping[str, NodeColumn]):
         """Raise InputError about `what` for the first name that is no column."""
         for name in names:
             if name not in self:
-                remedy = propose_nearest(name, list(self)) or f"columns are: {self.list_some()}"
+                remedy = (
+                    propose_nearest(str(name), list(self)) or f"columns are: {self.list_some()}"
+                )
                 raise InputError(what, "must be a column of the graph", name, remedy)
 
     def list_some(self) -> str:

@@ -23,6 +23,7 @@ from core.defenses.command import Command
 from core.defenses.external import External
 from core.errors import InputError, describe_unexpected, propose_nearest, validate
 from core.methods import (
+    KINDS,
     AttributeAttack,
     Defense,
     IdentityAttack,
@@ -85,6 +86,7 @@ def list_methods(kind: Kind | None = None) -> list[type[Method]]:
     >>> [method.info.key for method in list_methods("link_attack")][:3]
     ['common_neighbors', 'adamic_adar', 'resource_allocation']
     """
+    _check_kinds(*([] if kind is None else [kind]))
     methods = [*_list_built_in(), *load_plug_ins()[0]]
     return [m for m in methods if kind is None or m.kind == kind]
 
@@ -96,17 +98,30 @@ def find_method(key: str, *kinds: Kind) -> type[Method]:
     >>> find_method("edge_rand")(epsilon=2).changed
     {'epsilon': 2.0}
     """
+    _check_kinds(*kinds)
+    if not isinstance(key, str):
+        raise InputError("method", "must be named by its key, a text", repr(key))
     methods = list_methods()
-    for method in (*methods, *UNLISTED):
-        if method.info.key == key and (not kinds or method.kind in kinds):
+    named = [method for method in (*methods, *UNLISTED) if method.info.key == key]
+    for method in named:
+        if not kinds or method.kind in kinds:
             return method
     broken = load_plug_ins()[1].get(key)
     if broken is not None:
         raise broken
     noun = " or ".join(kind.replace("_", " ") for kind in kinds) or "method"
+    if named:
+        rule = f"must not be of the kind {named[0].kind.replace('_', ' ')}"
+        raise InputError(noun, rule, key, "`core methods` and list_methods() tell the kinds")
     known = [m.info.key for m in methods if not kinds or m.kind in kinds]
     near = propose_nearest(key, known)
     raise InputError(noun, "must be a known key", key, near or f"known: {', '.join(known)}")
+
+
+def _check_kinds(*kinds: str) -> None:
+    for kind in kinds:
+        if kind not in KINDS:
+            raise InputError("kind of method", "must be one of " + ", ".join(KINDS), kind)
 
 
 def make_method(key: str, config: dict[str, Any] | None = None, *kinds: Kind) -> Method:

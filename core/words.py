@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 MAX_PERCENT_DECIMALS = 6
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -12,6 +12,11 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def count_noun(count: int, noun: str, plural: str = "") -> str:
     """ "1 link", "1,204 links"; `plural` where it is not the noun with an s."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def list_names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Several names as they are; one text is one name, not its letters."""
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
 
 
 def join_words(words: Sequence[str], last: str = "and") -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import networkx as nx
@@ -11,7 +13,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core import Audit, find_method, from_networkx, from_pandas, from_pyg, library, publish
+from core import (
+    Audit,
+    Graph,
+    find_method,
+    from_networkx,
+    from_pandas,
+    from_pyg,
+    library,
+    list_methods,
+    load_graph,
+    publish,
+    run_audit,
+)
 from core.audit.asked.spec import AuditSpec
 from core.cli.arguments import split_private
 from core.cli.audit_spec import build_spec
@@ -135,6 +149,75 @@ def test_methods_are_objects_too_and_columns_several(asked) -> None:
     assert asked[-1].policy["repeats"] == 7
     with pytest.raises(InputError, match="attacks must name one"):
         library.run_audit(graph, (), hide_links=0.1)
+
+
+WRONG = {
+    "graph must be a Graph; got str; make one by": lambda g: run_audit("karate"),
+    "graph must be a Graph; got DiGraph": lambda g: publish(nx.DiGraph(), "edge_rand", "x.csv"),
+    "method must be a text or a method: link attack or": lambda g: run_audit(g, None),
+    "a method: defense; got Katz": lambda g: run_audit(g, defenses=find_method("katz")()),
+    "defense must not be of the kind link attack; got k": lambda g: find_method("katz", "defense"),
+    "kind of method must be one of link_attack": lambda g: list_methods("defence"),
+    "method must be named by its key": lambda g: find_method(None),
+    "private column must be a column of the graph; got n": lambda g: run_audit(g, private="nope"),
+    "private column must be a column of the graph; got 3": lambda g: run_audit(g, private=3),
+    "policy must be a JSON object; got 3": lambda g: run_audit(g, policy=3),
+    "policy field 'key' field required": lambda g: run_audit(g, policy={"title": "x"}),
+    "policy must be a file or one of": lambda g: run_audit(g, policy=Path("no.json")),
+    "identity overlp is not known; got 1; did you": lambda g: run_audit(g, identity={"overlp": 1}),
+    "identity must be a valid dictionary": lambda g: run_audit(g, identity=True),
+    "option of load_graph is not known; got priv; did": lambda g: load_graph("x", priv="y"),
+    "must be a file or of the catalogue; got karat; did you": lambda g: load_graph("karat"),
+    "options must not be given for": lambda g: load_graph("karate", private="label"),
+    "pairs must be node numbers from 0 to 2; got 5": lambda g: Graph.from_pairs([(0, 5)], 3),
+    "pairs must be node numbers from 0 to 33; got -1": lambda g: g.with_edges([(0, -1)]),
+    "pairs must have two columns; got shape": lambda g: Graph.from_pairs([(0, 1, 2), (1, 2, 3)]),
+    "integers; got 0.5; give ids as node_ids": lambda g: Graph.from_pairs([(0.5, 1.7)]),
+    "integers; got a": lambda g: Graph.from_pairs([("a", "b")]),
+    "weights must be one per pair": lambda g: Graph.from_pairs([(0, 1)], weights=[1, 2]),
+    "must be a graph of NetworkX; got str": lambda g: from_networkx("karate"),
+    "weights must be numbers; got much": lambda g: from_pandas(LINKS, weight="heavy"),
+    "must have both ends in every row; got row 1": lambda g: from_pandas(LINKS, target="gaps"),
+}
+"""What is told → what was asked for wrongly, of a graph."""
+
+LINKS = pd.DataFrame(
+    {"source": ["a", "b"], "target": ["b", "c"], "heavy": [1, "much"], "gaps": ["b", None]}
+)
+
+
+@pytest.mark.parametrize("told", WRONG)
+def test_what_is_wrong_is_named(told, asked) -> None:
+    with pytest.raises(InputError) as error:
+        WRONG[told](load_dataset("karate").graph)
+    assert told in str(error.value)
+    assert not asked
+
+
+def test_files_of_unknown_choices_are_refused(tmp_path) -> None:
+    path = tmp_path / "links.csv"
+    path.write_text("a,b\nb,c\n")
+    for name, value in (("merge", "avg"), ("missing_nodes", "ignore")):
+        with pytest.raises(InputError, match=f"^{name} must be one of .*; got {value}$"):
+            load_graph(path, **{name: value})
+
+
+def test_one_text_is_one_name() -> None:
+    links = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]})
+    nodes = pd.DataFrame({"id": ["a", "b", "c"], "value": ["-1", "1", "v"]})
+    graph = from_pandas(links, nodes, private="value", unknown="-1")
+    assert graph.column("value").codes.tolist() == [-1, 0, 1]
+
+
+def test_a_class_is_its_method_with_defaults_and_a_policy_may_be_an_object(asked, tmp_path) -> None:
+    graph = load_dataset("karate").graph
+    policy = find_policy("partner").model_copy(update={"repeats": 7}).model_dump(mode="json")
+    path = tmp_path / "policy.json"
+    path.write_text(json.dumps(policy))
+    for given in (policy, path, str(path)):
+        run_audit(graph, find_method("katz"), policy=given, progress=False)
+        assert [choice.id for choice in asked[-1].attacks] == ["katz"]
+        assert asked[-1].policy["repeats"] == 7
 
 
 @pytest.fixture(scope="module")

@@ -33,6 +33,7 @@ SMALLER = {
     "--adaptive": "--adaptive --repeats 1",
     "--attack quick": "--attack quick --repeats 1",
     "--trials 2000": "--trials 100",
+    "--within 20": "--within 5",
 }
 """The same commands on less: fewer methods, repeats and trials."""
 

@@ -11,17 +11,25 @@ from core.cli.arguments import load_input
 from core.errors import AuditError, InputError, propose_nearest
 
 _CHOICE = re.compile(r"argument ([^:]+): invalid choice: '(.*)' \(choose from (.*)\)", re.DOTALL)
+_NUMBER = re.compile(r"argument ([^:]+): invalid (int|float) value: '(.*)'", re.DOTALL)
+_COUNT = re.compile(r"argument ([^:]+): expected (.*) argument.*")
 
 
 def explain_parsing(message: str, help_command: str) -> InputError:
     """What argparse says, as an error that names the nearest valid word."""
+    see = f"see: {help_command}"
+    if found := _NUMBER.fullmatch(message):
+        rule = "must be a whole number" if found[2] == "int" else "must be a number"
+        return InputError(found[1], rule, found[3], see)
+    if found := _COUNT.fullmatch(message):
+        return InputError(found[1], f"needs {found[2]} value", remedy=see)
     found = _CHOICE.fullmatch(message)
     if found is None:
-        return InputError("command", message, remedy=f"see: {help_command}")
+        return InputError("command", message, remedy=see)
     known = [word.strip(" '") for word in found[3].split(",")]
     near = propose_nearest(found[2], known)
     rule = f"must be one of {', '.join(known)}"
-    return InputError(found[1], rule, found[2], near or f"see: {help_command}")
+    return InputError(found[1], rule, found[2], near or see)
 
 
 def explain_unknown(words: list[str], options: Iterable[str], help_command: str) -> InputError:

@@ -36,7 +36,7 @@ from core.errors import InputError
 from core.graph import Graph
 from core.link_table import LinkColumn
 from core.node_column import MISSING, NodeColumn
-from core.words import count_noun
+from core.words import count_noun, list_names
 
 MissingNodes = Literal["error", "drop", "add"]
 """Handling of links to undeclared ids: refuse, drop them, add the nodes."""
@@ -178,7 +178,7 @@ def assemble_graph(
     private: str | None = None,
     utility: str | None = None,
     ignore: Collection[str] = (),
-    unknown: Sequence[str] = (),
+    unknown: str | Sequence[str] = (),
     roles: Mapping[str, str] | None = None,
     merge: Merge | None = None,
 ) -> LoadedGraph:
@@ -186,7 +186,7 @@ def assemble_graph(
 
     merge  weight of a link given several times; None keeps the largest and tells of unequal ones
     """
-    file = f"file '{source}'"
+    file, unknown = f"file '{source}'", list_names(unknown)
     report = LoadReport(
         source=source,
         format=raw.format,

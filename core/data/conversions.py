@@ -26,13 +26,13 @@ def from_networkx(
     *,
     private: str | None = None,
     utility: str | None = None,
-    weight: str = "weight",
+    weight: str | None = "weight",
     name: str = "graph",
 ) -> Graph:
     """A graph of NetworkX: nodes by their text, node attributes as columns.
 
     private, utility  columns that become attributes even if they are numbers
-    weight  edge attribute with the weights; edges without it weigh 1
+    weight  edge attribute with the weights, edges without it weigh 1; None for no weights
 
     Direction, self-loops and parallel edges are dropped. Raises InputError if two nodes have one
     text.
@@ -42,16 +42,19 @@ def from_networkx(
     >>> from_networkx(nx.karate_club_graph(), private="club")
     Graph('graph', nodes=34, links=78)
     """
+    if not hasattr(graph, "edges"):
+        raise InputError("graph", "must be a graph of NetworkX", type(graph).__name__)
     nodes = list(graph)
     _check_distinct([str(node) for node in nodes])
     place = {node: number for number, node in enumerate(nodes)}
     rows = [(place[a], place[b], data) for a, b, data in graph.edges(data=True)]
-    has_weights = any(weight in data for _, _, data in rows)
+    given = [data.get(weight, 1) for *_, data in rows]
+    has_weights = any(weight in data for *_, data in rows)
     table = pd.DataFrame([graph.nodes[node] for node in nodes])
     raw = RawGraph(
         pairs=np.array([(a, b) for a, b, _ in rows], np.int64).reshape(-1, 2),
         node_ids=tuple(map(str, nodes)),
-        weights=np.array([float(d.get(weight, 1)) for *_, d in rows]) if has_weights else None,
+        weights=_read_weights(pd.Series(given, dtype=object)) if has_weights else None,
         table=table if table.shape[1] else None,
     )
     return assemble_graph(raw, source=MEMORY, name=name, private=private, utility=utility).graph
@@ -67,7 +70,7 @@ def from_pandas(
     id: str = "id",
     private: str | None = None,
     utility: str | None = None,
-    unknown: Sequence[str] = (),
+    unknown: str | Sequence[str] = (),
     name: str = "graph",
 ) -> Graph:
     """A graph of a table of links and, if there is one, a table of the nodes.
@@ -93,11 +96,14 @@ def from_pandas(
             known = ", ".join(map(str, table.columns[:20]))
             raise InputError(f"column of the {what}", "must be one of " + known, column)
     ends = pd.concat([as_text(links[source]), as_text(links[target])], ignore_index=True)
+    if (ends == "").any():
+        row = int(np.flatnonzero(ends == "")[0]) % len(links)
+        raise InputError("links", "must have both ends in every row", f"row {row} lacks one")
     codes, ids = pd.factorize(ends)
     raw = RawGraph(
         pairs=np.asarray(codes, np.int64).reshape(2, -1).T,
         node_ids=tuple(ids),
-        weights=None if weight is None else links[weight].to_numpy(float),
+        weights=None if weight is None else _read_weights(links[weight]),
     )
     if nodes is not None:
         raw = join_node_table(raw, nodes, id, MEMORY)
@@ -127,6 +133,15 @@ def from_pyg(data: Data, *, private: str | None = None, name: str = "graph") -> 
     return assemble_graph(
         build_raw(fields, "data"), source=MEMORY, name=name, private=private
     ).graph
+
+
+def _read_weights(values: pd.Series) -> np.ndarray:
+    """(k,) float64; InputError names the first that is no number."""
+    numbers = np.asarray(pd.to_numeric(values, errors="coerce"), np.float64)
+    if np.isnan(numbers).any():
+        first = values.iloc[int(np.flatnonzero(np.isnan(numbers))[0])]
+        raise InputError("weights", "must be numbers", first, "name another column, or none")
+    return numbers
 
 
 def _check_distinct(ids: Sequence[str]) -> None:

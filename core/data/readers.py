@@ -11,10 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pandas as pd
 
 from core.data.assembly import (
+    MERGES,
     Merge,
     MissingNodes,
     RawGraph,
@@ -43,6 +45,7 @@ from core.data.sniff import NEO4J, TableLayout
 from core.data.table_archive import Tables, unpack_tables
 from core.data.text_input import check_file
 from core.errors import FormatError, InputError
+from core.words import list_names
 
 _PACKED = ("tables", "npz", "pt")
 """Formats that a zip of tables may not hold."""
@@ -66,8 +69,8 @@ def load_graph(
     id_column: str | None = None,
     private: str | None = None,
     utility: str | None = None,
-    ignore: Sequence[str] = (),
-    unknown: Sequence[str] = (),
+    ignore: str | Sequence[str] = (),
+    unknown: str | Sequence[str] = (),
     roles: Mapping[str, str] | None = None,
     name: str | None = None,
     target_path: str | Path | None = None,
@@ -113,7 +116,11 @@ def load_graph(
     >>> loaded.graph, loaded.report.num_reciprocal
     (Graph('friends', nodes=3, links=2), 1)
     """
-    path = Path(path)
+    choices = (("merge", merge, MERGES), ("missing_nodes", missing_nodes, get_args(MissingNodes)))
+    for what, value, known in choices:
+        if value is not None and value not in known:
+            raise InputError(what, "must be one of " + ", ".join(known), value)
+    path, ignore = Path(path), list_names(ignore)
     file_name = path.name  # of a dataset's folder, not of the file inside
     path = find_dataset(path) if path.is_dir() else check_file(path)
     roles = dict(roles or {})

@@ -36,7 +36,7 @@ WRONG = {
     f"{PUBLISH} --defense edge_rand:epsilon=nan --out OUT.csv": "'epsilon' must be a number; got n",
     f"{PUBLISH} --defense edge_rand:epsilon=x --out OUT.csv": "'epsilon' must be a valid n",
     f"{AUDIT} --private label --known nan --out OUT": "--known must be a number; got nan",
-    f"{AUDIT} --private label --known x --out OUT": "argument --known: invalid float value: 'x'",
+    f"{AUDIT} --private label --known x --out OUT": "--known must be a number; got x; see",
     f"{AUDIT} --hide-links nan --out OUT": "--hide-links must be a number; got nan",
     f"{PUBLISH} --defense edge_rand --budget nan --out OUT.csv": "budget must be EPS or EPS,DELTA",
     f"{PUBLISH} --defense edge_rand --budget 1,1 --out OUT.csv": "budget must be EPS or EPS,DELTA",
@@ -45,7 +45,7 @@ WRONG = {
     f"{PUBLISH} --defence edge_rand": "no such option; got --defence; did you mean '--defense'",
     f"{PUBLISH} --defense=edge_rand:epsilo=1 --out OUT.csv": "'epsilo' is not known.*mean 'epsilon",
     f"{PUBLISH} --defense edge_rand:epsilon --out OUT.csv": "must be written name=value; got epsil",
-    f"{PUBLISH} --defense common_neighbors --out OUT.csv": "defense must be a known key; got commo",
+    f"{PUBLISH} --defense common_neighbors --out OUT.csv": "must not be of the kind link",
     f"{PUBLISH} --defense xyz --out OUT.csv": "defense must be a known key; got xyz; known: pseudo",
     f"{AUDIT} karate --private label --out OUT": "takes no such word; got karate; see:",
     f"{AUDIT} --private label --publisher-knows noen --out OUT": "must be one of.*mean 'none'",
@@ -53,7 +53,8 @@ WRONG = {
     f"{PUBLISH} --out OUT.csv": "publish needs either --defense or --statistics",
     f"{PUBLISH} --defense edge_rand --pseudonyms kyed:s --out OUT.csv": "or be keyed:FILE",
     f"{PUBLISH} --defense edge_rand --domain clinic --out OUT.csv": "is for keyed pseudonyms only",
-    "doctor --restor": "argument --restore: expected one argument",
+    f"{AUDIT} --repeats 2.5 --out OUT": "--repeats must be a whole number; got 2.5; see",
+    "doctor --restor": "--restore needs one value; see",
 }
 
 

@@ -154,13 +154,27 @@ def _check_secret(choice: MethodChoice, asked: Asked) -> None:
     method = find_method(choice.key, *ATTACK_KINDS)
     threats = _list_threats(method)
     if method.kind == "attribute_attack" and not asked.column:
-        raise InputError(choice.key, "needs a private column", remedy="use --private COLUMN")
+        raise InputError(
+            choice.key, "needs a private column", remedy="use --private, or private= in a script"
+        )
     if "link" in threats and not asked.links:
-        raise InputError(choice.key, "needs withheld links", remedy="use --hide-links")
+        raise InputError(
+            choice.key,
+            "needs withheld links",
+            remedy="use --hide-links, or hide_links= in a script",
+        )
     if threats == ("included",) and not asked.released:
-        raise InputError(choice.key, "needs released links", remedy="use --released-links")
+        raise InputError(
+            choice.key,
+            "needs released links",
+            remedy="use --released-links, or released_links=True in a script",
+        )
     if method.kind == "identity_attack" and not asked.identity:
-        raise InputError(choice.key, "needs re-identification", remedy="use --identity")
+        raise InputError(
+            choice.key,
+            "needs re-identification",
+            remedy="use --identity, or identity={} in a script",
+        )
 
 
 def add_approximate(choices: Iterable[MethodChoice]) -> list[MethodChoice]:
