@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -121,7 +121,7 @@ class Suggestion:
     is_learned: bool = False
 
 
-SYMBOLS = {"epsilon": "ε", "delta": "δ", "alpha": "α"}
+SYMBOLS: Mapping[str, str] = {"epsilon": "ε", "delta": "δ", "alpha": "α"}
 """How settings are written in titles."""
 
 
@@ -132,6 +132,7 @@ class Method(BaseModel, ABC):
     are written name=value. acts_by: the setting that is its strength; None without one. rehearses:
     whether an attack gains by a rule that changes links. partitioned: whether it takes a graph
     whose links are kept in partitions (core.partitioned.graph), and never asks for all of them.
+    symbols: setting → how titles write it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -141,6 +142,7 @@ class Method(BaseModel, ABC):
     acts_by: ClassVar[Strength | None] = None
     rehearses: ClassVar[bool] = True
     partitioned: ClassVar[bool] = False
+    symbols: ClassVar[Mapping[str, str]] = SYMBOLS
 
     @property
     def reads_partitions(self) -> bool:
@@ -226,7 +228,7 @@ class Method(BaseModel, ABC):
             title = type(self).model_fields[name].title or name.replace("_", " ")
             return title[0].lower() + title[1:]
         text = format_value(value) if isinstance(value, float) else str(value)
-        return f"{SYMBOLS.get(name, name.replace('_', ' '))} = {text}"
+        return f"{self.symbols.get(name, name.replace('_', ' '))} = {text}"
 
 
 class LinkAttack(Method):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
@@ -14,7 +14,7 @@ from pydantic import Field
 from core.context import Context
 from core.defenses.budgeted import LinkLocalDefense
 from core.graph import Graph
-from core.methods import MethodInfo, Suggestion
+from core.methods import SYMBOLS, MethodInfo, Suggestion
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_TWICE
 from core.privacy.link_local import PairBand, draw_link_reports, iterate_pair_tiles, recommend_delta
@@ -50,6 +50,7 @@ class Blink(LinkLocalDefense):
             "even half the noise goes unnoticed here. The guarantee covers the reports themselves."
         ),
     )
+    symbols: ClassVar[Mapping[str, str]] = {**SYMBOLS, "delta": "degree share"}
     suggestion: ClassVar[Suggestion | None] = Suggestion(
         3,
         ("links",),
@@ -68,7 +69,7 @@ class Blink(LinkLocalDefense):
         None,
         gt=0,
         lt=1,
-        title="Degree share δ",
+        title="Degree share",
         description="Share of the budget spent on degrees; empty: 0.1 if few false reports are "
         "expected at this ε and number of nodes, else 0.9.",
     )

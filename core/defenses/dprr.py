@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from pydantic import Field
 from core.context import Context
 from core.defenses.budgeted import LinkLocalDefense
 from core.graph import Graph
-from core.methods import MethodInfo, OpenUnitInterval
+from core.methods import SYMBOLS, MethodInfo, OpenUnitInterval
 from core.privacy.budget import Account
 from core.privacy.guarantees import LINK_TWICE
 from core.privacy.link_local import draw_noisy_rows, merge_reports
@@ -32,8 +33,9 @@ class DegreePreservingRR(LinkLocalDefense):
         source="Hidano and Murakami, Degree-preserving randomized response, 2022",
         group="link-local DP",
     )
+    symbols: ClassVar[Mapping[str, str]] = {**SYMBOLS, "delta": "degree share"}
     delta: OpenUnitInterval = Field(
-        0.1, title="Degree share δ", description="Share of the budget for degrees."
+        0.1, title="Degree share", description="Share of the budget for degrees."
     )
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:

@@ -28,7 +28,7 @@ from core.threats import AttributeThreat, count_shares
 
 PENALTIES = (0.01, 0.1, 1.0)
 """Inverse penalties of the linear models that are tried."""
-MAX_SHADOW_NODES = 2
+MAX_SHADOW_ROUNDS = 2
 """Rounds at most that the neighbours teach where another graph does."""
 
 
@@ -160,7 +160,7 @@ class NeighbourhoodClassifier(AttributeAttack):
         fits = CrossFit(
             joined.observed, draw_folds(joined.observed, self.folds, context.rng("folds"))
         )
-        rounds = min(self.rounds, MAX_SHADOW_NODES) if fits.parts else 0
+        rounds = min(self.rounds, MAX_SHADOW_ROUNDS) if fits.parts else 0
         runs, steps = len(fits.run_codes), len(joined.blocks) + 1 + rounds
         predicted: list[np.ndarray] = []
 

@@ -97,7 +97,7 @@ class AuthorisedClaims(_Part):
     list = _permit(ClaimJobs.list, rules.READ_AUDIT)
     wait = _permit(ClaimJobs.wait, read_job("claim"))
     cancel = _permit(ClaimJobs.cancel, cancel_job("claim"))
-    cancel_all = _permit(ClaimJobs.cancel_all, change_audit("cancel all claim"))
+    cancel_all = _permit(ClaimJobs.cancel_all, change_audit("cancel all claim checks"))
 
 
 class AuthorisedAdvice(_Part):
@@ -121,7 +121,7 @@ class AuthorisedPublishing(_Part):
     list = _permit(PublishJobs.list, rules.READ_AUDIT)
     wait = _permit(PublishJobs.wait, read_job("publishing"))
     cancel = _permit(PublishJobs.cancel, cancel_job("publishing"))
-    cancel_all = _permit(PublishJobs.cancel_all, change_audit("cancel all publishing"))
+    cancel_all = _permit(PublishJobs.cancel_all, change_audit("cancel all publishing runs"))
 
 
 class AuthorisedLayouts(_Part):
@@ -135,7 +135,7 @@ class AuthorisedLayouts(_Part):
     list = _permit(LayoutJobs.list, rules.READ_AUDIT)
     wait = _permit(LayoutJobs.wait, read_job("layout"))
     cancel = _permit(LayoutJobs.cancel, cancel_job("layout"))
-    cancel_all = _permit(LayoutJobs.cancel_all, change_audit("cancel all layout"))
+    cancel_all = _permit(LayoutJobs.cancel_all, change_audit("cancel all layouts"))
 
 
 class AuthorisedTeam(_Part):

@@ -27,7 +27,7 @@ from core.words import format_percent
 
 _SPREADS = {
     "stratified": "",
-    "degree": ", with many links rather",
+    "degree": ", mostly with many links",
     "community": ", of some communities",
 }
 

@@ -188,7 +188,7 @@ class KnowledgeSpec(BaseModel):
         (),
         title="Further attackers: share of nodes they know",
         description="Further attackers, each knowing such a share of the values, of people of "
-        "their own: 0.1, or degree:0.1 for people with many links rather, community:0.1 for "
+        "their own: 0.1, or degree:0.1 for mostly people with many links, community:0.1 for "
         "everybody of some communities.",
         json_schema_extra=declare(affects=(), metavar="SHARE,…", form="threat_form"),
     )

@@ -101,14 +101,15 @@ class ThreatSpec(BaseModel):
     known_spread: Spread = Field(
         "stratified",
         title="Nodes whose value the attacker knows",
-        description="Which nodes make up the share that the attacker knows: some of each class "
-        "(stratified), such with many links rather (degree), or everybody of some communities.",
+        description="Which nodes make up the share that the attacker knows: drawn within each "
+        "class (stratified), with probability rising with their links (degree), or all of some "
+        "communities (community).",
         json_schema_extra=declare(
             affects=PRIVATE_COLUMN,
             form="attack_form",
             titles={
                 "stratified": "random nodes of each class",
-                "degree": "nodes with many links rather",
+                "degree": "mostly nodes with many links",
                 "community": "everybody of some communities",
             },
         ),
@@ -152,8 +153,9 @@ class ThreatSpec(BaseModel):
     evaluation: Evaluation = Field(
         "uniform",
         title="Compare withheld links with",
-        description="Non-links that attacks on links must tell from withheld links: any, such "
-        "whose ends have as many links, or, both sides alike, at distance two.",
+        description="Non-links that attacks on links must tell from withheld links: random ones "
+        "(uniform), those whose ends have the degrees of a withheld link's (degree_matched), or "
+        "pairs with a common neighbour, of withheld links too (distance_2).",
         json_schema_extra=declare(
             form="attack_form",
             titles={
