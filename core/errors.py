@@ -13,7 +13,7 @@ AuditError
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -118,7 +118,10 @@ def validate(model: type[M], fields: Any, name: Callable[[str], str], remedy: st
             remedy = propose_nearest(str(first["loc"][-1]), model.model_fields) or remedy
         elif str(first.get("input")).strip().lower().lstrip("+-") == "nan":
             rule = "must be a number"
-        raise InputError(what, rule[0].lower() + rule[1:], first.get("input"), remedy) from None
+        given = first.get("input")
+        if isinstance(given, Mapping):  # of a rule on several fields
+            given = None
+        raise InputError(what, rule[0].lower() + rule[1:], given, remedy) from None
 
 
 def check_support(label: str, reason: str | None) -> None:

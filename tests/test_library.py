@@ -163,6 +163,9 @@ WRONG = {
     "private column must be a column of the graph; got 3": lambda g: run_audit(g, private=3),
     "policy must be a JSON object; got 3": lambda g: run_audit(g, policy=3),
     "policy field 'key' field required": lambda g: run_audit(g, policy={"title": "x"}),
+    "spec: more_private needs a main private column: name it": lambda g: run_audit(
+        g, more_private=["label"], hide_links=0.1
+    ),
     "policy must be a file or one of": lambda g: run_audit(g, policy=Path("no.json")),
     "identity overlp is not known; got 1; did you": lambda g: run_audit(g, identity={"overlp": 1}),
     "identity must be a valid dictionary": lambda g: run_audit(g, identity=True),

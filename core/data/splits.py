@@ -188,7 +188,7 @@ def withhold_links(
         if num_hidden < 1:
             raise InputError(
                 "graph",
-                "must have enough links to hide some",
+                "must have enough links to withhold some",
                 graph.num_edges,
                 "raise the share or use a larger graph",
             )

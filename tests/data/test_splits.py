@@ -134,7 +134,7 @@ ONE_CLASS = {"z": NodeColumn("z", np.zeros(3, int), ("a", "b"))}
         ({"hide_links": 1.0}, "share of withheld links must lie between 0 and 1; got 1.0"),
         (
             {"hide_links": 0.1},
-            "graph must have enough links to hide some; got 2; raise the share or use a larger "
+            "graph must have enough links to withhold some; got 2; raise the share or use a larger "
             "graph",
         ),
         (

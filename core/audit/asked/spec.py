@@ -38,7 +38,7 @@ TitleField = Callable[[str], str]
 def title_field(path: str) -> str:
     """A field of a file; options and controls have names of their own."""
     names = ".".join(name for name in path.split(".") if name not in PARTS)
-    return f"spec field '{names}'"
+    return f"spec field '{names}'" if names else "spec:"
 
 
 def list_models() -> list[type[BaseModel]]:
