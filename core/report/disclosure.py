@@ -68,3 +68,11 @@ def round_results(results: pd.DataFrame) -> pd.DataFrame:
     rows.loc[is_bounded, ["low", "high"]] = None
     rows["n"] = n.astype(int).map(round_count)
     return rows
+
+
+def round_control(control: pd.DataFrame) -> pd.DataFrame:
+    """`round_results` of control nodes, without rows of fewer than `SMALL` and without shares of
+    people: their difference from the share on released nodes would tell both."""
+    n = pd.to_numeric(control.n, errors="coerce").fillna(0)
+    is_told = (n >= SMALL) & ~control.metric.astype(str).str.startswith(PEOPLE_METRICS)
+    return round_results(control[is_told])

@@ -118,7 +118,7 @@ def _build_ranking(
 
 def _build_control(data: ReportData) -> list[Block]:
     """Effect of being in a release, if control nodes were left out."""
-    table = tabulate_control(data.results, data.view.control)
+    table = tabulate_control(data.results, data.told.control)
     if table.empty:
         return []
     caption = "Control nodes: what being in a release adds, with 95 % intervals."
