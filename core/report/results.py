@@ -61,7 +61,7 @@ def build_attacks(data: ReportData) -> list[Block]:
             continue
         result.append(_build_ranking(data, threat, table, metrics))
         if threat == "attribute":
-            sentences = answer_private_columns(data.view)
+            sentences = answer_private_columns(data.told)
             result += [blocks.paragraph(clean_text(sentence, 1000)) for sentence in sentences]
         if threat == "link":
             odds = (describe_false_alarms(data.view), answer_odds(data.results))

@@ -32,7 +32,7 @@ from core.report.document import build_content
 from core.report.graph import _build_classes
 from core.report.results import build_attack_tables
 from tests.figures.conftest import RELEASES, make_results, make_view, result_row
-from tests.oracles.audits import tabulate_results
+from tests.oracles.audits import make_audit, tabulate_results
 
 NUM_NODES, NUM_LINKS = 64, 190
 
@@ -123,7 +123,33 @@ def plant_control(few: int) -> AuditView:
     return replace(view, results=results, control=tabulate_results(rows, CONTROL_COLUMNS))
 
 
-PLANTS = {"control": plant_control}
+def plant_quantities(few: int) -> AuditView:
+    """A private number that an attack estimates closely for `few` of 400 people; the share of the
+    best baseline attacker is missing for a reason that tells `few`."""
+    scores = {
+        ("original", attack, metric): value
+        for attack, more in (("label_propagation", 0.1), ("class_prior", 0.0))
+        for metric, value in (
+            ("auc", 0.6 + more),
+            ("error_reduction", 0.2 + more),
+            ("close_share", few / 400),
+            ("absolute_error", 1234.0),
+        )
+    }
+    view = make_audit(scores, ("label_propagation", "class_prior"))
+    results = view.results
+    is_missing = (results.method == "class_prior") & (results.metric == "close_share")
+    results = results.assign(
+        status=np.where(is_missing, "skipped", results.status),
+        reason=np.where(is_missing, f"only {few} known", ""),
+    )
+    graph = view.load_graph()
+    column = NodeColumn.from_values("private", np.arange(graph.num_nodes) * 137.0 + 20_000)
+    numeric = graph.with_attributes({"private": column})
+    return replace(view, results=results, load_graph=lambda: numeric)
+
+
+PLANTS = {"control": plant_control, "private columns": plant_quantities}
 """Source of a report → an audit in which only this source has small numbers, all of them `few`."""
 
 
