@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, TypeVar, cast
@@ -27,7 +27,7 @@ from core.graph import Graph
 from core.nouns import Noun
 from core.privacy.claim_check import ClaimCheck
 from core.release import ORIGINAL
-from core.report.disclosure import format_count, round_results
+from core.report.disclosure import format_count, round_control, round_results
 from core.report.options import ReportOptions
 from core.report.text import clean_text
 
@@ -87,6 +87,14 @@ class ReportData:
         """Results of the chosen releases, rounded in the external edition."""
         rows = self._select(self.view.results)
         return round_results(rows) if self.is_external else rows
+
+    @cached_property
+    def told(self) -> AuditView:
+        """The audit as this edition tells it: its results and control nodes, rounded outside.
+        Decisions are made on `view`."""
+        control = self.view.control
+        control = round_control(control) if self.is_external else control
+        return replace(self.view, results=self.results, control=control)
 
     @cached_property
     def nodes(self) -> NodeRisks:

@@ -58,7 +58,8 @@ def format_bound(metric: str, value: float | None, n: float) -> str:
 
 
 def round_results(results: pd.DataFrame) -> pd.DataFrame:
-    """Results with shares of few, or of all but few, people at their bound; n rounded to tens."""
+    """Results with shares of few, or of all but few, people at their bound; n rounded to tens.
+    Reasons are free text, which may tell a count: none is left."""
     rows = results.copy()
     n = pd.to_numeric(rows.n, errors="coerce").fillna(0)
     value = pd.to_numeric(rows.value, errors="coerce")
@@ -66,5 +67,15 @@ def round_results(results: pd.DataFrame) -> pd.DataFrame:
     is_bounded = [bound is not None for bound in bounds]
     rows.loc[is_bounded, "value"] = [bound[1] for bound in bounds if bound is not None]
     rows.loc[is_bounded, ["low", "high"]] = None
+    if "reason" in rows:
+        rows["reason"] = ""
     rows["n"] = n.astype(int).map(round_count)
     return rows
+
+
+def round_control(control: pd.DataFrame) -> pd.DataFrame:
+    """`round_results` of control nodes, without rows of fewer than `SMALL` and without shares of
+    people: their difference from the share on released nodes would tell both."""
+    n = pd.to_numeric(control.n, errors="coerce").fillna(0)
+    is_told = (n >= SMALL) & ~control.metric.astype(str).str.startswith(PEOPLE_METRICS)
+    return round_results(control[is_told])

@@ -61,7 +61,7 @@ def build_attacks(data: ReportData) -> list[Block]:
             continue
         result.append(_build_ranking(data, threat, table, metrics))
         if threat == "attribute":
-            sentences = answer_private_columns(data.view)
+            sentences = answer_private_columns(data.told)
             result += [blocks.paragraph(clean_text(sentence, 1000)) for sentence in sentences]
         if threat == "link":
             odds = (describe_false_alarms(data.view), answer_odds(data.results))
@@ -118,7 +118,7 @@ def _build_ranking(
 
 def _build_control(data: ReportData) -> list[Block]:
     """Effect of being in a release, if control nodes were left out."""
-    table = tabulate_control(data.results, data.view.control)
+    table = tabulate_control(data.results, data.told.control)
     if table.empty:
         return []
     caption = "Control nodes: what being in a release adds, with 95 % intervals."

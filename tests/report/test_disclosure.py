@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.audit.results.view import AuditView
+from core.audit.results.view import CONTROL_COLUMNS, AuditView
 from core.findings.policy import find_policy
 from core.graph import Graph
 from core.measures.metrics import METRICS
 from core.node_column import NodeColumn
 from core.report import ReportOptions
+from core.report.data import ReportData
 from core.report.disclosure import (
     FEW,
     SMALL,
@@ -29,8 +30,9 @@ from core.report.disclosure import (
 )
 from core.report.document import build_content
 from core.report.graph import _build_classes
+from core.report.results import build_attack_tables
 from tests.figures.conftest import RELEASES, make_results, make_view, result_row
-from tests.oracles.audits import tabulate_results
+from tests.oracles.audits import make_audit, tabulate_results
 
 NUM_NODES, NUM_LINKS = 64, 190
 
@@ -100,6 +102,79 @@ def make_planted(few: int) -> AuditView:
         }
     )
     return replace(view, spec=spec, results=results)
+
+
+def plant_control(few: int) -> AuditView:
+    """Control nodes: `few`, of whom all but one are found, and `few` more than forty."""
+    rows = [
+        (release, method, "auc", value, low, low + 0.4, n, 5, -value / 10, -0.3, 0.2)
+        for release in RELEASES
+        for method, value, low, n in (
+            ("class_prior", 0.5, 0.3, 40 + few),
+            ("label_propagation", 0.5, 0.3, 40 + few),
+            ("common_neighbors", (few - 1) / few, few / 100, few),
+        )
+    ]
+    more = [
+        result_row(release, "label_propagation", "auc", 0.7, 0.04, 40 + few) for release in RELEASES
+    ]
+    view = make_view()
+    results = pd.concat([view.results, tabulate_results(more)], ignore_index=True)
+    return replace(view, results=results, control=tabulate_results(rows, CONTROL_COLUMNS))
+
+
+def plant_quantities(few: int) -> AuditView:
+    """A private number that an attack estimates closely for `few` of 400 people; the share of the
+    best baseline attacker is missing for a reason that tells `few`."""
+    scores = {
+        ("original", attack, metric): value
+        for attack, more in (("label_propagation", 0.1), ("class_prior", 0.0))
+        for metric, value in (
+            ("auc", 0.6 + more),
+            ("error_reduction", 0.2 + more),
+            ("close_share", few / 400),
+            ("absolute_error", 1234.0),
+        )
+    }
+    view = make_audit(scores, ("label_propagation", "class_prior"))
+    results = view.results
+    is_missing = (results.method == "class_prior") & (results.metric == "close_share")
+    results = results.assign(
+        status=np.where(is_missing, "skipped", results.status),
+        reason=np.where(is_missing, f"only {few} known", ""),
+    )
+    graph = view.load_graph()
+    column = NodeColumn.from_values("private", np.arange(graph.num_nodes) * 137.0 + 20_000)
+    numeric = graph.with_attributes({"private": column})
+    return replace(view, results=results, load_graph=lambda: numeric)
+
+
+PLANTS = {"control": plant_control, "private columns": plant_quantities}
+"""Source of a report → an audit in which only this source has small numbers, all of them `few`."""
+
+
+@pytest.mark.usefixtures("no_pictures")
+@pytest.mark.parametrize("source", PLANTS)
+def test_no_source_of_a_report_tells_a_small_count_outside(source):
+    views = [PLANTS[source](few) for few in (6, 7, 8)]
+    for edition in ("external", "summary"):
+        first, *others = [build_content(v, ReportOptions(edition=edition)) for v in views]
+        for other in others:
+            assert other == first
+    inside = [str(build_content(v, ReportOptions())[0]) for v in views]
+    assert len(set(inside)) == len(views)  # else the above would hold of anything
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_a_row_on_fewer_than_ten_control_nodes_is_left_out_outside():
+    found = {}
+    for edition in ("internal", "external"):
+        data = ReportData(plant_control(7), ReportOptions(edition=edition).fit_edition())
+        tables = [b for b in build_attack_tables(data) if "Control nodes" in b.get("columns", ())]
+        found[edition] = [(row[0], row[-1]) for row in tables[0]["rows"]]
+    links, values = ("Link inference", "40 and 7"), "Attribute inference"
+    assert found["internal"] == [links] * 3 + [(values, "47 and 47")] * 3
+    assert found["external"] == [(values, "50 and 50")] * 3
 
 
 @pytest.fixture(scope="module")
