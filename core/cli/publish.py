@@ -95,8 +95,9 @@ def _publish_graph(options: argparse.Namespace) -> int:
     make_folder(parent)
     fields |= read_leave_out(options)
     spec = PublishSpec.check_fields({**fields, "graph_hash": graph.content_hash, "defense": choice})
-    shown = (options.utility,) if options.utility else ()
-    leaving = list_released(spec, graph, choice.make_defense(), shown)
+    defense = choice.make_defense()
+    shown = (options.utility,) if options.utility and defense.keeps_columns else ()
+    leaving = list_released(spec, graph, defense, shown)
     told = describe_columns(leaving, spec.disclosure.generalize)
     pseudonyms = choose_pseudonyms(options.pseudonyms, options.domain)
     release, provenance, paths = write_publishing(graph, spec, options.out, shown, pseudonyms, told)
@@ -157,7 +158,7 @@ def write_publishing(
     """Draw a release with fresh noise, enter it in the ledger and write it; returns it with its
     provenance and files.
 
-    attributes  columns that leave where the spec names none
+    attributes  columns that leave where the spec names none; none with a defense that keeps none
     pseudonyms  whether ids are replaced, or by which; None, no, unless an audit counts them as
                 left out
     told        said before the ledger is charged
@@ -169,6 +170,7 @@ def write_publishing(
     from core.audit.store.database import Store
     from core.audit.store.team import Team
     from core.data.keyed_pseudonyms import KeyedPseudonyms
+    from core.data.link_release import NONE as NO_LINK_COLUMN
     from core.partitioned.writing import write_release
     from core.seeding import Seed
 
@@ -177,6 +179,11 @@ def write_publishing(
     if keyed is not None and not defense.keeps_nodes:
         remedy = "write --pseudonyms without a file"
         raise InputError("--pseudonyms keyed", "needs a defense that keeps the nodes", None, remedy)
+    asked = [name for name in spec.disclosure.publish_columns or () if name != NO_LINK_COLUMN]
+    if (asked or attributes) and not defense.keeps_columns:
+        rule = f"cannot be published by the defense {defense.info.key}, which keeps no column"
+        remedy = "leave out --publish-columns (in scripts attributes too), or choose another one"
+        raise InputError("columns", rule, ", ".join([*asked, *attributes]), remedy)
     with closing(Store()) as store:
         _check_run(store, graph)
         is_renamed = bool(pseudonyms) or defense.renames_nodes

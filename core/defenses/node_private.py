@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from core.context import Context
 from core.defenses.budgeted import DataFree, Delta, EdgePrivateDefense, Epsilon
+from core.defenses.privdpr import estimate_num_links
 from core.graph import Graph
 from core.methods import Defense, MethodInfo, Strength
 from core.privacy.budget import Account
@@ -15,6 +16,10 @@ from core.privacy.degree_clipping import choose_clipping, clip_degrees
 from core.privacy.guarantees import NODE, describe_data_use, draw_uniform_graph
 from core.release import Release
 from core.threats import Threats
+
+COUNT_SHARE, COUNT_CAP = 0.1, 50
+"""Of the baseline: its number of links costs this share of what the choice and the test leave, and
+counts at most so many of a node."""
 
 
 class NodePrivate(Defense):
@@ -24,7 +29,8 @@ class NodePrivate(Defense):
     Without clipping k is n − 1. As in N2E the graph is first clipped to a maximum degree D
     estimated with noise, so that k depends on D; unlike there, the bound on links moved by clipping
     is tested for this graph, which requires a δ. If the test fails, the mechanism runs for n − 1
-    links.
+    links. The baseline is given a noisy number of links: a node changes the true one by up to
+    n − 1, more than what follows would hide.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -35,7 +41,7 @@ class NodePrivate(Defense):
         "Blum, Datta and Sheffet, ITCS 2013; test: Dwork and Lei, STOC 2009",
         group="node DP",
         cost="seconds",
-        version=3,
+        version=4,
     )
     members: ClassVar[dict[str, type[EdgePrivateDefense]]] = {}
     """Supported mechanisms by key, set by the list of defenses."""
@@ -75,8 +81,8 @@ class NodePrivate(Defense):
         return self
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
-        data = draw_uniform_graph(graph, context) if self.data_free else graph
         account = Account(NODE, self.epsilon, context, self.delta)
+        data = self._draw_baseline(graph, account, context) if self.data_free else graph
         context.progress.update(0, 2, "choosing the largest degree")
         shares = self.choice_share, self.test_share
         clipping = choose_clipping(data, account, *shares, context)
@@ -91,3 +97,9 @@ class NodePrivate(Defense):
         note = describe_data_use(self.data_free, False, note)
         guarantee = account.make_guarantee("sequential composition and group privacy", note)
         return self.build_release(release.graph, guarantee)
+
+    def _draw_baseline(self, graph: Graph, account: Account, context: Context) -> Graph:
+        """Uniform random graph with a noisy number of links."""
+        share = COUNT_SHARE * (1.0 - self.choice_share - self.test_share)
+        cap = min(COUNT_CAP, max(graph.num_nodes - 1, 1))
+        return draw_uniform_graph(graph, context, estimate_num_links(graph, account, share, cap))

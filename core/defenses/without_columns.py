@@ -15,10 +15,11 @@ from core.threats import Threats
 
 
 class WithoutColumns(Defense):
-    """Another defense's release without its features.
+    """Another defense's release without its columns.
 
     The other defense may use the columns; the recipient gets none, so that a guarantee that
-    excludes features covers the whole release.
+    excludes features covers the whole release. Classes stay in the graph that an audit measures,
+    and are left out of what is published (`core.audit.jobs.publish`).
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 FORMATS = ("csv", "parquet")
 
+ROW_GROUP = 1 << 20
+"""Rows of a row group of Parquet, where partitions would tell of the original's degrees."""
+
 
 def write_release(
     release: Release,
@@ -141,10 +144,24 @@ def _tabulate_nodes(
 def _write_tables(
     tables: Iterator[pa.Table], path: Path, open_table: Callable[[Path, pa.Schema], Any]
 ) -> None:
-    first = next(tables)
+    grouped = _regroup(tables)
+    first = next(grouped)
     with open_table(path, first.schema) as file:
-        for table in chain([first], tables):
+        for table in chain([first], grouped):
             file.write_table(table)
+
+
+def _regroup(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows, ROW_GROUP a table but in the last: a file's layout depends on them alone."""
+    import pyarrow as pa
+
+    held = next(tables)
+    for table in chain([held.slice(0, 0)], tables):
+        held = pa.concat_tables([held, table])
+        while len(held) > ROW_GROUP:
+            yield held.slice(0, ROW_GROUP).combine_chunks()
+            held = held.slice(ROW_GROUP)
+    yield held.combine_chunks()
 
 
 def _open_csv(path: Path, schema: pa.Schema) -> Any:

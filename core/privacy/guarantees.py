@@ -96,7 +96,9 @@ def describe_data_use(data_free: bool, is_count_public: bool, own_note: str = ""
     return f"{text} {public}".strip()
 
 
-def draw_uniform_graph(graph: Graph, context: Context) -> Graph:
-    """Uniform random graph with as many nodes and links as `graph` (Erdős and Rényi, 1959)."""
+def draw_uniform_graph(graph: Graph, context: Context, num_links: int | None = None) -> Graph:
+    """Uniform random graph with as many nodes and links as `graph` (Erdős and Rényi, 1959), or
+    with `num_links` of them."""
     empty = graph.with_edges(np.empty((0, 2), np.int64))
-    return graph.with_edges(sample_non_links(empty, graph.num_edges, context.rng("data_free")))
+    wanted = graph.num_edges if num_links is None else num_links
+    return graph.with_edges(sample_non_links(empty, wanted, context.rng("data_free")))

@@ -98,9 +98,10 @@ def _describe_leaving(view: AuditView, release: str) -> str:
     """Which columns a release will hold, before it is made and entered in the ledger."""
     choice = next(choice for choice in view.spec.defenses if choice.id == release)
     spec = view.spec.update(leave_out=())  # the view's graph is without these nodes
-    columns = list_released(spec, view.load_graph(), choice.make_defense())
+    defense = choice.make_defense()
+    columns = list_released(spec, view.load_graph(), defense)
     text = describe_columns(columns, spec.disclosure.generalize)
-    if spec.disclosure.names_columns:
+    if spec.disclosure.names_columns or not defense.keeps_columns:
         return text
     return f"{text} Attributes are, if you include them in the download; this holds for any format."
 
@@ -233,7 +234,8 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             format_func=FORMATS.__getitem__,
             key="publish-formats",
         )
-        columns = list(release.graph.columns) if progress.spec.disclosure.names_columns else None
+        defense = choice.make_defense()
+        columns = _list_columns(progress, release, defense.keeps_columns)
         with middle:
             attributes = _choose_attributes(view, release) if columns is None else ()
             if columns is not None:
@@ -241,9 +243,8 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
                 rules = progress.spec.disclosure.generalize
                 st.caption(escape(describe_columns(named, rules), 400))
         with right:
-            pseudonyms = _choose_pseudonyms(
-                _leaves_ids_out(view, choice.id), choice.make_defense().keeps_nodes
-            )
+            is_fixed = _leaves_ids_out(view, choice.id)
+            pseudonyms = _choose_pseudonyms(is_fixed, defense.keeps_nodes)
         st.download_button(
             "Download the release",
             record_handout(view, choice.id, hand_out),
@@ -257,6 +258,15 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
         )
         with st.expander("Provenance"):
             st.json(progress.provenance)
+
+
+def _list_columns(
+    progress: PublishProgress, release: Release, keeps_columns: bool
+) -> list[str] | None:
+    """Columns of nodes that leave; None if they are to be chosen for the download."""
+    if not keeps_columns:
+        return []  # releases stored by earlier versions still have their classes
+    return list(release.graph.columns) if progress.spec.disclosure.names_columns else None
 
 
 def _leaves_ids_out(view: AuditView, release: str) -> bool:

@@ -22,6 +22,7 @@ from core.privacy.guarantees import NODE
 from core.privacy.mechanisms import draw_by_score
 from core.seeding import Seed, mix_bits
 from core.threats import Threats
+from tests.oracles.transcripts import make_shadow_release
 from tests.privacy.test_capping import draw_neighbors
 
 
@@ -142,6 +143,22 @@ def test_the_degree_distribution_is_nearer_than_that_of_the_independent_baseline
         return np.mean([stats.ks_2samp(r.degrees, graph.degrees).statistic for r in made])
 
     assert measure() < 0.5 * measure(data_free=True)
+
+
+@pytest.mark.parametrize("epsilon", [2.0, 20.0])
+def test_the_baseline_costs_no_more_than_it_promises(epsilon):
+    """A node with links to all others changes their number by more than clipping leaves of it."""
+    ring = make_ring()
+    hub = ring.with_edges(np.concatenate([ring.edges, [[0, k] for k in range(3, 298)]]))
+    defense = NodePrivate(epsilon=epsilon, delta=1e-3, data_free=True)
+
+    def run(data):
+        return defense.publish(data, Threats(data), Context(Seed(2)))
+
+    (transcript,) = make_shadow_release(run, ring, [hub])
+    guarantee = run(ring).guarantee
+    assert guarantee.epsilon == pytest.approx(epsilon)
+    assert 0 < transcript.epsilon <= epsilon
 
 
 @pytest.mark.parametrize("n", [24, 300])

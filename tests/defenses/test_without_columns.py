@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 
+import core
+import core.cli.main as command
 from core.context import Context
 from core.defenses.random_deletion import RandomDeletion
 from core.defenses.without_columns import WithoutColumns
@@ -82,3 +87,52 @@ def test_titles_name_the_defense_of_the_links():
     assert both.phrase == "Random deletion at strength 0.3, without columns"
     bare = WithoutColumns()
     assert {bare.title, bare.short_title, bare.phrase} == {"Without columns"}
+
+
+PEOPLE = {"city": ["Oslo", "Rome"] * 20, "secret": ["yes"] * 9 + ["no"] * 31}
+BARE = ("without_columns", "without_columns:defense=edge_rand,settings=epsilon=3")
+
+
+@pytest.fixture
+def files(audit_home, tmp_path, monkeypatch):
+    """Links and a node table with a feature, a class and a secret."""
+    monkeypatch.chdir(tmp_path)
+    graph = two_communities(40)
+    pd.DataFrame(graph.edges, columns=["source", "target"]).to_csv("links.csv", index=False)
+    pay = np.random.default_rng(3).integers(10_000, 90_000, 40)
+    nodes = pd.DataFrame({"id": range(40), "pay": pay, **PEOPLE})
+    nodes.to_csv("nodes.csv", index=False)
+    return tmp_path
+
+
+def publish(defense, out, *more):
+    words = ["publish", "--graph", "links.csv", "--nodes", "nodes.csv", "--defense", defense]
+    return command.main([*words, "--private", "secret", "--out", out, *more])
+
+
+@pytest.mark.parametrize("defense", BARE)
+def test_no_column_is_published(files, capsys, defense):
+    assert publish(defense, "a.csv", "--utility", "city") == 0
+    assert "No column is published with the links." in capsys.readouterr().err
+    assert list(pd.read_csv("a.nodes.csv")) == ["id"]
+    assert json.loads((files / "a.provenance.json").read_text())["release"]["attributes"] == []
+    assert publish(defense, "a.npz", "--utility", "city") == 0
+    with np.load("a.npz") as arrays:
+        assert not {"attribute_info", "attr_matrix", "feature_names"} & set(arrays.files)
+    assert publish(defense, "b.csv", "--generalize", "city:rare=2") == 0
+    assert list(pd.read_csv("b.nodes.csv")) == ["id"]
+
+
+@pytest.mark.parametrize("defense", BARE)
+def test_columns_that_are_asked_for_are_refused(files, capsys, defense):
+    assert publish(defense, "a.csv", "--publish-columns", "city,pay") == 2
+    told = capsys.readouterr().err
+    assert "the defense without_columns, which keeps no column; got city, pay" in told
+    assert "leave out --publish-columns" in told
+    graph = core.load_graph(files / "links.csv", nodes_path=files / "nodes.csv")
+    for fields in ({"attributes": ["city"]}, {"publish_columns": ["city"]}):
+        with pytest.raises(InputError, match="defense without_columns, which keeps no column"):
+            core.publish(graph, defense, files / "c.csv", private="secret", **fields)
+    assert not list(files.glob("*.provenance.json"))
+    assert command.main(["ledger", "--graph", "links.csv"]) == 0
+    assert "nothing of this graph was published" in capsys.readouterr().out

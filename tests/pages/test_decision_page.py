@@ -344,3 +344,23 @@ def test_no_private_column_is_offered_for_the_released_file(monkeypatch) -> None
     release = Release(graph.update_columns(attributes=columns))
     publishing._choose_attributes(SimpleNamespace(spec=spec), release)
     assert offered == ["city", *graph.feature_names]
+
+
+def test_a_release_without_columns_is_handed_over_with_none() -> None:
+    """One stored by an earlier version still has its classes."""
+    from types import SimpleNamespace
+
+    from core.release import Release
+    from pages.ui import publishing
+
+    graph = two_communities(40, seed=5)
+    fields = {"graph_hash": graph.content_hash, "identity": {}, "num_repeats": 1}
+    defenses = [{"key": "without_columns"}, HALF]
+    spec = AuditSpec.check_spec({**fields, "attacks": [{"key": "degree"}], "defenses": defenses})
+    view = SimpleNamespace(spec=spec, load_graph=lambda: graph)
+    bare, half = (choice.id for choice in spec.defenses)
+    assert _describe_leaving(view, bare) == "No column is published with the links."
+    assert "if you include them in the download" in _describe_leaving(view, half)
+    run = SimpleNamespace(spec=spec)
+    assert publishing._list_columns(run, Release(graph), keeps_columns=False) == []
+    assert publishing._list_columns(run, Release(graph), keeps_columns=True) is None

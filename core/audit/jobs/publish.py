@@ -132,6 +132,8 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
 def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None = None) -> Release:
     """Defend the whole graph without the sensitive links that `spec` names.
 
+    Its graph has no column, classes included, where the defense keeps none.
+
     Raises UnsupportedError if the defense does not apply.
     """
     defense = spec.defense.make_defense()
@@ -148,7 +150,7 @@ def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None =
     rng = seed.child("shift").rng()
     shifted = shift_link_times(release.graph, spec.disclosure.generalize, rng)
     release = replace(release, graph=shifted)
-    shown = list_published(spec.disclosure, threats.visible)
+    shown = list_published(spec.disclosure, threats.visible) if defense.keeps_columns else ()
     if shown is not None:
         release = replace(release, graph=release.graph.with_columns(shown))
     if release.guarantee.is_private:
