@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.measures.intervals import measure_mean
+from core.measures.intervals import measure_share
 from core.measures.node_risk import NodeRisk, calibrate_across_folds
 from core.results import AnonymitySets, Matches, Measurement
 from core.threats import IdentityThreat
@@ -57,19 +57,15 @@ def measure_matches(matches: Matches, threat: IdentityThreat) -> list[Measuremen
     ranks = is_right.argmax(axis=1) + 1.0
     sure = matches.confidence[wanted] >= SURE
     rows = {
-        "expected_found": first.astype(float),
-        "hits_at_1": first.astype(float),
-        "hits_at_10": is_right.any(axis=1).astype(float),
+        "expected_found": first,
+        "hits_at_1": first,
+        "hits_at_10": is_right.any(axis=1),
         "mrr": np.where(is_right.any(axis=1), 1.0 / ranks, 0.0),
-        "named_at_0.9_confidence": sure.astype(float),
+        "named_at_0.9_confidence": sure,
     }
-    measured = [measure_mean(name, values, _nobody(count)) for name, values in rows.items()]
-    named = int(sure.sum())
-    right = float(first[sure].mean()) if named else None
-    variance = 0.0 if right is None else right * (1 - right) / named
-    reason = "" if named else "nobody is named with a confidence of 0.9"
-    measured.append(Measurement("precision_at_0.9_confidence", right, variance, named, reason))
-    return measured
+    measured = [measure_share(name, values, _nobody(count)) for name, values in rows.items()]
+    reason = "nobody is named with a confidence of 0.9"
+    return [*measured, measure_share("precision_at_0.9_confidence", first[sure], reason)]
 
 
 def compute_anonymity_risk(sets: AnonymitySets, threat: IdentityThreat) -> NodeRisk:

@@ -15,6 +15,7 @@ from core.measures.identity import (
     measure_anonymity,
     measure_matches,
 )
+from core.measures.intervals import combine_measurements
 from core.results import AnonymitySets, Matches
 from core.seeding import Seed
 from tests.oracles.graphs import isolated_node, two_communities
@@ -80,6 +81,18 @@ def test_matches_by_hand():
     assert found["named_at_0.9_confidence"].value == pytest.approx(6 / 36)
     risk = compute_match_risk(Matches(candidates, confidence), threat, 40)
     assert sorted(risk.nodes[risk.risk > 0]) == sorted(people[first])
+
+
+def test_nobody_found_among_three_may_still_be_chance():
+    ring = Graph.from_pairs(np.stack([np.arange(3), np.roll(np.arange(3), 1)], 1), 3)
+    threat = draw_identity_threat(ring, Seed(0), num_seeds=0, known=ring)
+    wrong = Matches(np.full((3, 1), -1), np.full(3, 0.95))
+    found = by_name(measure_matches(wrong, threat))
+    names = ["expected_found", "hits_at_1", "hits_at_10", "mrr", "precision_at_0.9_confidence"]
+    for name in names:
+        interval = combine_measurements([found[name]] * 3)
+        assert (interval.value, interval.n) == (0, 3)
+        assert interval.high == pytest.approx(1 - 0.025 ** (1 / 3))
 
 
 def test_seeds_do_not_count():
