@@ -40,6 +40,21 @@ def test_sets_by_hand():
     assert risk.base == pytest.approx(1 / 16)
 
 
+def test_columns_find_people_without_links():
+    """The same, by columns: the sixteenth, alone with its values, counts as well."""
+    threat = draw_identity_threat(isolated_node(), Seed(0), num_seeds=0)
+    sizes = np.array([15] * 15 + [1])
+    sets = AnonymitySets(sizes, np.ones(16, bool))
+    found = by_name(measure_anonymity(sets, threat, by_links=False))
+    assert found["share_unique"].value == pytest.approx(1 / 16)
+    assert found["expected_found"].value == pytest.approx(2 / 16)  # one in each set
+    assert (found["k_anonymity"].value, found["k_anonymity"].n) == (1, 16)
+    risk = compute_anonymity_risk(sets, threat, by_links=False)
+    assert risk.nodes.tolist() == list(range(16))
+    assert risk.risk[15] == 1
+    assert by_name(measure_anonymity(sets, threat))["k_anonymity"].value == 15
+
+
 def test_sets_that_lack_their_node_do_not_count_for_k():
     threat = draw_identity_threat(isolated_node(), Seed(0), num_seeds=0)
     sizes, contains = np.full(16, 7), np.ones(16, bool)
