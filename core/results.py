@@ -121,14 +121,18 @@ class Measurement:
     """One metric of one repeat; `combine_measurements` turns repeats into an Estimate.
 
     value     None if it cannot be computed; `reason` states why
-    variance  sampling variance of `value` over pairs or nodes within the repeat, 0 if exact
+    variance  sampling variance of `value` over pairs or nodes within the repeat, 0 if exact, None
+              if unknown
     n         pairs or nodes counted
+    trials    of a share: independent outcomes, yes or no, of which it is one; 0: it is none, or of
+              an earlier version
     population  "released", or "control" for control nodes
     """
 
     metric: str
     value: float | None
-    variance: float = 0.0
+    variance: float | None = 0.0
     n: int = 0
     reason: str = ""
     population: Literal["released", "control"] = "released"
+    trials: float = 0.0

@@ -127,9 +127,9 @@ class IdentityThreat:
 
     @property
     def wanted(self) -> np.ndarray:
-        """(k,) bool: targets: nodes of `known` that are in the release, have links there and in
-        the original, and are no seeds."""
-        present = self.people >= 0
+        """(k,) bool: targets: nodes of `known` that are in the release, have links in `known` and
+        in the original, and are no seeds. Nothing else tells them from others."""
+        present = (self.people >= 0) & (self.known.degrees > 0)
         present[present] = self.original.degrees[self.people[present]] > 0
         present[self.seeds[:, 0]] = False
         return present

@@ -30,6 +30,15 @@ def test_only_people_whom_finding_is_news_of_are_wanted():
     original = Graph.from_pairs(np.array([[0, 1], [1, 2]]), 4)
     # known nodes 0…4: the original's 0, nobody, the isolated 3, 1, and 2 as a seed
     people = np.array([0, -1, 3, 1, 2])
-    threat = IdentityThreat(original, Graph.from_pairs([[0, 1]], 5), people, np.array([[4, 2]]))
+    ring = Graph.from_pairs([[0, 1], [1, 2], [2, 3], [3, 4]], 5)
+    threat = IdentityThreat(original, ring, people, np.array([[4, 2]]))
     assert threat.wanted.tolist() == [True, False, False, True, False]
     assert people.tolist() == [0, -1, 3, 1, 2]
+
+
+def test_people_without_links_in_the_second_graph_are_not_wanted():
+    """Whom the attacker knows no link of, it cannot find by links: 60 of 1,000 are at stake."""
+    original = Graph.from_pairs(np.stack([np.arange(1000), np.roll(np.arange(1000), 1)], 1), 1000)
+    few = Graph.from_pairs(np.stack([np.arange(60), np.roll(np.arange(60), 1)], 1), 1000)
+    threat = IdentityThreat(original, few, np.arange(1000), np.empty((0, 2), np.int64))
+    assert np.flatnonzero(threat.wanted).tolist() == list(range(60))

@@ -57,7 +57,7 @@ from core.audit.store.states import FINISHED, NOT_FINISHED, NOT_TESTED, State
 from core.data.release_columns import leave_out_people
 from core.graph import Graph
 from core.measures.groups import measure_group_gap
-from core.measures.intervals import LEVEL, combine_measurements
+from core.measures.intervals import LEVEL, add_variances, combine_measurements
 from core.release import EMPIRICAL, ORIGINAL, Guarantee
 from core.results import RELEASE, Estimate, Measurement
 
@@ -409,11 +409,16 @@ def _compare_control(
         return None
     own = combine_measurements([b for _, b in pairs], share)
     differences = [
-        Measurement("control_difference", a.value - b.value, a.variance + b.variance, min(a.n, b.n))
+        Measurement(
+            "control_difference",
+            a.value - b.value,
+            add_variances(a.variance, b.variance),
+            min(a.n, b.n),
+        )
         for a, b in pairs
         if a.value is not None and b.value is not None
     ]
-    weights = np.array([(a.variance, b.variance) for a, b in pairs]).mean(axis=0)
+    weights = np.array([(a.variance or 0.0, b.variance or 0.0) for a, b in pairs]).mean(axis=0)
     mixed = float(weights @ (overlap, share) / weights.sum()) if weights.any() else 1.0
     added = combine_measurements(differences, mixed)
     ends = (added.value, _finite(added.low), _finite(added.high))

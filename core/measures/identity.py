@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.measures.intervals import measure_mean
+from core.measures.intervals import measure_share
 from core.measures.node_risk import NodeRisk, calibrate_across_folds
 from core.results import AnonymitySets, Matches, Measurement
 from core.threats import IdentityThreat
@@ -16,15 +16,20 @@ SMALL = 5
 """Size of anonymity sets usually required for publication."""
 
 
-def measure_anonymity(sets: AnonymitySets, threat: IdentityThreat) -> list[Measurement]:
-    """share_unique, share_below_5, expected_found and k_anonymity, over non-isolated nodes.
+def measure_anonymity(
+    sets: AnonymitySets, threat: IdentityThreat, by_links: bool = True
+) -> list[Measurement]:
+    """share_unique, share_below_5, expected_found and k_anonymity, over the nodes at stake.
+
+    by_links: whether people are found by their links, so that those without any are not at stake;
+    columns find them as well.
 
     k_anonymity is the size of the smallest set that contains its node.
 
     A node whose changed neighbourhood no longer matches the background knowledge is not found,
     whatever the size of the set. Exact counts of the given graph: no sampling variance.
     """
-    at_stake = threat.original.degrees > 0
+    at_stake = _is_at_stake(threat, by_links)
     sizes, contains = sets.sizes[at_stake], sets.contains[at_stake]
     count = len(sizes)
     found = compute_chances(sets)[at_stake]
@@ -47,7 +52,7 @@ def measure_matches(matches: Matches, threat: IdentityThreat) -> list[Measuremen
     """hits_at_1, hits_at_10, mrr, precision_at_0.9_confidence and the share matched at it.
 
     expected_found equals hits_at_1, the name shared by all re-identification attacks. Over the
-    nodes of the auxiliary graph that are in the release, have links and are no seeds. The
+    nodes of the auxiliary graph that are in the release, have links in both and are no seeds. The
     reciprocal rank of a node that is not among the ten candidates is 0.
     """
     wanted = threat.wanted
@@ -57,25 +62,24 @@ def measure_matches(matches: Matches, threat: IdentityThreat) -> list[Measuremen
     ranks = is_right.argmax(axis=1) + 1.0
     sure = matches.confidence[wanted] >= SURE
     rows = {
-        "expected_found": first.astype(float),
-        "hits_at_1": first.astype(float),
-        "hits_at_10": is_right.any(axis=1).astype(float),
+        "expected_found": first,
+        "hits_at_1": first,
+        "hits_at_10": is_right.any(axis=1),
         "mrr": np.where(is_right.any(axis=1), 1.0 / ranks, 0.0),
-        "named_at_0.9_confidence": sure.astype(float),
+        "named_at_0.9_confidence": sure,
     }
-    measured = [measure_mean(name, values, _nobody(count)) for name, values in rows.items()]
-    named = int(sure.sum())
-    right = float(first[sure].mean()) if named else None
-    variance = 0.0 if right is None else right * (1 - right) / named
-    reason = "" if named else "nobody is named with a confidence of 0.9"
-    measured.append(Measurement("precision_at_0.9_confidence", right, variance, named, reason))
-    return measured
+    measured = [measure_share(name, values, _nobody(count)) for name, values in rows.items()]
+    reason = "nobody is named with a confidence of 0.9"
+    return [*measured, measure_share("precision_at_0.9_confidence", first[sure], reason)]
 
 
-def compute_anonymity_risk(sets: AnonymitySets, threat: IdentityThreat) -> NodeRisk:
-    """Per non-isolated node: one over the size of its anonymity set, 0 if the set lacks it; times
-    the calibrated confidence of an attacker who knows that it may lack it."""
-    nodes = np.flatnonzero(threat.original.degrees > 0)
+def compute_anonymity_risk(
+    sets: AnonymitySets, threat: IdentityThreat, by_links: bool = True
+) -> NodeRisk:
+    """Per node at stake, as in `measure_anonymity`: one over the size of its anonymity set, 0 if
+    the set lacks it; times the calibrated confidence of an attacker who knows that it may lack it.
+    """
+    nodes = np.flatnonzero(_is_at_stake(threat, by_links))
     base = np.full(len(nodes), 1.0 / len(sets.sizes))
     risk = compute_chances(sets)[nodes]
     if sets.confidence is not None:
@@ -98,6 +102,10 @@ def compute_match_risk(matches: Matches, threat: IdentityThreat, num_nodes: int)
 def compute_chances(sets: AnonymitySets) -> np.ndarray:
     """(n,) probability that a guess within the set is right."""
     return np.asarray(np.where(sets.contains, 1.0 / np.maximum(sets.sizes, 1), 0.0))
+
+
+def _is_at_stake(threat: IdentityThreat, by_links: bool) -> np.ndarray:
+    return np.asarray((threat.original.degrees > 0) | (not by_links))
 
 
 def _nobody(count: int) -> str:

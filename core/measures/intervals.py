@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import betainccinv, betaincinv, ndtri, stdtrit
 
 from core.measures.metrics import ANY, METRICS
 from core.results import Estimate, Measurement
@@ -33,8 +33,13 @@ def combine_measurements(
     and pairs as independent although they share nodes. The interval is clipped to the metric's
     range.
 
-    Missing values are dropped; if all are missing, so is the estimate, with their reason. Raises
-    ValueError for no items or for items of different metrics.
+    Shares (items with `trials`) are not normal near 0 and 1: their interval is that of
+    `share_interval` for trials that have this variance and these quantiles (Korn & Graubard, Survey
+    Methodology 24, 1998), of one repeat the trials themselves.
+
+    Missing values are dropped; if all are missing, so is the estimate, with their reason. A value
+    without variance has no interval. Raises ValueError for no items or for items of different
+    metrics.
     """
     if not items or len({item.metric for item in items}) > 1:
         raise ValueError("combine_measurements takes at least one item, all of one metric")
@@ -45,25 +50,71 @@ def combine_measurements(
     values = np.array([item.value for item in present], dtype=float)
     repeats, value = len(values), float(values.mean())
     count = round(float(np.mean([item.n for item in present])))
-    within = float(np.mean([item.variance for item in present]))
+    known = [item.variance for item in present if item.variance is not None]
+    if len(known) < repeats:
+        return Estimate(value, None, None, count, repeats, "one case: no interval")
     between = float(values.var(ddof=1)) / repeats if repeats > 1 else 0.0
+    if all(item.trials for item in present):
+        trials = float(np.mean([item.trials for item in present]))
+        low, high = _combine_shares(value, trials, between, repeats, overlap, level)
+        how = "sampling only: one repeat" if repeats == 1 else _count_repeats(repeats)
+        return Estimate(value, low, high, count, repeats, how + _count_missing(items, repeats))
+    within = float(np.mean(known))
     variance = max(overlap * within + between, within / repeats)
     if repeats == 1:
         freedom = max(count - 1.0, 1.0)
         how = "sampling only: one repeat" if variance else "exact on one repeat"
     else:
         freedom = (repeats - 1) * (variance / between) ** 2 if between else np.inf
-        how = f"t interval over {repeats} repeats"
-        if within:
-            how += " and sampling"
-    if repeats < len(items):
-        how += f"; {len(items) - repeats} repeats without a value"
+        how = _count_repeats(repeats) if within else f"t interval over {repeats} repeats"
+    how += _count_missing(items, repeats)
     half = float(stdtrit(freedom, (1 + level) / 2)) * variance**0.5
     info = METRICS.get(items[0].metric)
     low, high = info.range if info else ANY
     if values.min() < low or values.max() > high:  # a count under the name of a share
         low, high = ANY
     return Estimate(value, max(value - half, low), min(value + half, high), count, repeats, how)
+
+
+def _combine_shares(
+    share: float, trials: float, between: float, repeats: int, overlap: float, level: float
+) -> tuple[float, float]:
+    """Interval of a mean share over the repeats, of as many trials each."""
+    within = share * (1 - share) / trials
+    least = overlap + (1 - overlap) / repeats  # of equal shares too, whatever varies between them
+    inflation, freedom = least, np.inf
+    if between and within:
+        inflation = max(overlap + between / within, least)
+        freedom = (repeats - 1) * (inflation * within / between) ** 2
+    tail = (1 + level) / 2
+    if np.isfinite(freedom):
+        inflation *= (float(stdtrit(freedom, tail)) / float(ndtri(tail))) ** 2
+    return share_interval(share * trials / inflation, trials / inflation, level)
+
+
+def _count_repeats(repeats: int) -> str:
+    return f"t interval over {repeats} repeats and sampling"
+
+
+def _count_missing(items: Sequence[Measurement], repeats: int) -> str:
+    missing = len(items) - repeats
+    return f"; {missing} repeats without a value" if missing else ""
+
+
+def share_interval(successes: float, trials: float, level: float = LEVEL) -> tuple[float, float]:
+    """Exact interval of a share of at least this level (Clopper & Pearson 1934).
+
+    Either end is missed with a probability of at most (1 − level) / 2 for every number of trials.
+    Counts need not be whole. Without trials (0, 1).
+
+    >>> from core.measures.intervals import share_interval
+    >>> [round(float(end), 3) for end in share_interval(0, 3)]
+    [0.0, 0.708]
+    """
+    others, tail = trials - successes, (1 - level) / 2
+    low = float(betaincinv(successes, others + 1, tail)) if successes > 0 else 0.0
+    high = float(betainccinv(successes + 1, others, tail)) if others > 0 else 1.0
+    return low, high
 
 
 def wilson_interval(successes: float, trials: int) -> tuple[float, float]:
@@ -83,17 +134,42 @@ def wilson_interval(successes: float, trials: int) -> tuple[float, float]:
 
 
 def measure_mean(metric: str, values: np.ndarray, reason: str = "") -> Measurement:
-    """Mean of (k,) values with its sampling variance; missing with `reason` if k = 0."""
+    """Mean of (k,) values with its sampling variance, unknown if k = 1; missing with `reason` if
+    k = 0."""
     if not len(values):
         return Measurement(metric, None, reason=reason)
-    variance = float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
+    variance = float(values.var(ddof=1)) / len(values) if len(values) > 1 else None
     return Measurement(metric, float(values.mean()), variance, len(values))
 
 
-def measure_share(metric: str, hits: np.ndarray) -> Measurement:
-    """Share of (k ≥ 1) true values with its sampling variance."""
-    variance = share_variance(float(hits.sum()), len(hits))
-    return Measurement(metric, float(hits.mean()), variance, len(hits))
+def measure_share(metric: str, hits: np.ndarray, reason: str = "") -> Measurement:
+    """Share of (k,) true values; missing with `reason` if k = 0.
+
+    Or the mean of numbers from 0 to 1, which vary at most as much as true and false ones.
+    """
+    if not len(hits):
+        return Measurement(metric, None, reason=reason)
+    return make_share(metric, float(hits.mean()), len(hits))
+
+
+def make_share(
+    metric: str, share: float, trials: float, n: int | None = None, more: float = 0.0
+) -> Measurement:
+    """A share over so many trials.
+
+    n     number counted, if not the trials
+    more  sampling variance beyond that of the trials, which counts as fewer of them
+    """
+    variance = share_variance(share * trials, trials)
+    count = round(trials) if n is None else n
+    effective = trials * variance / (variance + more)
+    return Measurement(metric, share, variance + more, count, trials=effective)
+
+
+def add_variances(*variances: float | None) -> float | None:
+    """Variance of a sum or difference of independent figures; unknown if one's is."""
+    known = [variance for variance in variances if variance is not None]
+    return sum(known) if len(known) == len(variances) else None
 
 
 def share_variance(successes: float, trials: float) -> float:

@@ -225,14 +225,13 @@ ATTACK_METRICS = (
     _attack(
         "share_unique",
         "Unique people",
-        "Share of the people with links whom what is known fits alone: whoever knows it has found "
+        "Share of the people at stake whom what is known fits alone: whoever knows it has found "
         "them.",
     ),
     _attack(
         "share_below_5",
         "Hidden among fewer than five",
-        "Share of the people with links whom what is known fits together with at most three "
-        "others.",
+        "Share of the people at stake whom what is known fits together with at most three others.",
     ),
     _attack(
         "hits_at_1",

@@ -86,5 +86,5 @@ def _measure_reduction(error: np.ndarray, blind: np.ndarray) -> Measurement:
         return Measurement("error_reduction", None, n=len(error), reason=reason)
     ratio = float(error.mean()) / base
     influence = (error - ratio * blind) / base
-    variance = float(influence.var(ddof=1)) / len(error) if len(error) > 1 else 0.0
+    variance = float(influence.var(ddof=1)) / len(error) if len(error) > 1 else None
     return Measurement("error_reduction", 1.0 - ratio, variance, len(error))

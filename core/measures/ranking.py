@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.measures.intervals import measure_mean, measure_share, share_variance
+from core.measures.intervals import make_share, measure_mean, measure_share, share_variance
 from core.results import ClassProbabilities, Measurement, PairScores
 from core.threats import AttributeThreat, LinkThreat
 
@@ -248,18 +248,15 @@ def _resolve_rate(truth: np.ndarray, rate: float) -> str:
 
 
 def _compute_tpr(scores: np.ndarray, truth: np.ndarray, rate: float) -> tuple[float, float]:
-    """TPR at a false-positive rate, and its variance.
+    """TPR at a false-positive rate, and its variance by the threshold.
 
-    The variance has two parts: the positives' sample, and the threshold, which the negatives'
-    sample sets: half the change of the TPR between FPRs one standard error apart either way.
+    Which the negatives' sample sets: half the change of the TPR between FPRs one standard error
+    apart either way. That of the positives' sample is a share's.
     """
     roc = compute_roc(scores, truth)
-    positives, negatives = int(truth.sum()), int((~truth).sum())
-    tpr = float(roc.at(rate))
-    spread = np.sqrt(rate * (1 - rate) / negatives)
+    spread = np.sqrt(rate * (1 - rate) / int((~truth).sum()))
     ends = roc.at(np.array([max(rate - spread, 0.0), min(rate + spread, 1.0)]))
-    threshold = float(ends[1] - ends[0]) / 2
-    return tpr, share_variance(tpr * positives, positives) + threshold**2
+    return float(roc.at(rate)), (float(ends[1] - ends[0]) / 2) ** 2
 
 
 def _measure_tpr(scores: np.ndarray, truth: np.ndarray, rate: float) -> Measurement:
@@ -267,19 +264,25 @@ def _measure_tpr(scores: np.ndarray, truth: np.ndarray, rate: float) -> Measurem
     reason = _resolve_rate(truth, rate)
     if reason:
         return Measurement(metric, None, n=len(truth), reason=reason)
-    return Measurement(metric, *_compute_tpr(scores, truth, rate), len(truth))
+    tpr, more = _compute_tpr(scores, truth, rate)
+    return make_share(metric, tpr, int(truth.sum()), len(truth), more)
 
 
 def _measure_macro_tpr(values: np.ndarray, codes: np.ndarray, rate: float) -> Measurement:
-    """Mean of one-against-rest over the classes, treated as independent samples."""
+    """Mean of one-against-rest over the C classes, treated as independent samples.
+
+    It varies as a share over C² / Σ 1/trials outcomes, or fewer if small classes vary most.
+    """
     metric = f"tpr_at_fpr_{rate:g}"
     parts = [_measure_tpr(values[:, c], codes == c, rate) for c in _ranked_classes(codes)]
-    found = [part.value for part in parts if part.value is not None]
-    if not parts or len(found) < len(parts):
+    rates = np.array([part.value for part in parts if part.value is not None])
+    if not parts or len(rates) < len(parts):
         reason = next((part.reason for part in parts if part.reason), "needs nodes of two classes")
         return Measurement(metric, None, n=len(codes), reason=reason)
-    variance = sum(part.variance for part in parts) / len(parts) ** 2
-    return Measurement(metric, float(np.mean(found)), variance, len(codes))
+    tpr, weights = float(rates.mean()), 1 / np.array([part.trials for part in parts])
+    even = tpr * (1 - tpr) * weights.sum()
+    inflation = max((rates * (1 - rates)) @ weights / even, 1.0) if even else 1.0
+    return make_share(metric, tpr, len(parts) ** 2 / weights.sum() / inflation, len(codes))
 
 
 def _measure_balanced_accuracy(hits: np.ndarray, codes: np.ndarray) -> Measurement:

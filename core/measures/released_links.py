@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.arrays import pair_codes
-from core.measures.intervals import share_variance
+from core.measures.intervals import make_share, share_variance
 from core.measures.node_risk import NodeRisk, average_over_links, calibrate_across_folds
 from core.measures.ranking import compute_roc, count_above
 from core.results import Measurement, PairScores
@@ -43,9 +43,7 @@ def measure_released(scores: PairScores, threat: ReleasedThreat) -> list[Measure
     result += [_measure_recovered(scores.scores, threat, p) for p in PRECISIONS]
     tpr = float(compute_roc(scores.scores, truth, threat.weights).at(LOW_RATE))
     links = int(truth.sum())
-    result.append(
-        Measurement(f"released_tpr_at_fpr_{LOW_RATE:g}", tpr, share_variance(tpr * links, links), n)
-    )
+    result.append(make_share(f"released_tpr_at_fpr_{LOW_RATE:g}", tpr, links, n))
     return result
 
 
@@ -91,7 +89,7 @@ def _measure_precision(
     taken = np.clip(limit - (np.cumsum(weights) - weights), 0.0, weights)
     value = float((taken * mean[groups]).sum() / taken.sum())
     count = max(round(float(taken.sum())), 1)
-    return Measurement(metric, value, share_variance(value * count, count), count)
+    return make_share(metric, value, count)
 
 
 def _measure_recovered(scores: np.ndarray, threat: ReleasedThreat, precision: float) -> Measurement:
@@ -99,6 +97,4 @@ def _measure_recovered(scores: np.ndarray, threat: ReleasedThreat, precision: fl
     enough = true >= precision * (true + false)
     value = float(true[enough].max(initial=0.0) / true[-1])
     links = int(threat.truth.sum())
-    return Measurement(
-        f"recovered_at_precision_{precision:g}", value, share_variance(value * links, links), links
-    )
+    return make_share(f"recovered_at_precision_{precision:g}", value, links)

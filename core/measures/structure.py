@@ -18,7 +18,7 @@ from core.algorithms.triangles import compute_triangles
 from core.arrays import divide_or_zero, is_among
 from core.context import Context
 from core.graph import Graph
-from core.measures.intervals import measure_mean
+from core.measures.intervals import add_variances, measure_mean
 from core.measures.link_values import measure_link_values
 from core.measures.metrics import STATISTICS
 from core.results import Measurement
@@ -243,8 +243,9 @@ def compute_relative_error(key: str, old: Measurement, new: Measurement) -> Meas
     if old.value == 0:
         return Measurement(metric, None, n=old.n, reason="the original's value is 0")
     error = abs(new.value - old.value) / abs(old.value)
-    variance = (new.variance + old.variance) / old.value**2 if error else 0.0
-    return Measurement(metric, error, variance, new.n)
+    variance = add_variances(new.variance, old.variance) if error else 0.0
+    scaled = None if variance is None else variance / old.value**2
+    return Measurement(metric, error, scaled, new.n)
 
 
 def measure_exact(metric: str, value: float) -> Measurement:

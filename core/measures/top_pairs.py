@@ -19,7 +19,7 @@ from core.algorithms.pairs import (
 )
 from core.arrays import is_among, pair_codes
 from core.graph import Graph
-from core.measures.intervals import share_variance
+from core.measures.intervals import make_share
 from core.results import Measurement
 from core.threats import LinkThreat
 
@@ -127,8 +127,7 @@ def measure_top_pairs(scores: np.ndarray, candidates: Candidates) -> list[Measur
         num_taken = np.clip(count - num_above, 0.0, size)
         value = float((num_taken * mean).sum() / count)
         sampling_variance = float((squares * (num_taken > 0)).sum()) * value**2 / count**2
-        variance = share_variance(value * count, count) + sampling_variance
-        result.append(Measurement(metric, value, min(variance, 0.25), count))
+        result.append(make_share(metric, value, count, more=sampling_variance))
     return result
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+from scipy import stats
+
 from core.audit.store.describe import CellResult, pack_release, unpack_release
+from core.measures.intervals import combine_measurements
 from core.release import Guarantee, Release
 from core.results import Measurement
 
@@ -22,6 +26,15 @@ def test_it_survives_json(graph):
     for result in (CellResult(items, {"model": "gcn"}), CellResult(release=record), CellResult()):
         stored = json.loads(json.dumps(result.describe()))
         assert CellResult.restore(stored) == result
+
+
+def test_results_of_earlier_versions_are_read():
+    """They tell no number of trials: their intervals are the normal ones of then."""
+    fields = {"metric": "accuracy", "value": 0.1, "variance": 0.0009, "n": 100, "reason": ""}
+    stored = {"measurements": [fields | {"population": "released"}], "facts": {}, "release": None}
+    (item,) = CellResult.restore(stored).measurements
+    assert item == Measurement("accuracy", 0.1, 0.0009, 100)
+    assert combine_measurements([item]).high == pytest.approx(0.1 + stats.t.ppf(0.975, 99) * 0.03)
 
 
 def test_a_release_comes_back_whole(graph):

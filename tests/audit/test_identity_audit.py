@@ -15,7 +15,10 @@ from core.audit.asked.spec import AuditSpec
 from core.audit.computing.plan import plan_audit
 from core.audit.computing.prepared import PreparedAudit
 from core.data.catalogue import load_dataset
+from core.graph import Graph
+from core.node_column import NodeColumn
 from core.registry import list_methods
+from tests.inline import run_inline
 
 MATCHERS = (
     "seeded_percolation",
@@ -182,3 +185,27 @@ def test_what_the_attacker_holds_renews_these_cells_only():
 def test_every_method_of_the_kind_has_a_threat():
     assert {m.kind for m in list_methods("identity_attack")} == {"identity_attack"}
     assert len(list_methods("identity_attack")) >= 10
+
+
+def test_people_without_links_are_found_by_their_columns(tmp_path):
+    """Six of sixteen have no link, each alone with its place: unique by columns, not by degree."""
+    ring = np.stack([np.arange(10), np.roll(np.arange(10), 1)], axis=1)
+    codes = np.append(np.zeros(10, np.int64), np.arange(1, 7))
+    place = NodeColumn("place", codes, tuple(map(str, range(7))))
+    graph = Graph.from_pairs(ring, 16, name="places").with_attributes({"place": place})
+    spec = AuditSpec.check_spec(
+        {
+            "graph_hash": graph.content_hash,
+            "hide_links": None,
+            "identity": {"seeds_known": 0},
+            "publish_columns": ["place"],
+            "attacks": [{"key": "column_values"}, {"key": "degree"}],
+            "num_repeats": 1,
+        }
+    )
+    view = run_inline(spec, graph, tmp_path / "home")
+    ids = "column_values@identity", "degree@identity"
+    shares = [view.estimate("original", name, "share_unique").value for name in ids]
+    assert shares == [pytest.approx(6 / 16), 0]
+    at_stake = {attack.id: len(risk.nodes) for (_, attack), risk in view.nodes.parts.items()}
+    assert [at_stake[name] for name in ids] == [16, 10]

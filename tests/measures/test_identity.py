@@ -15,6 +15,7 @@ from core.measures.identity import (
     measure_anonymity,
     measure_matches,
 )
+from core.measures.intervals import combine_measurements
 from core.results import AnonymitySets, Matches
 from core.seeding import Seed
 from tests.oracles.graphs import isolated_node, two_communities
@@ -37,6 +38,21 @@ def test_sets_by_hand():
     assert risk.nodes.tolist() == list(range(15))
     assert risk.risk.mean() == pytest.approx(found["expected_found"].value)
     assert risk.base == pytest.approx(1 / 16)
+
+
+def test_columns_find_people_without_links():
+    """The same, by columns: the sixteenth, alone with its values, counts as well."""
+    threat = draw_identity_threat(isolated_node(), Seed(0), num_seeds=0)
+    sizes = np.array([15] * 15 + [1])
+    sets = AnonymitySets(sizes, np.ones(16, bool))
+    found = by_name(measure_anonymity(sets, threat, by_links=False))
+    assert found["share_unique"].value == pytest.approx(1 / 16)
+    assert found["expected_found"].value == pytest.approx(2 / 16)  # one in each set
+    assert (found["k_anonymity"].value, found["k_anonymity"].n) == (1, 16)
+    risk = compute_anonymity_risk(sets, threat, by_links=False)
+    assert risk.nodes.tolist() == list(range(16))
+    assert risk.risk[15] == 1
+    assert by_name(measure_anonymity(sets, threat))["k_anonymity"].value == 15
 
 
 def test_sets_that_lack_their_node_do_not_count_for_k():
@@ -80,6 +96,18 @@ def test_matches_by_hand():
     assert found["named_at_0.9_confidence"].value == pytest.approx(6 / 36)
     risk = compute_match_risk(Matches(candidates, confidence), threat, 40)
     assert sorted(risk.nodes[risk.risk > 0]) == sorted(people[first])
+
+
+def test_nobody_found_among_three_may_still_be_chance():
+    ring = Graph.from_pairs(np.stack([np.arange(3), np.roll(np.arange(3), 1)], 1), 3)
+    threat = draw_identity_threat(ring, Seed(0), num_seeds=0, known=ring)
+    wrong = Matches(np.full((3, 1), -1), np.full(3, 0.95))
+    found = by_name(measure_matches(wrong, threat))
+    names = ["expected_found", "hits_at_1", "hits_at_10", "mrr", "precision_at_0.9_confidence"]
+    for name in names:
+        interval = combine_measurements([found[name]] * 3)
+        assert (interval.value, interval.n) == (0, 3)
+        assert interval.high == pytest.approx(1 - 0.025 ** (1 / 3))
 
 
 def test_seeds_do_not_count():

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score, roc_curve
 
+from core.measures.intervals import combine_measurements
 from core.measures.ranking import (
     FPR_GRID,
     compute_attribute_roc,
@@ -157,6 +158,37 @@ def test_variance_of_tpr_matches_fresh_samples():
         values.append(m["tpr_at_fpr_0.01"].value)
         variances.append(m["tpr_at_fpr_0.01"].variance)
     assert 0.6 < np.mean(variances) / np.var(values) < 1.8
+
+
+def test_intervals_of_tpr_are_those_of_the_positives():
+    """Of 12 withheld links none is named: exact bound of 0 of 12, not of all pairs."""
+    scores = np.append(np.zeros(12), np.arange(1.0, 501.0))
+    own = by_metric(measure_link_scores(PairScores(scores), link_threat(12, 500)))
+    low_rate = own["tpr_at_fpr_0.01"]
+    assert (low_rate.value, low_rate.n) == (0, 512)
+    assert combine_measurements([low_rate]).high == pytest.approx(1 - 0.025 ** (1 / 12))
+
+
+def test_intervals_of_tpr_of_classes_rest_on_the_smallest():
+    """Of three classes none is ever named first, then half of the smallest."""
+    codes = np.repeat([0, 1, 2], [300, 290, 10])
+    everyone = np.ones(600, bool)
+    threat = AttributeThreat(NodeColumn("z", codes, ("a", "b", "c")), ~everyone, everyone)
+    p = np.where(np.arange(3) == codes[:, None], 0.0, 0.5)
+
+    def measure():
+        found = by_metric(measure_class_probabilities(ClassProbabilities(p), threat))
+        return found["tpr_at_fpr_0.01"]
+
+    none = measure()
+    assert none.value == 0
+    # the mean of three shares of one rate p varies by p(1 − p) Σ 1/n / 9
+    assert none.trials == pytest.approx(9 / (1 / 300 + 1 / 290 + 1 / 10))
+    p[-5:] = [0.0, 0.0, 1.0]
+    half = measure()
+    assert half.value == pytest.approx(0.5 / 3)
+    variance = 0.25 / 10 / 9  # of the smallest class alone
+    assert half.value * (1 - half.value) / half.trials == pytest.approx(variance)
 
 
 @pytest.mark.parametrize("num_classes", [2, 4])

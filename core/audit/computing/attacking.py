@@ -246,8 +246,9 @@ def _attack_identities(
     else:
         found = attack.find(release, threat, context)
     if isinstance(found, AnonymitySets):
-        measurements = identity.measure_anonymity(found, threat)
-        risk = identity.compute_anonymity_risk(found, threat)
+        by_links = attack.finds_by == "links"
+        measurements = identity.measure_anonymity(found, threat, by_links)
+        risk = identity.compute_anonymity_risk(found, threat, by_links)
         scores = found.sizes
     else:
         measurements = identity.measure_matches(found, threat)
