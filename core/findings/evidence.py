@@ -14,7 +14,7 @@ from core.audit.results.node_risks import NodeRisks
 from core.audit.results.view import AuditView
 from core.audit.store.states import NOT_TESTED, State
 from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
-from core.findings.inverted_scores import invert_scores
+from core.findings.inverted_scores import find_mirrored_ends, invert_scores
 from core.findings.labels import THREAT_WORDS
 from core.findings.policy import Limit, Policy
 from core.findings.tables import find_threats, select_results
@@ -32,7 +32,8 @@ from core.words import count_noun
 class Evidence:
     """The worst value over all attacks; all None if nothing was measured.
 
-    high    largest upper end over the attacks; own_high: that of the worst attack
+    high    largest upper end over the attacks, of an AUC in either direction; own_high: that of the
+            worst attack; is_by_inversion: whether the largest is that of inverted scores
     attack  the one that reached `value`; None for a measure of the release
     n       pairs or nodes counted
     is_unresolved  attacks ran, but on too few pairs or nodes for this measure
@@ -45,6 +46,7 @@ class Evidence:
     n: int = 0
     own_high: float | None = None
     is_unresolved: bool = False
+    is_by_inversion: bool = False
 
 
 def list_asked(spec: AuditSpec) -> set[str]:
@@ -74,8 +76,13 @@ def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
     unsure = bool(rows.high.isna().any())
     low = None if pd.isna(worst.low) else float(worst.low)
     high = None if unsure else float(rows.high.max())
+    mirrored = None if high is None else float(find_mirrored_ends(rows).max())
+    by_inversion = high is not None and mirrored is not None and mirrored > high
+    high = mirrored if by_inversion else high
     own = None if pd.isna(worst.high) else float(worst.high)
-    return Evidence(float(worst.value), low, high, worst.attack, int(worst.n), own)
+    return Evidence(
+        float(worst.value), low, high, worst.attack, int(worst.n), own, is_by_inversion=by_inversion
+    )
 
 
 def _is_unresolved(results: pd.DataFrame, release: str, limit: Limit) -> bool:

@@ -205,6 +205,8 @@ def explain_check(check: Check) -> str:
         unproven = ", but its interval extends above it"
         if high is None:
             unproven = ", without an interval"
+        elif high <= limit.limit and found.is_by_inversion:
+            unproven = ", but the interval of inverted guesses extends above it"
         elif high <= limit.limit:
             unproven = ", but the interval of another attack extends above it"
     return f"{limit.title}: {value}{who}, limit {most}{unproven}"

@@ -205,6 +205,35 @@ def test_an_auc_far_below_one_half_leaks_by_inversion():
     assert decide(make_audit(scores, ATTACKS)) == "do_not_publish"
 
 
+def place_auc(value, half, attack="gcn"):
+    """A release without leak, on which one attack has this AUC."""
+    view = make_audit(make_noise(NAMES, ATTACKS), ATTACKS)
+    rows = view.results
+    at = (rows.release == RELEASE) & (rows.method == attack) & (rows.metric == "auc")
+    rows.loc[at, ["value", "low", "high"]] = [value, value - half, value + half]
+    return view
+
+
+def find_auc(view, name="attribute_auc"):
+    checks = judge(view, PUBLIC).find(RELEASE).checks
+    return next(check for check in checks if check.limit.name == name)
+
+
+@pytest.mark.parametrize(("value", "half"), [(0.42, 0.16), (0.47, 0.14), (0.5, 0.12)])
+def test_an_auc_is_proven_in_both_directions(value, half):
+    """0.58 [0.42, 0.74] was for review, its mirror 0.42 [0.26, 0.58] was published: inverted, the
+    same attack."""
+    for view in (place_auc(value, half), place_auc(1 - value, half)):
+        assert decide(view) == "review"
+        check = find_auc(view)
+        assert check.state == "not_proven"
+        assert check.evidence.high == pytest.approx(0.5 + abs(value - 0.5) + half)
+    assert explain_check(find_auc(place_auc(0.42, 0.16))).endswith(
+        "limit 0.60, but the interval of inverted guesses extends above it"
+    )
+    assert decide(place_auc(value, 0.01)) == "publish"
+
+
 def test_an_interval_that_reaches_over_the_limit_is_referred():
     scores = make_noise(NAMES, ATTACKS)
     scores[RELEASE, "seal", "auc"] = 0.645
