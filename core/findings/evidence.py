@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pandas as pd
 
 from core.audit.asked.attack import Attack
@@ -14,12 +14,12 @@ from core.audit.results.node_risks import NodeRisks
 from core.audit.results.view import AuditView
 from core.audit.store.states import NOT_TESTED, State
 from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
-from core.findings.inverted_scores import invert_scores
+from core.findings.inverted_scores import find_mirrored_ends, invert_scores
 from core.findings.labels import THREAT_WORDS
 from core.findings.policy import Limit, Policy
 from core.findings.tables import find_threats, select_results
 from core.measures.intervals import wilson_interval
-from core.measures.node_risk import ADVANTAGE_LIMIT, MIN_CLASS
+from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.methods import Defense, Method
 from core.partitioned.links import ONE_PROCESS
 from core.registry import list_methods
@@ -32,10 +32,12 @@ from core.words import count_noun
 class Evidence:
     """The worst value over all attacks; all None if nothing was measured.
 
-    high    largest upper end over the attacks; own_high: that of the worst attack
+    high    largest upper end over the attacks, of an AUC in either direction; own_high: that of the
+            worst attack; is_by_inversion: whether the largest is that of inverted scores
     attack  the one that reached `value`; None for a measure of the release
     n       pairs or nodes counted
     is_unresolved  attacks ran, but on too few pairs or nodes for this measure
+    untested  private columns without a figure, where the limit requires one
     """
 
     value: float | None = None
@@ -45,6 +47,8 @@ class Evidence:
     n: int = 0
     own_high: float | None = None
     is_unresolved: bool = False
+    is_by_inversion: bool = False
+    untested: tuple[str, ...] = ()
 
 
 def list_asked(spec: AuditSpec) -> set[str]:
@@ -66,16 +70,42 @@ def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
     rows = rows[find_threats(rows) == limit.threat]
     if limit.methods:
         rows = rows[rows.method.isin(limit.methods)]
-    if rows.empty and limit.metric in ("advantage_share", "class_advantage_share"):
-        return _count_advantages(view.nodes, release, limit)
+    if rows.empty and _is_unresolved(view.results, release, limit):
+        return Evidence(is_unresolved=True)
     if rows.empty:
-        return Evidence(is_unresolved=_is_unresolved(view.results, release, limit))
+        is_counted = limit.metric == "advantage_share"
+        return _count_advantages(view.nodes, release, limit) if is_counted else Evidence()
     worst = rows.loc[rows.value.idxmax()]
     unsure = bool(rows.high.isna().any())
     low = None if pd.isna(worst.low) else float(worst.low)
     high = None if unsure else float(rows.high.max())
+    mirrored = None if high is None else float(find_mirrored_ends(rows).max())
+    by_inversion = high is not None and mirrored is not None and mirrored > high
+    high = mirrored if by_inversion else high
     own = None if pd.isna(worst.high) else float(worst.high)
-    return Evidence(float(worst.value), low, high, worst.attack, int(worst.n), own)
+    return Evidence(
+        float(worst.value),
+        low,
+        high,
+        worst.attack,
+        int(worst.n),
+        own,
+        is_by_inversion=by_inversion,
+        untested=_list_untested(view.spec, limit, {attack.target for attack in rows.attack}),
+    )
+
+
+def _list_untested(spec: AuditSpec, limit: Limit, measured: set[str]) -> tuple[str, ...]:
+    """Private columns on which no attack has a figure; those of the others do not stand for
+    theirs."""
+    if limit.optional:
+        return ()
+    asked = dict.fromkeys(
+        scenario.target
+        for _, _, scenario in list_scenarios(spec)
+        if scenario.threat == limit.threat and (not limit.methods or scenario.id in limit.methods)
+    )
+    return tuple(target or str(spec.threats.private) for target in asked if target not in measured)
 
 
 def _is_unresolved(results: pd.DataFrame, release: str, limit: Limit) -> bool:
@@ -86,7 +116,8 @@ def _is_unresolved(results: pd.DataFrame, release: str, limit: Limit) -> bool:
 
 
 def _count_advantages(nodes: NodeRisks, release: str, limit: Limit) -> Evidence:
-    """Share of the people at stake, or of the worst class, exposed by the strongest attack."""
+    """Share of the people at stake exposed by the strongest attack, of an audit whose attacks have
+    no figure for it."""
     found = []
     for (where, attack), risk in nodes.parts.items():
         if (where, attack.threat) != (release, limit.threat):
@@ -94,15 +125,9 @@ def _count_advantages(nodes: NodeRisks, release: str, limit: Limit) -> Evidence:
         if limit.methods and attack.id not in limit.methods:
             continue
         hits = risk.advantage > ADVANTAGE_LIMIT
-        parts = [hits]
-        if limit.metric == "class_advantage_share":  # classes by their base rate
-            classes, codes = np.unique((risk.risk - risk.advantage).round(6), return_inverse=True)
-            each = [hits[codes == code] for code in range(len(classes))]
-            parts = [part for part in each if len(part) >= MIN_CLASS] or parts
-        part = max(parts, key=lambda part: float(part.mean()))
-        low, high = wilson_interval(int(part.sum()), len(part))
-        share = float(part.mean())
-        found.append(Evidence(share, float(low), float(high), attack, len(part), float(high)))
+        low, high = wilson_interval(int(hits.sum()), len(hits))
+        share = float(hits.mean())
+        found.append(Evidence(share, float(low), float(high), attack, len(hits), float(high)))
     if not found:
         return Evidence()
     worst = max(found, key=lambda evidence: evidence.value or 0.0)
@@ -153,8 +178,9 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     """Tests still missing before a release may be cleared, one sentence each.
 
     Planned attacks that did not finish or measured nothing, attacks required by the policy but not
-    planned, too few repeats, and what cannot be tested on a release made elsewhere. Attacks that do
-    not apply to a release are not required; those that links in partitions do not allow are.
+    planned, too few repeats of an attack or of a limit's figure, and what cannot be tested on a
+    release made elsewhere. Attacks that do not apply to a release are not required; those that
+    links in partitions do not allow are.
     """
     asked = list_asked(view.spec)
     made = view.get_release(release)
@@ -171,6 +197,7 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     if made.defense is not None and made.defense.untried:
         found.append(made.defense.untried)
     few: dict[int, list[str]] = {}
+    sparse: dict[str, int] = {}
     left: list[str] = []
     states = dict(list(rows.groupby("method", sort=False)))
     for attack in planned:
@@ -187,10 +214,22 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
                 left.append(attack.title)
         elif judged is None and len(done) and int(done.seeds.max()) < policy.repeats:
             few.setdefault(int(done.seeds.max()), []).append(attack.title)
+        elif judged is None and len(done):
+            for limit in _list_required(policy, attack):
+                seeds = done.seeds[done.metric == limit.metric]
+                if len(seeds) and seeds.min() < policy.repeats:
+                    sparse[limit.title] = min(
+                        int(seeds.min()), sparse.get(limit.title, sys.maxsize)
+                    )
     for repeats, titles in few.items():
         who = titles[0] if len(titles) == 1 else f"{len(titles)} attacks"
         found.append(
             f"{who} ran on {count_noun(repeats, 'split')}; the policy requires {policy.repeats}"
+        )
+    for title, repeats in sparse.items():
+        found.append(
+            f"“{title}” was measured on {count_noun(repeats, 'split')}; the policy requires "
+            f"{policy.repeats}"
         )
     if left:
         count = count_noun(len(left), "required attack")
@@ -209,6 +248,17 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
             count = count_noun(len(missing), "required attack")
             found.append(f"{THREAT_WORDS[threat].title} lacks {count}: {', '.join(missing)}")
     return found
+
+
+def _list_required(policy: Policy, attack: Attack) -> list[Limit]:
+    """Limits that need a figure, and that one of this attack counts for."""
+    return [
+        limit
+        for limit in policy.limits
+        if limit.threat == attack.threat
+        and not limit.optional
+        and (not limit.methods or attack.id in limit.methods)
+    ]
 
 
 def _list_attacks(threat: str) -> list[type[Method]]:

@@ -53,6 +53,13 @@ def invert_scores(rows: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
+def find_mirrored_ends(rows: pd.DataFrame) -> pd.Series:
+    """Upper end of what the inverted scores of each row of `invert_scores` may reach; NaN where
+    inversion means nothing, and of rows that are inverted already."""
+    is_open = rows.metric.isin(INVERTIBLE) & ~rows.is_inverted
+    return (1 - rows.low).where(is_open)
+
+
 def format_strength(row: Any) -> str:
     """ "0.70 [0.65, 0.75]", with "inverted" if the scores were inverted."""
     return format_row(row) + (INVERTED if row.is_inverted else "")

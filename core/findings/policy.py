@@ -13,8 +13,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from core.errors import InputError
+from core.findings.limit_metrics import refuse_metric
 from core.findings.shipped_policies import SHIPPED
-from core.measures.metrics import METRICS
 
 LimitThreat = Literal["link", "included", "attribute", "identity", "release"]
 Effort = Literal["instant", "seconds", "minutes"]
@@ -22,7 +22,7 @@ EFFORTS: tuple[Effort, ...] = ("instant", "seconds", "minutes")
 
 
 class Limit(BaseModel):
-    """Largest value that one metric of one threat may have.
+    """Largest value that one metric of one threat may have; it is safer where it is lower.
 
     threat   "release": a figure of the release itself, such as its ε
     methods  only these attacks count; empty: all, baseline attackers included
@@ -68,6 +68,13 @@ class Policy(BaseModel):
             raise ValueError(f"limit '{twice}' occurs twice")
         return self
 
+    @model_validator(mode="after")
+    def _check_metrics(self) -> Policy:
+        for limit in self.limits:  # the largest value: at most 5-anonymous is met by 1
+            if reason := refuse_metric(limit.threat, limit.metric):
+                raise ValueError(f"limit '{limit.name}' {reason}")
+        return self
+
     def find_limit(self, threat: str, metric: str) -> float | None:
         """Limit on one metric of one threat; None if the policy has none."""
         found = (x.limit for x in self.limits if (x.threat, x.metric) == (threat, metric))
@@ -105,13 +112,7 @@ def load_policy(text: str) -> Policy:
     except (OSError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise InputError("policy", "must be a readable JSON file", text, reason) from None
-    policy = check_policy(fields)
-    for limit in policy.limits:  # a limit is the largest value: at most 5-anonymous is met by 1
-        info = METRICS.get(limit.metric)
-        if info is not None and info.better_for_privacy == "higher":
-            rule = "must be of a metric that is safer where it is lower"
-            raise InputError(f"limit '{limit.name}'", rule, limit.metric)
-    return policy
+    return check_policy(fields)
 
 
 def check_policy(fields: Any) -> Policy:

@@ -51,13 +51,15 @@ class Check(BaseModel):
 
     @property
     def state(self) -> LimitState:
-        """met: the whole interval is inside; not proven: it crosses the limit, or there is none;
-        exceeded: the value is above the limit."""
+        """met: the whole interval is inside; not proven: it crosses the limit, there is none, or
+        a private column has no figure; exceeded: the value is above the limit."""
         value, high = self.evidence.value, self.evidence.high
         if value is None:
             return "not_tested"
         if value > self.limit.limit:
             return "exceeded"
+        if self.evidence.untested:
+            return "not_proven"
         return "met" if high is not None and high <= self.limit.limit else "not_proven"
 
     @property

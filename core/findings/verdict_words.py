@@ -22,7 +22,7 @@ from core.findings.verdict import (
     find_least_severe,
 )
 from core.release import ORIGINAL
-from core.words import count_noun
+from core.words import count_noun, join_words
 
 DECISION_TITLES: dict[Decision, str] = {
     "publish": "Publish",
@@ -205,8 +205,11 @@ def explain_check(check: Check) -> str:
         unproven = ", but its interval extends above it"
         if high is None:
             unproven = ", without an interval"
+        elif found.high is not None and found.high <= limit.limit:
+            unproven = f", but no attack measured it for {join_words(found.untested)}"
         elif high <= limit.limit:
-            unproven = ", but the interval of another attack extends above it"
+            whose = "inverted guesses" if found.is_by_inversion else "another attack"
+            unproven = f", but the interval of {whose} extends above it"
     return f"{limit.title}: {value}{who}, limit {most}{unproven}"
 
 

@@ -9,11 +9,12 @@ import pandas as pd
 
 from core.audit.asked.release_info import ReleaseInfo
 from core.data.release_columns import Rule
+from core.findings.evidence import list_asked
 from core.findings.guide import describe_answers, read_answers
 from core.findings.kept import USEFUL
 from core.findings.labels import THREAT_WORDS
 from core.findings.numbers import format_limited
-from core.findings.policy import list_policies
+from core.findings.policy import Policy, list_policies
 from core.findings.verdict import Check
 from core.findings.verdict_words import explain_check
 from core.release import ORIGINAL
@@ -92,18 +93,32 @@ def find_recipients(progress: SearchProgress) -> dict[str, str | None]:
     """Shipped policy → a release whose figures of this search are within its limits, the most
     useful one, or None. Not a verdict: its attacks may not have run."""
     found: dict[str, str | None] = {}
+    asked = list_asked(progress.request.spec)
     for policy in list_policies():
-        limits = {limit.name: limit.limit for limit in policy.limits}
         within = [
             one
             for _, one in _list_last(progress.search)
-            if one.keeps(progress.request.useful)
-            and one.tested
-            and all(c.evidence.value <= limits.get(c.limit.name, math.inf) for c in one.tested)  # type: ignore[operator]
+            if one.keeps(progress.request.useful) and _is_within(one, policy, asked)
         ]
         best = max(within, key=lambda one: one.score, default=None)
         found[policy.key] = None if best is None else best.made.id
     return found
+
+
+def _is_within(one: Measured, policy: Policy, asked: set[str]) -> bool:
+    """Whether each limit on an audited threat has a figure within it; an optional one may have
+    none. A figure of some attacks alone tells nothing of the others."""
+    worst: dict[tuple[str, str], float] = {}
+    for check in one.tested:
+        limit, value = check.limit, check.evidence.value
+        if value is not None and not limit.methods:
+            worst[limit.threat, limit.metric] = value
+    for limit in policy.limits:
+        missing = 0.0 if limit.optional else math.inf
+        value = worst.get((limit.threat, limit.metric), missing)
+        if limit.threat in asked and value > limit.limit:
+            return False
+    return bool(worst)
 
 
 def describe_headline(progress: SearchProgress) -> str:

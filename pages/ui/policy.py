@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.audit.results.view import AuditSummary, AuditView
 from core.audit.store.states import State
-from core.errors import AuditError
+from core.errors import AuditError, InputError
 from core.findings.policy import Policy, check_policy, find_policy, list_policies
 from core.findings.verdict import Verdict, judge
 from core.findings.verdict_words import describe_decision, find_subject
@@ -22,15 +22,25 @@ def current_policy(view: AuditView | None) -> Policy:
     picked = st.session_state.get("policy-picked")
     if picked is not None and (view is None or picked[0] == view.summary.id):
         return find_policy(picked[1])
-    if view is not None and view.spec.policy is not None:
+    own = None if view is None else _find_own(view)
+    return find_policy(DEFAULT) if own is None else own
+
+
+def _find_own(view: AuditView) -> Policy | None:
+    """The audit's policy; None without one, or with limits of an earlier version that nothing can
+    be held against."""
+    if view.spec.policy is None:
+        return None
+    try:
         return check_policy(view.spec.policy)
-    return find_policy(DEFAULT)
+    except InputError:
+        return None
 
 
 def has_policy(view: AuditView) -> bool:
     """Whether a policy was chosen for this audit."""
     picked = st.session_state.get("policy-picked")
-    return view.spec.policy is not None or (picked is not None and picked[0] == view.summary.id)
+    return _find_own(view) is not None or (picked is not None and picked[0] == view.summary.id)
 
 
 def pick_policy(view: AuditView, key: str) -> None:

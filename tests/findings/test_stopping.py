@@ -162,7 +162,7 @@ def test_the_error_is_shared_by_looks_limits_attacks_and_releases():
 def test_a_figure_without_repeats_never_ends_an_audit():
     """Exposure counted over people has no interval over repeats."""
     limit = Limit(
-        name="people", threat="attribute", metric="class_advantage_share", limit=0.5,
+        name="people", threat="attribute", metric="advantage_share", limit=0.5,
         title="people", source="test",
     )  # fmt: skip
     policy = replace_limits(POLICY, limit)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.audit.asked.release_info import parse_release
+from core.audit.asked.scenarios import list_scenarios
 from core.audit.results.node_risks import NODE_COLUMNS
 from core.findings.evidence import find_evidence
 from core.findings.policy import Limit, Policy, find_policy, list_policies
@@ -205,6 +206,35 @@ def test_an_auc_far_below_one_half_leaks_by_inversion():
     assert decide(make_audit(scores, ATTACKS)) == "do_not_publish"
 
 
+def place_auc(value, half, attack="gcn"):
+    """A release without leak, on which one attack has this AUC."""
+    view = make_audit(make_noise(NAMES, ATTACKS), ATTACKS)
+    rows = view.results
+    at = (rows.release == RELEASE) & (rows.method == attack) & (rows.metric == "auc")
+    rows.loc[at, ["value", "low", "high"]] = [value, value - half, value + half]
+    return view
+
+
+def find_auc(view, name="attribute_auc"):
+    checks = judge(view, PUBLIC).find(RELEASE).checks
+    return next(check for check in checks if check.limit.name == name)
+
+
+@pytest.mark.parametrize(("value", "half"), [(0.42, 0.16), (0.47, 0.14), (0.5, 0.12)])
+def test_an_auc_is_proven_in_both_directions(value, half):
+    """0.58 [0.42, 0.74] was for review, its mirror 0.42 [0.26, 0.58] was published: inverted, the
+    same attack."""
+    for view in (place_auc(value, half), place_auc(1 - value, half)):
+        assert decide(view) == "review"
+        check = find_auc(view)
+        assert check.state == "not_proven"
+        assert check.evidence.high == pytest.approx(0.5 + abs(value - 0.5) + half)
+    assert explain_check(find_auc(place_auc(0.42, 0.16))).endswith(
+        "limit 0.60, but the interval of inverted guesses extends above it"
+    )
+    assert decide(place_auc(value, 0.01)) == "publish"
+
+
 def test_an_interval_that_reaches_over_the_limit_is_referred():
     scores = make_noise(NAMES, ATTACKS)
     scores[RELEASE, "seal", "auc"] = 0.645
@@ -261,22 +291,109 @@ def test_nothing_tried_is_referred():
 
 def test_people_are_counted_by_what_the_attack_adds():
     """A 73 % majority is known at 0.73 without any attack: nobody of it is exposed."""
+    house = make_house(0.05, "people", "attribute", "advantage_share")
+    policy = house.model_copy(update={"limits": (*house.limits, *make_house(0.65).limits)})
     scores = make_noise(NAMES, ATTACKS)
-    scores = {key: value for key, value in scores.items() if key[2] != "class_advantage_share"}
     rows = [(f"n{i}", r, "gcn", 0.73, 0.0, 0.7, 0.76, 5) for r in NAMES for i in range(400)]
     nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
-    assert decide(make_audit(scores, ATTACKS, nodes=nodes)) == "publish"
+    assert decide(make_audit(scores, ATTACKS, nodes=nodes), policy=policy) == "publish"
     is_lost = (np.arange(len(nodes)) % 10 == 0) & (nodes.release == RELEASE)
     gains = np.where(is_lost, 0.25, 0.0)
     lost = nodes.assign(advantage=gains, risk=0.73 + gains)
     view = make_audit(scores, ATTACKS, nodes=lost)
-    check = next(
-        c for c in judge(view, PUBLIC).find(RELEASE).checks if c.limit.metric in METRICS[2]
-    )
+    check = judge(view, policy).find(RELEASE).checks[0]
     assert check.evidence.value == 0.1
     assert find_evidence(view, ORIGINAL, check.limit).value == 0.0
     assert check.evidence.low < 0.1 < check.evidence.high
-    assert decide(view) == "do_not_publish"
+    assert decide(view, policy=policy) == "do_not_publish"
+
+
+def lose_figure(view, metric, reason, **more):
+    """The view without any figure of a metric: attacks ran, on too few people for it."""
+    rows = view.results.astype({name: object for name in ("value", "low", "high")})
+    at = rows.metric == metric
+    for name, value in more.items():
+        at &= rows[name] == value
+    rows.loc[at, ["value", "low", "high"]] = None
+    rows.loc[at, ["status", "reason"]] = ["skipped", reason]
+    return replace(view, results=rows)
+
+
+@pytest.mark.parametrize("has_rows", [True, False])
+def test_the_share_of_everybody_does_not_stand_for_the_worst_class(has_rows):
+    """60 classes of 18, one of them found out to the last: of everybody that is 0.017, and it was
+    published, since no class had 10 people at stake."""
+    rows = [
+        (f"n{i}", r, "gcn", gain + 0.017, gain, 0.0, 1.0, 5)
+        for r in NAMES
+        for i in range(540)
+        for gain in ([0.9] if i < 9 else [0.0])
+    ]
+    nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
+    scores = make_noise(NAMES, ATTACKS)
+    if not has_rows:
+        scores = {key: x for key, x in scores.items() if key[2] != "class_advantage_share"}
+    view = make_audit(scores, ATTACKS, nodes=nodes)
+    view = lose_figure(view, "class_advantage_share", "no class has 10 people at stake")
+    release = judge(view, PUBLIC).find(RELEASE)
+    check = next(c for c in release.checks if c.limit.name == "attribute_share")
+    assert (check.evidence.value, check.state) == (None, "not_tested")
+    assert check.evidence.is_unresolved == has_rows
+    assert release.decision == "review"
+
+
+class TestTwoSecrets:
+    """Each private column is held against each limit."""
+
+    @pytest.fixture
+    def view(self):
+        plain = make_audit(make_noise(NAMES, ATTACKS), ATTACKS)
+        spec = plain.spec.update(more_private=("income",))
+        own = {s.id: s.target for _, _, s in list_scenarios(spec)}
+        scores = make_noise(NAMES, own)
+        view = make_audit(scores, ATTACKS)
+        return replace(view, spec=spec)
+
+    def lose(self, view, metric):
+        rows = view.results
+        second = [a is not None and a.target == "income" for a in rows.attack]
+        return lose_figure(
+            replace(view, results=rows.assign(is_second=second)), metric, "too few", is_second=True
+        )
+
+    def test_with_figures_of_both_it_is_published(self, view):
+        assert decide(view) == "publish"
+
+    @pytest.mark.parametrize("metric", ["auc", "class_advantage_share"])
+    def test_the_figure_of_one_does_not_stand_for_the_other(self, view, metric):
+        release = judge(self.lose(view, metric), PUBLIC).find(RELEASE)
+        (check,) = (
+            c for c in release.checks if (c.limit.threat, c.limit.metric) == ("attribute", metric)
+        )
+        assert (check.state, check.evidence.untested) == ("not_proven", ("income",))
+        assert explain_check(check).endswith(", but no attack measured it for income")
+        assert release.decision == "review"
+
+    def test_an_optional_limit_may_lack_one(self, view):
+        assert decide(self.lose(view, "tpr_at_fpr_0.01")) == "publish"
+
+    def test_what_exceeds_a_limit_still_refuses(self, view):
+        rows = view.results
+        at = (rows.method == "gcn") & (rows.metric == "auc")
+        rows.loc[at, ["value", "low", "high"]] = [0.9, 0.89, 0.91]
+        assert decide(self.lose(view, "auc")) == "do_not_publish"
+
+
+def test_the_repeats_of_a_limit_are_those_of_its_own_figure():
+    """Five repeats of each attack, the worst class measured in one of them."""
+    view = make_audit(make_noise(NAMES, ATTACKS), ATTACKS)
+    view.results.loc[view.results.metric == "class_advantage_share", "seeds"] = 1
+    release = judge(view, PUBLIC).find(RELEASE)
+    assert release.untried == (
+        "“Private values exposed in the worst class” was measured on 1 split; the policy "
+        "requires 3",
+    )
+    assert release.decision == "review"
 
 
 def test_a_promise_above_the_limit_is_referred_and_no_promise_is_no_fault():

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 import core.cli.main as command
 from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.release_info import parse_release
 from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import CELL_COLUMNS, AuditProgress
@@ -22,15 +24,23 @@ from core.audit.store.estimate import TimeModel, make_task
 from core.audit.store.states import State
 from core.defenses.random_deletion import RandomDeletion
 from core.errors import InputError
+from core.findings.evidence import Evidence
 from core.findings.kept import compute_kept
-from core.findings.policy import Limit, Policy, find_policy
+from core.findings.policy import Limit, Policy, find_policy, list_policies
+from core.findings.verdict import Check
 from core.node_column import NodeColumn
 from core.release import ORIGINAL
 from core.search import ladders, run
 from core.search.attackers import list_costly, list_quick, list_required
 from core.search.ladders import Ladder, build_ladders
-from core.search.measured import measure_releases
-from core.search.outcome import describe_headline, describe_outcome, list_facts, list_rows
+from core.search.measured import Measured, measure_releases
+from core.search.outcome import (
+    describe_headline,
+    describe_outcome,
+    find_recipients,
+    list_facts,
+    list_rows,
+)
 from core.search.run import SearchRequest, list_requests, read_search, run_search, share_error
 from core.search.strategy import EXCEEDS, Candidate
 from tests.oracles.audits import make_audit
@@ -422,6 +432,58 @@ def test_a_race_begins_without_the_costliest_attackers(graph):
     assert races[0].root_seed == races[1].root_seed, "so that no attacker runs twice"
     last = next(s for s, mark, _ in audits.audits.values() if mark["stage"] == "confirmation")
     assert list_ids(last.attacks) == required
+
+
+SHIPPED = {policy.key: policy for policy in list_policies()}
+
+
+def measure(policy, *, but=(), **figures):
+    """A release with half of each limit of a policy, or these figures; limits have other names."""
+    checks = [
+        Check(
+            limit=limit.model_copy(update={"name": f"own {k}"}),
+            evidence=Evidence(figures.get(limit.name, limit.limit / 2), 0.0, 1.0),
+        )
+        for k, limit in enumerate(policy.limits)
+        if limit.name not in but
+    ]
+    return Measured(parse_release("random_deletion"), tuple(checks), {"links": 0.9})
+
+
+@pytest.mark.parametrize(
+    ("found", "recipients"),
+    [
+        (measure(SHIPPED["public"]), {"public", "partner", "internal"}),
+        (measure(SHIPPED["public"], links_auc=0.72), {"internal"}),
+        (measure(SHIPPED["public"], links_auc=0.99), set()),
+        (measure(SHIPPED["public"], but=["found"]), {"public", "partner", "internal"}),
+        (measure(SHIPPED["public"], but=["links_1"]), set()),
+        (measure(SHIPPED["public"], but=["links_01"]), {"public", "partner", "internal"}),
+        (measure(POLICY, auc=0.99), set()),
+        (measure(POLICY, auc=0.1), set()),
+    ],
+)
+def test_another_recipients_limits_are_those_of_their_threat_and_metric(graph, found, recipients):
+    """ "Within the limits of the policy public" was said of an AUC of 0.99, whose limit had another
+    name there. Re-identification is not audited here."""
+    spec = make_request(graph).spec.update(private="private", identity=None)
+    request = SearchRequest(spec, {"links": 0.0})
+    search = SimpleNamespace(measured={("race", "random_deletion"): found})
+    told = find_recipients(SimpleNamespace(search=search, request=request))
+    assert {key for key, release in told.items() if release is not None} == recipients
+    assert list(told) == list(SHIPPED)
+
+
+def test_what_some_attacks_reach_is_not_within_a_limit_on_all(graph):
+    request = SearchRequest(make_request(graph).spec.update(identity=None), {"links": 0.0})
+    whole = measure(SHIPPED["public"])
+    some = [
+        check.model_copy(update={"limit": check.limit.model_copy(update={"methods": ("katz",)})})
+        for check in whole.checks
+    ]
+    search = SimpleNamespace(measured={("race", "x"): replace(whole, checks=tuple(some))})
+    told = find_recipients(SimpleNamespace(search=search, request=request))
+    assert set(told.values()) == {None}
 
 
 def test_ladders_keep_to_the_policy_and_to_what_can_be_cleared():
