@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.publish_spec import PublishSpec
+from core.audit.computing.prepared import list_written
 from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.results.view import AuditView, PublishProgress
 from core.audit.store.states import State
@@ -16,7 +17,6 @@ from core.errors import AuditError
 from core.findings.leaving import describe_columns, list_released
 from core.findings.ledger import COLUMNS, describe_relative, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import summarize_reasons
-from core.release import Release
 from pages.ui import cache, documents, job, login, page, service
 from pages.ui.decision_record import record_handout
 from pages.ui.guarantee_card import describe_checks, show_card
@@ -99,10 +99,7 @@ def _describe_leaving(view: AuditView, release: str) -> str:
     choice = next(choice for choice in view.spec.defenses if choice.id == release)
     spec = view.spec.update(leave_out=())  # the view's graph is without these nodes
     columns = list_released(spec, view.load_graph(), choice.make_defense())
-    text = describe_columns(columns, spec.disclosure.generalize)
-    if spec.disclosure.names_columns:
-        return text
-    return f"{text} Attributes are, if you include them in the download; this holds for any format."
+    return describe_columns(columns, spec.disclosure.generalize)
 
 
 def _check_policy(view: AuditView, release: str) -> bool:
@@ -209,9 +206,8 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             f"{view.spec.graph_name}-{run.release.defense}",
             run.provenance,
             formats,
-            attributes,
-            pseudonyms,
             columns,
+            pseudonyms,
         )
 
     with st.container(border=True):
@@ -233,13 +229,12 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             format_func=FORMATS.__getitem__,
             key="publish-formats",
         )
-        columns = list(release.graph.columns) if progress.spec.disclosure.names_columns else None
-        with middle:
-            attributes = _choose_attributes(view, release) if columns is None else ()
-            if columns is not None:
-                named = [*columns, *list_link_columns(release.graph)]
-                rules = progress.spec.disclosure.generalize
-                st.caption(escape(describe_columns(named, rules), 400))
+        columns = list_written(progress.spec, release.graph, choice.make_defense())
+        named = [*columns, *list_link_columns(release.graph)]
+        told = describe_columns(named, progress.spec.disclosure.generalize)
+        middle.caption(
+            escape(told, 400), help="Choose other columns on the Data page, and audit them."
+        )
         with right:
             pseudonyms = _choose_pseudonyms(
                 _leaves_ids_out(view, choice.id), choice.make_defense().keeps_nodes
@@ -304,16 +299,3 @@ def _choose_pseudonyms(is_fixed: bool, keeps_nodes: bool) -> bool | KeyedPseudon
     except AuditError as error:
         page.show_error(error)
         return None
-
-
-def _choose_attributes(view: AuditView, release: Release) -> list[str]:
-    """Ask for the columns to publish if none were chosen on the Data page."""
-    secret = {view.spec.threats.private, *view.spec.threats.more_private}
-    names = [n for n in release.graph.columns.list_choices() if n not in secret]
-    return st.multiselect(
-        "Columns to include",
-        names,
-        [n for n in names if n == view.spec.disclosure.utility],
-        key="publish-attributes",
-        help="Private columns are never included.",
-    )
