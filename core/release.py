@@ -66,6 +66,10 @@ class Guarantee:
         Theorem 1, for two reports)."""
         return self.delta if self.epsilon_transcript is None else 2.0 * self.delta
 
+    def promises_nothing(self, num_nodes: int) -> bool:
+        """Whether δ exceeds `find_largest_delta` of a graph of that size."""
+        return self.delta_received > find_largest_delta(num_nodes)
+
     @property
     def label(self) -> str:
         """Table entry: "edge-DP, ε = 6", "empirical only" or "not known"; ε is the recipient's."""
@@ -74,6 +78,12 @@ class Guarantee:
         names = {"edge": "edge-DP", "link": "link-local DP", "node": "node-DP"}
         delta = f", δ = {format_value(self.delta_received)}" if self.delta else ""
         return f"{names[self.unit]}, ε = {self.epsilon_received:g}{delta}"
+
+
+def find_largest_delta(num_nodes: int) -> float:
+    """One in the number of nodes. A larger δ promises nothing, since whoever publishes one node at
+    random, with all that is known of it, keeps to δ = 1/n (Dwork and Roth, 2014, §2.3)."""
+    return 1 / max(num_nodes, 1)
 
 
 EMPIRICAL = Guarantee()

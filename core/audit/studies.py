@@ -16,6 +16,7 @@ from core.audit.asked.spec import AuditSpec
 from core.audit.asked.spec_parts import nest_fields
 from core.audit.computing.prepared import list_published, prepare_graph
 from core.audit.results.view import AuditSummary
+from core.data.link_release import is_link_column
 from core.errors import InputError
 from core.graph import Graph
 from core.seeding import Seed
@@ -288,10 +289,12 @@ def choose_withheld(spec: AuditSpec, graph: Graph, number: int) -> dict[str, Any
 
 
 def _list_columns(spec: AuditSpec, graph: Graph) -> tuple[list[str], list[str]]:
-    """Published columns: attributes one by one, many features only together."""
-    graph = prepare_graph(spec, graph)
-    shown = list_published(spec.disclosure, graph)
-    leaving = list(graph.feature_names if shown is None else shown)
+    """Columns that attackers see: attributes one by one, many features only together."""
+    graph, disclosure = prepare_graph(spec, graph), spec.disclosure
+    named = list_published(spec, graph.feature_names) if disclosure.names_columns else ()
+    coarse = [text.rpartition(":")[0] for text in disclosure.generalize]
+    links = filter(is_link_column, dict.fromkeys([*(disclosure.publish_columns or ()), *coarse]))
+    leaving = [*(named if disclosure.names_columns else graph.feature_names), *links]
     features = [name for name in leaving if name not in graph.attributes]
     if len(features) <= MAX_COLUMNS:
         return leaving, []

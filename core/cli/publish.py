@@ -95,12 +95,10 @@ def _publish_graph(options: argparse.Namespace) -> int:
     make_folder(parent)
     fields |= read_leave_out(options)
     spec = PublishSpec.check_fields({**fields, "graph_hash": graph.content_hash, "defense": choice})
-    defense = choice.make_defense()
-    shown = (options.utility,) if options.utility and defense.keeps_columns else ()
-    leaving = list_released(spec, graph, defense, shown)
+    leaving = list_released(spec, graph, choice.make_defense())
     told = describe_columns(leaving, spec.disclosure.generalize)
     pseudonyms = choose_pseudonyms(options.pseudonyms, options.domain)
-    release, provenance, paths = write_publishing(graph, spec, options.out, shown, pseudonyms, told)
+    release, provenance, paths = write_publishing(graph, spec, options.out, (), pseudonyms, told)
     files = ", ".join(path.name for path in paths)
     say(f"{release.graph.num_edges} links, {release.guarantee.label}: {files}")
     _show_totals(provenance)
@@ -158,13 +156,15 @@ def write_publishing(
     """Draw a release with fresh noise, enter it in the ledger and write it; returns it with its
     provenance and files.
 
-    attributes  columns that leave where the spec names none; none with a defense that keeps none
+    attributes  columns that leave instead where the spec names none; none with a defense that keeps
+                none
     pseudonyms  whether ids are replaced, or by which; None, no, unless an audit counts them as
                 left out
     told        said before the ledger is charged
 
     Raises InputError then.
     """
+    from core.audit.computing.prepared import list_written
     from core.audit.jobs.publish import check_ids, enter_publishing, publish_release
     from core.audit.store.accounts import LOCAL
     from core.audit.store.database import Store
@@ -176,6 +176,7 @@ def write_publishing(
 
     defense = spec.defense.make_defense()
     keyed = pseudonyms if isinstance(pseudonyms, KeyedPseudonyms) else None
+    is_named = bool(attributes) and not spec.disclosure.names_columns
     if keyed is not None and not defense.keeps_nodes:
         remedy = "write --pseudonyms without a file"
         raise InputError("--pseudonyms keyed", "needs a defense that keeps the nodes", None, remedy)
@@ -204,17 +205,10 @@ def write_publishing(
             provenance,
             (check_suffix(path),),
             attributes=attributes,
-            columns=_list_columns(release, spec),
+            columns=None if is_named else list_written(spec, release.graph, defense),
             pseudonyms=keyed or (Seed.from_entropy() if is_renamed else None),
         )
     return release, provenance, [path.parent / made.name for made in paths]
-
-
-def _list_columns(release: Release, spec: PublishSpec) -> list[str] | None:
-    """Columns that leave, if the spec names which."""
-    if not spec.disclosure.names_columns:
-        return None
-    return list(release.graph.columns)
 
 
 def _publish_statistics(options: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ that stay, never those of removed ones. What has a privacy guarantee publishes n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -45,6 +45,19 @@ def is_link_column(name: str) -> bool:
     return name.startswith(PREFIX)
 
 
+def list_published_links(
+    names: Iterable[str], is_weighted: bool, publish: Sequence[str] | None
+) -> list[str]:
+    """Of columns of links, as `list_link_columns` names them, those that leave: the named ones, or
+    the weights of a weighted graph where none is named.
+
+    publish  as in `DisclosureSpec`; what is not of links is passed over
+    """
+    named = [name for name in publish or () if is_link_column(name)]
+    usual = [WEIGHT] if is_weighted and not named else []
+    return [name for name in names if name in (*named, *usual) and name != NONE]
+
+
 def choose_link_columns(graph: Graph, publish: Sequence[str] | None, rules: Sequence[str]) -> Graph:
     """The graph with the published columns of links only, generalised.
 
@@ -65,16 +78,14 @@ def choose_link_columns(graph: Graph, publish: Sequence[str] | None, rules: Sequ
         if rule.column not in named and not is_free:
             remedy = "add it to --publish-columns"
             raise InputError("generalised column", "must be published", rule.column, remedy)
-    if not named:
-        graph = strip_link_columns(graph)
-        for rule in parsed:  # of the weights, which leave without being named
-            graph = _generalize(graph, rule)
-        return graph
-    table = graph.link_table
+    leaving = list_published_links(known, graph.weights is not None, publish)
+    table = graph.link_table if named else None
     if table is not None:
-        table = table.with_columns([name.removeprefix(PREFIX) for name in named])
-    graph = replace(graph, link_table=table, weights=graph.weights if WEIGHT in named else None)
-    for rule in parsed:
+        table = table.with_columns([name.removeprefix(PREFIX) for name in leaving])
+    weights = graph.weights if WEIGHT in leaving else None
+    if table is not graph.link_table or weights is not graph.weights:
+        graph = replace(graph, link_table=table, weights=weights)
+    for rule in parsed:  # of weights, too, which leave without being named
         graph = _generalize(graph, rule)
     return graph
 

@@ -120,17 +120,17 @@ def find_telling_columns(graph: Graph, secret: NodeColumn) -> list[TellingColumn
         strengths = _compute_strengths(tables)
         for number in np.flatnonzero(strengths.max(axis=1) >= MIN_STRENGTH):
             table = tables[number][tables[number].any(axis=1)]
-            best = np.flatnonzero(strengths[number] >= strengths[number].max() - 1e-9)
-            code = int(best[sizes[best].argmin()])  # of two classes that tell the same the rarer
-            share = sizes[code] / len(known)
-            entropy = -(share * np.log(share) + (1 - share) * np.log(1 - share))
-            level = chdtri(len(table) - 1, SIGNIFICANCE / num_tests)
-            chance = float(level / (2 * len(known) * entropy))
             draws = rng.multinomial(len(known), (table / len(known)).ravel(), _RESAMPLES)
             spread = _compute_strengths(draws.reshape(_RESAMPLES, *table.shape).astype(float))
-            low, high = np.quantile(spread[:, code], (0.025, 0.975))
-            strength = float(strengths[number, code])
-            if low < MIN_STRENGTH or strength <= chance:
+            lows, highs = np.quantile(spread, (0.025, 0.975), axis=0)
+            level = chdtri(len(table) - 1, SIGNIFICANCE / num_tests) / (2 * len(known))
+            for code in _order_classes(strengths[number], sizes):
+                share = sizes[code] / len(known)
+                entropy = -(share * np.log(share) + (1 - share) * np.log(1 - share))
+                strength, chance = float(strengths[number, code]), float(level / entropy)
+                if lows[code] >= MIN_STRENGTH and strength > chance:
+                    break
+            else:
                 continue
             pair = np.stack([table.sum(axis=1) - table[:, code], table[:, code]], axis=1)
             rises = np.diff(pair[:, 1] / pair.sum(axis=1))
@@ -140,8 +140,8 @@ def find_telling_columns(graph: Graph, secret: NodeColumn) -> list[TellingColumn
                     secret.name,
                     secret.classes[code],
                     strength,
-                    float(low),
-                    float(high),
+                    float(lows[code]),
+                    float(highs[code]),
                     chance,
                     float(table.max(axis=1).sum() / len(known)),
                     bool((rises <= 0).all()) if has_order else None,
@@ -150,6 +150,13 @@ def find_telling_columns(graph: Graph, secret: NodeColumn) -> list[TellingColumn
     found.sort(key=lambda one: -one.strength)
     first = {one.column: one for one in reversed(found)}  # of several parts the strongest
     return [one for one in found if first[one.column] is one]
+
+
+def _order_classes(strengths: np.ndarray, sizes: np.ndarray) -> list[int]:
+    """Classes that may be reported, the strongest first and of equal ones the rarer: a class of
+    one person passes no test, and the next may."""
+    order = np.lexsort((sizes, -strengths.round(9)))
+    return [int(code) for code in order if strengths[code] >= MIN_STRENGTH]
 
 
 _Counts = tuple[list[str], np.ndarray, bool]

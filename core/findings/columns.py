@@ -9,11 +9,11 @@ from __future__ import annotations
 import pandas as pd
 
 from core.audit.asked.scenarios import Threat
+from core.audit.computing.prepared import list_written, prepare_graph
 from core.audit.results.view import AuditView
 from core.data.warnings import find_telling_columns
 from core.findings.differences import is_clear
 from core.findings.labels import metric_title
-from core.findings.leaving import compute_leaving
 from core.findings.numbers import format_row
 from core.findings.tables import compute_worst_attacks, main_metric
 from core.release import ORIGINAL
@@ -52,8 +52,8 @@ def answer_columns(results: pd.DataFrame, threat: Threat) -> str:
 
 
 def list_telling_columns(view: AuditView) -> list[str]:
-    """One warning per published column that alone determines a private one, and on ids that do,
-    with a remedy.
+    """One warning per column that attackers see and that alone determines a private one, and on
+    ids that do, with a remedy.
 
     Contains column names, which are user data: escape before display.
     """
@@ -61,8 +61,10 @@ def list_telling_columns(view: AuditView) -> list[str]:
     if not private:
         return []
     spec = view.spec.update(leave_out=())  # the view's graph is without them
-    before, after = compute_leaving(spec, view.load_graph())
-    others = after.with_columns([name for name in after.columns if name not in private])
+    before = view.load_graph()
+    after = prepare_graph(spec, before)
+    seen = {*after.feature_names, *list_written(spec, after)}
+    others = after.with_columns([name for name in seen if name not in private])
     # Of a release made elsewhere the recipient may hold other ids than the audit does.
     shows_ids = view.spec.external_release is None
     found = [

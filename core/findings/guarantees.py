@@ -53,8 +53,10 @@ EMPIRICAL = (
 UNKNOWN = (
     "The release was made elsewhere. Any guarantee that it has is not known and was not checked."
 )
-
-
+VOID_DELTA = (
+    "That promises nothing, since δ is above one in the number of nodes: publishing one node at "
+    "random with all that is known of it would keep to it. Rely on the measured attacks."
+)
 NOT_PROVEN = (
     "That does not prove the claim: a better attacker, another pair of neighbouring graphs or more "
     "trials may show more."
@@ -91,10 +93,11 @@ def describe_budget(guarantee: Guarantee) -> str:
     return "; ".join(parts)
 
 
-def explain_guarantee(guarantee: Guarantee, density: float | None = None) -> str:
+def explain_guarantee(guarantee: Guarantee, num_nodes: int, density: float | None = None) -> str:
     """What an adversary may still learn under the guarantee, in plain words.
 
-    density  share of linked pairs, the prior of an attacker without knowledge
+    num_nodes  of the graph, which bounds a δ that promises something
+    density    share of linked pairs, the prior of an attacker without knowledge
     """
     if not guarantee.is_known:
         return UNKNOWN
@@ -115,7 +118,8 @@ def explain_guarantee(guarantee: Guarantee, density: float | None = None) -> str
             f"; a prior at the density of this graph, {_format_chance(density)}, may become "
             f"{_format_chance(bound_chance(density, epsilon))}"
         )
-    text = f"{text}. {_judge(epsilon)}"
+    judged = VOID_DELTA if guarantee.promises_nothing(num_nodes) else _judge(epsilon)
+    text = f"{text}. {judged}"
     if guarantee.unit != "node":
         text += " Patterns of many links, and what follows from them, are not hidden."
     return text

@@ -13,7 +13,7 @@ from core.algorithms.fingerprints import Depth, compute_fingerprints
 from core.attacks.identity.column_values import list_rows
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.spec import AuditSpec
-from core.audit.computing.prepared import list_published, prepare_graph
+from core.audit.computing.prepared import list_written, prepare_graph
 from core.data.link_release import NONE as NO_LINK_COLUMN
 from core.data.link_release import has_weights, is_link_column, list_link_columns
 from core.data.release_columns import Rule, leave_out_people
@@ -38,6 +38,8 @@ RULES = {
 """Kind of rule → meaning of its number, and its effect, in words."""
 
 WITHHELD = "withheld"
+SEEN = "Attackers are taken to see all features too."
+"""Where no column is chosen."""
 
 DEPTH_TITLES: dict[Depth | None, str] = {
     None: "the columns alone",
@@ -67,28 +69,23 @@ def complete_choice(chosen: Sequence[str], graph: Graph) -> tuple[str, ...]:
 def compute_leaving(spec: AuditSpec, graph: Graph) -> tuple[Graph, Graph]:
     """Graphs of the released nodes with all columns as they are, and as published.
 
-    Raises InputError for columns, rules or ids that do not fit the graph. By default features are
-    published and attributes are not.
+    Raises InputError for columns, rules or ids that do not fit the graph.
     """
     before = leave_out_people(graph, spec.disclosure.leave_out)
     after = prepare_graph(spec, graph)
-    shown = list_published(spec.disclosure, after)
-    return before, after.with_columns(after.feature_names if shown is None else shown)
+    return before, after.with_columns(list_written(spec, after))
 
 
-def list_released(
-    spec: AuditSpec | PublishSpec, graph: Graph, defense: Defense, named: Sequence[str] = ()
-) -> list[str]:
-    """Columns that the files of a release will hold, whatever their format.
-
-    named  attributes that leave where the spec chooses no columns
-    """
+def list_released(spec: AuditSpec | PublishSpec, graph: Graph, defense: Defense) -> list[str]:
+    """Columns that the files of a release will hold, whatever their format."""
     after = prepare_graph(spec, graph)
-    shown = list_published(spec.disclosure, after)
-    columns = list(named) if shown is None else list(after.with_columns(shown).columns)
     keeps_links = defense.info.group == EMPIRICAL_GROUP and defense.keeps_nodes
-    links = [n for n in list_link_columns(after) if keeps_links or not has_weights(after, n)]
-    return [*(columns if defense.keeps_columns else []), *links]
+    links = [
+        name
+        for name in list_link_columns(after)
+        if (keeps_links if has_weights(after, name) else defense.keeps_columns)
+    ]
+    return [*list_written(spec, after, defense), *links]
 
 
 def write_rule(column: str, kind: str, number: str) -> str:

@@ -3,6 +3,10 @@
 Link risk is reported for equally many withheld links and non-links. Among all pairs that the
 release does not link, withheld links are far rarer; by Bayes the odds shrink by the prior odds,
 and 1 of 100 wrongly accused are many more than the links found.
+
+Chances are stored as each node's mean over its links. Bayes' rule is convex in the chance where
+links are the rarer, so the mean moved is at most the mean of the moved chances (Jensen), and at
+most also because calibration on m links gives none a chance beyond m / (m + 1): a bound is told.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from core.audit.results.view import AuditView
 from core.findings.numbers import format_interval, format_number
 
 BALANCED = "Link risk and its base rate are those where half of the pairs are links."
+UNEVEN = "It is a mean over links: one that is surely found weighs more there."
 
 
 def count_pairs(view: AuditView) -> tuple[int, int] | None:
@@ -90,10 +95,19 @@ def describe_link_prior(view: AuditView, node: str, release: str) -> str:
     prior = find_link_prior(view)
     if row is None or prior is None:
         return ""
-    low, high = (None if pd.isna(end) else move_prior(end, prior) for end in (row.low, row.high))
     interval = format_interval(row.risk, row.low, row.high)
-    own = format_interval(move_prior(row.risk, prior), low, high)
-    return f"{BALANCED} {describe_density(prior)}: there a risk of {interval} becomes {own}."
+    own = bound_moved(row.risk, prior)
+    if not pd.isna(row.low):
+        own += f", by the lower end {bound_moved(row.low, prior)}"
+    return (
+        f"{BALANCED} {describe_density(prior)}: there a risk of {interval} becomes {own}. {UNEVEN}"
+    )
+
+
+def bound_moved(risk: float, prior: float) -> str:
+    """What a mean of chances `move_prior` to, as a bound: "at least 0.023"."""
+    side = "at least" if prior <= 0.5 else "at most"
+    return f"{side} {format_number(move_prior(risk, prior))}"
 
 
 def describe_density(prior: float) -> str:
@@ -107,6 +121,6 @@ def describe_report_prior(view: AuditView) -> str:
     if prior is None:
         return ""
     shown = ", ".join(
-        f"a risk of {risk} becomes {format_number(move_prior(risk, prior))}" for risk in (0.9, 0.99)
+        f"a risk of {risk} becomes {bound_moved(risk, prior)}" for risk in (0.9, 0.99)
     )
-    return f"{BALANCED} {describe_density(prior)}: there {shown}."
+    return f"{BALANCED} {describe_density(prior)}: there {shown}. {UNEVEN}"

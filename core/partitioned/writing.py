@@ -59,9 +59,8 @@ def write_release(
         raise UnsupportedError(f"format '{formats[0]}'", rule)
     if isinstance(pseudonyms, KeyedPseudonyms):
         raise UnsupportedError("keyed pseudonyms", ONE_PROCESS)
-    names = options.get("attributes", ())
-    if options.get("columns") is not None:
-        names = tuple(release.graph.attributes)
+    named = options.get("columns")
+    names = options.get("attributes", ()) if named is None else named
     return _write_partitions(release, Path(folder), stem, provenance, written, names, pseudonyms)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.errors import InputError
-from core.release import Guarantee, Unit
+from core.release import Guarantee, Unit, find_largest_delta
 from core.words import count_noun
 
 Protected = Literal["edge", "node"]
@@ -101,8 +101,7 @@ def compute_totals(entries: Iterable[Entry]) -> tuple[Total, ...]:
 class Budget:
     """Largest sums of ε and δ over all publishing runs.
 
-    delta  None: one in the number of nodes. A larger one promises nothing, since whoever publishes
-    one node at random, with all that is known of it, keeps to δ = 1/n
+    delta  None: `find_largest_delta`
     """
 
     epsilon: float
@@ -110,7 +109,7 @@ class Budget:
 
     def compute_delta(self, num_nodes: int) -> float:
         """Largest sum of δ on a graph of that size; InputError if it would promise nothing."""
-        limit = 1 / max(num_nodes, 1)
+        limit = find_largest_delta(num_nodes)
         if self.delta is not None and self.delta > limit:
             rule = f"must be at most 1/{num_nodes:,} = {limit:.2g}, one in the number of nodes"
             raise InputError("δ of the budget", rule, self.delta, "above it δ promises nothing")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from itertools import compress
 
-from core.data.release_columns import Rule
+from core.audit.computing.prepared import list_published
 from core.findings.channels import count_channels, list_channels, tabulate_channels
-from core.findings.leaving import describe_columns
+from core.findings.leaving import SEEN, describe_columns
 from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
-from core.words import join_words
 
 
 def build_leaving(data: ReportData) -> list[Block]:
@@ -38,24 +37,15 @@ def build_leaving(data: ReportData) -> list[Block]:
 
 def describe_leaving(data: ReportData) -> str:
     """Published columns and their granularity; withheld ones are not named."""
-    disclosure = data.view.spec.disclosure
-    if data.view.spec.external_release is not None:
+    spec, disclosure = data.view.spec, data.view.spec.disclosure
+    if spec.external_release is not None:
         text = "The links and columns of the release, unchanged."
-    elif disclosure.publish_columns is None and not disclosure.generalize:
-        leaves = ["The links"]
-        if data.graph.features is not None:
-            leaves.append("the features unchanged")
-        if disclosure.utility is not None:
-            leaves.append("the utility column in file formats with columns")
-        text = f"{join_words(leaves)}."
-    elif disclosure.publish_columns is None:
-        coarse = dict.fromkeys(Rule.parse(text).column for text in disclosure.generalize)
-        named = describe_columns(list(coarse), disclosure.generalize).removesuffix(
-            " No other column is."
-        )
-        text = f"{named} The other features are unchanged."
     else:
-        text = describe_columns(disclosure.publish_columns, disclosure.generalize)
+        features = data.graph.feature_names
+        links = data.view.link_channels.find_leaving(ORIGINAL)
+        text = describe_columns([*list_published(spec, features), *links], disclosure.generalize)
+        if features and not disclosure.names_columns:
+            text += f" {SEEN}"
     if disclosure.leave_out:
         text += f" Nodes excluded: {data.count(len(disclosure.leave_out))}."
     return text

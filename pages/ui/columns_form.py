@@ -67,8 +67,9 @@ def _choose(names: list[str], graph: Graph) -> dict[str, Any]:
     if way == "none":
         return {"publish_columns": (), "generalize": ()}
     if way == "utility":
-        held = "the utility column alone" if choice.disclosure.utility else "no columns"
-        st.caption(f"Files hold {held}. Attackers are taken to see all features too.")
+        if not choice.disclosure.generalize:  # else the sentence below tells what leaves
+            held = "the utility column alone" if choice.disclosure.utility else "no columns"
+            st.caption(f"Files hold {held}. {leaving.SEEN}")
         if graph.link_table is not None and graph.link_table.columns:
             st.caption("Columns of links leave only if they are chosen; weights leave.")
     publish = _choose_names(names, graph) if way == "chosen" else None

@@ -65,9 +65,8 @@ def make_archive(
     name: str,
     provenance: dict[str, Any],
     formats: Sequence[str],
-    attributes: Sequence[str],
+    columns: Sequence[str],
     pseudonyms: bool | KeyedPseudonyms,
-    columns: Sequence[str] | None = None,
 ) -> bytes:
     """Zip archive of the release's files and its provenance; `columns` as in `write_release`.
 
@@ -81,7 +80,6 @@ def make_archive(
             make_file_name(name),
             provenance,
             tuple(formats),
-            attributes=attributes,
             columns=columns,
             pseudonyms=keyed or (Seed.from_entropy() if pseudonyms else None),
         )

@@ -49,7 +49,7 @@ def show_card(guarantee: Guarantee, view: AuditView, summary: ReleaseSummary | N
             st.markdown("  \n".join(f"**{name}:** {escape(value, 400)}" for name, value in rows))
         nodes, links = view.summary.num_nodes, view.summary.num_edges
         density = links / max(nodes * (nodes - 1) / 2, 1)
-        st.markdown(escape(explain_guarantee(guarantee, density), 900))
+        st.markdown(escape(explain_guarantee(guarantee, nodes, density), 900))
         facts = {} if summary is None else summary.facts
         for text in filter(None, (explain_signal(facts), explain_target(facts), guarantee.note)):
             st.caption(escape(text, 400))

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.publish_spec import PublishSpec
+from core.audit.computing.prepared import list_written
 from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.results.view import AuditView, PublishProgress
 from core.audit.store.states import State
@@ -16,7 +17,6 @@ from core.errors import AuditError
 from core.findings.leaving import describe_columns, list_released
 from core.findings.ledger import COLUMNS, describe_relative, explain_ledger, list_ledger_rows
 from core.findings.verdict_words import summarize_reasons
-from core.release import Release
 from pages.ui import cache, documents, job, login, page, service
 from pages.ui.decision_record import record_handout
 from pages.ui.guarantee_card import describe_checks, show_card
@@ -98,12 +98,8 @@ def _describe_leaving(view: AuditView, release: str) -> str:
     """Which columns a release will hold, before it is made and entered in the ledger."""
     choice = next(choice for choice in view.spec.defenses if choice.id == release)
     spec = view.spec.update(leave_out=())  # the view's graph is without these nodes
-    defense = choice.make_defense()
-    columns = list_released(spec, view.load_graph(), defense)
-    text = describe_columns(columns, spec.disclosure.generalize)
-    if spec.disclosure.names_columns or not defense.keeps_columns:
-        return text
-    return f"{text} Attributes are, if you include them in the download; this holds for any format."
+    columns = list_released(spec, view.load_graph(), choice.make_defense())
+    return describe_columns(columns, spec.disclosure.generalize)
 
 
 def _check_policy(view: AuditView, release: str) -> bool:
@@ -210,9 +206,8 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             f"{view.spec.graph_name}-{run.release.defense}",
             run.provenance,
             formats,
-            attributes,
-            pseudonyms,
             columns,
+            pseudonyms,
         )
 
     with st.container(border=True):
@@ -235,13 +230,12 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
             key="publish-formats",
         )
         defense = choice.make_defense()
-        columns = _list_columns(progress, release, defense.keeps_columns)
-        with middle:
-            attributes = _choose_attributes(view, release) if columns is None else ()
-            if columns is not None:
-                named = [*columns, *list_link_columns(release.graph)]
-                rules = progress.spec.disclosure.generalize
-                st.caption(escape(describe_columns(named, rules), 400))
+        columns = list_written(progress.spec, release.graph, defense)
+        named = [*columns, *list_link_columns(release.graph)]
+        told = describe_columns(named, progress.spec.disclosure.generalize)
+        middle.caption(
+            escape(told, 400), help="Choose other columns on the Data page, and audit them."
+        )
         with right:
             is_fixed = _leaves_ids_out(view, choice.id)
             pseudonyms = _choose_pseudonyms(is_fixed, defense.keeps_nodes)
@@ -258,15 +252,6 @@ def _show_release(view: AuditView, progress: PublishProgress) -> None:
         )
         with st.expander("Provenance"):
             st.json(progress.provenance)
-
-
-def _list_columns(
-    progress: PublishProgress, release: Release, keeps_columns: bool
-) -> list[str] | None:
-    """Columns of nodes that leave; None if they are to be chosen for the download."""
-    if not keeps_columns:
-        return []  # releases stored by earlier versions still have their classes
-    return list(release.graph.columns) if progress.spec.disclosure.names_columns else None
 
 
 def _leaves_ids_out(view: AuditView, release: str) -> bool:
@@ -314,16 +299,3 @@ def _choose_pseudonyms(is_fixed: bool, keeps_nodes: bool) -> bool | KeyedPseudon
     except AuditError as error:
         page.show_error(error)
         return None
-
-
-def _choose_attributes(view: AuditView, release: Release) -> list[str]:
-    """Ask for the columns to publish if none were chosen on the Data page."""
-    secret = {view.spec.threats.private, *view.spec.threats.more_private}
-    names = [n for n in release.graph.columns.list_choices() if n not in secret]
-    return st.multiselect(
-        "Columns to include",
-        names,
-        [n for n in names if n == view.spec.disclosure.utility],
-        key="publish-attributes",
-        help="Private columns are never included.",
-    )

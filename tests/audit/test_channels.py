@@ -210,6 +210,7 @@ def test_a_column_that_the_second_graph_lacks_is_not_attacked():
 def test_ids_leave_unless_people_are_sought(tmp_path):
     graph = two_communities(30, seed=5)
     fields = {"graph_hash": graph.content_hash, "num_repeats": 1, "measures": ["structure"]}
+    fields |= {"publish_columns": list(graph.feature_names)}
     renamed = {"defenses": [{"key": "pseudonyms"}], "policy": find_policy("internal").model_dump()}
     links = {"released_links": True, "attacks": [{"key": "plausibility"}]}
     people = {"identity": {"seeds_known": 0}, "attacks": [{"key": "degree"}]}

@@ -444,7 +444,7 @@ def test_nothing_is_claimed_of_its_guarantee(tmp_path):
     guarantee = view.releases[1].guarantee
     assert (guarantee.is_private, guarantee.label) == (False, "not known")
     assert list_guarantee_rows(guarantee) == [("Guarantee", "not known"), ("Protects", "not known")]
-    assert explain_guarantee(guarantee) == UNKNOWN
+    assert explain_guarantee(guarantee, 300) == UNKNOWN
     assert all(text in guarantee.note for text in NOT_TESTED)
 
 

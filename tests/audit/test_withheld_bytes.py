@@ -110,7 +110,7 @@ def test_files_hold_the_coarse_column_and_no_other(published, tmp_path):
     columns = list(run.release.graph.columns)
     assert columns == ["club", "age"]
     archive = make_archive(
-        run.release, "people", run.provenance, ("csv", "graphml", "npz"), (), False, columns
+        run.release, "people", run.provenance, ("csv", "graphml", "npz"), columns, False
     )
     (tmp_path / "release.zip").write_bytes(archive)
     with zipfile.ZipFile(tmp_path / "release.zip") as inside:

@@ -214,6 +214,25 @@ def test_ids_and_texts_that_tell_the_secret_are_named(name, is_told):
         assert str(one).endswith("does not help: publish under pseudonyms.")
 
 
+@pytest.mark.parametrize("others", range(4))
+def test_a_class_of_one_person_hides_no_copy_of_the_others(others):
+    """Three people of a third class, whom the copy tells apart too, are too few to say so of."""
+    rng = np.random.default_rng(0)
+    secret = np.repeat([0, 1, 2], (200, 200, others))
+    copied = secret.copy()
+    wrong = rng.choice(400, 12, replace=False)
+    copied[wrong] = 1 - copied[wrong]
+    copy = NodeColumn("copy", copied, tuple("xyz"))
+    graph = make_graph(secret, attributes=[copy], num_classes=3)
+    (found,) = (one for one in find_telling_columns(graph, graph.column("secret")) if not one.is_id)
+    is_class = secret == int(found.value[1])
+    entropy = mutual_info_score(is_class, is_class)
+    strength = mutual_info_score(is_class, copied) / entropy
+    assert (found.column, found.value in {"c0", "c1"}) == ("copy", True)
+    assert found.strength == pytest.approx(strength, abs=0.01)
+    assert found.share_right == pytest.approx((copied == secret).mean())
+
+
 def test_unknown_values_are_left_out_and_few_known_ones_say_nothing():
     rng = np.random.default_rng(5)
     secret = rng.integers(0, 2, 100)

@@ -19,6 +19,7 @@ from core.findings.data_independent import (
     show_data_independent_table,
 )
 from core.findings.guarantees import (
+    VOID_DELTA,
     bound_chance,
     compute_claim_region,
     explain_claim,
@@ -66,7 +67,7 @@ def test_bound_is_bayes_rule_for_the_worst_output():
 
 
 def test_promise_is_told_as_what_may_still_be_learnt():
-    text = explain_guarantee(EDGE.make_guarantee(2.0, delta=1e-5), density=0.01)
+    text = explain_guarantee(EDGE.make_guarantee(2.0, delta=1e-5), 300, density=0.01)
     for part in (
         "e^2 = 7.39",
         "chance of 10⁻⁵",
@@ -76,20 +77,34 @@ def test_promise_is_told_as_what_may_still_be_learnt():
         "any one pair is linked",
     ):
         assert part in text, part
-    assert "next to nothing" in explain_guarantee(EDGE.make_guarantee(8.0))
-    assert "strong" in explain_guarantee(EDGE.make_guarantee(0.5))
-    assert "any one person" in explain_guarantee(NODE.make_guarantee(1.0, "exact"), density=0.01)
-    assert "no formal guarantee" in explain_guarantee(Guarantee())
+    assert "next to nothing" in explain_guarantee(EDGE.make_guarantee(8.0), 300)
+    assert "strong" in explain_guarantee(EDGE.make_guarantee(0.5), 300)
+    assert "any one person" in explain_guarantee(
+        NODE.make_guarantee(1.0, "exact"), 300, density=0.01
+    )
+    assert "no formal guarantee" in explain_guarantee(Guarantee(), 300)
 
 
 def test_two_reports_of_a_link_are_held_to_twice_the_budget():
     twice, once = LINK_TWICE.make_guarantee(2.0), LINK_ONCE.make_guarantee(2.0)
-    assert "e^4 = 55" in explain_guarantee(twice)
-    assert "e^2 = 7.39" in explain_guarantee(once)
+    assert "e^4 = 55" in explain_guarantee(twice, 300)
+    assert "e^2 = 7.39" in explain_guarantee(once, 300)
     budget = dict(list_guarantee_rows(twice))["Budget"]
     assert budget == "ε = 4; the recipient holds the reports of both ends of a link, 2 each"
     assert dict(list_guarantee_rows(once))["Budget"] == "ε = 2"
     assert dict(list_guarantee_rows(twice))["Not covered"].startswith("node set")
+
+
+@pytest.mark.parametrize("kind", [EDGE, NODE, LINK_TWICE])
+def test_a_chance_above_one_in_the_nodes_is_no_guarantee_however_small_its_budget(kind):
+    """One node of 300, published at random, keeps to δ = 1/300; both ends of a link report 2δ."""
+    largest = 1 / 300 / kind.reports
+    for delta, is_void in ((0.0, False), (largest, False), (1.01 * largest, True), (0.4, True)):
+        guarantee = kind.make_guarantee(0.2, delta=delta)
+        text = explain_guarantee(guarantee, 300)
+        assert ("That is a strong guarantee." in text) != is_void
+        assert (VOID_DELTA in text) == guarantee.promises_nothing(300) == is_void
+    assert VOID_DELTA in explain_guarantee(Guarantee("node", epsilon=0.5, delta=0.9), 300)
 
 
 def test_a_gradient_far_below_its_noise_is_said():

@@ -14,6 +14,7 @@ from core.audit.computing.threat_sampling import draw_repeat
 from core.audit.results.node_risks import NODE_COLUMNS
 from core.cli.audit import describe_results
 from core.findings.link_prior import (
+    bound_moved,
     count_pairs,
     describe_accused,
     describe_link_prior,
@@ -21,13 +22,16 @@ from core.findings.link_prior import (
     find_link_prior,
     move_prior,
 )
-from core.findings.numbers import format_interval
+from core.findings.numbers import format_number
 from core.findings.strongest import describe_false_alarms, summarize_attacks
+from core.measures.node_risk import compute_link_node_risk
 from core.node_column import NodeColumn
 from core.release import ORIGINAL
 from core.report.data import ReportData
 from core.report.options import ReportOptions
 from core.report.results import build_attacks
+from core.results import PairScores
+from core.threats import LinkThreat
 from tests.figures.conftest import make_view
 from tests.oracles.graphs import two_communities
 from tests.oracles.node_risks import build_risks
@@ -71,17 +75,38 @@ def test_a_person_is_told_both_and_a_column_has_no_such_prior():
     nodes = build_risks(pd.DataFrame(rows, columns=list(NODE_COLUMNS)))
     view = replace(make_view(), load_nodes=lambda: nodes)
     prior, text = find_link_prior(view), describe_link_prior(view, node, ORIGINAL)
-    low, middle, high = (move_prior(chance, prior) for chance in (0.7, 0.8, 0.9))
+    low, middle = (format_number(move_prior(chance, prior)) for chance in (0.7, 0.8))
     assert "a risk of 0.80 [0.70, 0.90] becomes" in text
     assert text.startswith("Link risk and its base rate are those where half of the pairs are")
     assert f"1 in {1 / prior:,.0f}" in text
-    assert format_interval(middle, low, high) in text
+    assert f"becomes at least {middle}, by the lower end at least {low}." in text
     only = replace(view, load_nodes=lambda: nodes.select(secret=("attribute", "")))
     assert describe_link_prior(only, node, ORIGINAL) == ""
     assert f"1 in {1 / prior:,.0f}" in describe_report_prior(view)
     bare = view.spec.update(hide_links=None)
     assert describe_report_prior(replace(view, spec=bare)) == ""
     assert not np.isnan(prior)
+
+
+@pytest.mark.parametrize("prior", [1 / 6_900, 0.1, 0.5, 0.8])
+def test_a_mean_over_links_bounds_the_mean_of_what_each_link_becomes(prior):
+    """Of chances .999 and .5 the mean becomes .0004 at 1 in 6,900, they .063; and .995 is the most
+    that calibration gives a link of 200 that are surely found."""
+    rng = np.random.default_rng(0)
+    lists = [np.array([0.999, 0.5]), *(rng.beta(0.3, 0.3, size) for size in (2, 5, 40))]
+    for chances in lists:
+        odds = chances / (1 - chances) * prior / (1 - prior)
+        apart, told = (odds / (1 + odds)).mean(), bound_moved(float(chances.mean()), prior)
+        side, _, number = told.partition("t ")[2].partition(" ")
+        assert number == format_number(move_prior(float(chances.mean()), prior))
+        figure = move_prior(float(chances.mean()), prior)
+        assert apart >= figure - 1e-12 if side == "least" else apart <= figure + 1e-12
+    hidden = np.stack([np.arange(200), np.arange(200) + 500], 1)
+    threat = LinkThreat(hidden, hidden + 1_000, prior)
+    scores = PairScores(np.where(threat.truth, 100.0, 0.0) + rng.normal(size=400))
+    risk = compute_link_node_risk(scores, threat, 2_000).risk
+    assert risk.max() < 0.996
+    assert bound_moved(float(risk.max()), 1 / 6_900) == "at least 0.023"
 
 
 def make_large(hide: float | None = 0.1):

@@ -242,7 +242,9 @@ def test_a_persons_sentences_are_by_the_attacker_chosen_on_everybody():
     view = replace(make_view(), load_nodes=lambda: nodes)
     people = rank_people(nodes, LINK).set_index("node")
     assert people.attack["3"].id == "common_neighbors"
-    assert "a risk of 0.60 [0.59, 0.61] becomes" in describe_link_prior(view, "3", ORIGINAL)
+    assert "a risk of 0.60 [0.59, 0.61] becomes at least" in describe_link_prior(
+        view, "3", ORIGINAL
+    )
     text = describe_node_risk(nodes, "3")
     assert text.startswith("On the original its risk is 0.60 [0.59, 0.61], by Common neighbours")
     assert "It is 0.55 [0.54, 0.56] with Random deletion: clearly lower." in text

@@ -51,8 +51,8 @@ def test_a_graph_of_a_script_has_its_own_columns(graph):
         "links calls": ("number of a link", False),
         "nodes team": ("private", False),
         "nodes town": ("attribute", False),
-        "nodes age": ("feature", True),
-        "nodes size": ("feature", True),
+        "nodes age": ("feature", False),
+        "nodes size": ("feature", False),
     }
 
 
@@ -96,7 +96,8 @@ def test_a_secret_among_many_features_has_a_row_of_its_own():
     graph = Graph.from_pairs([(0, 1), (1, 2)], features=np.eye(3, 300), feature_names=names)
     (block,) = list_features(names)
     assert (block.count, block.title) == (300, "300 features")
-    assert describe(graph, private="w7", input_columns=[block]) == {
-        "nodes features": ("feature", True),
-        "nodes w7": ("private", False),
-    }
+    for publish, leaves in ((None, False), (["w1", "w2"], True)):
+        assert describe(graph, private="w7", input_columns=[block], publish_columns=publish) == {
+            "nodes features": ("feature", leaves),
+            "nodes w7": ("private", False),
+        }

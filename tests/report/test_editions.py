@@ -19,6 +19,7 @@ from PIL import Image
 from core.audit.asked.release_info import parse_release
 from core.findings.columns import list_telling_columns
 from core.findings.facts import STATE_TITLES
+from core.findings.leaving import SEEN
 from core.findings.people import list_secrets, rank_people
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
@@ -292,7 +293,9 @@ def test_page_1_is_the_decision_page_of_every_edition(view):
         told += ["Links kept", "Usefulness kept", "Conditions"]
         assert names[: len(told)] == told
         assert {"Residual risk", "Review by"} <= set(names)
-        assert [b["kind"] for b in page[3:]] == ["terms"] + ["signoff"] * (edition != "external")
+        tells = ["warning"] * (edition == "internal")  # the utility column tells the private one
+        signed = ["signoff"] * (edition != "external")
+        assert [b["kind"] for b in page[3:]] == [*tells, "terms", *signed]
 
 
 def test_page_1_says_what_the_spec_fixes_and_leaves_the_rest_to_fill(view):
@@ -316,9 +319,9 @@ def test_no_paragraph_is_said_twice_and_nothing_absent_is_mentioned(view):
     texts = ["".join(s["text"] for s in b["spans"]) for b in blocks if b.get("spans")]
     texts += ["".join(s["text"] for s in item) for b in blocks for item in b.get("items", ())]
     assert len(texts) == len(set(texts))
-    assert "features unchanged" not in str(content)
+    assert SEEN not in str(content)
     assert "way through node features" not in str(content)
-    assert "features unchanged" in str(build_content(view, ReportOptions())[0])
+    assert SEEN in str(build_content(view, ReportOptions())[0])
 
 
 def test_a_column_that_tells_the_secret_is_warned_of_with_its_remedy(view):
@@ -329,14 +332,17 @@ def test_a_column_that_tells_the_secret_is_warned_of_with_its_remedy(view):
     names = np.random.default_rng(0).permutation(graph.num_nodes)
     graph = replace(graph, node_ids=tuple(map(str, names)))
     telling = replace(view, load_graph=lambda: graph)
-    (sentence,) = list_telling_columns(telling)
-    assert sentence.startswith("Column “copy” alone reveals “private”")
-    assert "leave 'copy' out of the release" in sentence
+    told = list_telling_columns(telling)
+    for name in ("copy", "label"):  # a feature that attackers see, and the utility column
+        (sentence,) = (one for one in told if one.startswith(f"Column “{name}” alone reveals"))
+        assert "reveals “private”" in sentence
+        assert f"leave '{name}' out of the release" in sentence
+    assert len(told) == 2
     codes = graph.column("private").codes
     ids = tuple(f"{'ab'[code]}{node}" for node, code in enumerate(codes.tolist()))
     named = replace(view, load_graph=lambda: replace(graph, node_ids=ids))
     assert any("The node ids alone reveal “private”" in s for s in list_telling_columns(named))
-    for edition, count in (("internal", 1), ("external", 0)):
+    for edition, count in (("internal", 2), ("external", 0)):
         page = build_content(telling, ReportOptions(edition=edition, sections=()))[0]["summary"]
         assert [b["kind"] for b in page].count("warning") == count
     disclosure = view.spec.disclosure.model_copy(update={"publish_columns": ()})

@@ -230,7 +230,8 @@ class DisclosureSpec(BaseModel):
         None,
         title="Columns to publish",
         description="Columns that leave with the graph, and no others; 'none' for none. Not "
-        "named: the utility column alone, though attackers are taken to see all features. Of "
+        "named: the utility column alone, though attackers are taken to see all features; with "
+        "--generalize the generalised columns and all features too. Of "
         "links: link.COLUMN; their weights leave unless others of links are named and link.weight "
         "is not; link.none for none of them.",
         json_schema_extra=declare(entry="graph", metavar="COLUMN[,…]", form="columns_form"),

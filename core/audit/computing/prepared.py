@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,11 +11,12 @@ import numpy as np
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.spec import AuditSpec
 from core.audit.asked.spec_parts import DisclosureSpec
-from core.data.link_release import choose_link_columns
+from core.data.link_release import choose_link_columns, is_link_column
 from core.data.release_columns import Rule, choose_columns, forget_values, leave_out_people
 from core.data.shared_numbers import bin_like
 from core.errors import InputError
 from core.graph import Graph
+from core.methods import Defense
 from core.node_column import NodeColumn
 
 
@@ -107,15 +108,33 @@ def prepare_graph(spec: AuditSpec | PublishSpec, graph: Graph) -> Graph:
     )
 
 
-def list_published(disclosure: DisclosureSpec, graph: Graph) -> tuple[str, ...] | None:
-    """Published columns of a prepared graph; None if the spec does not choose columns."""
-    if disclosure.publish_columns is not None:
-        return disclosure.publish_columns
-    if not disclosure.generalize:
-        return None
-    coarse = [Rule.parse(text).column for text in disclosure.generalize]
-    utility = [disclosure.utility] if disclosure.utility else []
-    return tuple(dict.fromkeys([*graph.feature_names, *coarse, *utility]))
+def list_published(
+    spec: AuditSpec | PublishSpec, features: Iterable[str], defense: Defense | None = None
+) -> tuple[str, ...]:
+    """Columns of nodes that leave: whatever is said of a release or written of it asks here.
+
+    Those that the spec names. Where it names none, the utility column alone, though attackers are
+    taken to see the features too; once it makes some coarser, these and the features leave as well.
+
+    features  names of the columns that attackers read
+    defense   that makes the release; None for the original
+    """
+    if defense is not None and not defense.keeps_columns:
+        return ()
+    disclosure, named = spec.disclosure, spec.disclosure.publish_columns
+    if named is None:
+        coarse = [Rule.parse(text).column for text in disclosure.generalize]
+        utility = () if disclosure.utility is None else (disclosure.utility,)
+        named = (*(features if coarse else ()), *coarse, *utility)
+    secret = spec.threats.columns
+    return tuple(dict.fromkeys(n for n in named if not is_link_column(n) and n not in secret))
+
+
+def list_written(
+    spec: AuditSpec | PublishSpec, graph: Graph, defense: Defense | None = None
+) -> list[str]:
+    """Columns of nodes in the files of a release `graph`, in their order."""
+    return [n for n in list_published(spec, graph.feature_names, defense) if n in graph.columns]
 
 
 def list_seen(disclosure: DisclosureSpec, graph: Graph) -> tuple[str, ...]:

@@ -70,11 +70,8 @@ def draw_repeat(audit: PreparedAudit, repeat: int) -> Threats:
         shown: Sequence[str] = tuple(released.attributes)
         identity = replace(identity, unread=tuple(list_incomparable(threats.visible, released)))
     else:
-        disclosure = spec.disclosure
-        published = list_published(disclosure, threats.visible)
-        usual = () if disclosure.utility is None else (disclosure.utility,)
-        shown = usual if published is None else published
-        shown = [name for name in shown if name in threats.visible.attributes]
+        published = list_published(spec, threats.visible.feature_names)
+        shown = [name for name in published if name in threats.visible.attributes]
     return replace(threats, identity=replace(identity, columns=tuple(shown)))
 
 

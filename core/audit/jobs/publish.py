@@ -17,7 +17,7 @@ from sqlalchemy.engine import Row
 
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.computing.making import make_release
-from core.audit.computing.prepared import list_published, prepare_graph
+from core.audit.computing.prepared import list_written, prepare_graph
 from core.audit.computing.threat_sampling import draw_secrets, limit_publisher_knowledge
 from core.audit.jobs.job import JobContext, Jobs, read_progress
 from core.audit.results.provenance import describe_draw
@@ -150,8 +150,8 @@ def publish_release(graph: Graph, spec: PublishSpec, progress: Progress | None =
     rng = seed.child("shift").rng()
     shifted = shift_link_times(release.graph, spec.disclosure.generalize, rng)
     release = replace(release, graph=shifted)
-    shown = list_published(spec.disclosure, threats.visible) if defense.keeps_columns else ()
-    if shown is not None:
+    if spec.disclosure.names_columns or not defense.keeps_columns:
+        shown = list_written(spec, release.graph, defense)
         release = replace(release, graph=release.graph.with_columns(shown))
     if release.guarantee.is_private:
         return release.strip()

@@ -14,7 +14,7 @@ import pandas as pd
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.scenarios import Scenario
 from core.audit.asked.spec import AuditSpec
-from core.audit.computing.prepared import list_published
+from core.audit.computing.prepared import list_written
 from core.audit.results.node_risks import NodeRisks, Pair
 from core.audit.results.view import CONTROL_COLUMNS, RESULT_COLUMNS, AuditView, ReleaseSummary
 from core.audit.store.describe import to_json
@@ -206,13 +206,10 @@ def write_releases(view: AuditView, folder: Path) -> None:
             "purpose": "made for an audit, with withheld links left out; not for publishing",
         }
         stem = make_file_name(summary.id)
-        if isinstance(release.graph, PartitionedGraph):
-            write_release(release, folder, stem, provenance, _CSV)
-            continue
-        columns, formats = list_published(view.spec.disclosure, release.graph), _CSV
-        if columns is not None:
-            there = release.graph.columns
-            columns, formats = tuple(name for name in columns if name in there), DEFAULT_FORMATS
+        columns = list_written(view.spec, release.graph, summary.info.defense)
+        is_whole = not isinstance(release.graph, PartitionedGraph)
+        names_columns = view.spec.disclosure.names_columns
+        formats = DEFAULT_FORMATS if is_whole and names_columns else _CSV
         write_release(release, folder, stem, provenance, formats, columns=columns)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core.audit.asked.spec_parts import DisclosureSpec
 from core.audit.store import files
-from core.data.link_release import NONE, WEIGHT, is_link_column
+from core.data.link_release import WEIGHT, list_published_links
 from core.data.packing import list_table_columns
 from core.release import ORIGINAL
 
@@ -51,7 +51,10 @@ def make_link_channels(
     @cache
     def find_leaving(release: str) -> Kinds:
         if release == ORIGINAL:
-            return select_published(find_source(), disclosure)
+            path, kinds = files.graph_path(home, graph_hash), find_source()
+            is_weighted = "weights" in files.list_arrays(path)
+            shown = list_published_links(kinds, is_weighted, disclosure.publish_columns)
+            return {name: kinds[name] for name in shown}
         found: dict[str, str] = {}
         for key in find_cells(release):
             found |= read_link_columns(files.cell_folder(home, key) / files.ARRAYS)
@@ -71,11 +74,5 @@ def read_link_columns(path: Path) -> Kinds:
     names = files.list_arrays(path)
     weights = {WEIGHT: "number"} if "weights" in names else {}
     info = [name for name in names if name.endswith("table_info")]
-    return {**weights, **list_table_columns(files.read_npz(path, info) if info else {})}
-
-
-def select_published(kinds: Kinds, disclosure: DisclosureSpec) -> Kinds:
-    """The columns that leave, as `link_release.choose_link_columns` chooses them."""
-    named = [name for name in disclosure.publish_columns or () if is_link_column(name)]
-    usual = [WEIGHT] if not named and kinds.get(WEIGHT) == "number" else []
-    return {name: kinds[name] for name in kinds if name in (*named, *usual) and name != NONE}
+    columns = list_table_columns(files.read_npz(path, info) if info else {})
+    return {**weights, **columns, **weights}

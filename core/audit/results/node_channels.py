@@ -10,13 +10,12 @@ from pathlib import Path
 
 from core.audit.asked.release_info import parse_release
 from core.audit.asked.spec import AuditSpec
+from core.audit.computing.prepared import list_published
 from core.audit.results.link_channels import Kinds
 from core.audit.store import files
 from core.data.external_release import is_unchanged
 from core.data.generalized_cells import list_incomparable
-from core.data.link_release import is_link_column
 from core.data.packing import COLUMN_ARRAYS, list_node_columns
-from core.data.release_columns import Rule
 from core.defenses.external import EXTERNAL
 from core.graph import Graph
 
@@ -64,12 +63,14 @@ def make_node_channels(
         external = spec.external_release
         if release == EXTERNAL and external is not None:
             return _read_columns(files.graph_path(home, external))
-        source, shown = find_source(), _list_shown(spec, find_source())
-        for key, _, _ in find_made(release)[:1]:
+        source, made = find_source(), find_made(release)[:1]
+        features = [name for name, kind in source.items() if kind == "number"]
+        shown = list_published(spec, features, parse_release(release).defense)
+        for key, _, _ in made:
             arrays = files.cell_folder(home, key) / files.ARRAYS
             if "node_ids" in files.list_arrays(arrays):  # a defense changed them
-                _, kept = _list_names(arrays)
-                shown = [n for n in shown if n in kept or source.get(n) != "number"]
+                attributes, kept = _list_names(arrays)
+                shown = tuple(name for name in shown if name in attributes or name in kept)
         return {name: source.get(name, "number") for name in shown}
 
     @cache
@@ -90,19 +91,6 @@ def make_node_channels(
         return all(found == load_visible(repeat).content_hash for _, repeat, found in made)
 
     return NodeChannels(True, find_source, find_leaving, find_incomparable, find_unchanged)
-
-
-def _list_shown(spec: AuditSpec, source: Kinds) -> list[str]:
-    """Columns of nodes that leave with the original: by default the numbers, and the column whose
-    prediction is to stay useful."""
-    disclosure = spec.disclosure
-    if disclosure.publish_columns is not None:
-        return [name for name in disclosure.publish_columns if not is_link_column(name)]
-    coarse = [Rule.parse(text).column for text in disclosure.generalize]
-    named = [*coarse, *([disclosure.utility] if disclosure.utility else [])]
-    usual = [name for name, kind in source.items() if kind == "number"]
-    shown = dict.fromkeys(name for name in [*usual, *named] if not is_link_column(name))
-    return [name for name in shown if name not in spec.threats.columns]
 
 
 def _read_columns(path: Path) -> Kinds:
