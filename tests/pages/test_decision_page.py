@@ -324,34 +324,11 @@ def test_a_choice_that_is_not_cleared_is_warned_of(
     assert f"{DECISION_TITLES[decision]}: " in "".join(item.value for item in app.warning)
 
 
-def test_no_private_column_is_offered_for_the_released_file(monkeypatch) -> None:
-    """The second one is as private as the first."""
-    from types import SimpleNamespace
-
-    from core.release import Release
-    from pages.ui import publishing
-
-    graph = two_communities()
-    columns = dict.fromkeys(("age", "illness", "city"), graph.attributes["private"])
-    spec = SimpleNamespace(
-        threats=SimpleNamespace(private="age", more_private=("illness",)),
-        disclosure=SimpleNamespace(utility=None),
-    )
-    offered = []
-    monkeypatch.setattr(
-        publishing.st, "multiselect", lambda label, names, *more, **named: offered.extend(names)
-    )
-    release = Release(graph.update_columns(attributes=columns))
-    publishing._choose_attributes(SimpleNamespace(spec=spec), release)
-    assert offered == ["city", *graph.feature_names]
-
-
 def test_a_release_without_columns_is_handed_over_with_none() -> None:
     """One stored by an earlier version still has its classes."""
     from types import SimpleNamespace
 
-    from core.release import Release
-    from pages.ui import publishing
+    from core.audit.computing.prepared import list_written
 
     graph = two_communities(40, seed=5)
     fields = {"graph_hash": graph.content_hash, "identity": {}, "num_repeats": 1}
@@ -360,7 +337,10 @@ def test_a_release_without_columns_is_handed_over_with_none() -> None:
     view = SimpleNamespace(spec=spec, load_graph=lambda: graph)
     bare, half = (choice.id for choice in spec.defenses)
     assert _describe_leaving(view, bare) == "No column is published with the links."
-    assert "if you include them in the download" in _describe_leaving(view, half)
-    run = SimpleNamespace(spec=spec)
-    assert publishing._list_columns(run, Release(graph), keeps_columns=False) == []
-    assert publishing._list_columns(run, Release(graph), keeps_columns=True) is None
+    named = spec.update(publish_columns=("private",))
+    view = SimpleNamespace(spec=named, load_graph=lambda: graph)
+    assert _describe_leaving(view, bare) == "No column is published with the links."
+    assert "private" in _describe_leaving(view, half)
+    made = {choice.id: choice.make_defense() for choice in spec.defenses}
+    assert list_written(named, graph, made[bare]) == []
+    assert list_written(named, graph, made[half]) == ["private"]
