@@ -10,6 +10,8 @@ import pytest
 
 import core
 import core.cli.main as command
+from core.audit.asked.publish_spec import PublishSpec
+from core.audit.jobs.publish import publish_release
 from core.context import Context
 from core.defenses.random_deletion import RandomDeletion
 from core.defenses.without_columns import WithoutColumns
@@ -136,3 +138,11 @@ def test_columns_that_are_asked_for_are_refused(files, capsys, defense):
     assert not list(files.glob("*.provenance.json"))
     assert command.main(["ledger", "--graph", "links.csv"]) == 0
     assert "nothing of this graph was published" in capsys.readouterr().out
+
+
+def test_a_stored_release_holds_no_class():
+    graph = two_communities(40)
+    for key in ("without_columns", "random_deletion"):
+        fields = {"graph_hash": graph.content_hash, "defense": {"key": key}, "private": "private"}
+        release = publish_release(graph, PublishSpec.check_fields(fields))
+        assert ("private" in release.graph.columns) == (key == "random_deletion")
