@@ -247,8 +247,8 @@ def _tabulate_checks(
         n, ends = found.n, (found.low, found.high)
         exact, most = format_limited(found.value, limit.limit, *ends, limit.metric)
         if data.is_external:
-            n = round_count(n)
             exact = format_bound(limit.metric, found.value, n) or exact
+            n = round_count(n)
         if limit.name not in texts:
             most = format_measure(limit.metric, limit.limit)
         if is_brief:

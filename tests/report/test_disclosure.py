@@ -149,7 +149,26 @@ def plant_quantities(few: int) -> AuditView:
     return replace(view, results=results, load_graph=lambda: numeric)
 
 
-PLANTS = {"control": plant_control, "private columns": plant_quantities}
+def plant_checks(few: int) -> AuditView:
+    """A limit's share of nine people of 19 and `few`, which is ten or more of the rounded 30."""
+    policy = find_policy("public").model_dump(mode="json")
+    releases, half = ("original", "random_deletion"), 0.01
+    names = ("label_propagation", "class_prior")
+    scores = {(r, name, "class_advantage_share"): 0.0 for r in releases for name in names}
+    view = make_audit(scores | {(r, name, "auc"): 0.8 for r in releases for name in names}, names)
+    n, share = 19 + few, 9 / (19 + few)
+    is_share = view.results.metric == "class_advantage_share"
+    results = view.results.assign(n=np.where(is_share, n, 400))
+    results.loc[is_share, ["value", "low", "high"]] = share, share - half, share + half
+    spec = view.spec.model_copy(update={"policy": policy})
+    return replace(view, spec=spec, results=results)
+
+
+PLANTS = {
+    "control": plant_control,
+    "private columns": plant_quantities,
+    "limits": plant_checks,
+}
 """Source of a report → an audit in which only this source has small numbers, all of them `few`."""
 
 
@@ -226,7 +245,28 @@ def test_every_share_of_people_has_a_bound():
     shares = [*own, "named_at_0.9_confidence", "hits_at_1", "share_unique", "share_below_5"]
     assert len(own) == 4
     for key in shares:
-        assert format_bound(key, 0.12, 25) == "fewer than 10 of 25"
+        assert format_bound(key, 0.12, 25) == "fewer than 10 of 30"
+
+
+def test_a_bound_is_decided_by_the_true_number_and_tells_the_rounded_one():
+    """Nine of 25 were told to outsiders, because they are more than nine of 30."""
+    for n in range(SMALL, 200):
+        for people in range(n + 1):
+            share, kind = people / n, None
+            if people < SMALL:
+                kind = "below"
+            elif n - people < SMALL:
+                kind = "above"
+            found = find_bound("share_unique", share, n)
+            assert (found and found[0]) == kind, (people, n)
+            text = f"fewer than 10 of {10 * ((n + 5) // 10)}" if kind else ""
+            text = f"all but {text}" if kind == "above" else text
+            assert format_bound("share_unique", share, n) == text
+            if found is not None:
+                assert share <= found[1] if kind == "below" else share >= found[1]
+                edges = [m for m in range(SMALL, 210) if (m + 5) // 10 == (n + 5) // 10]
+                bounds = {find_bound("share_unique", 0.0, m)[1] for m in edges}
+                assert len(bounds) == 1
 
 
 @given(st.integers(0, 10**6))
@@ -251,7 +291,7 @@ def test_shares_of_classes_do_not_add_up_to_more_than_all(sizes, is_external):
 @given(st.integers(1, 5000), st.floats(0, 1))
 def test_a_share_of_few_people_is_a_bound_that_holds(n, value):
     text = format_bound("expected_found", value, n)
-    is_few, is_nearly_all = value * n < SMALL, (1 - value) * n < SMALL
+    is_few, is_nearly_all = (round(share * n, 6) < SMALL for share in (value, 1 - value))
     assert text.startswith("fewer than") == is_few
     assert text.startswith("all but fewer than") == (is_nearly_all and not is_few)
     assert format_bound("auc", value, n) == ""
