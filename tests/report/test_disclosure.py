@@ -35,6 +35,7 @@ from tests.figures.conftest import RELEASES, make_results, make_view, result_row
 from tests.oracles.audits import make_audit, tabulate_results
 
 NUM_NODES, NUM_LINKS = 64, 190
+EDITIONS = ("internal", "external", "summary")
 
 
 def make_graph(few: int) -> Graph:
@@ -164,10 +165,28 @@ def plant_checks(few: int) -> AuditView:
     return replace(view, spec=spec, results=results)
 
 
+def plant_reasons(few: int) -> AuditView:
+    """Attacks that failed or measured nothing, for reasons that tell `few` and whom."""
+    attacks = ("label_propagation", "seal", "katz")
+    view = make_audit({("original", "label_propagation", "auc"): 0.8}, attacks)
+    rows = [
+        result_row(release, method, "auc", None, n=400, status=status, reason=reason)
+        for release in ("original", "random_deletion")
+        for method, status, reason in (
+            ("seal", "failed", f"must have 131 pairs: got {few} (u{few}, u2{few})"),
+            ("katz", "not_tested", f"{few} links of u{few}, too few"),
+        )
+    ]
+    results = pd.concat([view.results, tabulate_results(rows)], ignore_index=True)
+    policy = find_policy("public").model_dump(mode="json")
+    return replace(view, spec=view.spec.model_copy(update={"policy": policy}), results=results)
+
+
 PLANTS = {
     "control": plant_control,
     "private columns": plant_quantities,
     "limits": plant_checks,
+    "reasons": plant_reasons,
 }
 """Source of a report → an audit in which only this source has small numbers, all of them `few`."""
 
@@ -182,6 +201,13 @@ def test_no_source_of_a_report_tells_a_small_count_outside(source):
             assert other == first
     inside = [str(build_content(v, ReportOptions())[0]) for v in views]
     assert len(set(inside)) == len(views)  # else the above would hold of anything
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_page_1_does_not_promise_names_that_are_left_out_outside():
+    papers = [str(build_content(plant_reasons(7), ReportOptions(edition=e))[0]) for e in EDITIONS]
+    assert ["names in section 1" in paper for paper in papers] == [True, False, False]
+    assert ["SEAL did not finish" in paper for paper in papers] == [True, True, True]
 
 
 @pytest.mark.usefixtures("no_pictures")
