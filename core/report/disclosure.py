@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.audit.results.view import REPEATS
+
 SMALL = 10
 FEW = f"fewer than {SMALL}"
 
@@ -63,15 +65,17 @@ def format_bound(metric: str, value: float | None, n: float) -> str:
 
 
 def round_results(results: pd.DataFrame) -> pd.DataFrame:
-    """Results with shares of few, or of all but few, people at their bound; n rounded to tens.
-    Reasons are free text, which may tell a count: none is left."""
+    """Results with shares of few, or of all but few, people at their bound, without the values of
+    their repeats; n rounded to tens. Reasons are free text, which may tell a count: none is left.
+    """
     rows = results.copy()
     n = pd.to_numeric(rows.n, errors="coerce").fillna(0)
     value = pd.to_numeric(rows.value, errors="coerce")
     bounds = [find_bound(*row) for row in zip(rows.metric.astype(str), value, n, strict=True)]
     is_bounded = [bound is not None for bound in bounds]
     rows.loc[is_bounded, "value"] = [bound[1] for bound in bounds if bound is not None]
-    rows.loc[is_bounded, ["low", "high"]] = None
+    gone = [name for name in ("low", "high", REPEATS) if name in rows]
+    rows.loc[is_bounded, gone] = None
     if "reason" in rows:
         rows["reason"] = ""
     rows["n"] = n.astype(int).map(round_count)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.audit.results.view import CONTROL_COLUMNS, AuditView
+from core.audit.results.view import CONTROL_COLUMNS, REPEATS, RESULT_COLUMNS, AuditView
 from core.findings.policy import find_policy
 from core.graph import Graph
 from core.measures.metrics import METRICS
@@ -182,11 +182,31 @@ def plant_reasons(few: int) -> AuditView:
     return replace(view, spec=view.spec.model_copy(update={"policy": policy}), results=results)
 
 
+def plant_repeats(few: int) -> AuditView:
+    """An attack that finds 60 people in every repeat, a baseline attacker that finds `few`: their
+    difference, repeat by repeat, tells these."""
+    methods = {"neighbor_degrees@identity": 60, "random_match@identity": few}
+    rows = []
+    for release in ("original", "random_deletion"):
+        for method, people in methods.items():
+            share = people / 400
+            values = {repeat: share + repeat * 1e-5 for repeat in range(5)}
+            ends = (share + 2e-5, share, share + 4e-5)
+            head = (release, release, {}, method, "expected_found", *ends, 400, 5, "done", "")
+            rows.append((*head, values))
+    keys = [method.partition("@")[0] for method in methods]
+    view = make_audit({}, keys)
+    spec = view.spec.update(identity={"overlap": 0.8, "seeds_known": 5})
+    results = tabulate_results(rows, [*RESULT_COLUMNS, REPEATS])
+    return replace(view, spec=spec, results=results)
+
+
 PLANTS = {
     "control": plant_control,
     "private columns": plant_quantities,
     "limits": plant_checks,
     "reasons": plant_reasons,
+    "repeats": plant_repeats,
 }
 """Source of a report → an audit in which only this source has small numbers, all of them `few`."""
 
