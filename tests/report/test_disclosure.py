@@ -201,12 +201,22 @@ def plant_repeats(few: int) -> AuditView:
     return replace(view, spec=spec, results=results)
 
 
+def plant_odds(few: int) -> AuditView:
+    """`few` links that the analyst named as sensitive, nearly all of which an attack finds."""
+    attacks = ("common_neighbors", "degree_product")
+    scores = {("original", attack, "tpr_at_fpr_0.01"): 0.99 for attack in attacks}
+    view = make_audit(scores | {("original", attack, "auc"): 0.99 for attack in attacks}, attacks)
+    named = tuple((str(i), str(i + 1)) for i in range(few))
+    return replace(view, spec=view.spec.update(sensitive_links=named))
+
+
 PLANTS = {
     "control": plant_control,
     "private columns": plant_quantities,
     "limits": plant_checks,
     "reasons": plant_reasons,
     "repeats": plant_repeats,
+    "odds of an accusation": plant_odds,
 }
 """Source of a report → an audit in which only this source has small numbers, all of them `few`."""
 
