@@ -17,6 +17,7 @@ from core.findings.policy import find_policy
 from core.graph import Graph
 from core.measures.metrics import METRICS
 from core.node_column import NodeColumn
+from core.release import Guarantee
 from core.report import ReportOptions
 from core.report.data import ReportData
 from core.report.disclosure import (
@@ -210,12 +211,25 @@ def plant_odds(few: int) -> AuditView:
     return replace(view, spec=view.spec.update(sensitive_links=named))
 
 
+def plant_density(few: int) -> AuditView:
+    """A release with a guarantee, whose card names the density of a graph of 60 and `few` links:
+    8 % of all pairs where they are 66, 9 % where they are 67."""
+    defense = "edge_rand:epsilon=3"
+    guarantee = Guarantee(epsilon=3.0, delta=0.0, unit="edge", accountant="none")
+    scores = {(release, "common_neighbors", "auc"): 0.7 for release in ("original", defense)}
+    view = make_audit(scores, ("common_neighbors",), (defense,), guarantees={defense: guarantee})
+    graph = view.load_graph()
+    graph = graph.with_edges(graph.edges[: 60 + few])
+    return replace(view, load_graph=lambda: graph)
+
+
 PLANTS = {
     "control": plant_control,
     "private columns": plant_quantities,
     "limits": plant_checks,
     "reasons": plant_reasons,
     "repeats": plant_repeats,
+    "guarantees": plant_density,
     "odds of an accusation": plant_odds,
 }
 """Source of a report → an audit in which only this source has small numbers, all of them `few`."""
