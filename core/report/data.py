@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -27,7 +28,7 @@ from core.graph import Graph
 from core.nouns import Noun
 from core.privacy.claim_check import ClaimCheck
 from core.release import ORIGINAL
-from core.report.disclosure import format_count, round_control, round_results
+from core.report.disclosure import format_count, round_control, round_count, round_results
 from core.report.options import ReportOptions
 from core.report.text import clean_text
 
@@ -136,6 +137,19 @@ class ReportData:
         """A count of people, links or parts of the graph; rounded to tens in the external
         edition."""
         return format_count(number) if self.is_external else f"{number:,}"
+
+    def round(self, number: int) -> int:
+        """The count by which this edition computes ratios, for exact ones would tell it."""
+        return round_count(number) if self.is_external else number
+
+    @cached_property
+    def density(self) -> float:
+        """Linked share of all pairs or, of two modes, of those across; by `round`."""
+        graph, num_nodes = self.graph, self.round(self.graph.num_nodes)
+        pairs = num_nodes * (num_nodes - 1) / 2
+        if graph.modes is not None:
+            pairs = math.prod(self.round(count) for count in graph.modes.counts.tolist())
+        return self.round(graph.num_edges) / max(pairs, 1)
 
     @cached_property
     def graph(self) -> Graph:

@@ -105,7 +105,9 @@ def _list_terms(data: ReportData, chosen: ReleaseVerdict | None) -> list[tuple[s
     conditions = clean_text(data.view.spec.purpose.get("conditions", ""), 240) or TO_FILL
     rows = [("Conditions", conditions)]
     if chosen is not None and chosen.open_points:
-        rows.append(("Before any release", _shorten_untried(chosen.open_points)))
+        rows.append(
+            ("Before any release", _shorten_untried(chosen.open_points, not data.is_external))
+        )
     rows.append(
         (
             "Residual risk",
@@ -118,15 +120,18 @@ def _list_terms(data: ReportData, chosen: ReleaseVerdict | None) -> list[tuple[s
     return rows
 
 
-def _shorten_untried(untried: Sequence[str]) -> str:
-    """The reasons that fit on page 1, without lists of names, and a reference to the rest."""
+def _shorten_untried(untried: Sequence[str], has_names: bool = True) -> str:
+    """The reasons that fit on page 1, without lists of names, and a reference to the rest.
+
+    has_names  whether section 1 has the names
+    """
     heads = [text.partition(": ")[0] for text in untried]
     kept = [text for end, text in enumerate(heads, 1) if len("; ".join(heads[:end])) <= ROOM]
     more = len(heads) - len(kept)
     if not kept:
         return f"{count_noun(more, 'missing test')}, see section 1"
     rest = f"; {more} more in section 1" if more else ""
-    if not more and heads != list(untried):
+    if not more and has_names and heads != list(untried):
         rest = "; names in section 1"
     return clean_text("; ".join(kept) + rest)
 
@@ -188,7 +193,7 @@ def build_verdict(data: ReportData) -> list[Block]:
     result = [*_build_decisions(data, verdict), blocks.note(f"{summary} {meanings}.")]
     if data.subject is not None:
         result.append(_tabulate_checks(data, data.subject, list(data.subject.checks)))
-    return [*result, *_build_untried(verdict)]
+    return [*result, *_build_untried(data, verdict)]
 
 
 def build_limit_tables(data: ReportData) -> list[Block]:
@@ -247,8 +252,8 @@ def _tabulate_checks(
         n, ends = found.n, (found.low, found.high)
         exact, most = format_limited(found.value, limit.limit, *ends, limit.metric)
         if data.is_external:
-            n = round_count(n)
             exact = format_bound(limit.metric, found.value, n) or exact
+            n = round_count(n)
         if limit.name not in texts:
             most = format_measure(limit.metric, limit.limit)
         if is_brief:
@@ -310,9 +315,12 @@ def _list_shown(data: ReportData, verdict: Verdict) -> list[ReleaseVerdict]:
     return sorted(found, key=lambda r: r.release != verdict.recommended)
 
 
-def _build_untried(verdict: Verdict) -> list[Block]:
-    """Tests missing before clearance, without repetition."""
+def _build_untried(data: ReportData, verdict: Verdict) -> list[Block]:
+    """Tests missing before clearance, without repetition; outside without what follows a colon,
+    which may be the reason of a failure: free text that tells counts and ids."""
     found = list(dict.fromkeys(text for r in verdict.releases for text in r.untried))
+    if data.is_external:
+        found = list(dict.fromkeys(text.partition(": ")[0] for text in found))
     if not found:
         return []
     shown = [clean_text(text, 300) for text in found[:MAX_UNTRIED]]

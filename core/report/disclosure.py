@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.audit.results.view import REPEATS
+
 SMALL = 10
 FEW = f"fewer than {SMALL}"
 
@@ -38,35 +40,42 @@ def format_count(number: int) -> str:
 
 def find_bound(metric: str, value: float | None, n: float) -> tuple[str, float] | None:
     """("below", upper bound) for a share of fewer than `SMALL` people, ("above", lower bound) for
-    one of all but fewer than `SMALL`, from which they follow by subtraction; None for others."""
+    one of all but fewer than `SMALL`, from which they follow by subtraction; None for others.
+
+    n is the true one, by which both are decided; the bound holds for every n of the same tens, so
+    that it does not tell which one it is.
+    """
     if value is None or value != value or not metric.startswith(PEOPLE_METRICS):
         return None
-    share = SMALL / max(n, SMALL)
-    if not n > 0 or value * n < SMALL:
+    share = SMALL / max(round_count(int(n)) - SMALL // 2, SMALL) if n > 0 else 1.0
+    people, others = round(value * n, 6), round((1.0 - value) * n, 6)  # ten of 28 are no fewer
+    if not n > 0 or people < SMALL:
         return "below", share
-    return ("above", 1.0 - share) if (1.0 - value) * n < SMALL else None
+    return ("above", 1.0 - share) if others < SMALL else None
 
 
 def format_bound(metric: str, value: float | None, n: float) -> str:
     """ "fewer than 10 of 120" or "all but fewer than 10 of 120" where `find_bound` has a bound,
-    which may exceed a limit that is met; else ""."""
+    which may exceed a limit that is met; else "". n is the true one and told rounded."""
     bound = find_bound(metric, value, n)
     if bound is None:
         return ""
-    text = f"{FEW} of {n:,.0f}" if n >= SMALL else FEW
+    text = f"{FEW} of {round_count(int(n)):,}" if n >= SMALL else FEW
     return text if bound[0] == "below" else f"all but {text}"
 
 
 def round_results(results: pd.DataFrame) -> pd.DataFrame:
-    """Results with shares of few, or of all but few, people at their bound; n rounded to tens.
-    Reasons are free text, which may tell a count: none is left."""
+    """Results with shares of few, or of all but few, people at their bound, without the values of
+    their repeats; n rounded to tens. Reasons are free text, which may tell a count: none is left.
+    """
     rows = results.copy()
     n = pd.to_numeric(rows.n, errors="coerce").fillna(0)
     value = pd.to_numeric(rows.value, errors="coerce")
     bounds = [find_bound(*row) for row in zip(rows.metric.astype(str), value, n, strict=True)]
     is_bounded = [bound is not None for bound in bounds]
     rows.loc[is_bounded, "value"] = [bound[1] for bound in bounds if bound is not None]
-    rows.loc[is_bounded, ["low", "high"]] = None
+    gone = [name for name in ("low", "high", REPEATS) if name in rows]
+    rows.loc[is_bounded, gone] = None
     if "reason" in rows:
         rows["reason"] = ""
     rows["n"] = n.astype(int).map(round_count)

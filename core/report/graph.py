@@ -44,12 +44,8 @@ def build_graph(data: ReportData) -> list[Block]:
     """Section on the graph under audit."""
     graph, spec = data.graph, data.view.spec
     degrees = graph.degrees
-    data_count = round_count if data.is_external else int  # exact ratios would tell the counts
-    num_nodes, num_links = data_count(graph.num_nodes), data_count(graph.num_edges)
-    pairs = num_nodes * (num_nodes - 1) / 2
-    if graph.modes is not None:
-        pairs = float(np.prod([data_count(count) for count in graph.modes.counts.tolist()]))
-    density = num_links / max(pairs, 1)
+    num_nodes, num_links = data.round(graph.num_nodes), data.round(graph.num_edges)
+    density = data.density
     rows = [
         ("Nodes", data.count(graph.num_nodes)),
         ("Links", data.count(graph.num_edges) + ("" if graph.weights is None else " (weighted)")),

@@ -77,7 +77,7 @@ def _build_ledger(data: ReportData) -> list[Block]:
 
 def _build_card(summary: ReleaseSummary, data: ReportData) -> Block:
     guarantee = summary.guarantee
-    explained = explain_guarantee(guarantee, data.graph.num_nodes, data.graph.density)
+    explained = explain_guarantee(guarantee, data.graph.num_nodes, data.density)
     text = " ".join(filter(None, (explained, guarantee.note, explain_signal(summary.facts))))
     return blocks.card(
         summary.info.title,

@@ -15,11 +15,17 @@ from core.findings.curves import answer_curves, list_curves
 from core.findings.inverted_scores import MARK
 from core.findings.knowing_more import answer_odds
 from core.findings.labels import LOW_FPR, THREAT_WORDS, metric_title
+from core.findings.link_prior import count_pairs
 from core.findings.numbers import format_number, format_row
 from core.findings.private_columns import answer_private_columns
 from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table
-from core.findings.strongest import answer_attack, choose_measure, describe_false_alarms
+from core.findings.strongest import (
+    answer_attack,
+    choose_measure,
+    describe_false_alarms,
+    find_strongest,
+)
 from core.findings.tables import describe_sample, list_metrics, main_metric, select_results
 from core.findings.tradeoff import choose_axes, compute_tradeoff, compute_transfer, find_clear_front
 from core.findings.verdict_words import list_uncleared
@@ -64,9 +70,24 @@ def build_attacks(data: ReportData) -> list[Block]:
             sentences = answer_private_columns(data.told)
             result += [blocks.paragraph(clean_text(sentence, 1000)) for sentence in sentences]
         if threat == "link":
-            odds = (describe_false_alarms(data.view), answer_odds(data.results))
+            odds = (_describe_accused(data), answer_odds(data.results))
             result += [blocks.paragraph(sentence) for sentence in odds if sentence]
     return result or [blocks.paragraph("No attack has finished.")]
+
+
+def _describe_accused(data: ReportData) -> str:
+    """The odds of an accusation at 1 % FPR; outside in counts rounded like all others."""
+    if not data.is_external:
+        return describe_false_alarms(data.view)
+    found, counts = find_strongest(data.results, "link", ORIGINAL), count_pairs(data.view)
+    if found is None or found.metric != LOW_FPR or counts is None or found.reached <= 0:
+        return ""
+    hidden, unconnected = counts[0], counts[1] - counts[0]
+    right, wrong = (data.count(round(n)) for n in (found.reached * hidden, 0.01 * unconnected))
+    return (
+        f"An attacker who accuses 1 of 100 unconnected pairs accuses {wrong} wrongly for {right} "
+        "withheld links found."
+    )
 
 
 def build_attack_tables(data: ReportData) -> list[Block]:

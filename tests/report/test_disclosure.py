@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.audit.results.view import CONTROL_COLUMNS, AuditView
+from core.audit.results.view import CONTROL_COLUMNS, REPEATS, RESULT_COLUMNS, AuditView
 from core.findings.policy import find_policy
 from core.graph import Graph
 from core.measures.metrics import METRICS
 from core.node_column import NodeColumn
+from core.release import Guarantee
 from core.report import ReportOptions
 from core.report.data import ReportData
 from core.report.disclosure import (
@@ -35,6 +36,7 @@ from tests.figures.conftest import RELEASES, make_results, make_view, result_row
 from tests.oracles.audits import make_audit, tabulate_results
 
 NUM_NODES, NUM_LINKS = 64, 190
+EDITIONS = ("internal", "external", "summary")
 
 
 def make_graph(few: int) -> Graph:
@@ -149,7 +151,87 @@ def plant_quantities(few: int) -> AuditView:
     return replace(view, results=results, load_graph=lambda: numeric)
 
 
-PLANTS = {"control": plant_control, "private columns": plant_quantities}
+def plant_checks(few: int) -> AuditView:
+    """A limit's share of nine people of 19 and `few`, which is ten or more of the rounded 30."""
+    policy = find_policy("public").model_dump(mode="json")
+    releases, half = ("original", "random_deletion"), 0.01
+    names = ("label_propagation", "class_prior")
+    scores = {(r, name, "class_advantage_share"): 0.0 for r in releases for name in names}
+    view = make_audit(scores | {(r, name, "auc"): 0.8 for r in releases for name in names}, names)
+    n, share = 19 + few, 9 / (19 + few)
+    is_share = view.results.metric == "class_advantage_share"
+    results = view.results.assign(n=np.where(is_share, n, 400))
+    results.loc[is_share, ["value", "low", "high"]] = share, share - half, share + half
+    spec = view.spec.model_copy(update={"policy": policy})
+    return replace(view, spec=spec, results=results)
+
+
+def plant_reasons(few: int) -> AuditView:
+    """Attacks that failed or measured nothing, for reasons that tell `few` and whom."""
+    attacks = ("label_propagation", "seal", "katz")
+    view = make_audit({("original", "label_propagation", "auc"): 0.8}, attacks)
+    rows = [
+        result_row(release, method, "auc", None, n=400, status=status, reason=reason)
+        for release in ("original", "random_deletion")
+        for method, status, reason in (
+            ("seal", "failed", f"must have 131 pairs: got {few} (u{few}, u2{few})"),
+            ("katz", "not_tested", f"{few} links of u{few}, too few"),
+        )
+    ]
+    results = pd.concat([view.results, tabulate_results(rows)], ignore_index=True)
+    policy = find_policy("public").model_dump(mode="json")
+    return replace(view, spec=view.spec.model_copy(update={"policy": policy}), results=results)
+
+
+def plant_repeats(few: int) -> AuditView:
+    """An attack that finds 60 people in every repeat, a baseline attacker that finds `few`: their
+    difference, repeat by repeat, tells these."""
+    methods = {"neighbor_degrees@identity": 60, "random_match@identity": few}
+    rows = []
+    for release in ("original", "random_deletion"):
+        for method, people in methods.items():
+            share = people / 400
+            values = {repeat: share + repeat * 1e-5 for repeat in range(5)}
+            ends = (share + 2e-5, share, share + 4e-5)
+            head = (release, release, {}, method, "expected_found", *ends, 400, 5, "done", "")
+            rows.append((*head, values))
+    keys = [method.partition("@")[0] for method in methods]
+    view = make_audit({}, keys)
+    spec = view.spec.update(identity={"overlap": 0.8, "seeds_known": 5})
+    results = tabulate_results(rows, [*RESULT_COLUMNS, REPEATS])
+    return replace(view, spec=spec, results=results)
+
+
+def plant_odds(few: int) -> AuditView:
+    """`few` links that the analyst named as sensitive, nearly all of which an attack finds."""
+    attacks = ("common_neighbors", "degree_product")
+    scores = {("original", attack, "tpr_at_fpr_0.01"): 0.99 for attack in attacks}
+    view = make_audit(scores | {("original", attack, "auc"): 0.99 for attack in attacks}, attacks)
+    named = tuple((str(i), str(i + 1)) for i in range(few))
+    return replace(view, spec=view.spec.update(sensitive_links=named))
+
+
+def plant_density(few: int) -> AuditView:
+    """A release with a guarantee, whose card names the density of a graph of 60 and `few` links:
+    8 % of all pairs where they are 66, 9 % where they are 67."""
+    defense = "edge_rand:epsilon=3"
+    guarantee = Guarantee(epsilon=3.0, delta=0.0, unit="edge", accountant="none")
+    scores = {(release, "common_neighbors", "auc"): 0.7 for release in ("original", defense)}
+    view = make_audit(scores, ("common_neighbors",), (defense,), guarantees={defense: guarantee})
+    graph = view.load_graph()
+    graph = graph.with_edges(graph.edges[: 60 + few])
+    return replace(view, load_graph=lambda: graph)
+
+
+PLANTS = {
+    "control": plant_control,
+    "private columns": plant_quantities,
+    "limits": plant_checks,
+    "reasons": plant_reasons,
+    "repeats": plant_repeats,
+    "guarantees": plant_density,
+    "odds of an accusation": plant_odds,
+}
 """Source of a report → an audit in which only this source has small numbers, all of them `few`."""
 
 
@@ -163,6 +245,13 @@ def test_no_source_of_a_report_tells_a_small_count_outside(source):
             assert other == first
     inside = [str(build_content(v, ReportOptions())[0]) for v in views]
     assert len(set(inside)) == len(views)  # else the above would hold of anything
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_page_1_does_not_promise_names_that_are_left_out_outside():
+    papers = [str(build_content(plant_reasons(7), ReportOptions(edition=e))[0]) for e in EDITIONS]
+    assert ["names in section 1" in paper for paper in papers] == [True, False, False]
+    assert ["SEAL did not finish" in paper for paper in papers] == [True, True, True]
 
 
 @pytest.mark.usefixtures("no_pictures")
@@ -226,7 +315,28 @@ def test_every_share_of_people_has_a_bound():
     shares = [*own, "named_at_0.9_confidence", "hits_at_1", "share_unique", "share_below_5"]
     assert len(own) == 4
     for key in shares:
-        assert format_bound(key, 0.12, 25) == "fewer than 10 of 25"
+        assert format_bound(key, 0.12, 25) == "fewer than 10 of 30"
+
+
+def test_a_bound_is_decided_by_the_true_number_and_tells_the_rounded_one():
+    """Nine of 25 were told to outsiders, because they are more than nine of 30."""
+    for n in range(SMALL, 200):
+        for people in range(n + 1):
+            share, kind = people / n, None
+            if people < SMALL:
+                kind = "below"
+            elif n - people < SMALL:
+                kind = "above"
+            found = find_bound("share_unique", share, n)
+            assert (found and found[0]) == kind, (people, n)
+            text = f"fewer than 10 of {10 * ((n + 5) // 10)}" if kind else ""
+            text = f"all but {text}" if kind == "above" else text
+            assert format_bound("share_unique", share, n) == text
+            if found is not None:
+                assert share <= found[1] if kind == "below" else share >= found[1]
+                edges = [m for m in range(SMALL, 210) if (m + 5) // 10 == (n + 5) // 10]
+                bounds = {find_bound("share_unique", 0.0, m)[1] for m in edges}
+                assert len(bounds) == 1
 
 
 @given(st.integers(0, 10**6))
@@ -251,7 +361,7 @@ def test_shares_of_classes_do_not_add_up_to_more_than_all(sizes, is_external):
 @given(st.integers(1, 5000), st.floats(0, 1))
 def test_a_share_of_few_people_is_a_bound_that_holds(n, value):
     text = format_bound("expected_found", value, n)
-    is_few, is_nearly_all = value * n < SMALL, (1 - value) * n < SMALL
+    is_few, is_nearly_all = (round(share * n, 6) < SMALL for share in (value, 1 - value))
     assert text.startswith("fewer than") == is_few
     assert text.startswith("all but fewer than") == (is_nearly_all and not is_few)
     assert format_bound("auc", value, n) == ""

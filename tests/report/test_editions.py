@@ -371,6 +371,7 @@ def test_what_is_missing_before_a_release_is_never_cut_within_a_sentence():
     assert _shorten_untried([long]) == "1 missing test, see section 1"
     names = f"{listed}: {'method, ' * 60}"
     assert _shorten_untried([short, names]) == f"{short}; {listed}; names in section 1"
+    assert _shorten_untried([short, names], False) == f"{short}; {listed}"
 
 
 def test_what_ran_is_counted_once(view):
