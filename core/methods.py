@@ -340,7 +340,6 @@ class Defense(Method):
 
     is_reported_twice: both ends of a link report it, so that a recipient gets 2ε of it.
     changes_graph: whether it does anything to links or columns that an attacker could rehearse.
-    keeps_nodes: whether node i of a release is node i of the graph, not any of them at random.
     keeps_columns: whether columns leave with its releases as with the original.
     renames_nodes: whether ids are replaced when a release is written.
     suggestion: when the guide proposes it; None: never.
@@ -357,7 +356,6 @@ class Defense(Method):
     kind: ClassVar[Kind] = "defense"
     is_reported_twice: ClassVar[bool] = False
     changes_graph: ClassVar[bool] = True
-    keeps_nodes: ClassVar[bool] = True
     keeps_columns: ClassVar[bool] = True
     renames_nodes: ClassVar[bool] = False
     suggestion: ClassVar[Suggestion | None] = None
@@ -366,6 +364,11 @@ class Defense(Method):
         if name == "epsilon" and self.is_reported_twice:
             return f"2ε = {2 * self.config[name]:g}"
         return super()._describe_setting(name)
+
+    @property
+    def keeps_nodes(self) -> bool:
+        """Whether node i of a release is node i of the graph, not any of them at random."""
+        return True
 
     @property
     def needs_links(self) -> bool:

@@ -44,8 +44,11 @@ class Dp1k(EdgePrivateDefense):
         cost="seconds",
         version=3,
     )
-    keeps_nodes: ClassVar[bool] = False
     data_free: DataFree = False
+
+    @property
+    def keeps_nodes(self) -> bool:
+        return False
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         data = draw_uniform_graph(graph, context) if self.data_free else graph

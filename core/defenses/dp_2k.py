@@ -42,7 +42,7 @@ class Dp2k(EdgePrivateDefense):
         "generation, Transactions on Data Privacy 2013, DP-2K",
         group="edge DP",
         cost="seconds",
-        version=2,
+        version=3,
     )
     degree_cap: int = Field(
         20,
@@ -57,6 +57,10 @@ class Dp2k(EdgePrivateDefense):
         description="The rest of the budget protects the links between classes.",
     )
     data_free: DataFree = False
+
+    @property
+    def keeps_nodes(self) -> bool:
+        return False
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         n, cap = graph.num_nodes, self.degree_cap

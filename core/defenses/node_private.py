@@ -80,6 +80,10 @@ class NodePrivate(Defense):
             raise ValueError(f"mechanism '{self.mechanism}' must be one of {known}")
         return self
 
+    @property
+    def keeps_nodes(self) -> bool:
+        return self._make_member(1.0).keeps_nodes
+
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         account = Account(NODE, self.epsilon, context, self.delta)
         data = self._draw_baseline(graph, account, context) if self.data_free else graph
@@ -89,7 +93,7 @@ class NodePrivate(Defense):
         if clipping.max_degree is not None:
             data = clip_degrees(data, clipping.max_degree)
         scale = account.spend(account.share_left, clipping.group, self.mechanism)
-        member = self.members[self.mechanism].model_validate({"epsilon": 1.0 / scale})
+        member = self._make_member(1.0 / scale)
         release = member.publish(data, Threats(data), context.child("mechanism"))
         degree = clipping.max_degree
         clipped = "Nothing was clipped" if degree is None else f"Degrees were clipped to {degree:,}"
@@ -97,6 +101,9 @@ class NodePrivate(Defense):
         note = describe_data_use(self.data_free, False, note)
         guarantee = account.make_guarantee("sequential composition and group privacy", note)
         return self.build_release(release.graph, guarantee)
+
+    def _make_member(self, epsilon: float) -> EdgePrivateDefense:
+        return self.members[self.mechanism].model_validate({"epsilon": epsilon})
 
     def _draw_baseline(self, graph: Graph, account: Account, context: Context) -> Graph:
         """Uniform random graph with a noisy number of links."""

@@ -46,12 +46,16 @@ class PrivSkg(EdgePrivateDefense):
         "graph model, PAIS 2012; moments: Gleich and Owen, Internet Mathematics 8, 2012",
         group="edge DP",
         cost="seconds",
-        version=2,
+        version=3,
     )
     delta: Delta = Field(
         1e-6, description="Of the count of triangles; should be far below 1 / number of links."
     )
     data_free: DataFree = False
+
+    @property
+    def keeps_nodes(self) -> bool:
+        return False
 
     def publish(self, graph: Graph, threats: Threats, context: Context) -> Release:
         n = graph.num_nodes

@@ -29,6 +29,7 @@ class WithoutColumns(Defense):
         source="Data minimisation: GDPR, Article 5(1)(c)",
         group="empirical",
         cost="minutes",
+        version=2,
     )
     keeps_columns: ClassVar[bool] = False
     members: ClassVar[dict[str, type[Defense]]] = {}
@@ -89,6 +90,11 @@ class WithoutColumns(Defense):
     def short_title(self) -> str:
         inner = self.make_inner()
         return super().short_title if inner is None else f"{inner.short_title}, without columns"
+
+    @property
+    def keeps_nodes(self) -> bool:
+        inner = self.make_inner()
+        return inner is None or inner.keeps_nodes
 
     @property
     def needs_links(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -86,7 +87,7 @@ def add_discrete_laplace(
     """
     values = np.asarray(values, dtype=np.int64)
     if context.is_publishing:
-        return _add_noise_by_opendp(values, scale, int)
+        return _add_noise_by_opendp(values, scale, "i64")
     rng = context.rng(purpose)
     success = -math.expm1(-1.0 / scale)
     if success < 1e-12:  # below the resolution of the geometric sampler; rounding is accurate here
@@ -99,7 +100,7 @@ def add_laplace(values: np.ndarray, scale: float, context: Context, purpose: str
     """Numbers (k,) plus Laplace noise of the given scale (Dwork et al., 2006)."""
     values = np.asarray(values, dtype=np.float64)
     if context.is_publishing:
-        return _add_noise_by_opendp(values, scale, float)
+        return _add_noise_by_opendp(values, scale, "f64")
     return values + context.rng(purpose).laplace(0.0, scale, values.shape)
 
 
@@ -128,11 +129,14 @@ def compute_laplace_tail(threshold: float, scale: float) -> float:
     return 1.0 - 0.5 * math.exp(threshold / scale)
 
 
-def _add_noise_by_opendp(values: np.ndarray, scale: float, kind: type) -> np.ndarray:
+def _add_noise_by_opendp(
+    values: np.ndarray, scale: float, kind: Literal["i64", "f64"]
+) -> np.ndarray:
+    """Noise of OpenDP, whose own `int` has 32 bits."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    domain = dp.atom_domain(T=int) if kind is int else dp.atom_domain(T=float, nan=False)
+    domain = dp.atom_domain(T=kind, nan=None if kind == "i64" else False)
     space = dp.vector_domain(domain), dp.l1_distance(T=kind)
     mechanism = dp.m.make_laplace(*space, scale=scale)
     return np.asarray(mechanism(values.ravel().tolist())).reshape(values.shape)

@@ -79,9 +79,9 @@ def test_what_does_not_fit_is_refused_before_a_secret_is_made(audit_home, tmp_pa
     inside = f"keyed:{audit_home / 'secret'}"
     assert publish(tmp_path / "out.csv", "--pseudonyms", inside, "--domain", "clinic") == 2
     assert "must be kept outside AUDIT_HOME" in capsys.readouterr().err
-    synthetic = {"defense": "dp_1k:epsilon=3"}
-    assert publish(tmp_path / "out.csv", *keyed, "--domain", "clinic", **synthetic) == 2
-    assert "needs a defense that keeps the nodes" in capsys.readouterr().err
+    for drawn in ("dp_1k", "dp_2k", "priv_skg", "node_private", "without_columns:defense=dp_1k"):
+        assert publish(tmp_path / "out.csv", *keyed, "--domain", "clinic", defense=drawn) == 2
+        assert "needs a defense that keeps the nodes" in capsys.readouterr().err
     assert file.exists()
     assert publish(file, *keyed, "--domain", "clinic", "--overwrite") == 2
     with pytest.raises(InputError, match="is for keyed pseudonyms only"):

@@ -219,6 +219,15 @@ def test_files_and_network_are_closed_where_the_platform_can(tmp_path):
     assert not (tmp_path / "new.txt").exists()
 
 
+@pytest.mark.parametrize(("is_publishing", "bits"), [(False, range(32)), (True, range(200, 257))])
+def test_the_seed_of_a_publishing_run_cannot_be_tried_out(tmp_path, is_publishing, bits):
+    text = f"assert int(os.environ['AUDIT_SEED']).bit_length() in {bits!r}\n"
+    line = write_script(tmp_path, text + "open(out, 'w').write('0,1\\n')")
+    context = Context(Seed.from_entropy(), is_publishing=is_publishing)
+    release = Command(line=line).publish(GRAPH, Threats(GRAPH), context)
+    np.testing.assert_array_equal(release.graph.edges, [[0, 1]])
+
+
 def test_files_that_the_line_names_can_be_read_and_no_environment_is_inherited(
     tmp_path, monkeypatch
 ):

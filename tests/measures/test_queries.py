@@ -161,7 +161,10 @@ def test_sampled_distances_have_an_interval_that_holds_the_exact_ones(monkeypatc
     assert min(inside.values()) >= 16
 
 
-@pytest.mark.parametrize(("key", "is_told"), [("tmf", True), ("dp_1k", False)])
+@pytest.mark.parametrize(
+    ("key", "is_told"),
+    [("tmf", True), ("dp_1k", False), ("priv_skg", False), ("node_private", False)],
+)
 def test_communities_are_not_compared_where_nodes_are_drawn_at_random(key, is_told):
     graph = GRAPHS["two_communities"]()
     release = make_method(key, {}, "defense").publish(graph, Threats(graph), context())

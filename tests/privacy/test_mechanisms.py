@@ -67,6 +67,14 @@ def test_discrete_laplace_has_its_mass_function(context, scale):
 
 
 @pytest.mark.parametrize("context", RUNS, ids=RUN_NAMES)
+def test_counts_and_noise_beyond_32_bits_are_as_any_others(context):
+    large = np.array([3_000_000_000, -(2**40), 7])
+    assert np.abs(add_discrete_laplace(large, 2.0, context, "noise") - large).max() < 200
+    noise = add_discrete_laplace(np.zeros(2000, int), 5e10, context, "noise")
+    assert stats.kstest(noise, stats.laplace(scale=5e10).cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("context", RUNS, ids=RUN_NAMES)
 def test_laplace_noise_is_laplace(context):
     noise = add_laplace(np.full(4000, 10.0), 3.0, context, "noise") - 10.0
     assert stats.kstest(noise, stats.laplace(scale=3.0).cdf).pvalue > 1e-4

@@ -21,7 +21,8 @@ def make_release(defense: Defense, threats: Threats, context: Context) -> Releas
     visible = threats.visible
     check_support(defense.label, explain_method(defense, visible) or None)
     is_private = defense.info.group != EMPIRICAL_GROUP
-    check_support(defense.label, refuse_link_columns(visible, is_private, defense.keeps_nodes))
+    if defense.keeps_columns:
+        check_support(defense.label, refuse_link_columns(visible, is_private, defense.keeps_nodes))
     threats = replace(threats, visible=strip_link_columns(visible))
     made = defense.publish(threats.visible, threats, context)
     release = check_release(made, threats.visible, defense.label)

@@ -15,9 +15,10 @@ from core.measures.pair_profile import measure_pair_profile
 from core.measures.queries import measure_queries
 from core.measures.structure import measure_ghratios, measure_structure
 from core.measures.utility import describe_excess, measure_utility
+from core.methods import Defense
 from core.partitioned import structure
 from core.partitioned.graph import PartitionedGraph
-from core.registry import find_method
+from core.registry import make_method
 from core.release import ORIGINAL, Release
 from core.results import Measurement
 from core.threats import Threats
@@ -57,8 +58,10 @@ def _measure_structure(release: Release, threats: Threats, context: Context) -> 
 
 
 def _measure_queries(release: Release, threats: Threats, context: Context) -> Measured:
-    defense = find_method(release.defense, "defense") if release.defense != ORIGINAL else None
-    has_same_nodes = getattr(defense, "keeps_nodes", True)
+    has_same_nodes = True
+    if release.defense != ORIGINAL:
+        defense = make_method(release.defense, release.config, "defense")
+        has_same_nodes = not isinstance(defense, Defense) or defense.keeps_nodes
     return measure_queries(threats.visible, release.graph, context, has_same_nodes), {}
 
 
