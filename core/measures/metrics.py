@@ -103,7 +103,8 @@ ATTACK_METRICS = (
         "class_advantage_share",
         "People exposed in the worst class",
         "Of each class, the share of its own people on whose secret the attacker puts more than "
-        "0.2 above the base rate; the largest of them. Shows a rare class that is found out.",
+        "0.2 above the base rate; the largest of them. Shows a rare class that is found out. "
+        "Classes with fewer than ten people at stake count together.",
         chance=0.0,
     ),
     _attack(

@@ -45,7 +45,7 @@ MAX_TOLD = 20_000
 """Nodes that suffice for these."""
 
 MIN_CLASS = 10
-"""Fewest nodes at stake for a class to have its own share."""
+"""Fewest nodes at stake for a class to have its own share; rarer ones are counted together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,18 +241,30 @@ def measure_class_advantage(risk: NodeRisk, codes: np.ndarray) -> Measurement:
     """class_advantage_share: largest share of exposed nodes over the classes.
 
     codes (n,) class of each node. In a class with a base rate of 91 % no advantage can exceed
-    0.09; the overall share would hide that all other nodes are exposed. Classes with fewer than
-    MIN_CLASS nodes at stake are omitted.
+    0.09; the overall share would hide that all other nodes are exposed. Classes as in
+    `group_classes`.
     """
-    exposed, node_classes = risk.advantage > ADVANTAGE_LIMIT, codes[risk.nodes]
-    classes = [
-        node_classes == c for c in np.unique(node_classes) if (node_classes == c).sum() >= MIN_CLASS
-    ]
-    if not classes:
-        reason = f"no class has {MIN_CLASS} people at stake"
-        return Measurement("class_advantage_share", None, n=len(node_classes), reason=reason)
-    worst = max(classes, key=lambda members: float(exposed[members].mean()))
+    exposed, groups = risk.advantage > ADVANTAGE_LIMIT, group_classes(codes[risk.nodes])
+    if not groups:
+        reason = f"fewer than {MIN_CLASS} people are at stake"
+        return Measurement("class_advantage_share", None, n=len(exposed), reason=reason)
+    worst = max(groups, key=lambda members: float(exposed[members].mean()))
     return measure_share("class_advantage_share", exposed[worst])
+
+
+def group_classes(codes: np.ndarray) -> list[np.ndarray]:
+    """Masks (k,) of the classes with at least MIN_CLASS of the nodes (k,), and of all rarer ones
+    together; with the smallest of the others if these are still too few. Empty below MIN_CLASS
+    nodes."""
+    found, counts = np.unique(codes, return_counts=True)
+    if len(codes) < MIN_CLASS:
+        return []
+    groups = [codes == c for c in found[counts >= MIN_CLASS]]
+    rare = np.isin(codes, found[counts < MIN_CLASS])
+    if rare.any():
+        is_enough = rare.sum() >= MIN_CLASS
+        groups.append(rare if is_enough else rare | min(groups, key=np.count_nonzero))
+    return groups
 
 
 def measure_forecast_advantage(

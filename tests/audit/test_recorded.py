@@ -43,11 +43,15 @@ measured 1.2e-4 at most."""
 
 CHANGED = re.compile(
     r"changed: (edge_rand denoising |original denoising .*: reason |\S+ \S+ "
-    r"(advantage_share|class_advantage_share|forecast_advantage_share|margin_gain):)"
+    r"(advantage_share|class_advantage_share|forecast_advantage_share|margin_gain):|"
+    r"\S+ \S+ (accuracy|share_below_zero|close_share|hits_at_\d+|mrr|expected_found|"
+    r"(released_)?tpr_at_fpr_\S+|(\w+_)?precision\S*|named_at_\S+|pair_\w+)( \S+)*: "
+    r"(low|high) [^,]+(, high [^,]+)?$)"
 )
 """Differences that are wanted: denoising weighs links by probabilities, and weights are float64
 since, and why it cannot run on an original is said of all noise whose share is known; risks of
-three or more classes are calibrated once more, and who is exposed follows."""
+three or more classes are calibrated once more, and who is exposed follows; intervals of shares are
+exact, their values stay."""
 
 OTHER_PROCESSOR = re.compile(
     r"changed: (gps_sampling:\S+ |ppgsl:mu=5,\S+ |\S+ gps:|edge_rand plausibility released_|"

@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import logit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
@@ -7,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from core.measures import node_risk
 from core.measures.node_risk import (
     NUM_FOLDS,
+    NodeRisk,
     assign_folds,
     calibrate_across_folds,
     calibrate_classes_across_folds,
@@ -14,6 +17,7 @@ from core.measures.node_risk import (
     compute_link_node_risk,
     find_worst_attacker,
     fit_isotonic,
+    group_classes,
     measure_advantage,
     measure_class_advantage,
     measure_forecast_advantage,
@@ -224,6 +228,43 @@ def test_classes_of_hardly_anybody_have_no_share():
     threat = attribute_threat((0.5, 0.5), 8)
     risk = compute_attribute_node_risk(ClassProbabilities(np.full((8, 2), 0.5)), threat)
     assert measure_class_advantage(risk, threat.attribute.codes).value is None
+
+
+def make_risk(sizes, exposed):
+    """Of each class so many nodes, of whom the first ones are exposed."""
+    hits = np.concatenate([np.arange(size) < hit for size, hit in zip(sizes, exposed, strict=True)])
+    nodes, codes = np.arange(len(hits)), np.repeat(np.arange(len(sizes)), sizes)
+    return NodeRisk(nodes, np.where(hits, 0.9, 0.1), np.full(len(hits), 0.1)), codes
+
+
+def test_rare_classes_count_together():
+    """39 classes of nine beside a large one: 117 of their 351 people are not to vanish."""
+    risk, codes = make_risk([400] + [9] * 39, [4] + [9] * 13 + [0] * 26)
+    found = measure_class_advantage(risk, codes)
+    assert (found.value, found.n) == (pytest.approx(1 / 3), 351)
+    # Classes of one size, none of which is large enough: nobody vanishes there either.
+    found = measure_class_advantage(*make_risk([9] * 60, [9] + [0] * 59))
+    assert (found.value, found.n) == (pytest.approx(1 / 60), 540)
+
+
+def test_rare_classes_of_hardly_anybody_join_the_smallest_other():
+    risk, codes = make_risk([400, 12, 4], [0, 1, 4])
+    found = measure_class_advantage(risk, codes)
+    assert (found.value, found.n) == (pytest.approx(5 / 16), 16)
+    # A class of ten has its own share.
+    found = measure_class_advantage(*make_risk([400, 10, 30], [0, 10, 0]))
+    assert (found.value, found.n) == (1.0, 10)
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=12))
+def test_everybody_is_in_a_group_of_ten(sizes):
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    groups = group_classes(codes)
+    if len(codes) < 10:
+        assert groups == []
+        return
+    assert np.logical_or.reduce(groups).all()
+    assert min(map(np.count_nonzero, groups)) >= 10
 
 
 def make_forecast(strength, seed=0, n=4000):
