@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from core.audit.asked.attack import Attack
+from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.node_risks import NodeRisks
@@ -20,7 +21,7 @@ from core.findings.required_attacks import list_lacking
 from core.findings.tables import find_threats, select_results
 from core.measures.intervals import wilson_interval
 from core.measures.node_risk import ADVANTAGE_LIMIT
-from core.methods import Defense
+from core.methods import THIS_SIZE, Defense
 from core.partitioned.links import ONE_PROCESS
 from core.release import ORIGINAL
 from core.results import RELEASE
@@ -183,12 +184,7 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     """
     asked = list_asked(view.spec)
     made = view.get_release(release)
-    forms = (
-        view.get_attack(scenario.id).find_form(made)
-        for _, _, scenario in list_scenarios(view.spec)
-        if scenario.threat in asked
-    )
-    planned = list(dict.fromkeys(forms))
+    planned = _list_planned(view, made)
     rows = view.results[view.results.release == release]
     judged = view.spec.external_release
     found: list[str] = [] if judged is None else [ONE_RELEASE]
@@ -235,6 +231,33 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
         count = count_noun(len(left), "required attack")
         found.append(f"{count} did not run, for each {ONE_PROCESS}: {', '.join(left)}")
     return found + list_lacking(view, release, policy, asked - {"release"}, planned)
+
+
+def list_oversized(view: AuditView, release: str) -> list[str]:
+    """Titles of the planned attacks that the size of the graph keeps from running.
+
+    None is held against a release, since no large graph could ever be cleared; each is named.
+    """
+    rows = view.results[view.results.release == release]
+    states = dict(list(rows.groupby("method", sort=False)))
+    return [
+        attack.title
+        for attack in _list_planned(view, view.get_release(release))
+        if (known := states.get(attack.id)) is not None
+        and (known.status == State.SKIPPED).all()
+        and known.reason.str.contains(THIS_SIZE, regex=False).all()
+    ]
+
+
+def _list_planned(view: AuditView, made: ReleaseInfo) -> list[Attack]:
+    """Attacks on the audited threats, in the forms that have results on a release."""
+    asked = list_asked(view.spec)
+    forms = (
+        view.get_attack(scenario.id).find_form(made)
+        for _, _, scenario in list_scenarios(view.spec)
+        if scenario.threat in asked
+    )
+    return list(dict.fromkeys(forms))
 
 
 def _list_required(policy: Policy, attack: Attack) -> list[Limit]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.attacks.identity.faq_matcher import FaqMatcher
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.presets import PRESETS, Asked, choose_attacks
 from core.audit.asked.release_info import parse_release
@@ -27,11 +29,12 @@ from core.findings.verdict_words import (
     list_deciding,
 )
 from core.registry import parse_method
-from core.release import ORIGINAL, Guarantee
+from core.release import ORIGINAL, Guarantee, Release
 from core.report.data import ReportData
 from core.report.decision_page import list_choices
 from core.report.options import ReportOptions
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+from tests.oracles.graphs import two_communities
 
 ATTACKS = list_attack_keys()
 RELEASE = "random_deletion"
@@ -346,6 +349,28 @@ def test_an_attack_that_cannot_run_is_not_held_against_the_release():
     view = make_audit(make_noise(NAMES, ATTACKS), ATTACKS)
     view.results.loc[view.results.method == "mlp", ["status", "value"]] = ["skipped", None]
     assert decide(view) == "publish"
+
+
+def test_attacks_that_the_graphs_size_keeps_from_running_are_named():
+    """ "Every attack of the tool must have run" was said where FAQ had not; no large graph could be
+    cleared if it were held against it."""
+    graph = two_communities(40)
+    many, few = SimpleNamespace(num_nodes=10**6, num_edges=10**9), Release(graph)
+    threat = SimpleNamespace(known=many, visible=many)
+    reasons = {"mlp": FaqMatcher().supports(few, threat), "gps": "needs features"}
+    view = make_audit(make_noise(NAMES, ATTACKS), ATTACKS)
+    rows = view.results.astype({name: object for name in ("value", "low", "high")})
+    for key, reason in reasons.items():
+        at = (rows.method == key) & (rows.release == RELEASE)
+        rows.loc[at, ["status", "reason"]] = ["skipped", reason]
+        rows.loc[at, ["value", "low", "high"]] = None
+    view = replace(view, results=rows)
+    verdict = judge(view, PUBLIC)
+    assert verdict.find(RELEASE).oversized == (view.get_attack("mlp").title,)
+    assert verdict.find(RELEASE).untried == ()
+    assert verdict.recommended == RELEASE
+    assert describe_decision(verdict).endswith("; not run on a graph of this size: MLP.")
+    assert verdict.find(ORIGINAL).oversized == ()
 
 
 def test_nothing_tried_is_referred():
