@@ -40,7 +40,8 @@ NEEDS_LINKS = "needs withheld links to protect; choose which on the Data page, o
 NEEDS_PRIVATE = "needs a private column to protect; choose one on the Data page, or with --private"
 NEEDS_SEEDS = "needs nodes already identified; set how many on the Data page, or with --seeds-known"
 NEEDS_FEATURES = "needs features, and the release has none"
-"""Reasons of `supports`."""
+THIS_SIZE = "on a graph of this size"
+"""Reasons of `supports`; the last one is part of those that end where the graph is smaller."""
 
 EMPIRICAL_GROUP = "empirical"
 """Group of the defenses without a privacy guarantee."""

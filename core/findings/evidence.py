@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from core.audit.asked.attack import Attack
+from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.node_risks import NodeRisks
@@ -15,14 +16,13 @@ from core.audit.results.view import AuditView
 from core.audit.store.states import NOT_TESTED, State
 from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
 from core.findings.inverted_scores import find_mirrored_ends, invert_scores
-from core.findings.labels import THREAT_WORDS
 from core.findings.policy import Limit, Policy
+from core.findings.required_attacks import list_lacking
 from core.findings.tables import find_threats, select_results
 from core.measures.intervals import wilson_interval
 from core.measures.node_risk import ADVANTAGE_LIMIT
-from core.methods import Defense, Method
+from core.methods import THIS_SIZE, Defense
 from core.partitioned.links import ONE_PROCESS
-from core.registry import list_methods
 from core.release import ORIGINAL
 from core.results import RELEASE
 from core.words import count_noun
@@ -178,17 +178,13 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     """Tests still missing before a release may be cleared, one sentence each.
 
     Planned attacks that did not finish or measured nothing, attacks required by the policy but not
-    planned, too few repeats of an attack or of a limit's figure, and what cannot be tested on a
-    release made elsewhere. Attacks that do not apply to a release are not required; those that
-    links in partitions do not allow are.
+    planned, or only with weaker settings, too few repeats of an attack or of a limit's figure, and
+    what cannot be tested on a release made elsewhere. Attacks that do not apply to a release are
+    not required; those that links in partitions do not allow are.
     """
     asked = list_asked(view.spec)
     made = view.get_release(release)
-    planned = {
-        view.get_attack(scenario.id).find_form(made): choice.key
-        for choice, _, scenario in list_scenarios(view.spec)
-        if scenario.threat in asked
-    }
+    planned = _list_planned(view, made)
     rows = view.results[view.results.release == release]
     judged = view.spec.external_release
     found: list[str] = [] if judged is None else [ONE_RELEASE]
@@ -234,20 +230,34 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     if left:
         count = count_noun(len(left), "required attack")
         found.append(f"{count} did not run, for each {ONE_PROCESS}: {', '.join(left)}")
-    keys = set(planned.values())
-    has_values = bool(view.link_channels.find_leaving(release))
-    for threat in sorted(asked - {"release"}):
-        missing = [
-            method.info.title
-            for method in _list_attacks(threat)
-            if method.info.cost in policy.allowed_costs
-            and method.info.key not in keys
-            and (has_values or getattr(method, "finds_by", "") != "values")
-        ]
-        if missing:
-            count = count_noun(len(missing), "required attack")
-            found.append(f"{THREAT_WORDS[threat].title} lacks {count}: {', '.join(missing)}")
-    return found
+    return found + list_lacking(view, release, policy, asked - {"release"}, planned)
+
+
+def list_oversized(view: AuditView, release: str) -> list[str]:
+    """Titles of the planned attacks that the size of the graph keeps from running.
+
+    None is held against a release, since no large graph could ever be cleared; each is named.
+    """
+    rows = view.results[view.results.release == release]
+    states = dict(list(rows.groupby("method", sort=False)))
+    return [
+        attack.title
+        for attack in _list_planned(view, view.get_release(release))
+        if (known := states.get(attack.id)) is not None
+        and (known.status == State.SKIPPED).all()
+        and known.reason.str.contains(THIS_SIZE, regex=False).all()
+    ]
+
+
+def _list_planned(view: AuditView, made: ReleaseInfo) -> list[Attack]:
+    """Attacks on the audited threats, in the forms that have results on a release."""
+    asked = list_asked(view.spec)
+    forms = (
+        view.get_attack(scenario.id).find_form(made)
+        for _, _, scenario in list_scenarios(view.spec)
+        if scenario.threat in asked
+    )
+    return list(dict.fromkeys(forms))
 
 
 def _list_required(policy: Policy, attack: Attack) -> list[Limit]:
@@ -259,10 +269,3 @@ def _list_required(policy: Policy, attack: Attack) -> list[Limit]:
         and not limit.optional
         and (not limit.methods or attack.id in limit.methods)
     ]
-
-
-def _list_attacks(threat: str) -> list[type[Method]]:
-    """All available attacks on one threat."""
-    if threat in ("attribute", "identity"):
-        return list_methods("attribute_attack" if threat == "attribute" else "identity_attack")
-    return [m for m in list_methods("link_attack") if threat in getattr(m, "threats", ("link",))]

@@ -25,6 +25,7 @@ from core.findings.evidence import (
     find_not_made,
     find_obstacle,
     list_asked,
+    list_oversized,
     list_untried,
 )
 from core.findings.facts import LimitState
@@ -92,7 +93,8 @@ class Check(BaseModel):
 class ReleaseVerdict(BaseModel):
     """untried: tests missing before clearance; refuted: failed claim checks; obstacle: reason
     why it cannot be published whatever its limits; channels: what leaves with it;
-    is_unchanged: whether it is the original under another name."""
+    is_unchanged: whether it is the original under another name; oversized: attacks that the size
+    of the graph keeps from running."""
 
     model_config = ConfigDict(frozen=True)
     made: ReleaseInfo
@@ -102,6 +104,7 @@ class ReleaseVerdict(BaseModel):
     obstacle: str = ""
     channels: tuple[Channel, ...] = ()
     is_unchanged: bool = False
+    oversized: tuple[str, ...] = ()
 
     @property
     def release(self) -> str:
@@ -238,6 +241,7 @@ def judge_release(view: AuditView, release: str, policy: Policy) -> ReleaseVerdi
         obstacle=find_obstacle(view, release),
         channels=list_channels(view, release),
         is_unchanged=view.node_channels.find_unchanged(release),
+        oversized=tuple(list_oversized(view, release)),
     )
 
 

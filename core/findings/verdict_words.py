@@ -21,6 +21,7 @@ from core.findings.verdict import (
     Verdict,
     find_least_severe,
 )
+from core.methods import THIS_SIZE
 from core.release import ORIGINAL
 from core.words import count_noun, join_words
 
@@ -98,7 +99,10 @@ def describe_decision(verdict: Verdict) -> str:
         found = verdict.find(verdict.recommended)
         assert found is not None
         met = sum(check.state == "met" for check in found.checks)
-        return f"Publish {verdict.names[found.release]}: {_count_met(met, verdict)}."
+        told = _count_met(met, verdict)
+        if found.oversized:
+            told += f"; not run {THIS_SIZE}: {shorten_names(found.oversized)}"
+        return f"Publish {verdict.names[found.release]}: {told}."
     original = next((v for v in verdict.offered if v.release == ORIGINAL), None)
     if original is not None and original.decision == "publish":
         more = "no defense was tried" if not verdict.defended else "no defended release does"

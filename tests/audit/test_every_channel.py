@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import core.findings.evidence as evidence
+import core.findings.required_attacks as required_attacks
 from core.attacks.identity.column_values import ColumnValues
 from core.audit.asked.spec import AuditSpec
 from core.audit.store.database import Store
@@ -119,7 +119,7 @@ def drawn(tmp_path_factory):
     store = Store(home)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUDIT_DEVICE", "cpu")  # without, torch is imported to look for another
-        patch.setattr(evidence, "_list_attacks", lambda _threat: [])
+        patch.setattr(required_attacks, "_list_attacks", lambda _threat: [])
         for seed in SEEDS:
             rng = np.random.default_rng(seed)
             graph = draw_graph(rng)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,11 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.attacks.identity.faq_matcher import FaqMatcher
+from core.audit.asked.method_choice import MethodChoice
+from core.audit.asked.presets import PRESETS, Asked, choose_attacks
 from core.audit.asked.release_info import parse_release
 from core.audit.asked.scenarios import list_scenarios
 from core.audit.results.node_risks import NODE_COLUMNS
 from core.findings.evidence import find_evidence
 from core.findings.policy import Limit, Policy, find_policy, list_policies
+from core.findings.required_attacks import is_full
 from core.findings.verdict import SEVERITY, Check, find_least_severe, judge
 from core.findings.verdict_words import (
     describe_decision,
@@ -23,11 +28,13 @@ from core.findings.verdict_words import (
     find_subject,
     list_deciding,
 )
-from core.release import ORIGINAL, Guarantee
+from core.registry import parse_method
+from core.release import ORIGINAL, Guarantee, Release
 from core.report.data import ReportData
 from core.report.decision_page import list_choices
 from core.report.options import ReportOptions
 from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+from tests.oracles.graphs import two_communities
 
 ATTACKS = list_attack_keys()
 RELEASE = "random_deletion"
@@ -276,10 +283,94 @@ def test_an_attack_that_did_not_finish_is_referred(state):
     assert decide(view) == "review"
 
 
+def plan(*attacks):
+    """An audit without leak by all attacks, some with other settings or several times."""
+    keys = {choice.partition(":")[0] for choice in attacks}
+    asked = [*(key for key in ATTACKS if key not in keys), *attacks]
+    view = make_audit(make_noise(NAMES, asked), ATTACKS)
+    return replace(view, spec=view.spec.update(attacks=tuple(map(MethodChoice.parse, asked))))
+
+
+@pytest.mark.parametrize(
+    ("attacks", "lacks"),
+    [
+        (["seal:max_pairs=4,epochs=1"], "SEAL (max_pairs = 4, epochs = 1)"),
+        (["gps:hidden=1,role_hidden=1"], "GPS (hidden = 1, role_hidden = 1)"),
+        (["seal:max_pairs=4,epochs=9"], "SEAL (max_pairs = 4, epochs = 9)"),
+        (["seal:epochs=1", "seal:epochs=2"], "SEAL (epochs = 1) and SEAL (epochs = 2)"),
+        (["seal:epochs=1", "seal"], ""),
+        (["seal:epochs=9"], ""),
+    ],
+)
+def test_a_required_attack_with_weaker_settings_alone_is_lacking(attacks, lacks):
+    release = judge(plan(*attacks), PUBLIC).find(RELEASE)
+    if not lacks:
+        assert (release.untried, release.decision) == ((), "publish")
+        return
+    (text,) = release.untried
+    assert "lacks 1 required attack with default settings; it has: " in text
+    assert text.endswith(lacks)
+    assert release.decision == "review"
+
+
+@pytest.mark.parametrize(
+    ("method", "columns", "is_so"),
+    [
+        ("column_values", {"age", "zip"}, True),
+        ("column_values:columns=age", {"age", "zip"}, False),
+        ("column_values:columns=age|zip", {"age", "zip"}, True),
+        ("column_values:columns=age|zip", None, False),
+        ("column_values:with_links=degree", {"age"}, True),
+        ("neighbor_degrees:error=0.1", None, False),
+        ("mlp:folds=2", None, False),
+    ],
+)
+def test_columns_apart_are_weaker_than_columns_together(method, columns, is_so):
+    """Three columns apart find 2 % each, together 71 %."""
+    assert is_full(parse_method(method), columns) == is_so
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("policy", list_policies())
+def test_the_presets_run_what_a_policy_requires(preset, policy):
+    """In each form that the app, a search and `judge` run them."""
+    fields = {"hide_links": 0.1, "private": "private", "identity": {"seeds_known": 5}}
+    fields |= {"released_links": True}
+    view = make_audit({}, ATTACKS)
+    spec = view.spec.update(**fields, adaptive=preset.adaptive)
+    spec = spec.update(attacks=tuple(choose_attacks(Asked.of_spec(spec), [preset.key])))
+    told = judge(replace(view, spec=spec), policy).find(RELEASE).untried
+    lacking = [text for text in told if " lacks " in text]
+    assert bool(lacking) == (not set(policy.allowed_costs) <= set(preset.costs))
+    assert not any("default settings" in text for text in lacking)
+
+
 def test_an_attack_that_cannot_run_is_not_held_against_the_release():
     view = make_audit(make_noise(NAMES, ATTACKS), ATTACKS)
     view.results.loc[view.results.method == "mlp", ["status", "value"]] = ["skipped", None]
     assert decide(view) == "publish"
+
+
+def test_attacks_that_the_graphs_size_keeps_from_running_are_named():
+    """ "Every attack of the tool must have run" was said where FAQ had not; no large graph could be
+    cleared if it were held against it."""
+    graph = two_communities(40)
+    many, few = SimpleNamespace(num_nodes=10**6, num_edges=10**9), Release(graph)
+    threat = SimpleNamespace(known=many, visible=many)
+    reasons = {"mlp": FaqMatcher().supports(few, threat), "gps": "needs features"}
+    view = make_audit(make_noise(NAMES, ATTACKS), ATTACKS)
+    rows = view.results.astype({name: object for name in ("value", "low", "high")})
+    for key, reason in reasons.items():
+        at = (rows.method == key) & (rows.release == RELEASE)
+        rows.loc[at, ["status", "reason"]] = ["skipped", reason]
+        rows.loc[at, ["value", "low", "high"]] = None
+    view = replace(view, results=rows)
+    verdict = judge(view, PUBLIC)
+    assert verdict.find(RELEASE).oversized == (view.get_attack("mlp").title,)
+    assert verdict.find(RELEASE).untried == ()
+    assert verdict.recommended == RELEASE
+    assert describe_decision(verdict).endswith("; not run on a graph of this size: MLP.")
+    assert verdict.find(ORIGINAL).oversized == ()
 
 
 def test_nothing_tried_is_referred():

@@ -27,6 +27,8 @@ from core.audit.results.view import (
 )
 from core.audit.store.states import State
 from core.findings.policy import find_policy
+from core.measures.intervals import wilson_interval
+from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.registry import list_methods
 from core.release import EMPIRICAL, ORIGINAL, Guarantee
 from tests.oracles.graphs import two_communities
@@ -153,6 +155,11 @@ def draw_audit(seed: int, num_nodes: int = 12) -> AuditView:
             for number, one in enumerate(gain.tolist()):
                 ends = (0.3 + one, 0.5 + one) if seeds > 1 else (np.nan, np.nan)
                 nodes.append((f"n{number}", release, method, 0.4 + one, one, *ends, seeds))
+            if method in VALUES:  # of one class
+                share = float((gain > ADVANTAGE_LIMIT).mean())
+                ends = (share, *wilson_interval(share * num_nodes, num_nodes))
+                head = (release, release, {}, method, "class_advantage_share", *ends, num_nodes)
+                rows.append((*head, seeds, "done", "", dict.fromkeys(range(seeds), share)))
         for metric in UTILITIES:
             if rng.random() < 0.8:
                 add(release, "release", metric, rng.uniform(0.3, 0.95))

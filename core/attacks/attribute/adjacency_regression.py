@@ -12,7 +12,7 @@ from core.algorithms.normalize import normalize_adjacency, normalize_rows
 from core.arrays import divide_or_zero
 from core.context import Context
 from core.graph import Graph
-from core.methods import AttributeAttack, MethodInfo
+from core.methods import THIS_SIZE, AttributeAttack, MethodInfo
 from core.models.tuning import fit_logistic
 from core.release import Release
 from core.results import ClassProbabilities
@@ -61,8 +61,8 @@ class AdjacencyRegression(AttributeAttack):
         if entries <= MAX_ENTRIES:
             return None
         return (
-            f"describes each node by its neighbours' links, at most {MAX_ENTRIES:,} in all, "
-            f"here up to {entries:,}"
+            f"does not run {THIS_SIZE}: it describes each node by its neighbours' links, at most "
+            f"{MAX_ENTRIES:,} in all, here up to {entries:,}"
         )
 
     def infer(

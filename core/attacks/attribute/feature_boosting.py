@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from core.context import Context
-from core.methods import AttributeAttack, MethodInfo
+from core.methods import THIS_SIZE, AttributeAttack, MethodInfo
 from core.models.tuning import compute_log_loss, draw_folds, hold_out, smooth_absent
 from core.node_column import MISSING
 from core.release import Release
@@ -46,7 +46,7 @@ class FeatureBoosting(AttributeAttack):
     def supports(self, release: Release, threat: AttributeThreat) -> str | None:
         features = release.graph.features
         if features is not None and features.shape[0] * features.shape[1] > MAX_ENTRIES:
-            return "the feature table is too large for trees"
+            return f"does not run {THIS_SIZE}: the feature table is too large for trees"
         return super().supports(release, threat)
 
     def infer(

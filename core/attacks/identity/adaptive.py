@@ -22,7 +22,7 @@ from core.context import Context
 from core.errors import UnsupportedError
 from core.graph import Graph
 from core.measures.identity import compute_chances
-from core.methods import Defense, IdentityAttack
+from core.methods import THIS_SIZE, Defense, IdentityAttack
 from core.models.tuning import is_gain
 from core.release import Release
 from core.results import AnonymitySets, Matches
@@ -214,7 +214,7 @@ def _rehearse(defense: Defense, graph: Graph, threats: Threats, context: Context
     own = Threats(graph, link=threats.link)
     shadow = make_shadow_release(defense, Release(graph), own, context)
     if shadow.note:
-        raise UnsupportedError(defense.label, "cannot be rehearsed on a graph of this size")
+        raise UnsupportedError(defense.label, f"cannot be rehearsed {THIS_SIZE}")
     return shadow.release
 
 

@@ -16,7 +16,7 @@ from core.attacks.identity.percolation import place_seeds
 from core.context import Context
 from core.graph import Graph
 from core.measures.node_risk import fit_isotonic
-from core.methods import IdentityAttack, MethodInfo
+from core.methods import THIS_SIZE, IdentityAttack, MethodInfo
 from core.progress import PartProgress
 from core.release import Release
 from core.results import Matches
@@ -52,7 +52,8 @@ class FaqMatcher(IdentityAttack):
         size = max(threat.known.num_nodes, release.graph.num_nodes)
         if size <= MAX_NODES:
             return None
-        return f"takes tables of all pairs of nodes: at most {MAX_NODES:,} nodes, here {size:,}"
+        tables = f"tables of all pairs of nodes, at most {MAX_NODES:,} nodes, here {size:,}"
+        return f"does not run {THIS_SIZE}: it takes {tables}"
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> Matches:
         known, seeds = threat.known, threat.seeds

@@ -18,7 +18,7 @@ from core.attacks.link.pair_features import describe_pairs
 from core.attacks.link.released_links import compute_evidence
 from core.context import Context, SharedWork, StoredForm
 from core.graph import Graph
-from core.methods import LinkAttack, MethodInfo
+from core.methods import THIS_SIZE, LinkAttack, MethodInfo
 from core.privacy.real_links import BOUNDS, estimate_link_probabilities, has_known_noise
 from core.release import Release
 from core.results import PairScores
@@ -116,7 +116,8 @@ def describe_obstacle(release: Release) -> str | None:
     if not has_known_noise(release):
         return "needs a release with a known share of real links"
     if release.graph.num_edges > MAX_LINKS:
-        return f"runs on at most {MAX_LINKS:,} released links, here {release.graph.num_edges:,}"
+        most = f"at most {MAX_LINKS:,} released links, here {release.graph.num_edges:,}"
+        return f"does not run {THIS_SIZE}: {most}"
     return None
 
 

@@ -20,6 +20,7 @@ from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
+from core.methods import THIS_SIZE
 from core.node_column import NodeColumn
 from core.release import Release
 from core.seeding import Seed
@@ -118,4 +119,6 @@ def test_a_graph_too_large_is_declined_beforehand(monkeypatch):
     monkeypatch.setattr(adjacency_regression, "MAX_ENTRIES", entries)
     assert AdjacencyRegression().supports(Release(graph), threat) is None
     monkeypatch.setattr(adjacency_regression, "MAX_ENTRIES", entries - 1)
-    assert f"{entries:,}" in AdjacencyRegression().supports(Release(graph), threat)
+    reason = AdjacencyRegression().supports(Release(graph), threat)
+    assert f"{entries:,}" in reason
+    assert THIS_SIZE in reason

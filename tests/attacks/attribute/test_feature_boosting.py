@@ -12,9 +12,11 @@ from core.context import Context
 from core.data.splits import draw_attribute_threat
 from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
+from core.methods import THIS_SIZE
 from core.node_column import NodeColumn
 from core.release import Release
 from core.seeding import Seed
+from tests.oracles.graphs import two_communities
 
 
 def make_graph(codes, features) -> Graph:
@@ -95,3 +97,11 @@ def test_leaving_out_such_columns_changes_no_tree(monkeypatch):
     every = attack.infer(release, threat, context)
     assert every.facts["trees"] > 0
     np.testing.assert_array_equal(found.probabilities, every.probabilities)
+
+
+def test_a_table_too_large_is_declined_beforehand(monkeypatch):
+    graph = two_communities(40)
+    threat = draw_attribute_threat(graph, "private", 0.4, Seed(0))
+    assert FeatureBoosting().supports(Release(graph), threat) is None
+    monkeypatch.setattr(feature_boosting, "MAX_ENTRIES", graph.features.size - 1)
+    assert THIS_SIZE in FeatureBoosting().supports(Release(graph), threat)

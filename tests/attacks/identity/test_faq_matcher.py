@@ -16,6 +16,7 @@ from core.context import Context
 from core.data.second_graph import draw_identity_threat
 from core.data.synthetic import generate_social
 from core.graph import Graph
+from core.methods import THIS_SIZE
 from core.progress import Progress
 from core.release import Release
 from core.seeding import Seed
@@ -142,4 +143,6 @@ def test_a_graph_too_large_is_declined_beforehand(monkeypatch):
     monkeypatch.setattr(faq_matcher, "MAX_NODES", 4)
     assert FaqMatcher().supports(Release(graph), threat) is None
     monkeypatch.setattr(faq_matcher, "MAX_NODES", 3)
-    assert "at most 3 nodes, here 4" in FaqMatcher().supports(Release(graph), threat)
+    reason = FaqMatcher().supports(Release(graph), threat)
+    assert THIS_SIZE in reason
+    assert "at most 3 nodes, here 4" in reason

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.attacks.link import denoising
 from core.attacks.link.denoising import describe_obstacle, share_denoised
 from core.attacks.shadow_release import make_shadow_release
 from core.context import Context, SharedWork
@@ -14,6 +15,7 @@ from core.data.splits import draw_released_threat, draw_threats
 from core.data.synthetic import generate_social
 from core.measures.ranking import compute_auc
 from core.measures.released_links import measure_released
+from core.methods import THIS_SIZE
 from core.privacy.real_links import estimate_link_probabilities
 from core.registry import make_method
 from core.release import Release
@@ -109,6 +111,14 @@ def test_only_releases_of_known_noise_are_denoised():
     assert describe_obstacle(publish(graph, "dgg", 2.0))
     for key in ("edge_rand", "lap_graph"):
         assert describe_obstacle(publish(graph, key, 2.0)) is None
+
+
+def test_a_release_of_too_many_links_says_so(monkeypatch):
+    graph = two_communities(40)
+    release = publish(graph, "edge_rand", 2.0)
+    monkeypatch.setattr(denoising, "MAX_LINKS", release.graph.num_edges - 1)
+    assert THIS_SIZE in describe_obstacle(release)
+    assert THIS_SIZE not in describe_obstacle(Release(graph))
 
 
 def test_an_adaptive_attacker_takes_likely_links_for_its_secrets(noisy, context):
