@@ -11,6 +11,7 @@ import pytest
 
 from core.audit.asked.release_info import parse_release
 from core.audit.asked.spec import AuditSpec
+from core.audit.computing.prepared import list_written
 from core.audit.store.estimate import TimeRange
 from core.figures.limit_matrix import MARKS
 from core.findings.channels import list_channels
@@ -324,23 +325,13 @@ def test_a_choice_that_is_not_cleared_is_warned_of(
     assert f"{DECISION_TITLES[decision]}: " in "".join(item.value for item in app.warning)
 
 
-def test_no_private_column_is_offered_for_the_released_file(monkeypatch) -> None:
+def test_no_private_column_is_in_the_released_file() -> None:
     """The second one is as private as the first."""
-    from types import SimpleNamespace
-
-    from core.release import Release
-    from pages.ui import publishing
-
     graph = two_communities()
     columns = dict.fromkeys(("age", "illness", "city"), graph.attributes["private"])
-    spec = SimpleNamespace(
-        threats=SimpleNamespace(private="age", more_private=("illness",)),
-        disclosure=SimpleNamespace(utility=None),
-    )
-    offered = []
-    monkeypatch.setattr(
-        publishing.st, "multiselect", lambda label, names, *more, **named: offered.extend(names)
-    )
-    release = Release(graph.update_columns(attributes=columns))
-    publishing._choose_attributes(SimpleNamespace(spec=spec), release)
-    assert offered == ["city", *graph.feature_names]
+    graph = graph.update_columns(attributes=columns)
+    fields = {"private": "age", "more_private": ["illness"], "utility": "city"}
+    fields |= {"graph_hash": graph.content_hash, "attacks": [{"key": "class_prior"}]}
+    for generalize in ([], ["city:rare=2"]):
+        spec = AuditSpec.check_spec({**fields, "generalize": generalize})
+        assert {*columns} & {*list_written(spec, graph)} == {"city"}
