@@ -20,7 +20,13 @@ from core.findings.private_columns import answer_private_columns
 from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table
 from core.findings.strongest import answer_attack, choose_measure, describe_false_alarms
-from core.findings.tables import describe_sample, list_metrics, main_metric, select_results
+from core.findings.tables import (
+    describe_sample,
+    find_level,
+    list_metrics,
+    main_metric,
+    select_results,
+)
 from core.findings.tradeoff import choose_axes, compute_tradeoff, compute_transfer, find_clear_front
 from core.findings.verdict_words import list_uncleared
 from core.release import ORIGINAL
@@ -165,7 +171,8 @@ def _build_roc(data: ReportData, threat: Threat, ranked: set[str]) -> list[Block
     }
     if all(attack.is_baseline for attack in curves):
         return []
-    image = data.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves))
+    level = find_level(data.results, threat)
+    image = data.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves, level))
     return [
         blocks.figure(
             image,
