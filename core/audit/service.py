@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.spec import AuditSpec
@@ -37,6 +37,7 @@ from core.audit.results.view import (
     AuditView,
     PublishProgress,
     RunningCell,
+    wrap_readers,
 )
 from core.audit.store.accounts import LOCAL
 from core.audit.store.archive import EXAMPLE, add_packed, read_record
@@ -73,6 +74,7 @@ StoppingRule = Callable[[AuditSpec, int, Callable[[float], AuditView]], bool]
 """Whether an audit of a spec may end after so many repeats; the last argument assembles its view
 with intervals of a given level."""
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _MAX_GRAPHS = 4
@@ -359,14 +361,8 @@ class AuditService:
             if not self._set_damage_aside(audit_id):  # it is the graph that is damaged
                 raise
             return self.get_view(audit_id)
-        view = replace(
-            view,
-            ledger=ledger,
-            decisions=decisions,
-            load_nodes=self._watch_damage(audit_id, view.load_nodes),
-            load_profile=self._watch_damage(audit_id, view.load_profile),
-            load_rocs=self._watch_damage(audit_id, view.load_rocs),
-        )
+        view = replace(view, ledger=ledger, decisions=decisions)
+        view = wrap_readers(view, lambda read: self._watch_damage(audit_id, read))
         self._remember(self._views, audit_id, (fingerprint, view), _MAX_VIEWS)
         return view
 
@@ -378,12 +374,12 @@ class AuditService:
             self._store.update_audit(audit_id, state=State.INTERRUPTED, note=note)
         return damaged
 
-    def _watch_damage(self, audit_id: str, load: Callable[[], T]) -> Callable[[], T]:
-        """`load`, which sets the cells aside that it finds damaged before it raises."""
+    def _watch_damage(self, audit_id: str, read: Callable[P, T]) -> Callable[P, T]:
+        """`read`, which sets the cells aside that it finds damaged before it raises."""
 
-        def call() -> T:
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
             try:
-                return load()
+                return read(*args, **kwargs)
             except DamagedError:
                 self._set_damage_aside(audit_id)
                 raise

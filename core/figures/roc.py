@@ -13,11 +13,11 @@ from core.audit.asked.release_info import ReleaseInfo, list_short_titles
 from core.figures.chart import Chart, make_empty_chart
 from core.figures.theme import HALF_LETTERS, HALF_PX, INKS, add_line, make_legend_room, style_figure
 from core.findings.palette import Theme, family_color, release_color
+from core.findings.ranking import FLOOR, compute_strength, rank_curves
 from core.words import format_percent
 
 Curves = Mapping[tuple[ReleaseInfo, Attack], pd.DataFrame]
 
-FLOOR = 1e-4
 LOW_FPR = 0.01
 HEIGHT, LEFT_PX = 460, 75
 """Height of the figure, and room of its vertical axis, in pixels."""
@@ -43,8 +43,7 @@ def roc_by_attack(
     }
     if not curves:
         return make_empty_chart("No ROC curve yet.", theme)
-    ranked = sorted(curves, key=lambda a: _compute_strength(curves[a], level), reverse=True)
-    ranked.sort(key=lambda attack: attack.is_baseline)
+    ranked = rank_curves(curves, level)
     best = ranked[0]
     drawn: dict[str, Attack] = {}
     for attack in ranked:
@@ -54,7 +53,7 @@ def roc_by_attack(
         width = 3.0 if attack == best else 1.8
         _add_curve(figure, curves[attack], attack.title, attack.is_baseline, color, width)
     found = {(release, attack): curve for attack, curve in curves.items()}
-    return _finish(figure, found, theme, level, len(curves) - len(drawn))
+    return _finish(figure, found, (release, best), theme, level, len(curves) - len(drawn))
 
 
 def roc_by_release(
@@ -77,7 +76,9 @@ def roc_by_release(
     for made, _ in curves:
         curve = curves[made, attack.id]
         _add_curve(figure, curve, names[made.id], attack.is_baseline, colors[made.id], 2.2)
-    return _finish(figure, {(made, attack): c for (made, _), c in curves.items()}, theme, level)
+    found = {(made, attack): curve for (made, _), curve in curves.items()}
+    best = max(found, key=lambda key: compute_strength(found[key], level))
+    return _finish(figure, found, best, theme, level)
 
 
 def _add_curve(
@@ -90,7 +91,12 @@ def _add_curve(
 
 
 def _finish(
-    figure: go.Figure, curves: Curves, theme: Theme, level: float, num_left_out: int = 0
+    figure: go.Figure,
+    curves: Curves,
+    best: tuple[ReleaseInfo, Attack],
+    theme: Theme,
+    level: float,
+    num_left_out: int = 0,
 ) -> Chart:
     add_line(figure, [FLOOR, 1], [FLOOR, 1], INKS[theme].muted, 1, "dot", "chance")
     ticks = {
@@ -99,7 +105,7 @@ def _finish(
         "ticktext": ["0.01 %", "0.1 %", "1 %", "10 %", "100 %"],
         "range": [-4.02, 0.05],
     }
-    style_figure(figure, theme, HEIGHT, _describe_best(curves, level), HALF_LETTERS)
+    style_figure(figure, theme, HEIGHT, _describe_best(curves[best], best, level), HALF_LETTERS)
     make_legend_room(figure, HALF_PX, LEFT_PX, least=2)
     figure.update_xaxes(ticklabelstandoff=6, title_text="False positive rate", **ticks)
     figure.update_yaxes(title_text="True positive rate   ↓ safer", **ticks)
@@ -118,27 +124,12 @@ def _finish(
     return Chart(figure, table, note)
 
 
-def _describe_best(curves: Curves, level: float) -> str:
-    """TPR of the strongest curve at an FPR."""
-    best = max(curves, key=lambda key: _compute_strength(curves[key], level))
-    found, _ = _compute_strength(curves[best], level)
+def _describe_best(curve: pd.DataFrame, best: tuple[ReleaseInfo, Attack], level: float) -> str:
+    """TPR of the best curve at an FPR."""
+    found, _ = compute_strength(curve, level)
     if found < 0:
         return ""
     return (
         f"At {format_percent(level)} FPR, {best[1].title} finds {format_percent(found)} on "
         f"{best[0].title}"
     )
-
-
-def _compute_strength(curve: pd.DataFrame, level: float) -> tuple[float, float]:
-    """By what curves are compared: TPR at an FPR, −1 where the curve does not reach it, then the
-    area under the drawn curve."""
-    fpr, tpr = (curve[name].to_numpy(float) for name in ("fpr", "tpr"))
-    is_reached = fpr.min() <= level <= fpr.max()
-    return float(np.interp(level, fpr, tpr)) if is_reached else -1.0, _log_area(curve)
-
-
-def _log_area(curve: pd.DataFrame) -> float:
-    """Area under the drawn curve, on a logarithmic axis that emphasises low FPRs."""
-    fpr = np.clip(curve.fpr.to_numpy(float), FLOOR, 1)
-    return float(np.trapezoid(curve.tpr.to_numpy(float), np.log10(fpr)))

@@ -1,11 +1,13 @@
-"""Ranking of attacks, with baseline attackers and chance."""
+"""Ranking of attacks, with baseline attackers and chance, and of their ROC curves."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
+from core.audit.asked.attack import Attack
 from core.audit.asked.scenarios import Threat
 from core.findings.inverted_scores import invert_scores
 from core.findings.tables import attack_rows
@@ -13,6 +15,8 @@ from core.release import ORIGINAL
 
 COLUMNS = ("method", "title", "metric", "value", "low", "high", "n", "seeds")
 FLAGS = ("is_baseline", "strength", "is_inverted")
+FLOOR = 1e-4
+"""Smallest rate of a ROC curve that is drawn."""
 
 
 def compute_ranking(results: pd.DataFrame, threat: Threat, metrics: Sequence[str]) -> pd.DataFrame:
@@ -37,3 +41,21 @@ def compute_ranking(results: pd.DataFrame, threat: Threat, metrics: Sequence[str
     table = table.sort_values(["metric", "rank", "method"])
     table = table.assign(metric=table.metric.astype(str))
     return table[[*COLUMNS, *FLAGS]].reset_index(drop=True)
+
+
+def rank_curves(curves: Mapping[Attack, pd.DataFrame], level: float) -> list[Attack]:
+    """Attacks of curves (columns fpr, tpr), the strongest first and baseline attackers last.
+
+    level  false positive rate at which they are compared, as the headline is
+    """
+    ranked = sorted(curves, key=lambda a: compute_strength(curves[a], level), reverse=True)
+    return sorted(ranked, key=lambda attack: attack.is_baseline)
+
+
+def compute_strength(curve: pd.DataFrame, level: float) -> tuple[float, float]:
+    """By what curves are compared: TPR at an FPR, −1 where the curve does not reach it, then the
+    area under the curve as it is drawn, on a logarithmic axis that emphasises low FPRs."""
+    fpr, tpr = (curve[name].to_numpy(float) for name in ("fpr", "tpr"))
+    is_reached = fpr.min() <= level <= fpr.max()
+    area = float(np.trapezoid(tpr, np.log10(np.clip(fpr, FLOOR, 1))))
+    return float(np.interp(level, fpr, tpr)) if is_reached else -1.0, area

@@ -38,6 +38,7 @@ from core.findings.palette import (
     risk_color,
 )
 from core.findings.profile import list_log_ticks
+from core.findings.ranking import rank_curves
 from core.findings.risk import SCALE_TITLES, Scale
 from core.findings.tradeoff import find_clear_front
 from core.release import ORIGINAL
@@ -169,11 +170,14 @@ def draw_ranking(table: pd.DataFrame) -> str:
     return draw(0.55 + 0.21 * max(len(order), 2), paint)
 
 
-def draw_roc(curves: Mapping[Attack, pd.DataFrame]) -> str:
+def draw_roc(curves: Mapping[Attack, pd.DataFrame], level: float) -> str:
     """ROC of each attack on one release, log–log; the best emphasised, baseline attackers
-    dashed."""
+    dashed.
+
+    level  FPR at which they are compared
+    """
     real = [attack for attack in curves if not attack.is_baseline] or list(curves)
-    best = max(real, key=lambda a: np.trapezoid(curves[a].tpr, curves[a].fpr))
+    best = rank_curves(curves, level)[0]
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()

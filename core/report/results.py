@@ -26,7 +26,13 @@ from core.findings.strongest import (
     describe_false_alarms,
     find_strongest,
 )
-from core.findings.tables import describe_sample, list_metrics, main_metric, select_results
+from core.findings.tables import (
+    describe_sample,
+    find_level,
+    list_metrics,
+    main_metric,
+    select_results,
+)
 from core.findings.tradeoff import choose_axes, compute_tradeoff, compute_transfer, find_clear_front
 from core.findings.verdict_words import list_uncleared
 from core.release import ORIGINAL
@@ -186,7 +192,8 @@ def _build_roc(data: ReportData, threat: Threat, ranked: set[str]) -> list[Block
     }
     if all(attack.is_baseline for attack in curves):
         return []
-    image = data.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves))
+    level = find_level(data.results, threat)
+    image = data.add_image(f"roc_{threat}", lambda: charts.draw_roc(curves, level))
     return [
         blocks.figure(
             image,

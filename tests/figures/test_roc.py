@@ -8,6 +8,7 @@ import pandas as pd
 from core.audit.asked.attack import parse_attack
 from core.figures.roc import roc_by_attack, roc_by_release
 from core.findings.palette import release_color
+from core.report.charts import draw_roc
 
 from .conftest import RELEASES
 
@@ -44,6 +45,13 @@ def test_the_best_curve_is_the_highest_at_the_titles_fpr(view):
     widths = {trace.name: trace.line.width for trace in chart.figure.data}
     assert max(widths, key=widths.get) == "Common neighbours"
     assert chart.title == "At 1 % FPR, Common neighbours finds 30 % on Original"
+    pdf = draw_roc({parse_attack(key): curve for (_, key), curve in rocs.items()}, 0.01)
+    assert "Common neighbours" in pdf
+    assert "Katz" not in pdf  # the areas' best, one of the "other attacks"
+    base = parse_attack("degree_product")
+    rocs["original", base.id] = pd.DataFrame({"fpr": points, "tpr": [0.0, 0.4, 0.9, 1.0]})
+    assert "Common neighbours finds" in roc_by_attack(rocs, original, [*attacks, base]).title
+    del rocs["original", base.id]
     unresolved = {key: curve[1:] for key, curve in rocs.items()}
     assert roc_by_attack(unresolved, original, attacks, level=0.001).title == ""
 

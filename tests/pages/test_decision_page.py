@@ -11,6 +11,7 @@ import pytest
 
 from core.audit.asked.release_info import parse_release
 from core.audit.asked.spec import AuditSpec
+from core.audit.computing.prepared import list_written
 from core.audit.store.estimate import TimeRange
 from core.figures.limit_matrix import MARKS
 from core.findings.channels import list_channels
@@ -328,8 +329,6 @@ def test_a_release_without_columns_is_handed_over_with_none() -> None:
     """One stored by an earlier version still has its classes."""
     from types import SimpleNamespace
 
-    from core.audit.computing.prepared import list_written
-
     graph = two_communities(40, seed=5)
     fields = {"graph_hash": graph.content_hash, "identity": {}, "num_repeats": 1}
     defenses = [{"key": "without_columns"}, HALF]
@@ -344,3 +343,15 @@ def test_a_release_without_columns_is_handed_over_with_none() -> None:
     made = {choice.id: choice.make_defense() for choice in spec.defenses}
     assert list_written(named, graph, made[bare]) == []
     assert list_written(named, graph, made[half]) == ["private"]
+
+
+def test_no_private_column_is_in_the_released_file() -> None:
+    """The second one is as private as the first."""
+    graph = two_communities()
+    columns = dict.fromkeys(("age", "illness", "city"), graph.attributes["private"])
+    graph = graph.update_columns(attributes=columns)
+    fields = {"private": "age", "more_private": ["illness"], "utility": "city"}
+    fields |= {"graph_hash": graph.content_hash, "attacks": [{"key": "class_prior"}]}
+    for generalize in ([], ["city:rare=2"]):
+        spec = AuditSpec.check_spec({**fields, "generalize": generalize})
+        assert {*columns} & {*list_written(spec, graph)} == {"city"}

@@ -8,6 +8,8 @@ import signal
 import sqlite3
 import threading
 import time
+import zipfile
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from core.audit.computing.prepared import PreparedAudit
 from core.audit.jobs import coordinate
 from core.audit.jobs.engine import Engine, UnreachableError
 from core.audit.results.export import describe_audit
+from core.audit.results.view import wrap_readers
 from core.audit.service import AuditService
 from core.audit.store import connect, files, retry
 from core.audit.store.database import Lease, Store
@@ -26,6 +29,9 @@ from core.audit.store.files import ARRAYS, CHECKSUM
 from core.audit.store.retry import StoreError, keep_trying
 from core.audit.store.states import State
 from core.errors import DamagedError, InputError
+from core.link_table import LinkColumn, LinkTable
+from core.release import ORIGINAL
+from tests.figures.conftest import make_view
 from tests.inline import run_inline
 from tests.oracles.graphs import two_communities
 
@@ -178,6 +184,77 @@ def test_a_damaged_checksum_says_so(cell, text):
     (cell / CHECKSUM).write_text(text)
     with pytest.raises(DamagedError):
         load(cell, "second")
+
+
+READERS = {
+    "nodes": ("risk", lambda view: view.nodes),
+    "profile": ("degree", lambda view: view.profile),
+    "curves": ("tpr", lambda view: view.rocs),
+    "margins": ("margin", lambda view: view.load_margins(ORIGINAL, "class_prior")),
+    "label": ("label_margin", lambda view: view.load_margins(ORIGINAL, None)),
+    "release": ("edges", lambda view: view.load_release("pseudonyms", 0)),
+    "sample": ("sample_links", lambda view: view.load_sample("random_deletion")),
+    "columns of links": (
+        "link_table_info",
+        lambda view: view.link_channels.find_leaving("random_deletion"),
+    ),
+}
+"""Reader → the array that is damaged in each cell that has it, and what is called."""
+
+
+def damage_cells(home, name):
+    """Flip a byte of one array in each cell that has it; returns their keys."""
+    found = []
+    for path in sorted(home.glob(f"cells/**/{ARRAYS}")):
+        with zipfile.ZipFile(path) as archive:
+            place = {part.filename: part.header_offset for part in archive.infolist()}
+            if f"{name}.npy" not in place:
+                continue
+            content = archive.read(f"{name}.npy")
+        stored = bytearray(path.read_bytes())
+        stored[stored.index(content, place[f"{name}.npy"]) + len(content) - 1] ^= 1
+        path.write_bytes(stored)
+        found.append(path.parent.name)
+    return found
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_whoever_reads_damage_sets_it_aside_so_that_the_audit_resumes(tmp_path, spec, reader):
+    """ "Resume the audit" stood beside an audit that was done, and nothing could be resumed."""
+    graph = two_communities()
+    columns = {"at": LinkColumn("number", np.arange(graph.num_edges))}
+    table = LinkTable(np.arange(graph.num_edges), columns)
+    graph = replace(graph, link_table=table)
+    named = {"graph_hash": graph.content_hash, "publish_columns": ["link.at", "label"]}
+    attacks = [{"key": "common_neighbors"}, {"key": "class_prior"}]
+    defenses = [{"key": "random_deletion"}, {"key": "pseudonyms"}]
+    spec = spec.update(**named, utility="label", attacks=attacks, defenses=defenses)
+    view = run_inline(spec, graph, tmp_path)
+    name, read = READERS[reader]
+    service = AuditService(tmp_path)
+    try:
+        found = service.get_view(view.summary.id)
+        damaged = damage_cells(tmp_path, name)
+        assert damaged
+        with pytest.raises(DamagedError):
+            read(found)
+        broken = service.get_view(view.summary.id)
+        assert broken.summary.state == "interrupted"
+        assert broken.summary.cells_done == view.summary.cells_done - len(damaged)
+        assert "resume" in service.get_progress(view.summary.id).note
+    finally:
+        service.close()
+    read(run_inline(spec, graph, tmp_path))
+
+
+def test_every_reader_of_a_view_is_watched():
+    """So that one that is added is, too."""
+    view = make_view()
+    watched = wrap_readers(view, lambda _read: "watched")
+    for one in (watched, watched.link_channels, watched.node_channels):
+        kept = [part.name for part in fields(one) if callable(getattr(one, part.name))]
+        assert kept == [], "name a function that reads what is stored load_ or find_"
+        assert any(isinstance(value, str) and value == "watched" for value in vars(one).values())
 
 
 def test_damage_that_a_page_comes_upon_is_set_aside(tmp_path, spec, graph):

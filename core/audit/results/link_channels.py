@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from core.audit.asked.spec_parts import DisclosureSpec
@@ -46,33 +46,51 @@ def make_link_channels(
 
     @cache
     def find_source() -> Kinds:
-        return read_link_columns(files.graph_path(home, graph_hash))
+        return read_link_columns(read_graph(home, graph_hash))
 
     @cache
     def find_leaving(release: str) -> Kinds:
         if release == ORIGINAL:
-            path, kinds = files.graph_path(home, graph_hash), find_source()
-            is_weighted = "weights" in files.list_arrays(path)
+            kinds = find_source()
+            is_weighted = "weights" in read_graph(home, graph_hash).names
             shown = list_published_links(kinds, is_weighted, disclosure.publish_columns)
             return {name: kinds[name] for name in shown}
         found: dict[str, str] = {}
         for key in find_cells(release):
-            found |= read_link_columns(files.cell_folder(home, key) / files.ARRAYS)
+            found |= read_link_columns(read_cell(home, key))
         return found
 
     @cache
     def find_known() -> Collection[str] | None:
-        return (
-            None if second_hash is None else read_link_columns(files.graph_path(home, second_hash))
-        )
+        return None if second_hash is None else read_link_columns(read_graph(home, second_hash))
 
     return LinkChannels(find_source, find_leaving, find_known)
 
 
-def read_link_columns(path: Path) -> Kinds:
-    """Columns of the links in a file of arrays, the weights first."""
-    names = files.list_arrays(path)
+@dataclass(frozen=True)
+class Stored:
+    """names: those of a file's arrays; read: reads some of them."""
+
+    names: list[str]
+    read: Callable[[Collection[str]], files.Arrays]
+
+
+def read_graph(home: Path, graph_hash: str) -> Stored:
+    """The arrays of a graph."""
+    path = files.graph_path(home, graph_hash)
+    return Stored(files.list_arrays(path), partial(files.read_npz, path))
+
+
+def read_cell(home: Path, key: str) -> Stored:
+    """The arrays of a cell, which raise DamagedError where they are not as they were written."""
+    names = files.list_arrays(files.cell_folder(home, key) / files.ARRAYS)
+    return Stored(names, partial(files.load_cell, home, key))
+
+
+def read_link_columns(stored: Stored) -> Kinds:
+    """Columns of the links, the weights first."""
+    names = stored.names
     weights = {WEIGHT: "number"} if "weights" in names else {}
     info = [name for name in names if name.endswith("table_info")]
-    columns = list_table_columns(files.read_npz(path, info) if info else {})
+    columns = list_table_columns(stored.read(info) if info else {})
     return {**weights, **columns, **weights}

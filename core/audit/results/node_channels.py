@@ -11,8 +11,7 @@ from pathlib import Path
 from core.audit.asked.release_info import parse_release
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.prepared import list_published
-from core.audit.results.link_channels import Kinds
-from core.audit.store import files
+from core.audit.results.link_channels import Kinds, Stored, read_cell, read_graph
 from core.data.external_release import is_unchanged
 from core.data.generalized_cells import list_incomparable
 from core.data.packing import COLUMN_ARRAYS, list_node_columns
@@ -56,20 +55,20 @@ def make_node_channels(
 
     @cache
     def find_source() -> Kinds:
-        return _read_columns(files.graph_path(home, spec.graph_hash))
+        return _read_columns(read_graph(home, spec.graph_hash))
 
     @cache
     def find_leaving(release: str) -> Kinds:
         external = spec.external_release
         if release == EXTERNAL and external is not None:
-            return _read_columns(files.graph_path(home, external))
+            return _read_columns(read_graph(home, external))
         source, made = find_source(), find_made(release)[:1]
         features = [name for name, kind in source.items() if kind == "number"]
         shown = list_published(spec, features, parse_release(release).defense)
         for key, _, _ in made:
-            arrays = files.cell_folder(home, key) / files.ARRAYS
-            if "node_ids" in files.list_arrays(arrays):  # a defense changed them
-                attributes, kept = _list_names(arrays)
+            stored = read_cell(home, key)
+            if "node_ids" in stored.names:  # a defense changed them
+                attributes, kept = _list_names(stored)
                 shown = tuple(name for name in shown if name in attributes or name in kept)
         return {name: source.get(name, "number") for name in shown}
 
@@ -93,14 +92,13 @@ def make_node_channels(
     return NodeChannels(True, find_source, find_leaving, find_incomparable, find_unchanged)
 
 
-def _read_columns(path: Path) -> Kinds:
-    """Columns of the nodes in the file of a graph: its features, and attributes as categories."""
-    attributes, features = _list_names(path)
+def _read_columns(stored: Stored) -> Kinds:
+    """Columns of the nodes of a graph: its features, and attributes as categories."""
+    attributes, features = _list_names(stored)
     numbers = [name for name in features if name.partition("=")[0] not in attributes]
     return {**dict.fromkeys(attributes, "category"), **dict.fromkeys(numbers, "number")}
 
 
-def _list_names(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _list_names(stored: Stored) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Attributes and features in a file."""
-    needed = COLUMN_ARRAYS & {*files.list_arrays(path)}
-    return list_node_columns(files.read_npz(path, sorted(needed)))
+    return list_node_columns(stored.read(sorted(COLUMN_ARRAYS & {*stored.names})))

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -236,7 +236,8 @@ class AuditView:
     control nodes
     rocs     (release, attack) → table fpr, tpr: mean ROC over repeats at fixed FPRs
     load_nodes, load_profile, load_rocs  what these properties return, read when it is first asked
-    for; raise DamagedError if a cell differs from what was written
+    for. They, and all that is called load_ and find_, raise DamagedError if a cell differs from
+    what was written; of a view that a service gives, that cell is then computed again
     load_graph    the original graph
     load_layout   its layout
     load_communities  (n,) communities of its nodes, from 0, those of the map; None if it is large
@@ -351,6 +352,22 @@ class AuditView:
             int(first.n),
             int(first.seeds),
         )
+
+
+V = TypeVar("V")
+
+
+def wrap_readers(found: V, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> V:
+    """A view, or its channels, with each function that reads what is stored replaced by `wrap` of
+    it: those that begin with load_ or find_."""
+    changed: dict[str, Any] = {}
+    for part in fields(cast(Any, found)):
+        value = getattr(found, part.name)
+        if part.name.startswith(("load_", "find_")):
+            changed[part.name] = wrap(value)
+        elif part.name.endswith("_channels"):
+            changed[part.name] = wrap_readers(value, wrap)
+    return cast(V, replace(cast(Any, found), **changed))
 
 
 def _number(value: Any) -> float | None:
