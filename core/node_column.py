@@ -107,6 +107,16 @@ class NodeColumn:
         values = None if self.values is None else self.values[nodes]
         return replace(self, codes=self.codes[nodes], values=values)
 
+    def forget_unused(self) -> NodeColumn:
+        """The column without the classes that no node has."""
+        used = np.flatnonzero(self.counts)
+        if len(used) == self.num_classes:
+            return self
+        place = np.full(self.num_classes + 1, MISSING)  # code −1 picks the last
+        place[used] = np.arange(len(used))
+        classes = tuple(self.classes[code] for code in used.tolist())
+        return replace(self, codes=place[self.codes], classes=classes)
+
     @staticmethod
     def from_values(
         name: str,
