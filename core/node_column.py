@@ -145,7 +145,7 @@ class NodeColumn:
         if is_numeric and len(distinct) > max_classes:
             numbers = numeric.to_numpy(np.float64)
             codes = pd.qcut(numeric, 4, duplicates="drop").cat.codes.to_numpy(np.int64)
-            return NodeColumn(name, codes, _name_ranges(numbers, codes), numbers)
+            return NodeColumn(name, codes, _format_ranges(numbers, codes), numbers)
         order = sorted(distinct, key=float) if is_numeric else sorted(distinct)
         index = {value: code for code, value in enumerate(order)}
         codes = text.where(~missing).map(index).fillna(MISSING).astype(np.int64)
@@ -154,7 +154,7 @@ class NodeColumn:
         return NodeColumn(name, codes.to_numpy(), tuple(order), numbers)
 
 
-def _name_ranges(numbers: np.ndarray, codes: np.ndarray) -> tuple[str, ...]:
+def _format_ranges(numbers: np.ndarray, codes: np.ndarray) -> tuple[str, ...]:
     """Names of adjoining ranges, the outer ones open: up to 20, above 20 up to 40, above 40."""
     numbers, codes = numbers[codes != MISSING], codes[codes != MISSING]
     borders = [

@@ -77,7 +77,7 @@ def write_release(
     if columns is None:
         own = {name: graph.attributes[name] for name in attributes if name in graph.attributes}
         graph = graph.update_columns(attributes=own)
-    written = {name: _tell_classes(column) for name, column in graph.attributes.items()}
+    written = {name: _strip_column(column) for name, column in graph.attributes.items()}
     graph = graph.update_columns(attributes=written)
     if isinstance(pseudonyms, Seed):
         graph = shuffle_nodes(graph, pseudonyms)
@@ -99,7 +99,7 @@ def write_release(
     return [*paths, write_provenance(folder, stem, {**provenance, "release": told}, paths)]
 
 
-def _tell_classes(column: NodeColumn) -> NodeColumn:
+def _strip_column(column: NodeColumn) -> NodeColumn:
     """A column as files hold it: the classes that somebody has, and no number behind them."""
     return replace(column.forget_unused(), values=None)
 
