@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -105,6 +107,16 @@ class NodeColumn:
         values = None if self.values is None else self.values[nodes]
         return replace(self, codes=self.codes[nodes], values=values)
 
+    def forget_unused(self) -> NodeColumn:
+        """The column without the classes that no node has."""
+        used = np.flatnonzero(self.counts)
+        if len(used) == self.num_classes:
+            return self
+        place = np.full(self.num_classes + 1, MISSING)  # code −1 picks the last
+        place[used] = np.arange(len(used))
+        classes = tuple(self.classes[code] for code in used.tolist())
+        return replace(self, codes=place[self.codes], classes=classes)
+
     @staticmethod
     def from_values(
         name: str,
@@ -114,7 +126,8 @@ class NodeColumn:
     ) -> NodeColumn:
         """Classes are the sorted distinct values; `unknown` markers and blanks become MISSING.
 
-        A numeric column with more than `max_classes` distinct values is binned at its quartiles.
+        A numeric column with more than `max_classes` distinct values is binned at its quartiles,
+        in classes that name no smallest and no largest value: one person has each.
         Numbers are kept beside the classes unless there are few or they enumerate the classes.
 
         >>> from core.node_column import NodeColumn
@@ -130,16 +143,41 @@ class NodeColumn:
         is_numeric = bool((numeric.notna() | missing).all())
         distinct = text[~missing].unique()
         if is_numeric and len(distinct) > max_classes:
-            intervals = pd.qcut(numeric, 4, duplicates="drop")
-            classes = [str(c) for c in intervals.cat.categories]
-            codes = intervals.cat.codes.to_numpy()
-            return NodeColumn(name, codes, tuple(classes), numeric.to_numpy(np.float64))
+            numbers = numeric.to_numpy(np.float64)
+            codes = pd.qcut(numeric, 4, duplicates="drop").cat.codes.to_numpy(np.int64)
+            return NodeColumn(name, codes, _format_ranges(numbers, codes), numbers)
         order = sorted(distinct, key=float) if is_numeric else sorted(distinct)
         index = {value: code for code, value in enumerate(order)}
         codes = text.where(~missing).map(index).fillna(MISSING).astype(np.int64)
         is_number = is_numeric and len(order) >= FEWEST_NUMBERS and not _is_count(order)
         numbers = numeric.to_numpy(np.float64) if is_number else None
         return NodeColumn(name, codes.to_numpy(), tuple(order), numbers)
+
+
+def _format_ranges(numbers: np.ndarray, codes: np.ndarray) -> tuple[str, ...]:
+    """Names of adjoining ranges, the outer ones open: up to 20, above 20 up to 40, above 40."""
+    numbers, codes = numbers[codes != MISSING], codes[codes != MISSING]
+    borders = [
+        format_value(_choose_border(numbers[codes <= code].max(), numbers[codes > code].min()))
+        for code in range(codes.max())
+    ]
+    if not borders:
+        return ("any number",)
+    inner = [f"above {low} up to {high}" for low, high in pairwise(borders)]
+    return (f"up to {borders[0]}", *inner, f"above {borders[-1]}")
+
+
+def _choose_border(low: float, high: float) -> float:
+    """A number of few digits from `low` on and below `high`."""
+    if np.isfinite(high):
+        exact = Decimal(repr(float(high)))
+        first = max(exact.adjusted(), Decimal(repr(float(low))).adjusted())
+        for place in range(first, exact.adjusted() - 20, -1):
+            step = Decimal(1).scaleb(place)
+            below = float((exact / step).to_integral_value(ROUND_CEILING) * step - step)
+            if low <= below < high:
+                return below
+    return float(low)
 
 
 def _is_count(ordered: Sequence[str]) -> bool:

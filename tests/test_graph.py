@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import replace
 from itertools import combinations
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -273,6 +275,50 @@ def test_values_become_classes_and_unknown_ones_are_missing():
     assert NodeColumn.from_values("z", [10.0, 9, 1.5]).classes == ("1.5", "9", "10")
     quartiles = NodeColumn.from_values("z", np.arange(100.0), max_classes=50)
     assert np.bincount(quartiles.codes).tolist() == [25, 25, 25, 25]
+    assert quartiles.classes == ("up to 24", "above 24 up to 49", "above 49 up to 74", "above 74")
+
+
+def draw_numbers(name: str) -> np.ndarray:
+    rng = np.random.default_rng(1)
+    pay = np.append(np.round(rng.lognormal(10.5, 0.4, 300)), [1284317.0, 8123.0, np.nan])
+    return {
+        "pay": pay,
+        "negative": -pay,
+        "tiny": rng.exponential(1e-9, 200),
+        "signed": rng.normal(size=200),
+        "tied": np.append(np.zeros(100), np.arange(60.0)),
+        "one value": np.append(np.zeros(300), np.arange(60.0)),
+    }[name]
+
+
+@pytest.mark.parametrize("name", ["pay", "negative", "tiny", "signed", "tied", "one value"])
+def test_classes_of_numbers_name_nobodys_extreme_and_hold_who_is_in_them(name):
+    """Quarters as those of Pandas, whose names hold the smallest and the largest value."""
+    numbers = draw_numbers(name)
+    column = NodeColumn.from_values("x", numbers)
+    expected = pd.qcut(pd.Series(numbers), 4, labels=False, duplicates="drop")
+    assert column.codes.tolist() == expected.fillna(MISSING).tolist()
+    low, high = np.nanmin(numbers), np.nanmax(numbers)
+    for code, title in enumerate(column.classes):
+        above, upto = (re.search(rf"{word} (\S+)", title) for word in ("above", "up to"))
+        assert (above is None, upto is None) == (code == 0, code == column.num_classes - 1)
+        bottom = -np.inf if above is None else float(above[1])
+        top = np.inf if upto is None else float(upto[1])
+        assert not {low, high} & {bottom, top}
+        held = (numbers > bottom) & (numbers <= top)
+        assert held.tolist() == (column.codes == code).tolist()
+
+
+def test_borders_of_classes_have_as_few_digits_as_the_values_let():
+    numbers = draw_numbers("pay")
+    column = NodeColumn.from_values("pay", numbers)
+    for code, title in enumerate(column.classes[:-1]):
+        border = int(title.split()[-1])
+        below, above = numbers[column.codes == code].max(), numbers[column.codes > code].min()
+        between = range(int(below), int(above))
+        assert border in between
+        fewest = min(len(str(number).rstrip("0")) for number in between)
+        assert len(str(border).rstrip("0")) == fewest
 
 
 def test_numbers_stay_beside_their_intervals_wherever_the_column_goes():

@@ -2,7 +2,7 @@
 
 [65, 70[   an interval; [65, 70), ]65, 70], (65, 70], and an end left out or infinite, likewise
 65-70      both ends belong to it; 65–70, 65..70 and 65 to 70 likewise
->=50       >, <=, <, ≥, ≤ likewise; 50+
+>=50       >, <=, <, ≥, ≤ likewise; 50+; above 50 up to 70, or either alone
 1024*      every value with this beginning; * stands for any run of characters
 2001-05    every day of a month, or of a year
 {a, b}     a set; its elements may be any of these
@@ -31,6 +31,7 @@ _NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:inf|∞))"
 _INTERVAL = re.compile(rf"([\[\](])\s*{_NUMBER}?\s*[,;]\s*{_NUMBER}?\s*([\[\])])")
 _RANGE = re.compile(rf"{_NUMBER}\s*(?:-|–|—|\.\.|to)\s*{_NUMBER}")
 _BOUND = re.compile(rf"(>=|≥|>|<=|≤|<)\s*{_NUMBER}")
+_WORDS = re.compile(rf"(?:above {_NUMBER})? ?(?:up to {_NUMBER})?")
 _FROM = re.compile(rf"{_NUMBER}\s*\+")
 _ONE = re.compile(_NUMBER)
 _DATE = re.compile(r"\d{4}(-\d{2})?")
@@ -114,6 +115,9 @@ def _read_bounds(cell: str) -> tuple[float, float, bool, bool] | None:
         has_end = sign in (">=", "≥", "<=", "≤")
         is_least = sign[0] in ">≥"
         return (number, np.inf, has_end, True) if is_least else (-np.inf, number, True, has_end)
+    if (found := _WORDS.fullmatch(cell)) and any(found.groups()):
+        low, high = found.groups()
+        return _read_number(low or "-inf"), _read_number(high or "inf"), False, True
     if found := _FROM.fullmatch(cell):
         return _read_number(found[1]), np.inf, True, True
     if _ONE.fullmatch(cell):

@@ -165,11 +165,7 @@ def _forget_classes(attribute: NodeColumn) -> NodeColumn:
     """The column as if it was read without the classes that no node has."""
     if attribute.values is not None:
         return NodeColumn.from_values(attribute.name, attribute.values)
-    used = np.unique(attribute.codes[attribute.known])
-    place = np.full(attribute.num_classes + 1, MISSING)  # code −1 picks the last
-    place[used] = np.arange(len(used))
-    classes = tuple(attribute.classes[code] for code in used.tolist())
-    return NodeColumn(attribute.name, place[attribute.codes], classes)
+    return attribute.forget_unused()
 
 
 def show_columns(graph: Graph, names: Sequence[str]) -> Graph:

@@ -77,6 +77,8 @@ def write_release(
     if columns is None:
         own = {name: graph.attributes[name] for name in attributes if name in graph.attributes}
         graph = graph.update_columns(attributes=own)
+    written = {name: _strip_column(column) for name, column in graph.attributes.items()}
+    graph = graph.update_columns(attributes=written)
     if isinstance(pseudonyms, Seed):
         graph = shuffle_nodes(graph, pseudonyms)
     else:
@@ -95,6 +97,11 @@ def write_release(
     if graph.link_table is not None:
         told["link_columns"] = list(graph.link_table.columns)
     return [*paths, write_provenance(folder, stem, {**provenance, "release": told}, paths)]
+
+
+def _strip_column(column: NodeColumn) -> NodeColumn:
+    """A column as files hold it: the classes that somebody has, and no number behind them."""
+    return replace(column.forget_unused(), values=None)
 
 
 def describe_written(
