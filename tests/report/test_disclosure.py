@@ -67,7 +67,8 @@ def make_planted(few: int) -> AuditView:
     """An audit in which every small number is `few`."""
     graph = make_graph(few)
     base = make_results()
-    base["n"] = np.where(base.metric == "auc", few, base.n)
+    base["n"] = np.where(base.metric == "auc", 40 + few, base.n)
+    base.loc[(base.metric == "auc") & (base.method == "common_neighbors"), "n"] = few
     rows = [
         result_row(release, method, metric, few / NUM_NODES, 0.01, NUM_NODES)
         for release in RELEASES
@@ -223,12 +224,23 @@ def plant_density(few: int) -> AuditView:
     return replace(view, load_graph=lambda: graph)
 
 
+def plant_cases(few: int) -> AuditView:
+    """Attacks on the links and values of `few` people, of whom they find all but one."""
+    attacks = ("common_neighbors", "label_propagation", "class_prior")
+    metrics = ("auc", "accuracy", "tpr_at_fpr_0.01")
+    names = [(r, a, m) for r in ("original", "random_deletion") for a in attacks for m in metrics]
+    view = make_audit(dict.fromkeys(names, (few - 1) / few), attacks)
+    policy = find_policy("public").model_dump(mode="json")
+    return replace(view, spec=view.spec.update(policy=policy), results=view.results.assign(n=few))
+
+
 PLANTS = {
     "control": plant_control,
     "private columns": plant_quantities,
     "limits": plant_checks,
     "reasons": plant_reasons,
     "repeats": plant_repeats,
+    "few cases": plant_cases,
     "guarantees": plant_density,
     "odds of an accusation": plant_odds,
 }
@@ -245,6 +257,16 @@ def test_no_source_of_a_report_tells_a_small_count_outside(source):
             assert other == first
     inside = [str(build_content(v, ReportOptions())[0]) for v in views]
     assert len(set(inside)) == len(views)  # else the above would hold of anything
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_a_limit_on_fewer_than_ten_cases_says_so_in_the_place_of_its_figure():
+    found = {}
+    for edition in ("internal", "external"):
+        content, _ = build_content(plant_cases(7), ReportOptions(edition=edition))
+        table = next(block for block in content["summary"] if block["kind"] == "table")
+        found[edition] = {row[1] for row in table["rows"] if "(AUC)" in row[0]}
+    assert found == {"internal": {"0.86"}, "external": {"on fewer than 10"}}
 
 
 @pytest.mark.usefixtures("no_pictures")
