@@ -12,7 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.audit.results.view import CONTROL_COLUMNS, REPEATS, RESULT_COLUMNS, AuditView
+from core.audit.results.node_channels import NodeChannels
+from core.audit.results.node_risks import NODE_COLUMNS
+from core.audit.results.view import CONTROL_COLUMNS, REPEATS, RESULT_COLUMNS, AuditView, ClaimRun
+from core.audit.store.states import State
 from core.findings.policy import find_policy
 from core.graph import Graph
 from core.measures.metrics import METRICS
@@ -234,6 +237,60 @@ def plant_cases(few: int) -> AuditView:
     return replace(view, spec=view.spec.update(policy=policy), results=view.results.assign(n=few))
 
 
+def plant_risks(few: int) -> AuditView:
+    """`few` exposed people of 40, whom the limits count by the risk of each node."""
+    rows = [
+        (f"p{few}n{i}", release, "label_propagation", 0.5 + gain, gain, 0.4 + gain, 0.6 + gain, 5)
+        for release in ("original", "random_deletion")
+        for i in range(40)
+        for gain in [0.4 if i < few else 0.0]
+    ]
+    nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
+    names = [(r, "label_propagation", "auc") for r in ("original", "random_deletion")]
+    view = make_audit(dict.fromkeys(names, 0.7), ("label_propagation",), nodes=nodes)
+    policy = find_policy("public").model_dump(mode="json")
+    graph = view.load_graph()
+    graph = replace(graph, node_ids=tuple(f"p{few}n{i}" for i in range(40)))
+    return replace(view, spec=view.spec.update(policy=policy), load_graph=lambda: graph)
+
+
+def plant_homophily(few: int) -> AuditView:
+    """`few` nodes whose neighbours all have their own value."""
+    view = make_view()
+    is_few = np.arange(len(view.profile)) % view.load_graph().num_nodes < few
+    profile = view.profile.assign(
+        ghratio_proximity=np.where(is_few, 1.0, 0.5), degree=np.where(is_few, few, 12)
+    )
+    profile.loc[is_few, "class"] = f"rare {few}"
+    return replace(view, load_profile=lambda: profile)
+
+
+def plant_channels(few: int) -> AuditView:
+    """A column that is left out, and whose name tells `few`."""
+    view = make_view()
+    channels = NodeChannels(
+        True,
+        lambda: {f"the {few} of ward {few}": "category", "age": "number"},
+        lambda _release: {"age": "number"},
+    )
+    policy = find_policy("public").model_dump(mode="json")
+    spec = view.spec.update(policy=policy, leave_out=tuple(f"p{few}n{i}" for i in range(few)))
+    return replace(view, spec=spec, node_channels=channels)
+
+
+def plant_claims(few: int) -> AuditView:
+    """Checks of a guarantee that failed for a reason which tells `few`."""
+    view = plant_density(0)
+    release = view.releases[-1].id
+    reason = f"must have a neighbour: {few} links of u{few} left"
+    run = ClaimRun("c", State.FAILED, 1.0, reason, reason, 1.0, release=release, trials=500)
+    graph = view.load_graph()
+    known = np.repeat([0, 1, 2], [20, graph.num_nodes - 20 - few, few])
+    column = NodeColumn("private", known, ("big", "middle", f"rare {few}"))
+    classes = graph.with_attributes({"private": column})
+    return replace(view, claims=(run,), load_graph=lambda: classes)
+
+
 PLANTS = {
     "control": plant_control,
     "private columns": plant_quantities,
@@ -241,6 +298,10 @@ PLANTS = {
     "reasons": plant_reasons,
     "repeats": plant_repeats,
     "few cases": plant_cases,
+    "risks of nodes": plant_risks,
+    "homophily": plant_homophily,
+    "channels": plant_channels,
+    "claims and rare classes": plant_claims,
     "guarantees": plant_density,
     "odds of an accusation": plant_odds,
 }
