@@ -331,6 +331,13 @@ def test_a_limit_on_fewer_than_ten_cases_says_so_in_the_place_of_its_figure():
 
 
 @pytest.mark.usefixtures("no_pictures")
+def test_the_external_edition_says_how_small_counts_are_told():
+    """Else a bound would be read as a figure."""
+    papers = [str(build_content(make_view(), ReportOptions(edition=e))[0]) for e in EDITIONS]
+    assert ["is given at its bound" in paper for paper in papers] == [False, True, False]
+
+
+@pytest.mark.usefixtures("no_pictures")
 def test_page_1_does_not_promise_names_that_are_left_out_outside():
     papers = [str(build_content(plant_reasons(7), ReportOptions(edition=e))[0]) for e in EDITIONS]
     assert ["names in section 1" in paper for paper in papers] == [True, False, False]
