@@ -27,7 +27,7 @@ from core.release import ORIGINAL
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
-from core.report.disclosure import find_bound, format_bound, round_count
+from core.report.disclosure import FEW, SMALL, format_bound, round_count
 from core.report.page_one import explain_terms, list_figures
 from core.report.text import clean_text
 from core.words import begin_sentence, count_noun
@@ -243,17 +243,14 @@ def _tabulate_checks(
     """Limits of one release with measured values, rounded as the edition requires."""
     rows, shown = [], checks
     if data.is_external:  # neither digits nor a common denominator may tell a share of few people
-        shown = [
-            c for c in checks if not find_bound(c.limit.metric, c.evidence.value, c.evidence.n)
-        ]
+        shown = [check for check in checks if not _hide_figure(check)]
     texts = dict(zip([c.limit.name for c in shown], format_checks(shown), strict=True))
     for check in checks:
         found, limit = check.evidence, check.limit
         n, ends = found.n, (found.low, found.high)
         exact, most = format_limited(found.value, limit.limit, *ends, limit.metric)
         if data.is_external:
-            exact = format_bound(limit.metric, found.value, n) or exact
-            n = round_count(n)
+            exact, n = _hide_figure(check) or exact, round_count(n)
         if limit.name not in texts:
             most = format_measure(limit.metric, limit.limit)
         if is_brief:
@@ -286,6 +283,14 @@ def _tabulate_checks(
         widths=[2.4, 1.2, 0.6, 0.8, 1.3, 0.5],
         inline=True,
     )
+
+
+def _hide_figure(check: Check) -> str:
+    """What outsiders read in the place of a figure that tells of fewer than ten, else ""."""
+    found, limit = check.evidence, check.limit
+    bound = format_bound(limit.metric, found.value, found.n)
+    is_few = limit.threat != "release" and found.value is not None and 0 < found.n < SMALL
+    return bound or (f"on {FEW}" if is_few else "")
 
 
 def _list_sources(releases: list[ReleaseVerdict]) -> list[Block]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import pandas as pd
 
 from core.audit.results.view import REPEATS
+from core.audit.store.states import NOT_TESTED, State
+from core.results import RELEASE
 
 SMALL = 10
 FEW = f"fewer than {SMALL}"
@@ -66,10 +68,14 @@ def format_bound(metric: str, value: float | None, n: float) -> str:
 
 def round_results(results: pd.DataFrame) -> pd.DataFrame:
     """Results with shares of few, or of all but few, people at their bound, without the values of
-    their repeats; n rounded to tens. Reasons are free text, which may tell a count: none is left.
+    their repeats; n rounded to tens. A figure of an attack on fewer than `SMALL` cases is none.
+    Reasons are free text, which may tell a count: none is left.
     """
     rows = results.copy()
     n = pd.to_numeric(rows.n, errors="coerce").fillna(0)
+    if "status" in rows:
+        is_few = (n > 0) & (n < SMALL) & (rows.method != RELEASE) & (rows.status == State.DONE)
+        rows.loc[is_few, "status"] = NOT_TESTED
     value = pd.to_numeric(rows.value, errors="coerce")
     bounds = [find_bound(*row) for row in zip(rows.metric.astype(str), value, n, strict=True)]
     is_bounded = [bound is not None for bound in bounds]

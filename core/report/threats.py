@@ -10,6 +10,7 @@ from core.measures.metrics import METRICS
 from core.report import blocks
 from core.report.blocks import Block
 from core.report.data import ReportData
+from core.report.disclosure import FEW
 from core.report.text import clean_text
 from core.words import format_error, format_percent
 
@@ -47,6 +48,12 @@ def build_threats(data: ReportData) -> list[Block]:
         "**0.84 [0.80, 0.88]** is an estimate with its 95 % interval over nodes or pairs and "
         f"over repeats{_describe_wider(spec)}.",
     ]
+    if data.is_external:
+        reading.append(
+            f"**Small counts.** A share of {FEW} nodes, or of all but {FEW}, is given at its "
+            f"bound, without an interval. Counts are rounded to tens; figures of attacks on {FEW} "
+            "cases are left out."
+        )
     heading = blocks.heading("How to read the numbers")
     return [*map(blocks.paragraph, paragraphs), heading, blocks.bullets(reading)]
 

@@ -12,7 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.audit.results.view import CONTROL_COLUMNS, REPEATS, RESULT_COLUMNS, AuditView
+from core.audit.results.node_channels import NodeChannels
+from core.audit.results.node_risks import NODE_COLUMNS
+from core.audit.results.view import CONTROL_COLUMNS, REPEATS, RESULT_COLUMNS, AuditView, ClaimRun
+from core.audit.store.states import State
 from core.findings.policy import find_policy
 from core.graph import Graph
 from core.measures.metrics import METRICS
@@ -67,7 +70,8 @@ def make_planted(few: int) -> AuditView:
     """An audit in which every small number is `few`."""
     graph = make_graph(few)
     base = make_results()
-    base["n"] = np.where(base.metric == "auc", few, base.n)
+    base["n"] = np.where(base.metric == "auc", 40 + few, base.n)
+    base.loc[(base.metric == "auc") & (base.method == "common_neighbors"), "n"] = few
     rows = [
         result_row(release, method, metric, few / NUM_NODES, 0.01, NUM_NODES)
         for release in RELEASES
@@ -223,12 +227,81 @@ def plant_density(few: int) -> AuditView:
     return replace(view, load_graph=lambda: graph)
 
 
+def plant_cases(few: int) -> AuditView:
+    """Attacks on the links and values of `few` people, of whom they find all but one."""
+    attacks = ("common_neighbors", "label_propagation", "class_prior")
+    metrics = ("auc", "accuracy", "tpr_at_fpr_0.01")
+    names = [(r, a, m) for r in ("original", "random_deletion") for a in attacks for m in metrics]
+    view = make_audit(dict.fromkeys(names, (few - 1) / few), attacks)
+    policy = find_policy("public").model_dump(mode="json")
+    return replace(view, spec=view.spec.update(policy=policy), results=view.results.assign(n=few))
+
+
+def plant_risks(few: int) -> AuditView:
+    """`few` exposed people of 40, whom the limits count by the risk of each node."""
+    rows = [
+        (f"p{few}n{i}", release, "label_propagation", 0.5 + gain, gain, 0.4 + gain, 0.6 + gain, 5)
+        for release in ("original", "random_deletion")
+        for i in range(40)
+        for gain in [0.4 if i < few else 0.0]
+    ]
+    nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS))
+    names = [(r, "label_propagation", "auc") for r in ("original", "random_deletion")]
+    view = make_audit(dict.fromkeys(names, 0.7), ("label_propagation",), nodes=nodes)
+    policy = find_policy("public").model_dump(mode="json")
+    graph = view.load_graph()
+    graph = replace(graph, node_ids=tuple(f"p{few}n{i}" for i in range(40)))
+    return replace(view, spec=view.spec.update(policy=policy), load_graph=lambda: graph)
+
+
+def plant_homophily(few: int) -> AuditView:
+    """`few` nodes whose neighbours all have their own value."""
+    view = make_view()
+    is_few = np.arange(len(view.profile)) % view.load_graph().num_nodes < few
+    profile = view.profile.assign(
+        ghratio_proximity=np.where(is_few, 1.0, 0.5), degree=np.where(is_few, few, 12)
+    )
+    profile.loc[is_few, "class"] = f"rare {few}"
+    return replace(view, load_profile=lambda: profile)
+
+
+def plant_channels(few: int) -> AuditView:
+    """A column that is left out, and whose name tells `few`."""
+    view = make_view()
+    channels = NodeChannels(
+        True,
+        lambda: {f"the {few} of ward {few}": "category", "age": "number"},
+        lambda _release: {"age": "number"},
+    )
+    policy = find_policy("public").model_dump(mode="json")
+    spec = view.spec.update(policy=policy, leave_out=tuple(f"p{few}n{i}" for i in range(few)))
+    return replace(view, spec=spec, node_channels=channels)
+
+
+def plant_claims(few: int) -> AuditView:
+    """Checks of a guarantee that failed for a reason which tells `few`."""
+    view = plant_density(0)
+    release = view.releases[-1].id
+    reason = f"must have a neighbour: {few} links of u{few} left"
+    run = ClaimRun("c", State.FAILED, 1.0, reason, reason, 1.0, release=release, trials=500)
+    graph = view.load_graph()
+    known = np.repeat([0, 1, 2], [20, graph.num_nodes - 20 - few, few])
+    column = NodeColumn("private", known, ("big", "middle", f"rare {few}"))
+    classes = graph.with_attributes({"private": column})
+    return replace(view, claims=(run,), load_graph=lambda: classes)
+
+
 PLANTS = {
     "control": plant_control,
     "private columns": plant_quantities,
     "limits": plant_checks,
     "reasons": plant_reasons,
     "repeats": plant_repeats,
+    "few cases": plant_cases,
+    "risks of nodes": plant_risks,
+    "homophily": plant_homophily,
+    "channels": plant_channels,
+    "claims and rare classes": plant_claims,
     "guarantees": plant_density,
     "odds of an accusation": plant_odds,
 }
@@ -245,6 +318,23 @@ def test_no_source_of_a_report_tells_a_small_count_outside(source):
             assert other == first
     inside = [str(build_content(v, ReportOptions())[0]) for v in views]
     assert len(set(inside)) == len(views)  # else the above would hold of anything
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_a_limit_on_fewer_than_ten_cases_says_so_in_the_place_of_its_figure():
+    found = {}
+    for edition in ("internal", "external"):
+        content, _ = build_content(plant_cases(7), ReportOptions(edition=edition))
+        table = next(block for block in content["summary"] if block["kind"] == "table")
+        found[edition] = {row[1] for row in table["rows"] if "(AUC)" in row[0]}
+    assert found == {"internal": {"0.86"}, "external": {"on fewer than 10"}}
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_the_external_edition_says_how_small_counts_are_told():
+    """Else a bound would be read as a figure."""
+    papers = [str(build_content(make_view(), ReportOptions(edition=e))[0]) for e in EDITIONS]
+    assert ["is given at its bound" in paper for paper in papers] == [False, True, False]
 
 
 @pytest.mark.usefixtures("no_pictures")
