@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from core.audit.asked.attack import Attack
+from core.audit.asked.confidence import compute_level
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
-from core.audit.results.node_risks import NodeRisks
 from core.audit.results.view import AuditView
 from core.audit.store.states import NOT_TESTED, State
 from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
@@ -19,7 +19,7 @@ from core.findings.inverted_scores import find_mirrored_ends, invert_scores
 from core.findings.policy import Limit, Policy
 from core.findings.required_attacks import list_lacking
 from core.findings.tables import find_threats, select_results
-from core.measures.intervals import wilson_interval
+from core.measures.intervals import LEVEL, share_interval
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.methods import THIS_SIZE, Defense
 from core.partitioned.links import ONE_PROCESS
@@ -74,7 +74,7 @@ def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
         return Evidence(is_unresolved=True)
     if rows.empty:
         is_counted = limit.metric == "advantage_share"
-        return _count_advantages(view.nodes, release, limit) if is_counted else Evidence()
+        return _count_advantages(view, release, limit) if is_counted else Evidence()
     worst = rows.loc[rows.value.idxmax()]
     unsure = bool(rows.high.isna().any())
     low = None if pd.isna(worst.low) else float(worst.low)
@@ -115,19 +115,19 @@ def _is_unresolved(results: pd.DataFrame, release: str, limit: Limit) -> bool:
     return bool((find_threats(rows) == limit.threat).any())
 
 
-def _count_advantages(nodes: NodeRisks, release: str, limit: Limit) -> Evidence:
+def _count_advantages(view: AuditView, release: str, limit: Limit) -> Evidence:
     """Share of the people at stake exposed by the strongest attack, of an audit whose attacks have
-    no figure for it."""
+    no figure for it; its interval is at the level of the audit's."""
+    level = LEVEL if view.spec.confirmation_error is None else compute_level(view.spec)
     found = []
-    for (where, attack), risk in nodes.parts.items():
+    for (where, attack), risk in view.nodes.parts.items():
         if (where, attack.threat) != (release, limit.threat):
             continue
         if limit.methods and attack.id not in limit.methods:
             continue
         hits = risk.advantage > ADVANTAGE_LIMIT
-        low, high = wilson_interval(int(hits.sum()), len(hits))
-        share = float(hits.mean())
-        found.append(Evidence(share, float(low), float(high), attack, len(hits), float(high)))
+        low, high = share_interval(int(hits.sum()), len(hits), level)
+        found.append(Evidence(float(hits.mean()), low, high, attack, len(hits), high))
     if not found:
         return Evidence()
     worst = max(found, key=lambda evidence: evidence.value or 0.0)
@@ -139,6 +139,8 @@ def _find_release_figure(view: AuditView, release: str, metric: str) -> Evidence
     if name == "epsilon" and unit:
         summary = next((summary for summary in view.releases if summary.id == release), None)
         if summary is None or summary.guarantee.unit != unit:
+            return Evidence()
+        if summary.guarantee.promises_nothing(view.summary.num_nodes):
             return Evidence()
         spent = summary.guarantee.epsilon_received
         return Evidence() if spent is None else Evidence(spent, spent, spent)

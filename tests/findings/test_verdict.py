@@ -397,6 +397,9 @@ def test_people_are_counted_by_what_the_attack_adds():
     assert find_evidence(view, ORIGINAL, check.limit).value == 0.0
     assert check.evidence.low < 0.1 < check.evidence.high
     assert decide(view, policy=policy) == "do_not_publish"
+    fields = {"confirmation_error": 0.001, "policy": policy.model_dump(mode="json")}
+    sure = replace(view, spec=view.spec.model_copy(update=fields))
+    assert find_evidence(sure, RELEASE, check.limit).high > check.evidence.high + 0.01
 
 
 def lose_figure(view, metric, reason, **more):
@@ -497,6 +500,16 @@ def test_a_promise_above_the_limit_is_referred_and_no_promise_is_no_fault():
     assert decide(make_audit(noise, ATTACKS, guarantees=strong)) == "publish"
     both_ends = {RELEASE: Guarantee(unit="link", epsilon=0.6, epsilon_transcript=1.2)}
     assert decide(make_audit(noise, ATTACKS, guarantees=both_ends)) == "review"
+
+
+def test_a_guarantee_whose_delta_promises_nothing_meets_no_limit():
+    shown = []
+    for delta in (0.0, 0.9):
+        made = {RELEASE: Guarantee(unit="edge", epsilon=0.5, delta=delta)}
+        view = make_audit(make_noise(NAMES, ATTACKS), ATTACKS, guarantees=made)
+        checks = judge(view, PUBLIC).find(RELEASE).checks
+        shown.append("epsilon_edge" in {check.limit.metric for check in checks})
+    assert shown == [True, False]
 
 
 def test_the_most_useful_of_the_safe_is_recommended():
