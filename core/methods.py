@@ -151,6 +151,11 @@ class Method(BaseModel, ABC):
         return self.partitioned
 
     @property
+    def inner_methods(self) -> tuple[Method, ...]:
+        """Methods that it runs itself: a new version of one is a new version of it."""
+        return ()
+
+    @property
     def config(self) -> dict[str, Any]:
         """All settings as JSON."""
         return self.model_dump(mode="json")

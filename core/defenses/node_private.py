@@ -10,7 +10,7 @@ from core.context import Context
 from core.defenses.budgeted import DataFree, Delta, EdgePrivateDefense, Epsilon
 from core.defenses.privdpr import estimate_num_links
 from core.graph import Graph
-from core.methods import Defense, MethodInfo, Strength
+from core.methods import Defense, Method, MethodInfo, Strength
 from core.privacy.budget import Account
 from core.privacy.degree_clipping import choose_clipping, clip_degrees
 from core.privacy.guarantees import NODE, describe_data_use, draw_uniform_graph
@@ -79,6 +79,10 @@ class NodePrivate(Defense):
             known = ", ".join(self.members)
             raise ValueError(f"mechanism '{self.mechanism}' must be one of {known}")
         return self
+
+    @property
+    def inner_methods(self) -> tuple[Method, ...]:
+        return (self._make_member(1.0),)
 
     @property
     def keeps_nodes(self) -> bool:

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from core.context import Context
 from core.graph import Graph
-from core.methods import Defense, MethodInfo
+from core.methods import Defense, Method, MethodInfo
 from core.release import Release
 from core.threats import Threats
 
@@ -90,6 +90,11 @@ class WithoutColumns(Defense):
     def short_title(self) -> str:
         inner = self.make_inner()
         return super().short_title if inner is None else f"{inner.short_title}, without columns"
+
+    @property
+    def inner_methods(self) -> tuple[Method, ...]:
+        inner = self.make_inner()
+        return () if inner is None else (inner,)
 
     @property
     def keeps_nodes(self) -> bool:

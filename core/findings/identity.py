@@ -34,7 +34,7 @@ MAX_RELEASES = 4
 def describe_identity(nodes: NodeRisks, node: str, num_links: int) -> list[str]:
     """Sentences on the node's anonymity set on the original and on the releases.
 
-    Empty if re-identification was not audited or the node is isolated.
+    Empty if re-identification was not audited or the node is not at stake.
     """
     known, others = _find_telling(nodes, node)
     links = f"these {num_links} links" if num_links != 1 else "this one link"

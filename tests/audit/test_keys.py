@@ -27,6 +27,7 @@ from core.audit.computing.cell import Cell
 from core.audit.computing.prepared import PreparedAudit
 from core.data.external_release import align_release
 from core.data.loaded import ColumnUse
+from core.defenses.dp_1k import Dp1k
 from core.graph import Graph
 from tests.oracles.graphs import two_communities
 
@@ -194,6 +195,22 @@ def test_stored_cells_keep_their_keys(frame: str, monkeypatch: pytest.MonkeyPatc
     assert specs.keys() == {name for name in recorded if name.startswith(f"{frame}: ")}
     for name, fields in specs.items():
         assert digest_keys(fields, monkeypatch.setattr) == recorded[name], name
+
+
+@pytest.mark.parametrize(
+    "outer",
+    [
+        {"key": "node_private"},
+        {"key": "without_columns", "config": {"defense": "dp_1k"}},
+        {"key": "without_columns", "config": {"defense": "node_private"}},
+    ],
+)
+def test_a_new_version_of_an_inner_method_is_one_of_the_outer(outer, monkeypatch) -> None:
+    prepared = prepare({**BASE, "defenses": [outer, {"key": "edge_rand"}]})
+    before = {cell.key for cell in plan.list_cells(prepared) if cell.kind == "publish"}
+    monkeypatch.setattr(Dp1k, "info", replace(Dp1k.info, version=Dp1k.info.version + 1))
+    after = {cell.key for cell in plan.list_cells(prepared) if cell.kind == "publish"}
+    assert (len(before), len(before & after)) == (2, 1)
 
 
 class UnlistedThreats(ThreatSpec):

@@ -261,6 +261,11 @@ def _key_attack(
     return _Keyed(key, members)
 
 
+def _list_versions(method: Method) -> list[Any]:
+    """Key, version and, nested, the same of inner methods, for each inner method."""
+    return [[m.info.key, m.info.version, *_list_versions(m)] for m in method.inner_methods]
+
+
 def _compute_key(
     kind: CellKind,
     release: str,
@@ -272,6 +277,8 @@ def _compute_key(
     info = None
     if method is not None:
         info = {"key": method.info.key, "version": method.info.version, "config": method.config}
+        if method.inner_methods:
+            info["inner"] = _list_versions(method)
     content = {
         "version": RESULTS_VERSION,
         "kind": kind,
