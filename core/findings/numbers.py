@@ -32,7 +32,7 @@ def format_number(value: float | None, fewest: int = 0) -> str:
     if size >= 1e-4:
         leading = int(f"{size:.1e}".rpartition("e")[2])  # of the rounded number
         return _format_fixed(value, max(1 - leading, fewest))
-    return write_power(f"{value:.1e}".replace("-", "−", value < 0))
+    return write_power(f"{value:.1e}".replace("-", "−", int(value < 0)))
 
 
 def format_interval(

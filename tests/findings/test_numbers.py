@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.findings.numbers import format_duration, format_interval, format_limited
+from core.findings.numbers import format_duration, format_interval, format_limited, format_number
 from core.findings.tables import describe_sample
 from core.words import format_error, format_percent
 
@@ -20,6 +21,16 @@ from core.words import format_error, format_percent
 )
 def test_durations_are_said_as_people_say_them(seconds: float, text: str) -> None:
     assert format_duration(seconds) == text
+
+
+@given(st.floats(-1e7, 1e7) | st.floats(-1e-3, 1e-3))
+def test_a_number_of_an_array_is_written_as_any_other(value: float) -> None:
+    assert format_number(np.float64(value)) == format_number(value)
+
+
+def test_small_numbers_are_powers_of_ten() -> None:
+    for value, text in ((4e-5, "4.0 × 10⁻⁵"), (-4e-5, "−4.0 × 10⁻⁵")):
+        assert format_number(np.float64(value)) == text
 
 
 @pytest.mark.parametrize(
