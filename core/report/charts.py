@@ -60,7 +60,7 @@ MARKERS = {
 _SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "report",
-    "font.family": LAYOUT_FONT,
+    "font.family": [LAYOUT_FONT, "DejaVu Sans"],  # raised signs are in the second alone
     "font.size": 8.5,
     "axes.titlesize": 9,
     "axes.labelsize": 8.5,
