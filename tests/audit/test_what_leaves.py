@@ -14,6 +14,7 @@ from core.audit.results.export import make_file_name, write_releases
 from core.cli.main import main
 from core.cli.publish import write_publishing
 from core.data.link_release import list_published_links
+from core.errors import InputError
 from core.findings.channels import describe_channels, list_channels
 from core.findings.leaving import compute_leaving, list_released, tabulate_columns
 from core.findings.uses import describe_uses
@@ -111,7 +112,12 @@ def test_every_place_names_the_columns_of_the_files(graph, fields, leaving, tmp_
         asked = PublishSpec.check_fields(
             {**fields, "graph_hash": graph.content_hash, "defense": {"key": summary.info.key}}
         )
-        write_publishing(graph, asked, tmp_path / f"{summary.info.key}.csv")
+        path = tmp_path / f"{summary.info.key}.csv"
+        if not defense.keeps_columns and {*fields.get("publish_columns", ())} - {"link.none"}:
+            with pytest.raises(InputError, match="keeps no column"):
+                write_publishing(graph, asked, path)
+            continue
+        write_publishing(graph, asked, path)
         assert read_columns(tmp_path, summary.info.key) == expected
 
 

@@ -90,7 +90,8 @@ def read_screens(view: AuditView, folder: Path, has_paper: bool = True) -> dict[
         path = write_report(view, folder / "report.pdf")
         command = ["pdftotext", "-layout", "-l", "1", str(path), "-"]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        found[PAGE_1] = " ".join(text.split())
+        # a line may end at a hyphen, soft or not
+        found[PAGE_1] = re.sub(r"(?<=\w)- (?=\w)", "-", " ".join(text.split()))
     return found
 
 

@@ -54,5 +54,5 @@ def test_without_a_release_of_these_nodes_it_declines():
 def test_nobody_is_offered_it():
     assert External not in list_methods()
     assert find_method(EXTERNAL, "defense") is External
-    with pytest.raises(InputError, match="must be a known key"):
+    with pytest.raises(InputError, match="must not be of the kind defense"):
         find_method(EXTERNAL, "link_attack")

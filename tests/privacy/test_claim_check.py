@@ -244,6 +244,6 @@ def test_the_noise_of_pgbs_implementations_is_refuted_and_ours_is_not(key, varia
     config = claim_checks.CASES[key][1]
     variants, game = claim_checks.list_variants(key, config, 1.0), claim_checks.make_game(key)
     for name, is_refuted in (("sound", False), (variant, True)):
-        result = check_claim(variants[name], Context(Seed(0)), trials=1000, **game)
+        result = check_claim(variants[name], Context(Seed(0)), trials=2000, **game)
         assert result.is_refuted == is_refuted, name
         assert result.is_testable
