@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from core.data.synthetic import generate_social
 from tests.browser import driver
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.nightly]
 
 RELEASE = "edge_rand:epsilon=2.0"
 TRIALS = 500

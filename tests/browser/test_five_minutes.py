@@ -21,7 +21,10 @@ from core.data.synthetic import generate_social
 from tests.browser import driver
 from tests.conftest import find_data_root
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("five-minutes")]
+pytestmark = [
+    *(pytest.mark.browser, pytest.mark.slow, pytest.mark.nightly),
+    pytest.mark.xdist_group("five-minutes"),
+]
 
 MAX_CLICKS = 12
 MAX_S = 300
@@ -44,7 +47,7 @@ class Files:
     may_be_refused: bool = False
 
 
-TASKS = ("links", *(pytest.param(task, marks=pytest.mark.nightly) for task in ("column", "nba")))
+TASKS = ("links", "column", "nba")
 """Links alone; one private column, for which learned defenses are proposed; NBA's raw files."""
 
 
@@ -118,7 +121,6 @@ def test_at_most_twelve_clicks(page: Page, files: Files, tmp_path: Path) -> None
     assert spent[1] < MAX_S or spent[0] < BUSY_CORES * MAX_S, spent
 
 
-@pytest.mark.nightly
 def test_without_a_mouse(page: Page, files: Files, tmp_path: Path) -> None:
     driver.open_page(page, "", "Overview")
     with page.expect_file_chooser() as chooser:
