@@ -86,7 +86,8 @@ def list_methods(kind: Kind | None = None) -> list[type[Method]]:
     >>> [method.info.key for method in list_methods("link_attack")][:3]
     ['common_neighbors', 'adamic_adar', 'resource_allocation']
     """
-    _check_kinds(*([] if kind is None else [kind]))
+    if kind is not None:
+        _check_kinds(kind)
     methods = [*_list_built_in(), *load_plug_ins()[0]]
     return [m for m in methods if kind is None or m.kind == kind]
 

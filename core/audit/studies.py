@@ -17,6 +17,7 @@ from core.audit.asked.spec_parts import nest_fields
 from core.audit.computing.prepared import list_published, prepare_graph
 from core.audit.results.view import AuditSummary
 from core.data.link_release import is_link_column
+from core.data.release_columns import Rule
 from core.errors import InputError
 from core.graph import Graph
 from core.seeding import Seed
@@ -291,10 +292,12 @@ def choose_withheld(spec: AuditSpec, graph: Graph, number: int) -> dict[str, Any
 def _list_columns(spec: AuditSpec, graph: Graph) -> tuple[list[str], list[str]]:
     """Columns that attackers see: attributes one by one, many features only together."""
     graph, disclosure = prepare_graph(spec, graph), spec.disclosure
-    named = list_published(spec, graph.feature_names) if disclosure.names_columns else ()
-    coarse = [text.rpartition(":")[0] for text in disclosure.generalize]
+    nodes = graph.feature_names
+    if disclosure.names_columns:
+        nodes = list_published(spec, nodes)
+    coarse = [Rule.parse(text).column for text in disclosure.generalize]
     links = filter(is_link_column, dict.fromkeys([*(disclosure.publish_columns or ()), *coarse]))
-    leaving = [*(named if disclosure.names_columns else graph.feature_names), *links]
+    leaving = [*nodes, *links]
     features = [name for name in leaving if name not in graph.attributes]
     if len(features) <= MAX_COLUMNS:
         return leaving, []

@@ -98,6 +98,14 @@ PRESETS = (
 EVERY = "all"
 """Name of all attacks."""
 
+ASKED_BY = {
+    "a private column": "--private, or private= in a script",
+    "withheld links": "--hide-links, or hide_links= in a script",
+    "released links": "--released-links, or released_links=True in a script",
+    "re-identification": "--identity, or identity={} in a script",
+}
+"""What an attack needs → how to ask for it."""
+
 APPROXIMATE = 0.1
 """Error rate of attackers with approximate knowledge of a neighbourhood."""
 
@@ -153,28 +161,15 @@ def _read_name(name: str | MethodChoice, asked: Asked) -> list[MethodChoice]:
 def _check_secret(choice: MethodChoice, asked: Asked) -> None:
     method = find_method(choice.key, *ATTACK_KINDS)
     threats = _list_threats(method)
-    if method.kind == "attribute_attack" and not asked.column:
-        raise InputError(
-            choice.key, "needs a private column", remedy="use --private, or private= in a script"
-        )
-    if "link" in threats and not asked.links:
-        raise InputError(
-            choice.key,
-            "needs withheld links",
-            remedy="use --hide-links, or hide_links= in a script",
-        )
-    if threats == ("included",) and not asked.released:
-        raise InputError(
-            choice.key,
-            "needs released links",
-            remedy="use --released-links, or released_links=True in a script",
-        )
-    if method.kind == "identity_attack" and not asked.identity:
-        raise InputError(
-            choice.key,
-            "needs re-identification",
-            remedy="use --identity, or identity={} in a script",
-        )
+    missing = {
+        "a private column": method.kind == "attribute_attack" and not asked.column,
+        "withheld links": "link" in threats and not asked.links,
+        "released links": threats == ("included",) and not asked.released,
+        "re-identification": method.kind == "identity_attack" and not asked.identity,
+    }
+    for secret, is_missing in missing.items():
+        if is_missing:
+            raise InputError(choice.key, f"needs {secret}", remedy=f"use {ASKED_BY[secret]}")
 
 
 def add_approximate(choices: Iterable[MethodChoice]) -> list[MethodChoice]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from core.algorithms import ghratio
+from core.audit.asked.method_choice import MethodChoice
 from core.audit.computing.partitions import explain_part
 from core.context import Context
 from core.errors import check_support
@@ -15,10 +16,8 @@ from core.measures.pair_profile import measure_pair_profile
 from core.measures.queries import measure_queries
 from core.measures.structure import measure_ghratios, measure_structure
 from core.measures.utility import describe_excess, measure_utility
-from core.methods import Defense
 from core.partitioned import structure
 from core.partitioned.graph import PartitionedGraph
-from core.registry import make_method
 from core.release import ORIGINAL, Release
 from core.results import Measurement
 from core.threats import Threats
@@ -60,8 +59,8 @@ def _measure_structure(release: Release, threats: Threats, context: Context) -> 
 def _measure_queries(release: Release, threats: Threats, context: Context) -> Measured:
     has_same_nodes = True
     if release.defense != ORIGINAL:
-        defense = make_method(release.defense, release.config, "defense")
-        has_same_nodes = not isinstance(defense, Defense) or defense.keeps_nodes
+        choice = MethodChoice(key=release.defense, config=release.config)
+        has_same_nodes = choice.make_defense().keeps_nodes
     return measure_queries(threats.visible, release.graph, context, has_same_nodes), {}
 
 
