@@ -18,6 +18,7 @@ from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
 from core.findings.inverted_scores import find_mirrored_ends, invert_scores
 from core.findings.policy import Limit, Policy
 from core.findings.required_attacks import list_lacking
+from core.findings.required_knowledge import list_less_known
 from core.findings.tables import find_threats, select_results
 from core.measures.intervals import LEVEL, share_interval
 from core.measures.node_risk import ADVANTAGE_LIMIT
@@ -180,9 +181,10 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     """Tests still missing before a release may be cleared, one sentence each.
 
     Planned attacks that did not finish or measured nothing, attacks required by the policy but not
-    planned, or only with weaker settings, too few repeats of an attack or of a limit's figure, and
-    what cannot be tested on a release made elsewhere. Attacks that do not apply to a release are
-    not required; those that links in partitions do not allow are.
+    planned, or only with weaker settings, attackers who know too little, too few repeats of an
+    attack or of a limit's figure, and what cannot be tested on a release made elsewhere. Attacks
+    that do not apply to a release are not required; those that links in partitions do not allow
+    are.
     """
     asked = list_asked(view.spec)
     made = view.get_release(release)
@@ -232,7 +234,8 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     if left:
         count = count_noun(len(left), "required attack")
         found.append(f"{count} did not run, for each {ONE_PROCESS}: {', '.join(left)}")
-    return found + list_lacking(view, release, policy, asked - {"release"}, planned)
+    found += list_lacking(view, release, policy, asked - {"release"}, planned)
+    return found + list_less_known(view, policy.attackers, made.defense)
 
 
 def list_oversized(view: AuditView, release: str) -> list[str]:

@@ -282,7 +282,8 @@ def describe_spec(spec: AuditSpec, policy: Policy) -> dict[str, str]:
 def can_clear(preset: Preset, policy: Policy) -> bool:
     """Whether the preset includes every test that the policy requires."""
     enough = set(policy.allowed_costs) <= set(preset.costs)
-    return enough and preset.num_repeats >= policy.repeats
+    knows = preset.adaptive or not policy.attackers.adaptive
+    return enough and knows and preset.num_repeats >= policy.repeats
 
 
 def describe_preset(preset: Preset, answers: Answers, defenses: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from core.errors import InputError
 from core.findings.limit_metrics import refuse_metric
+from core.findings.required_knowledge import RequiredKnowledge
 from core.findings.shipped_policies import SHIPPED
 
 LimitThreat = Literal["link", "included", "attribute", "identity", "release"]
@@ -49,6 +50,7 @@ class Policy(BaseModel):
     effort   attacks up to this cost must have run before a release is cleared; cheaper audits can
     only refuse
     repeats  number of splits required of every attack
+    attackers  what they know at least
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,6 +60,7 @@ class Policy(BaseModel):
     summary: str = Field("", max_length=600)
     effort: Effort = "minutes"
     repeats: int = Field(3, ge=1, le=100)
+    attackers: RequiredKnowledge = RequiredKnowledge()
     limits: tuple[Limit, ...] = Field(min_length=1)
 
     @model_validator(mode="after")

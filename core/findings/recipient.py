@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from core.audit.asked.answers import Recipient
 from core.findings.policy import Limit, Policy, find_policy
-from core.words import count_noun
+from core.words import count_noun, join_words
 
 RECIPIENTS: dict[Recipient, str] = {
     "public": "Anybody: it is published",
@@ -31,11 +31,13 @@ def explain_lax_policy(purpose: Mapping[str, str], policy: Policy) -> str:
         found.append(f"{len(laxer)} of {count} are laxer or missing")
     if policy.repeats < own.repeats or len(policy.allowed_costs) < len(own.allowed_costs):
         found.append("fewer tests are required")
+    if not own.attackers.is_within(policy.attackers):
+        found.append("attackers may know less")
     if not found:
         return ""
     return (
         f"The policy “{policy.title}” is laxer than that of the recipient, “{own.title}”: "
-        f"{' and '.join(found)}."
+        f"{join_words(found)}."
     )
 
 

@@ -51,7 +51,8 @@ partner and colleagues."""
 RECIPIENTS = (
     ("public", "Public", "minutes", 3,
      "Anybody may keep the release and join it with other data. Every attack of the tool that "
-     "runs on a graph of its size must have run. The limits are a starting point, not law."),
+     "runs on a graph of its size must have run, adaptively too. The limits are a starting "
+     "point, not law."),
     ("partner", "Partner under contract", "seconds", 3,
      "One recipient, bound by contract not to re-identify anybody. Attacks that take seconds "
      "must have run. The limits are a starting point, not law."),
@@ -64,11 +65,12 @@ RECIPIENTS = (
 SHIPPED: tuple[dict[str, Any], ...] = tuple(
     {
         "key": key,
-        "version": 4,
+        "version": 5,
         "title": title,
         "summary": summary,
         "effort": effort,
         "repeats": repeats,
+        "attackers": {"adaptive": effort == "minutes"},
         "limits": [
             dict(name=name, threat=threat, metric=metric, limit=values[place],
                  title=what, source=source, **more)

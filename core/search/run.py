@@ -136,12 +136,13 @@ class SearchRequest:
         attacks = list_quick(self.spec) if is_cheap else list_required(self.spec, policy)
         name = trial.stage if trial.stage != "confirmation" else confirmation
         seed = Seed(self.spec.root_seed).child("search", trial.stage, name).to_int() % 2**31
+        is_adaptive = self.spec.knowledge.adaptive or policy.attackers.adaptive
         is_model = {"column", "link_prediction"} & set(self.useful)
         fields: dict[str, Any] = {
             "attacks": [each for each in attacks if trial.has_costly or each not in costly],
             "defenses": trial.choices,
             "num_repeats": 1 if is_cheap else policy.repeats,
-            "adaptive": self.spec.knowledge.adaptive and not is_cheap,
+            "adaptive": not is_cheap and is_adaptive,
             "measures": ("structure", "utility") if is_model else ("structure",),
             "root_seed": seed,
         }

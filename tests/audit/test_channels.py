@@ -25,7 +25,7 @@ from core.report import ReportOptions
 from core.report.data import ReportData
 from core.report.decision_page import build_decision
 from tests.inline import run_inline
-from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+from tests.oracles.audits import UNREHEARSED, list_attack_keys, make_audit, make_noise
 from tests.oracles.graphs import two_communities
 
 SAID = "ink weights leave and no attack finds people by them, so "
@@ -37,6 +37,7 @@ def audit(folder, capsys, *more):
     """Exit code, output, decisions and gate of an audit that meets every limit."""
     limit = {"name": "x", "threat": "identity", "metric": "advantage_share", "limit": 1.0}
     fields = {"key": "lenient", "version": 1, "title": "Lenient", "effort": "instant", "repeats": 1}
+    fields["attackers"] = {"seeds": 0}
     limits = [{**limit, "title": "People exposed", "source": "this test"}]
     (folder / "policy.json").write_text(json.dumps({**fields, "limits": limits}))
     path, out = str(folder / "links.csv"), folder / "out"
@@ -113,7 +114,7 @@ def find_weights(weighted, release):
 
 def test_whoever_makes_the_weights_and_whoever_drops_them():
     view = make_audit(make_noise((ORIGINAL, RELEASE), ATTACKS), ATTACKS)
-    policy = find_policy("public")
+    policy = UNREHEARSED
     cases = {
         (): ("publish", "publish", ""),
         (ORIGINAL,): ("review", "publish", ""),

@@ -69,6 +69,7 @@ def draw_spec(rng, graph, store):
             attacks.append({"key": "column_values", "config": {"columns": some}})
     limits = [(rng.choice([0.1, 1.0]), "identity", "expected_found"), (1.0, "link", "auc")]
     fields = {"key": "drawn", "version": 1, "title": "Drawn", "effort": "instant", "repeats": 1}
+    fields["attackers"] = {"links": 0, "overlap": 0, "seeds": 0}
     fields["limits"] = [
         {"name": f"l{k}", "title": "T", "source": "this test", "threat": threat,
          "metric": metric, "limit": most}

@@ -20,7 +20,7 @@ from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.findings.verdict_words import count_others, explain_release
 from core.privacy.guarantees import EDGE
-from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+from tests.oracles.audits import UNREHEARSED, list_attack_keys, make_audit, make_noise
 
 ROOT = Path(__file__).parents[2]
 ATTACKS = list_attack_keys()
@@ -28,7 +28,8 @@ NAMES = ("original", "random_deletion")
 
 
 def under(policy, view):
-    spec = view.spec.model_copy(update={"policy": find_policy(policy).model_dump(mode="json")})
+    named = UNREHEARSED if policy == "public" else find_policy(policy)
+    spec = view.spec.model_copy(update={"policy": named.model_dump(mode="json")})
     object.__setattr__(view, "spec", spec)
     return view
 

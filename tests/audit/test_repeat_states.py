@@ -14,13 +14,12 @@ from core.audit.assemble import _combine_cells
 from core.audit.results.view import REPEATS, RESULT_COLUMNS
 from core.audit.store.describe import CellResult
 from core.audit.store.states import State
-from core.findings.policy import find_policy
 from core.findings.verdict import judge
 from core.report.appendix import _describe_missing_rows
 from core.report.data import ReportData
 from core.report.options import ReportOptions
 from core.results import Measurement
-from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+from tests.oracles.audits import UNREHEARSED, list_attack_keys, make_audit, make_noise
 
 # D measured, N finished and measured nothing, F failed, C cancelled, S skipped, Q queued.
 KINDS = "DNFCSQ"
@@ -39,7 +38,7 @@ SETS = ["".join(kinds) for kinds in combinations_with_replacement(KINDS, 3)]
 
 RELEASE = "random_deletion"
 ATTACKS = list_attack_keys()
-PUBLIC = find_policy("public")
+PUBLIC = UNREHEARSED
 
 
 def make_cell(repeat, kind):

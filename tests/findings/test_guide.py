@@ -37,7 +37,7 @@ from core.node_column import NodeColumn
 from core.registry import find_method
 from core.release import ORIGINAL
 from core.seeding import Seed
-from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+from tests.oracles.audits import UNREHEARSED, list_attack_keys, make_audit, make_noise
 from tests.oracles.graphs import two_communities
 
 QUICK, _, THOROUGH = PRESETS
@@ -189,7 +189,7 @@ def test_named_links_are_kept_and_what_needs_them_says_so():
 def test_what_could_change_the_decision():
     attacks = list_attack_keys("instant")
     names = (ORIGINAL, "random_deletion")
-    graph, public = two_communities(), find_policy("public")
+    graph, public = two_communities(), UNREHEARSED
     view = make_audit(make_noise(names, attacks), attacks)
     verdict = judge(view, public)
     found = propose_changes(view, verdict, graph)

@@ -71,7 +71,13 @@ from core.findings.verdict_words import (
 )
 from core.release import ORIGINAL
 from core.results import RELEASE
-from tests.oracles.audits import list_attack_keys, make_audit, make_noise, tabulate_results
+from tests.oracles.audits import (
+    UNREHEARSED,
+    list_attack_keys,
+    make_audit,
+    make_noise,
+    tabulate_results,
+)
 from tests.oracles.graphs import two_communities
 from tests.oracles.sentences import RELEASES as DRAWN
 from tests.oracles.sentences import World, check_style, check_world, list_sentences
@@ -519,18 +525,18 @@ def test_noise_adds_in_squares():
 
 def test_the_decision_says_what_decides():
     scores = make_noise(NAMES, ATTACKS)
-    verdict = judge(make_audit(scores, ATTACKS), find_policy("public"))
+    verdict = judge(make_audit(scores, ATTACKS), UNREHEARSED)
     assert describe_decision(verdict).startswith("Publish Random deletion: it meets")
     assert explain_others(verdict, make_audit(scores, ATTACKS).results)[0][0] == ORIGINAL
     for release in NAMES:
         scores[release, "katz", "auc"] = 0.9
-    refused = judge(make_audit(scores, ATTACKS), find_policy("public"))
+    refused = judge(make_audit(scores, ATTACKS), UNREHEARSED)
     assert describe_decision(refused).startswith("Do not publish")
     assert "Katz" in list_uncleared(refused)[DELETION]
-    untried = describe_decision(judge(make_audit({}, ATTACKS), find_policy("public")))
+    untried = describe_decision(judge(make_audit({}, ATTACKS), UNREHEARSED))
     assert untried == "Review: no attack has finished on the releases that may still be published."
     few = {key: value for key, value in make_noise(NAMES, ATTACKS).items() if "katz" not in key}
-    told = describe_decision(judge(make_audit(few, ATTACKS), find_policy("public")))
+    told = describe_decision(judge(make_audit(few, ATTACKS), UNREHEARSED))
     assert told == "Review: no limit rules out a release, but none is cleared yet."
 
 

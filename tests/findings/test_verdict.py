@@ -33,13 +33,13 @@ from core.release import ORIGINAL, Guarantee, Release
 from core.report.data import ReportData
 from core.report.decision_page import list_choices
 from core.report.options import ReportOptions
-from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+from tests.oracles.audits import UNREHEARSED, list_attack_keys, make_audit, make_noise
 from tests.oracles.graphs import two_communities
 
 ATTACKS = list_attack_keys()
 RELEASE = "random_deletion"
 NAMES = (ORIGINAL, RELEASE)
-PUBLIC = find_policy("public")
+PUBLIC = UNREHEARSED
 METRICS = ("auc", "tpr_at_fpr_0.01", "class_advantage_share")
 
 

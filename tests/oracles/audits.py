@@ -27,6 +27,7 @@ from core.audit.results.view import (
 )
 from core.audit.store.states import State
 from core.findings.policy import find_policy
+from core.findings.required_knowledge import RequiredKnowledge
 from core.measures.intervals import wilson_interval
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.registry import list_methods
@@ -36,6 +37,10 @@ from tests.oracles.node_risks import build_risks
 
 Scores = Mapping[tuple[str, str, str], float]
 """(release, attack or "release", metric) → value."""
+
+_PUBLIC = find_policy("public")
+UNREHEARSED = _PUBLIC.model_copy(update={"attackers": RequiredKnowledge()})
+"""The public's policy, of attackers who do not know the defense, as of these audits."""
 
 
 def list_attack_keys(*costs: str) -> list[str]:

@@ -20,12 +20,12 @@ from core.audit.results.view import ClaimRun
 from core.audit.store.states import State
 from core.defenses.external import EXTERNAL
 from core.errors import InputError
-from core.findings.policy import Limit, find_policy
+from core.findings.policy import Limit
 from core.findings.verdict import judge
 from core.release import ORIGINAL
 from core.report.gate import FORMATS, build_gate, remove_verdicts, write_gate
 from core.report.text import clean_text
-from tests.oracles.audits import list_attack_keys, make_audit, make_noise
+from tests.oracles.audits import UNREHEARSED, list_attack_keys, make_audit, make_noise
 
 ATTACKS = list_attack_keys()
 
@@ -58,7 +58,7 @@ SARIF = require(version={"const": "2.1.0"}, runs={"type": "array", "items": RUN}
 """What sections 3.13 to 3.52 of SARIF 2.1.0 say of the objects that are written."""
 
 VERDICT = json.loads((Path(__file__).parents[2] / "assets/schemas/verdict.json").read_text())
-CLEAR = find_policy("public").model_copy(update={"repeats": 1})
+CLEAR = UNREHEARSED.model_copy(update={"repeats": 1})
 
 
 def make_view(policy=CLEAR, names=(ORIGINAL,), **scores):

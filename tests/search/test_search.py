@@ -27,6 +27,7 @@ from core.errors import InputError
 from core.findings.evidence import Evidence
 from core.findings.kept import compute_kept
 from core.findings.policy import Limit, Policy, find_policy, list_policies
+from core.findings.required_knowledge import RequiredKnowledge
 from core.findings.verdict import Check
 from core.node_column import NodeColumn
 from core.release import ORIGINAL
@@ -396,6 +397,16 @@ def test_people_are_looked_for_too(graph):
     assert asked.spec.threats.identity.seeds_known == 3
     spec = make_request(graph).make_spec(run.Trial("screening", 0, ()), 1)
     assert {c.key for c in spec.attacks if c.kind == "identity_attack"} > {"degree", "random_match"}
+
+
+def test_a_search_has_the_adaptive_attackers_that_the_policy_requires(graph):
+    asks = POLICY.model_copy(update={"attackers": RequiredKnowledge(adaptive=True)})
+    for policy, adaptive in ((POLICY, False), (asks, True)):
+        request = make_request(graph, policy=policy)
+        stages = {"screening": False, "race": adaptive, "confirmation": adaptive}
+        for stage, runs in stages.items():
+            spec = request.make_spec(run.Trial(stage, 0, ()), 1)
+            assert spec.knowledge.adaptive == runs, stage
 
 
 def list_ids(choices):

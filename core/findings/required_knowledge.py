@@ -1,0 +1,122 @@
+"""How far the attackers of an audit know less than a policy requires.
+
+A release that holds against those who know little was not tested against those who receive it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from core.audit.asked.answers import choose_seeds
+from core.audit.asked.knowledge import ADAPTIVE
+from core.audit.asked.scenarios import list_scenarios
+from core.audit.asked.spec import AuditSpec
+from core.audit.results.view import AuditView
+from core.methods import Defense
+from core.words import count_noun, format_percent
+
+
+class RequiredKnowledge(BaseModel):
+    """What every attacker knows at least.
+
+    values    share of the private values, counting those that are right
+    links     share of the links that an audit leaves in its releases; the published graph has all
+    overlap   share of the links in a simulated second graph, less that of wrong ones
+    seeds     people whom a re-identification attacker has found already; of a small graph fewer
+    adaptive  whether attackers who know the defense must have run
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    values: float = Field(default=0.1, ge=0, lt=1)
+    links: float = Field(default=0.7, ge=0, le=1)
+    overlap: float = Field(default=0.9, ge=0, le=1)
+    seeds: int = Field(default=20, ge=0)
+    adaptive: bool = False
+
+    def is_within(self, other: RequiredKnowledge) -> bool:
+        """Whether `other` requires as much of everything."""
+        return all(getattr(other, name) >= value for name, value in self)
+
+
+def list_less_known(
+    view: AuditView, required: RequiredKnowledge, defense: Defense | None
+) -> list[str]:
+    """What attackers know less on a release than is required, one sentence each.
+
+    defense  that made the release; None for the original and for one made elsewhere
+    """
+    spec = view.spec
+    return [
+        *_compare_values(spec, required, view.summary.num_nodes),
+        *_compare_links(spec, required),
+        *_compare_second_graph(view, required),
+        *_compare_adaptive(spec, required, defense),
+    ]
+
+
+def _compare_values(spec: AuditSpec, required: RequiredKnowledge, num_nodes: int) -> Iterable[str]:
+    threats = spec.threats
+    if threats.private is None:
+        return
+    named = threats.known_people
+    share = threats.known if named is None else len(named) / max(num_nodes, 1)
+    shares = [share, *(auxiliary.share for auxiliary in spec.knowledge.auxiliary)]
+    known = max(shares) * (1 - threats.wrong_values)
+    if known < required.values:
+        yield (
+            f"Attackers know {format_percent(known)} of the private values; the policy requires "
+            f"{format_percent(required.values)}"
+        )
+
+
+def _compare_links(spec: AuditSpec, required: RequiredKnowledge) -> Iterable[str]:
+    threats = spec.threats
+    left = 1 - (threats.hide_links or 0.0) - (spec.test_links if threats.has_links else 0.0)
+    if left < required.links:
+        yield (
+            f"Attackers saw {format_percent(left)} of the links, and the published graph has "
+            f"all; the policy requires {format_percent(required.links)}"
+        )
+    if threats.has_links and threats.evaluation != "uniform":
+        kind = "the same degrees" if threats.evaluation == "degree_matched" else "common neighbours"
+        yield (
+            f"Withheld links were compared with pairs with {kind}, which are harder to tell apart; "
+            "the policy's limits are for random pairs"
+        )
+
+
+def _compare_second_graph(view: AuditView, required: RequiredKnowledge) -> Iterable[str]:
+    identity = view.spec.threats.identity
+    if identity is None:
+        return
+    overlap = identity.overlap - identity.noise
+    if identity.auxiliary_graph is None and overlap < required.overlap:
+        yield (
+            f"The attackers' second graph has {format_percent(max(overlap, 0))} of the links; the "
+            f"policy requires {format_percent(required.overlap)}"
+        )
+    known = identity.seeds_known
+    if known < required.seeds and known < (seeds := choose_seeds(view.load_graph())):
+        yield (
+            f"Attackers had found {count_noun(known, 'person', 'people')}; the policy requires "
+            f"{min(seeds, required.seeds)}"
+        )
+
+
+def _compare_adaptive(
+    spec: AuditSpec, required: RequiredKnowledge, defense: Defense | None
+) -> Iterable[str]:
+    if not required.adaptive or spec.knowledge.adaptive:
+        return
+    if spec.external_release is not None:  # nobody can run again what made it
+        return
+    if any(
+        attack.rehearses
+        and not attack.info.is_baseline
+        and replace(scenario, knowledge=ADAPTIVE).differs_on(defense)
+        for _, attack, scenario in list_scenarios(spec)
+    ):
+        yield "No adaptive attacker ran; the policy requires them"
