@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import pandas as pd
 
+from core.findings.differences import estimate_difference
 from core.findings.facts import Comparison, compare_results
 from core.findings.labels import MAIN_UTILITY_METRICS, is_higher_useful, metric_title
 from core.findings.numbers import format_row
@@ -41,11 +43,22 @@ def find_usefulness(results: pd.DataFrame, release: str) -> Comparison | None:
     return compare_results(rows.loc[ORIGINAL], rows.loc[release])
 
 
-def rank_by_use(results: pd.DataFrame, releases: Collection[str]) -> list[str]:
-    """Releases by decreasing usefulness, those where it is unknown last."""
-    values = select_usefulness(results).value.reindex(list(releases))
+def list_most_useful(results: pd.DataFrame, releases: Collection[str]) -> list[str]:
+    """The most useful of the releases, and those as useful within noise; the better first. All of
+    them where it is known of none."""
+    rows = select_usefulness(results)
     is_rising = not is_higher_useful(choose_usefulness(results) or "")
-    return list(values.sort_values(ascending=is_rising, kind="stable").index)
+    values = rows.value.reindex(list(releases)).sort_values(ascending=is_rising, kind="stable")
+    known = list(values.dropna().index)
+    if not known:
+        return list(values.index)
+    return [known[0], *(name for name in known[1:] if _is_tie(rows.loc[known[0]], rows.loc[name]))]
+
+
+def _is_tie(first: Any, second: Any) -> bool:
+    """Whether the difference is within its noise; not if the noise is unknown."""
+    found = estimate_difference(first, second)
+    return found.low is not None and found.high is not None and found.low <= 0 <= found.high
 
 
 def describe_usefulness(found: Comparison) -> str:

@@ -32,7 +32,7 @@ from core.findings.facts import LimitState
 from core.findings.once import find_once
 from core.findings.policy import Limit, Policy
 from core.findings.recipient import explain_lax_policy
-from core.findings.usefulness import rank_by_use
+from core.findings.usefulness import list_most_useful
 
 Decision = Literal["publish", "review", "do_not_publish"]
 SMALLEST_LIMIT = 1e-3
@@ -94,7 +94,7 @@ class ReleaseVerdict(BaseModel):
     """untried: tests missing before clearance; refuted: failed claim checks; obstacle: reason
     why it cannot be published whatever its limits; channels: what leaves with it;
     is_unchanged: whether it is the original under another name; oversized: attacks that the size
-    of the graph keeps from running."""
+    of the graph keeps from running; has_guarantee: whether it has a formal one."""
 
     model_config = ConfigDict(frozen=True)
     made: ReleaseInfo
@@ -105,6 +105,7 @@ class ReleaseVerdict(BaseModel):
     channels: tuple[Channel, ...] = ()
     is_unchanged: bool = False
     oversized: tuple[str, ...] = ()
+    has_guarantee: bool = False
 
     @property
     def release(self) -> str:
@@ -212,15 +213,17 @@ class Verdict(BaseModel):
 
 def judge(view: AuditView, policy: Policy) -> Verdict:
     """Verdict on every release; recommended is the most useful defended one that may be
-    published."""
+    published, or of those as useful within noise the first with a formal guarantee."""
     not_made = find_not_made(view)
     releases = [summary.id for summary in view.releases if summary.id not in not_made]
     verdicts = tuple(judge_release(view, release, policy) for release in releases)
-    allowed = [v.release for v in list_defended(verdicts) if v.decision == "publish"]
+    allowed = {v.release: v for v in list_defended(verdicts) if v.decision == "publish"}
+    best = list_most_useful(view.results, allowed)
+    private = (release for release in best if allowed[release].has_guarantee)
     return Verdict(
         policy=policy,
         releases=verdicts,
-        recommended=next(iter(rank_by_use(view.results, allowed)), None),
+        recommended=next(private, next(iter(best), None)),
         not_made=not_made,
         policy_warning=explain_lax_policy(view.spec.purpose, policy),
     )
@@ -242,6 +245,7 @@ def judge_release(view: AuditView, release: str, policy: Policy) -> ReleaseVerdi
         channels=list_channels(view, release),
         is_unchanged=view.node_channels.find_unchanged(release),
         oversized=tuple(list_oversized(view, release)),
+        has_guarantee=any(r.guarantee.is_private for r in view.releases if r.id == release),
     )
 
 

@@ -236,6 +236,9 @@ def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, s
                 row, utility.loc[verdict.recommended]
             ):
                 less = "as useful within noise"
+                best = verdict.find(verdict.recommended or "")
+                if best is not None and best.has_guarantee and not other.has_guarantee:
+                    less += ", without a guarantee"
             reason = f"{less}: {metric_title(str(row.metric))} {value}"
         else:
             reason = "for comparison only"

@@ -25,6 +25,7 @@ from core.findings.verdict import SEVERITY, Check, find_least_severe, judge
 from core.findings.verdict_words import (
     describe_decision,
     explain_check,
+    explain_others,
     find_subject,
     list_deciding,
 )
@@ -520,6 +521,39 @@ def test_the_most_useful_of_the_safe_is_recommended():
     assert judge(make_audit(scores, ATTACKS, (safe, useful)), PUBLIC).recommended == useful
     scores[useful, "seal", "auc"] = 0.9
     assert judge(make_audit(scores, ATTACKS, (safe, useful)), PUBLIC).recommended == safe
+
+
+def recommend(half, private=0.79, unit="edge"):
+    """The verdict and results of two releases that may leave, one with a guarantee."""
+    empirical, noisy = "random_deletion:strength=0.5", "edge_rand:epsilon=1.0"
+    promised = Guarantee("edge", epsilon=1.0) if unit == "edge" else Guarantee()
+    scores = make_noise((ORIGINAL, empirical, noisy), ATTACKS)
+    for release, use in ((ORIGINAL, 0.9), (empirical, 0.8), (noisy, private)):
+        scores[release, "release", "node_classification_auc"] = use
+    view = make_audit(scores, ATTACKS, (empirical, noisy), guarantees={noisy: promised})
+    rows = view.results.metric == "node_classification_auc"
+    ends = (None, None) if half is None else (-half, half)
+    for name, end in zip(("low", "high"), ends, strict=True):
+        view.results.loc[rows, name] = None if end is None else view.results.value[rows] + end
+    return judge(view, PUBLIC), view.results
+
+
+def test_of_releases_as_useful_within_noise_the_one_with_a_guarantee_is_recommended():
+    verdict, results = recommend(half=0.02)
+    assert "edge_rand" in verdict.recommended
+    told = dict(explain_others(verdict, results))["random_deletion:strength=0.5"]
+    assert told.startswith("as useful within noise, without a guarantee: ")
+    assert "random_deletion" in recommend(half=0.02, unit="none")[0].recommended
+
+
+@pytest.mark.parametrize("half", [0.001, None])
+def test_a_guarantee_does_not_outweigh_usefulness_beyond_noise(half):
+    """Nor where the noise is unknown."""
+    assert "random_deletion" in recommend(half)[0].recommended
+
+
+def test_without_a_guarantee_the_higher_figure_is_recommended():
+    assert "edge_rand" in recommend(half=0.02, private=0.81, unit="none")[0].recommended
 
 
 def test_the_contract_of_audit_json():
