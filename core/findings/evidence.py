@@ -17,6 +17,7 @@ from core.audit.store.states import NOT_TESTED, State
 from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
 from core.findings.inverted_scores import find_mirrored_ends, invert_scores
 from core.findings.policy import Limit, Policy
+from core.findings.published_before import list_open_runs
 from core.findings.required_attacks import list_lacking
 from core.findings.required_knowledge import list_less_known
 from core.findings.tables import find_threats, select_results
@@ -182,9 +183,9 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
 
     Planned attacks that did not finish or measured nothing, attacks required by the policy but not
     planned, or only with weaker settings, attackers who know too little, too few repeats of an
-    attack or of a limit's figure, and what cannot be tested on a release made elsewhere. Attacks
-    that do not apply to a release are not required; those that links in partitions do not allow
-    are.
+    attack or of a limit's figure, earlier releases of the graph, and what cannot be tested on a
+    release made elsewhere. Attacks that do not apply to a release are not required; those that
+    links in partitions do not allow are.
     """
     asked = list_asked(view.spec)
     made = view.get_release(release)
@@ -235,7 +236,8 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
         count = count_noun(len(left), "required attack")
         found.append(f"{count} did not run, for each {ONE_PROCESS}: {', '.join(left)}")
     found += list_lacking(view, release, policy, asked - {"release"}, planned)
-    return found + list_less_known(view, policy.attackers, made.defense)
+    found += list_less_known(view, policy.attackers, made.defense)
+    return found + list_open_runs(view, release, policy)
 
 
 def list_oversized(view: AuditView, release: str) -> list[str]:

@@ -321,7 +321,7 @@ def test_a_required_attack_with_weaker_settings_alone_is_lacking(attacks, lacks)
         ("column_values:columns=age", {"age", "zip"}, False),
         ("column_values:columns=age|zip", {"age", "zip"}, True),
         ("column_values:columns=age|zip", None, False),
-        ("column_values:with_links=degree", {"age"}, True),
+        ("column_values:with_links=degree", {"age"}, False),  # of links that the release changed
         ("neighbor_degrees:error=0.1", None, False),
         ("mlp:folds=2", None, False),
     ],
