@@ -25,9 +25,6 @@ MORE_IS_STRONGER = (
 )
 """Settings of which a larger number than the default is more work of the same kind."""
 
-KNOWS_MORE = ("with_links",)
-"""Settings that add to what the attacker knows."""
-
 
 def list_lacking(
     view: AuditView, release: str, policy: Policy, threats: Iterable[str], planned: list[Attack]
@@ -77,8 +74,7 @@ def is_full(method: Method, columns: Collection[str] | None = None) -> bool:
     if columns is not None and reads is not None and all(map(reads, columns)):
         changed.pop("columns", None)
     return all(
-        name in KNOWS_MORE or (name in MORE_IS_STRONGER and value > usual.config[name])
-        for name, value in changed.items()
+        name in MORE_IS_STRONGER and value > usual.config[name] for name, value in changed.items()
     )
 
 
