@@ -178,10 +178,11 @@ def assemble_view(
         return files.load_cell(store.home, key, ("link_scores",)).get("link_scores")
 
     identity = spec.threats.identity
+    second = None if identity is None else identity.auxiliary_graph
     link_channels = make_link_channels(
         store.home,
         row.graph_hash,
-        None if identity is None else identity.auxiliary_graph,
+        second,
         spec.disclosure,
         lambda release: [cell.key for cell in list_done(groups, release, "")],
     )
@@ -213,6 +214,7 @@ def assemble_view(
         load_profile=Once(lambda: assemble_profile(store, spec, groups, load_graph_left())),
         load_rocs=Once(lambda: assemble_rocs(store, spec, groups)),
         load_graph=load_graph_left,
+        load_second_graph=lambda: None if second is None else load(second),
         load_layout=lambda: find_layout(store.home, load(row.graph_hash), load_graph_left()),
         load_communities=lambda: find_partition(
             store.home, load(row.graph_hash), load_graph_left()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.audit.asked.answers import choose_seeds
@@ -15,6 +16,7 @@ from core.audit.asked.knowledge import ADAPTIVE
 from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditView
+from core.findings.once import find_once
 from core.methods import Defense
 from core.words import count_noun, format_percent
 
@@ -22,9 +24,9 @@ from core.words import count_noun, format_percent
 class RequiredKnowledge(BaseModel):
     """What every attacker knows at least.
 
-    values    share of the private values, counting those that are right
+    values    share of the private values of each class, counting those that are right
     links     share of the links that an audit leaves in its releases; the published graph has all
-    overlap   share of the links in a simulated second graph, less that of wrong ones
+    overlap   share of the links in a second graph, less that of wrong ones in a simulated one
     seeds     people whom a re-identification attacker has found already; of a small graph fewer
     adaptive  whether attackers who know the defense must have run
     """
@@ -50,25 +52,27 @@ def list_less_known(
     """
     spec = view.spec
     return [
-        *_compare_values(spec, required, view.summary.num_nodes),
+        *_compare_values(spec, required),
         *_compare_links(spec, required),
         *_compare_second_graph(view, required),
         *_compare_adaptive(spec, required, defense),
     ]
 
 
-def _compare_values(spec: AuditSpec, required: RequiredKnowledge, num_nodes: int) -> Iterable[str]:
+def _compare_values(spec: AuditSpec, required: RequiredKnowledge) -> Iterable[str]:
     threats = spec.threats
     if threats.private is None:
         return
-    named = threats.known_people
-    share = threats.known if named is None else len(named) / max(num_nodes, 1)
-    shares = [share, *(auxiliary.share for auxiliary in spec.knowledge.auxiliary)]
-    known = max(shares) * (1 - threats.wrong_values)
+    # Everybody of some communities tells little of the others, and named people may be anybody.
+    is_drawn = threats.known_people is None and threats.known_spread == "stratified"
+    shares = [threats.known] if is_drawn else []
+    shares += [each.share for each in spec.knowledge.auxiliary if each.spread == "stratified"]
+    known = max(shares, default=0.0) * (1 - threats.wrong_values)
     if known < required.values:
+        share = format_percent(known) if known else "none"
         yield (
-            f"Attackers know {format_percent(known)} of the private values; the policy requires "
-            f"{format_percent(required.values)}"
+            f"Attackers know {share} of the private values, drawn from each class; the policy "
+            f"requires {format_percent(required.values)}"
         )
 
 
@@ -92,8 +96,10 @@ def _compare_second_graph(view: AuditView, required: RequiredKnowledge) -> Itera
     identity = view.spec.threats.identity
     if identity is None:
         return
-    overlap = identity.overlap - identity.noise
-    if identity.auxiliary_graph is None and overlap < required.overlap:
+    overlap = measure_overlap(view)
+    if overlap is None:
+        overlap = identity.overlap - identity.noise
+    if overlap < required.overlap:
         yield (
             f"The attackers' second graph has {format_percent(max(overlap, 0))} of the links; the "
             f"policy requires {format_percent(required.overlap)}"
@@ -104,6 +110,19 @@ def _compare_second_graph(view: AuditView, required: RequiredKnowledge) -> Itera
             f"Attackers had found {count_noun(known, 'person', 'people')}; the policy requires "
             f"{min(seeds, required.seeds)}"
         )
+
+
+@find_once
+def measure_overlap(view: AuditView) -> float | None:
+    """Share of the graph's links that a given second graph has; None if it is simulated."""
+    second = view.load_second_graph()
+    if second is None:
+        return None
+    graph = view.load_graph()
+    numbers = np.array([second.index.get(node, -1) for node in graph.node_ids], np.int64)
+    pairs = numbers[graph.edges]
+    pairs = pairs[(pairs >= 0).all(axis=1)]
+    return float(second.contains_pairs(pairs).sum()) / max(graph.num_edges, 1)
 
 
 def _compare_adaptive(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core.audit.asked.answers import choose_seeds
@@ -14,8 +15,9 @@ from core.defenses.random_deletion import RandomDeletion
 from core.findings.guide import can_clear
 from core.findings.policy import check_policy, find_policy, list_policies
 from core.findings.recipient import RECIPIENTS, explain_lax_policy
-from core.findings.required_knowledge import RequiredKnowledge, list_less_known
+from core.findings.required_knowledge import RequiredKnowledge, list_less_known, measure_overlap
 from core.findings.verdict import judge
+from core.graph import Graph
 from core.release import ORIGINAL
 from core.words import format_percent
 from tests.oracles.audits import UNREHEARSED, list_attack_keys, make_audit, make_noise
@@ -38,9 +40,14 @@ def decide(policy=UNREHEARSED, release=RELEASE, **fields):
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"known": 0.01}, "know 1 % of the private values; the policy requires 10 %"),
+        (
+            {"known": 0.01},
+            "know 1 % of the private values, drawn from each class; the policy requires 10 %",
+        ),
         ({"known": 0.1, "wrong_values": 0.5}, "know 5 % of the private values"),
-        ({"known_people": ("n1", "n2")}, "know 5 % of the private values"),
+        ({"known_people": ("n1", "n2", "n3", "n4", "n5")}, "know none of the private values"),
+        ({"known": 0.5, "known_spread": "community"}, "know none of the private values, drawn"),
+        ({"known": 0.5, "known_spread": "degree"}, "know none of the private values, drawn"),
         ({"hide_links": 0.6, "test_links": 0.0}, "saw 40 % of the links"),
         ({"hide_links": 0.1, "test_links": 0.4}, "saw 50 % of the links"),
         ({"evaluation": "degree_matched"}, "with pairs with the same degrees"),
@@ -82,7 +89,22 @@ def test_those_who_look_for_people_know_enough_of_them(known, told):
 
 
 def test_a_graph_of_the_analyst_has_the_overlap_that_it_has():
-    assert list_lacks(identity={"overlap": 0.5, "auxiliary_graph": "links.csv"}) == []
+    """Counted link by link; its nodes are in another order, and one is nobody's."""
+    graph, rng = two_communities(), np.random.default_rng(0)
+    links = {tuple(sorted(pair)) for pair in graph.edges.tolist()}
+    ids, order = graph.node_ids, rng.permutation(graph.num_nodes)
+    for share, lacking in ((0.95, False), (0.5, True)):
+        kept = [pair for pair in sorted(links) if rng.random() < share]
+        place = {old: new for new, old in enumerate(order.tolist())}
+        pairs = np.array([[place[a], place[b]] for a, b in kept] + [[0, graph.num_nodes]])
+        names = (*(ids[old] for old in order), "nobody")
+        second = Graph.from_pairs(pairs, node_ids=names)
+        view = replace(VIEW, load_second_graph=lambda second=second: second)
+        assert measure_overlap(view) == pytest.approx(len(kept) / len(links))
+        spec = VIEW.spec.update(identity={"auxiliary_graph": "x"})
+        found = list_less_known(replace(view, spec=spec), RequiredKnowledge(), defense=None)
+        assert [text for text in found if "second graph has" in text] == found
+        assert bool(found) == lacking
 
 
 def test_a_small_graph_has_fewer_people_who_are_found_already():
@@ -96,7 +118,9 @@ def test_a_small_graph_has_fewer_people_who_are_found_already():
 
 
 def test_others_with_knowledge_of_their_own_count():
-    assert list_lacks(known=0.01, auxiliary_known=(0.2,)) == []
+    for fields in ({"known": 0.01}, {"known_spread": "community"}, {"known_people": ("n1",)}):
+        assert list_lacks(**fields, auxiliary_known=(0.2,)) == []
+        assert list_lacks(**fields, auxiliary_known=("community:0.2",)) != []
     (lacks,) = list_lacks(known=0.01, auxiliary_known=(0.2,), wrong_values=0.6)
     assert "know 8 % of" in lacks
 

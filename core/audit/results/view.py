@@ -239,6 +239,7 @@ class AuditView:
     for. They, and all that is called load_ and find_, raise DamagedError if a cell differs from
     what was written; of a view that a service gives, that cell is then computed again
     load_graph    the original graph
+    load_second_graph  the one given to attackers who look for people; None if it is simulated
     load_layout   its layout
     load_communities  (n,) communities of its nodes, from 0, those of the map; None if it is large
     and has no map
@@ -279,6 +280,7 @@ class AuditView:
     node_channels: NodeChannels = field(default_factory=NodeChannels)
     load_margins: Callable[[str, str | None], np.ndarray] = lambda _release, _attack: np.zeros(0)
     load_communities: Callable[[], np.ndarray | None] = lambda: None
+    load_second_graph: Callable[[], Graph | None] = lambda: None
 
     @property
     def nodes(self) -> NodeRisks:
