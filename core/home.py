@@ -68,3 +68,14 @@ def open_private(path: Path, mode: str) -> IO[Any]:
         return descriptor
 
     return open(path, mode, opener=opener)
+
+
+def is_running(pid: int) -> bool:
+    """Whether this machine has such a process, of whichever user."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True

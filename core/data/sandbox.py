@@ -29,6 +29,7 @@ from core.data.packing import unpack_graph, unpack_texts
 from core.data.sniff import LayoutQuestion, TableLayout
 from core.data.text_input import check_file
 from core.errors import FormatError, InputError, ResourceError, UnsupportedError
+from core.home import is_running
 
 MEMORY_MB, CPU_SECONDS = 2048, 60
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "SYSTEMROOT", "TMPDIR")
@@ -196,17 +197,7 @@ def remove_stale_folders() -> int:
             is_mine = not path.is_symlink() and path.is_dir() and path.stat().st_uid == os.getuid()
         except OSError:
             continue
-        if found and is_mine and not _is_running(int(found[1])):
+        if found and is_mine and not is_running(int(found[1])):
             shutil.rmtree(path, ignore_errors=True)
             count += 1
     return count
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True

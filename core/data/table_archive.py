@@ -9,12 +9,15 @@ from __future__ import annotations
 import csv
 import re
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
+from typing import Any
+from xml.etree.ElementTree import ParseError
 
 from core.data.archive import check_contents, open_archive
-from core.data.spreadsheet import load_sheets
+from core.data.text_input import MAX_COLUMNS, MAX_TEXT_CELLS, check_cells, strip_namespace
 from core.errors import FormatError, ResourceError
 from core.words import count_noun
 
@@ -124,3 +127,193 @@ def _make_path(folder: Path, name: str) -> Path:
     while path.exists():
         path = path.with_name(f"_{path.name}")
     return path
+
+
+# A workbook is a zip of XML documents (ECMA-376, part 1, section 18): cells hold numbers, texts,
+# or places in a list of shared texts; a number is a date by the format of its cell.
+
+_DATE_FORMATS = frozenset((*range(14, 23), 27, 30, 36, *range(45, 48), 50, 57))
+"""Built-in formats of dates and times; others are told by their letters."""
+_DATE_CODE = re.compile(r"[ymdhs]", re.IGNORECASE)
+_NOT_CODE = re.compile(r'"[^"]*"|\\.|\[(?![hms]+\])[^\]]*\]|general', re.IGNORECASE)
+_CELL = re.compile(r"([A-Z]{1,3})\d+")
+_EXACT = 10**15
+"""Whole numbers below this are exact: a spreadsheet keeps 15 digits."""
+_DAYS = 2_958_466
+"""Days from 1900 to the year 9999."""
+
+
+def load_sheets(archive: zipfile.ZipFile, file: str) -> dict[str, list[list[str]]]:
+    """Name → rows of equal width of each sheet with cells; raises FormatError."""
+    book = _parse(archive, "xl/workbook.xml", file)
+    targets = {}
+    for link in _parse(archive, "xl/_rels/workbook.xml.rels", file):
+        if link.attrib.get("TargetMode") != "External":
+            path = link.attrib.get("Target", "").lstrip("/")
+            path = path if path.startswith("xl/") else f"xl/{path}"
+            if path not in archive.namelist():  # without its styles a date would be a number
+                raise _broken(file, path, KeyError("it is not there"))
+            targets[link.attrib.get("Id")] = path
+    is_1904 = any(
+        element.attrib.get("date1904") in ("1", "true")
+        for element in book.iter()
+        if strip_namespace(element) == "workbookPr"
+    )
+    shared = _load_shared(archive, file)
+    is_date = _load_date_styles(archive, file)
+    sheets: dict[str, list[list[str]]] = {}
+    for element in book.iter():
+        if strip_namespace(element) != "sheet":
+            continue
+        key = next((v for k, v in element.attrib.items() if k.endswith("}id")), "")
+        rows = _load_rows(archive, targets.get(key, "a sheet"), shared, is_date, is_1904, file)
+        if rows:
+            sheets[element.attrib.get("name", path)] = rows
+    return sheets
+
+
+def _load_shared(archive: zipfile.ZipFile, file: str) -> list[str]:
+    if "xl/sharedStrings.xml" not in archive.namelist():
+        return []
+    found = _parse(archive, "xl/sharedStrings.xml", file)
+    return [_read_text(item) for item in found if strip_namespace(item) == "si"]
+
+
+def _load_date_styles(archive: zipfile.ZipFile, file: str) -> list[bool]:
+    """Whether each style of cells is that of a date."""
+    if "xl/styles.xml" not in archive.namelist():
+        return []
+    styles = _parse(archive, "xl/styles.xml", file)
+    own = {
+        element.attrib.get("numFmtId"): element.attrib.get("formatCode", "")
+        for element in styles.iter()
+        if strip_namespace(element) == "numFmt"
+    }
+    dated = {str(number) for number in _DATE_FORMATS}
+    dated = {number for number in dated if number not in own}
+    dated |= {str(n) for n, code in own.items() if _DATE_CODE.search(_NOT_CODE.sub("", code))}
+    cells = next((part for part in styles if strip_namespace(part) == "cellXfs"), ())
+    return [style.attrib.get("numFmtId") in dated for style in cells]
+
+
+def _load_rows(
+    archive: zipfile.ZipFile,
+    path: str,
+    shared: list[str],
+    is_date: list[bool],
+    is_1904: bool,
+    file: str,
+) -> list[list[str]]:
+    """Cells of a sheet by row; rows without a filled cell are left out."""
+    rows: list[dict[int, str]] = []
+    width = 0
+    for element in _iterate_rows(archive, path, file):
+        row: dict[int, str] = {}
+        place = -1
+        for cell in element:
+            found = _CELL.fullmatch(cell.attrib.get("r", ""))
+            place = place + 1 if found is None else _read_column(found[1])
+            text = _read_cell(cell, shared, is_date, is_1904, file)
+            if text.strip():
+                row[place] = text
+        if row:
+            rows.append(row)
+            width = max(width, max(row) + 1)
+            if not len(rows) % 1000 or width > MAX_COLUMNS:
+                check_cells(file, len(rows), width, MAX_TEXT_CELLS)
+    check_cells(file, len(rows), width, MAX_TEXT_CELLS)
+    first = min((min(row) for row in rows), default=0)
+    return [[row.get(place, "") for place in range(first, width)] for row in rows]
+
+
+def _read_cell(cell: Any, shared: list[str], is_date: list[bool], is_1904: bool, file: str) -> str:
+    kind, place = cell.attrib.get("t", "n"), cell.attrib.get("r", "a cell")
+    parts = {strip_namespace(part): part for part in cell}
+    if kind == "inlineStr":
+        return _read_text(parts["is"]) if "is" in parts else ""
+    text = (parts["v"].text or "") if "v" in parts else ""
+    if "f" in parts and not text and kind != "str":
+        remedy = "open it in a spreadsheet and save it again, or export CSV"
+        raise FormatError(file, "must hold the values of its formulas", place, remedy)
+    if kind == "s" and text:
+        if not text.isdecimal() or int(text[:9]) >= len(shared):
+            raise FormatError(file, "must be a complete workbook", f"shared text '{text[:20]}'")
+        return shared[int(text)]
+    if kind == "b":
+        return {"1": "true", "0": "false"}.get(text, text)
+    if kind != "n" or not text:
+        return text
+    style = cell.attrib.get("s", "0")
+    style_number = int(style) if style.isdecimal() and len(style) < 9 else 0
+    return _format_number(
+        text, style_number < len(is_date) and is_date[style_number], is_1904, place, file
+    )
+
+
+def _format_number(text: str, is_date: bool, is_1904: bool, place: str, file: str) -> str:
+    """A number without exponent where that is exact; a date as ISO 8601."""
+    try:
+        value = float(text)
+    except ValueError:
+        shown = f"{place}: {text[:40]}"
+        raise FormatError(file, "must hold numbers in its number cells", shown) from None
+    if is_date and 0 <= value < _DAYS:
+        days = value + 1462 if is_1904 else value
+        start = datetime(1899, 12, 30) if days >= 61 else datetime(1899, 12, 31)
+        moment = start + timedelta(seconds=round(days * 86_400))
+        return moment.date().isoformat() if days == int(days) else moment.isoformat(" ")
+    if abs(value) < _EXACT and value == int(value):
+        return str(int(value))
+    return text
+
+
+def _read_column(letters: str) -> int:
+    """A is 0, Z 25, AA 26."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + ord(letter) - 64
+    return number - 1
+
+
+def _read_text(element: Any) -> str:
+    """Text of a cell or shared text, its runs joined, without the reading of characters."""
+    if strip_namespace(element) == "rPh":
+        return ""
+    own = (element.text or "") if strip_namespace(element) == "t" else ""
+    return own + "".join(map(_read_text, element))
+
+
+def _iterate_rows(archive: zipfile.ZipFile, path: str, file: str) -> Iterator[Any]:
+    """Rows of a sheet, each freed once it is read."""
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import iterparse
+
+    try:
+        with archive.open(path) as stream:
+            parent = None
+            for event, element in iterparse(
+                stream, events=("start", "end"), forbid_dtd=True, forbid_external=True
+            ):
+                if event == "start":
+                    parent = element if strip_namespace(element) == "sheetData" else parent
+                elif strip_namespace(element) == "row" and parent is not None:
+                    yield element
+                    parent.clear()
+    except (DefusedXmlException, ParseError, KeyError, LookupError) as error:
+        raise _broken(file, path, error) from None
+
+
+def _parse(archive: zipfile.ZipFile, path: str, file: str) -> Any:
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import parse
+
+    try:
+        with archive.open(path) as stream:
+            return parse(stream, forbid_dtd=True).getroot()
+    except (DefusedXmlException, ParseError, KeyError, LookupError) as error:
+        raise _broken(file, path, error) from None
+
+
+def _broken(file: str, path: str, error: Exception) -> FormatError:
+    shown = f"{path}: {str(error)[:60] or type(error).__name__}"
+    return FormatError(file, "must be a complete Excel workbook", shown, "save it again, or as CSV")

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from core.data.packing import Arrays, pack_texts, unpack_texts
 from core.errors import UnsupportedError
 from core.graph import Graph
+from core.home import is_running
 from core.node_column import NodeColumn
 from core.node_table import NodeTable
 from core.partitioned.links import ONE_PROCESS, Inline, PartitionedLinks
@@ -205,8 +205,7 @@ def make_scratch(links: PartitionedLinks, purpose: str) -> Path:
     """
     home = links.folder.parent
     for path in home.glob(f".{purpose}-*"):
-        pid = path.name.split("-")[1]
-        if not _is_running(int(pid)):
+        if not is_running(int(path.name.split("-")[1])):
             shutil.rmtree(path, ignore_errors=True)
     return home / f".{purpose}-{os.getpid()}-{os.urandom(4).hex()}"
 
@@ -221,12 +220,3 @@ def copy_links(source: Path, target: Path) -> None:
             shutil.copy2(one, other)
 
     shutil.copytree(source, target, copy_function=link)
-
-
-def _is_running(pid: int) -> bool:
-    with suppress(PermissionError):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return False
-    return True

@@ -131,17 +131,14 @@ def _describe_state(view: AuditView) -> tuple[object, ...]:
 
 def number_risks(view: AuditView, release: str, secret: Secret) -> dict[int, float]:
     """Node number → risk under the headline attacker on a release, against one secret."""
-    return _number_risks(_describe_state(view), release, secret, view)
 
+    def number() -> dict[int, float]:
+        found = view.nodes.find_headline(release, secret)
+        if found is None:
+            return {}
+        return dict(zip(found.nodes.tolist(), found.risk.tolist(), strict=True))
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _number_risks(
-    state: tuple[object, ...], release: str, secret: Secret, _view: AuditView
-) -> dict[int, float]:
-    found = _view.nodes.find_headline(release, secret)
-    if found is None:
-        return {}
-    return dict(zip(found.nodes.tolist(), found.risk.tolist(), strict=True))
+    return remember(view, number)
 
 
 def remember(view: AuditView | None, make: Callable[..., T], *arguments: object) -> T:

@@ -7,8 +7,7 @@ import pytest
 
 from core.context import Context
 from core.defenses.gap import Gap
-from core.privacy.accounting import calibrate_gaussian
-from core.privacy.budget import GaussianNoise
+from core.privacy.budget import GaussianNoise, calibrate_gaussian
 from core.registry import make_method
 from core.seeding import Seed
 from core.threats import Threats

@@ -13,11 +13,10 @@ from pydantic import ValidationError
 from scipy import stats
 
 from core.context import Context
-from core.defenses.node_private import NodePrivate
+from core.defenses.node_private import NodePrivate, choose_clipping, clip_degrees, compute_stability
 from core.graph import Graph
 from core.privacy.budget import Account
 from core.privacy.claim_check import check_claim, make_neighbors
-from core.privacy.degree_clipping import choose_clipping, clip_degrees, compute_stability
 from core.privacy.guarantees import NODE
 from core.privacy.mechanisms import draw_by_score
 from core.seeding import Seed, mix_bits
@@ -95,7 +94,7 @@ def test_places_are_drawn_by_their_scores():
 def test_the_choice_costs_its_share_on_scores_that_rise_and_fall(monkeypatch):
     seen = []
     monkeypatch.setattr(
-        "core.privacy.degree_clipping.draw_by_score",
+        "core.defenses.node_private.draw_by_score",
         lambda scores, factor, *rest: seen.append((scores, factor)) or int(scores.argmax()),
     )
     ring, hub = make_ring(), make_neighbors("node", 300)[0]

@@ -10,7 +10,7 @@ import pytest
 from core.context import Context
 from core.defenses.dpr import Dpr
 from core.defenses.privdpr import PrivDpr
-from core.privacy.accounting import compute_gaussian_delta
+from core.privacy.budget import compute_gaussian_delta
 from core.seeding import Seed
 from core.threats import Threats
 from tests.oracles.graphs import two_communities

@@ -174,7 +174,7 @@ def test_region_holds_every_rule_of_a_mechanism_that_keeps_its_claim(epsilon, de
     assert (p <= high + 1e-9).all()
     assert (p >= low - 1e-9).all()
     if epsilon and delta:
-        from core.privacy.accounting import calibrate_gaussian
+        from core.privacy.budget import calibrate_gaussian
 
         mu = 1 / calibrate_gaussian(epsilon, delta)
         rates = np.linspace(0.001, 0.999, 50)

@@ -37,7 +37,7 @@ from core.privacy.top_pairs import (
 SAMPLERS: dict[str, Callable[..., Any]] = {
     "core.privacy.budget.add_laplace": add_laplace,
     "core.privacy.budget.add_discrete_laplace": add_discrete_laplace,
-    "core.privacy.degree_clipping.draw_by_score": draw_by_score,
+    "core.defenses.node_private.draw_by_score": draw_by_score,
     "core.defenses.dp_1k.add_discrete_laplace": add_discrete_laplace,
     "core.defenses.priv_graph.add_laplace": add_laplace,
     "core.defenses.priv_graph.add_noise_to_counts": add_noise_to_counts,

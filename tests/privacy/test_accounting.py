@@ -12,7 +12,7 @@ from scipy import integrate, stats
 
 from core.context import Context
 from core.defenses.privdpr import PrivDpr
-from core.privacy.accounting import (
+from core.privacy.budget import (
     calibrate_gaussian,
     calibrate_sampled,
     compute_gaussian_delta,

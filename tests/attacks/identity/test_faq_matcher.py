@@ -9,9 +9,13 @@ import pytest
 from scipy import sparse
 from scipy.optimize import quadratic_assignment
 
-from core.algorithms.quadratic_matching import compare_ranks, match_by_frank_wolfe
 from core.attacks.identity import faq_matcher
-from core.attacks.identity.faq_matcher import FaqMatcher, compute_kept_shares
+from core.attacks.identity.faq_matcher import (
+    FaqMatcher,
+    compare_ranks,
+    compute_kept_shares,
+    match_by_frank_wolfe,
+)
 from core.context import Context
 from core.data.second_graph import draw_identity_threat
 from core.data.synthetic import generate_social
