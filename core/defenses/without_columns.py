@@ -29,7 +29,7 @@ class WithoutColumns(Defense):
         source="Data minimisation: GDPR, Article 5(1)(c)",
         group="empirical",
         cost="minutes",
-        version=2,
+        version=3,
     )
     keeps_columns: ClassVar[bool] = False
     members: ClassVar[dict[str, type[Defense]]] = {}

@@ -120,9 +120,7 @@ def compute_advice(
     audit = PreparedAudit(spec, graph)
     graph = audit.graph
     # Less the useful column, whose prediction is measured on the same features.
-    graph = show_columns(
-        graph, [n for n in list_seen(spec.disclosure, graph) if n != spec.disclosure.utility]
-    )
+    graph = show_columns(graph, [n for n in list_seen(spec, graph) if n != spec.disclosure.utility])
     node, code = _find_node(graph, graph.column(spec.threats.private), request.node)
     attack = request.attack.make("attribute_attack")
     assert isinstance(attack, AttributeAttack)

@@ -24,6 +24,9 @@ Inputs = dict[str, Any]
 READ_COLUMNS = "read_columns"
 """Entry of attacks on identities that find people by columns."""
 
+READING: tuple[CellGroup, ...] = ("link", "attribute", "joint", "transfer")
+"""Attacks that read the attributes that leave."""
+
 
 def list_key_inputs(audit: PreparedAudit) -> dict[CellGroup, Inputs]:
     """Inputs of the keys of each group of cells."""
@@ -41,6 +44,8 @@ def list_key_inputs(audit: PreparedAudit) -> dict[CellGroup, Inputs]:
         for group in declared.affects:
             found[group] |= inputs
     found["identity"] |= _read_external_columns(audit)
+    for group in READING:
+        found[group] |= _read_unnamed(audit)
     return found
 
 
@@ -61,10 +66,20 @@ def _read_changed(part: BaseModel, name: str, field: FieldInfo) -> Inputs:
 
 
 def _read_graph(audit: PreparedAudit) -> Inputs:
-    """The graph as published, and the attributes that are published beside its features."""
-    seen = list_seen(audit.spec.disclosure, audit.graph)
+    """The graph as published, and the attributes that are named for publishing."""
+    seen = list_seen(audit.spec, audit.graph) if _names_columns(audit) else ()
     divided = {"partitions": VERSION} if isinstance(audit.graph, PartitionedGraph) else {}
     return {"graph": audit.graph.content_hash, **({"seen": list(seen)} if seen else {}), **divided}
+
+
+def _names_columns(audit: PreparedAudit) -> bool:
+    return audit.spec.disclosure.publish_columns is not None
+
+
+def _read_unnamed(audit: PreparedAudit) -> Inputs:
+    """The attributes that leave without being named for publishing."""
+    seen = () if _names_columns(audit) else list_seen(audit.spec, audit.graph)
+    return {"seen": list(seen)} if seen else {}
 
 
 def _read_links(audit: PreparedAudit) -> Inputs:

@@ -9,15 +9,17 @@ from functools import cached_property
 import numpy as np
 
 from core.audit.asked.publish_spec import PublishSpec
+from core.audit.asked.release_info import parse_release
 from core.audit.asked.spec import AuditSpec
-from core.audit.asked.spec_parts import DisclosureSpec
 from core.data.link_release import choose_link_columns, is_link_column
 from core.data.release_columns import Rule, choose_columns, forget_values, leave_out_people
 from core.data.shared_numbers import bin_like
+from core.defenses.external import EXTERNAL
 from core.errors import InputError
 from core.graph import Graph
 from core.methods import Defense
 from core.node_column import NodeColumn
+from core.release import ORIGINAL
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +139,13 @@ def list_written(
     return [n for n in list_published(spec, graph.feature_names, defense) if n in graph.columns]
 
 
-def list_seen(disclosure: DisclosureSpec, graph: Graph) -> tuple[str, ...]:
-    """Published attributes, which attackers on links and columns use too."""
-    return tuple(name for name in disclosure.publish_columns or () if name in graph.attributes)
+def list_seen(spec: AuditSpec, graph: Graph, release: str = ORIGINAL) -> tuple[str, ...]:
+    """Attributes that leave with a release, which attackers on links and columns read too, beside
+    the features of its graph. A release made elsewhere has its own as features already."""
+    if release == EXTERNAL:
+        return ()
+    leaving = list_published(spec, graph.feature_names, parse_release(release).defense)
+    return tuple(name for name in leaving if name in graph.attributes)
 
 
 def _fill_shadow_columns(spec: AuditSpec, source: Graph, shadow: Graph | None) -> AuditSpec:

@@ -154,7 +154,7 @@ def compute_cell(store: Store, spec: AuditSpec, cell: Cell, context: Context) ->
         release = replace(release, graph=strip_link_columns(release.graph))
     if cell.kind == "attack":
         if cell.scenario.threat != "identity":  # who looks for people is told which columns leave
-            shown = show_columns(release.graph, list_seen(spec.disclosure, release.graph))
+            shown = show_columns(release.graph, list_seen(spec, release.graph, cell.release))
             release = replace(release, graph=shown)
         measurements, facts, arrays = attack_release(
             cell.make_method(),
