@@ -385,6 +385,12 @@ class Defense(Method):
         return False
 
     @property
+    def reads_values(self) -> bool:
+        """Whether its releases depend on the private values that `Threats.attribute` tells. Others'
+        defenses are taken to unless they say otherwise."""
+        return not type(self).__module__.startswith("core.")
+
+    @property
     def untried(self) -> str:
         """What no attack tries on its releases, which are to be reviewed therefore; or ""."""
         return ""

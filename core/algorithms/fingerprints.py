@@ -61,6 +61,19 @@ def compute_joint_fingerprints(graphs: Sequence[Graph], depth: Depth) -> list[np
         found, counts = finer, finer_counts
 
 
+def compute_joint_neighbor_classes(
+    graphs: Sequence[Graph], classes: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    """Comparable fingerprints (n, 2) uint64 by the classes (n,) >= 0 of each node of several graphs
+    and of its neighbours, one round of colour refinement. Links of weight 0 are ignored."""
+    found = []
+    for graph, own in zip(graphs, classes, strict=True):
+        words = own.astype(np.uint64)
+        colours = _mix_words(np.stack([words, words], axis=1))
+        found.append(_refine(*list_neighbors(graph), colours))
+    return found
+
+
 def compute_class_sizes(fingerprints: np.ndarray) -> np.ndarray:
     """(n,) int64 number of nodes with each node's fingerprint, itself included."""
     _, inverse, counts = _group(fingerprints)

@@ -53,10 +53,6 @@ RELEASE_OPTIONS = ("source", "target", "weight", "graph-id", "merge")
 RELEASE_COLUMNS = ("time", "kind")
 """Options on reading the original that do not: a release may lack these columns."""
 
-KNOWN_OF_LINKS = ("degree", "neighbor_degrees")
-"""What is known of a person's links beside the columns: little, which outlives changed links, and
-more."""
-
 LEFT_OUT = "of the original that the release's node table lacks were left out of both graphs"
 
 
@@ -176,21 +172,9 @@ def build_judge_spec(options: argparse.Namespace, service: AuthorisedService) ->
     read_identity(options, fields, service)
     if fields["sensitive_links"] is None and not (options.private or options.identity):
         fields["released_links"] = True
-    attacks = read_attacks(options.attack or ["quick"], fields)
-    fields["attacks"] = add_columns_with_links(attacks) if release.attributes else attacks
+    fields["attacks"] = read_attacks(options.attack or ["quick"], fields)
     fields["policy"] = choose_policy(options.policy, None)
     return AuditSpec.check_spec(fields, title_options(options))
-
-
-def add_columns_with_links(attacks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The attacks; beside one that knows all columns, those that know links as well."""
-    from core.attacks.identity.column_values import ColumnValues
-    from core.audit.asked.method_choice import MethodChoice
-
-    key = ColumnValues.info.key
-    names = (key, *(f"{key}:with_links={depth}" for depth in KNOWN_OF_LINKS))
-    alone, *more = (MethodChoice.parse(name, ColumnValues.kind).model_dump() for name in names)
-    return [*attacks, *(each for each in more if each not in attacks and alone in attacks)]
 
 
 def _load_release(options: argparse.Namespace, original: Graph) -> tuple[Graph, str, np.ndarray]:

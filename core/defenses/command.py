@@ -98,6 +98,10 @@ class Command(Defense):
                 digest.update(path.read_bytes())
         return self.model_copy(update={"program": digest.hexdigest()})
 
+    @property
+    def reads_values(self) -> bool:
+        return "{nodes}" in self.line
+
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         if FOLDER not in os.environ:
             return "a command runs from the command line only, by workers on that machine"

@@ -142,6 +142,10 @@ class GpsSampling(Defense):
         description="Added one by one while the best release is above the attack AUC aimed at.",
     )
 
+    @property
+    def reads_values(self) -> bool:
+        return True
+
     def supports(self, graph: Graph, threats: Threats) -> str | None:
         if threats.attribute is None:
             return NEEDS_PRIVATE

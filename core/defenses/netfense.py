@@ -48,6 +48,10 @@ class FlipDefense(Defense):
         description="At most; NetFense uses 10, and 20 for a single node.",
     )
 
+    @property
+    def reads_values(self) -> bool:
+        return True
+
     def flip_around_targets(
         self,
         graph: Graph,

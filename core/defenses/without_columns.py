@@ -107,6 +107,11 @@ class WithoutColumns(Defense):
         return inner is not None and inner.needs_links
 
     @property
+    def reads_values(self) -> bool:
+        inner = self.make_inner()
+        return inner is not None and inner.reads_values
+
+    @property
     def untried(self) -> str:
         inner = self.make_inner()
         return "" if inner is None else inner.untried

@@ -53,6 +53,13 @@ class Evidence:
     untested: tuple[str, ...] = ()
 
 
+GUESSED = (
+    "It was made by the private values that attackers are assumed to know, and those to come know "
+    "others; let the defense use the whole column, or name the people"
+)
+"""Of a defense that reads the values of people drawn at random."""
+
+
 def list_asked(spec: AuditSpec) -> set[str]:
     """Threats that the audit covers; "release" always is."""
     asked = {
@@ -197,6 +204,8 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
         found += list_not_tested(view.spec.external_match)
     if made.defense is not None and made.defense.untried:
         found.append(made.defense.untried)
+    if made.defense is not None and made.defense.reads_values and _is_guess(view.spec):
+        found.append(GUESSED)
     few: dict[int, list[str]] = {}
     sparse: dict[str, int] = {}
     left: list[str] = []
@@ -254,6 +263,13 @@ def list_oversized(view: AuditView, release: str) -> list[str]:
         and (known.status == State.SKIPPED).all()
         and known.reason.str.contains(THIS_SIZE, regex=False).all()
     ]
+
+
+def _is_guess(spec: AuditSpec) -> bool:
+    """Whether a defense read the values that attackers know, of whom nobody is named."""
+    threats = spec.threats
+    is_drawn = threats.private is not None and threats.known_people is None
+    return is_drawn and spec.publisher_knows == "public"
 
 
 def _list_planned(view: AuditView, made: ReleaseInfo) -> list[Attack]:

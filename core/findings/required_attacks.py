@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from core.audit.asked.attack import Attack
+from core.audit.asked.presets import list_joined
 from core.audit.results.view import AuditView
 from core.findings.labels import THREAT_WORDS
 from core.findings.policy import Policy
@@ -33,7 +34,8 @@ def list_lacking(
     sentence each for a threat.
 
     An attack counts with its default settings or stronger ones: three columns apart find far fewer
-    people than together, and one epoch less than a hundred.
+    people than together, and one epoch less than a hundred. Where columns and links leave, the
+    forms that know both are required too.
     """
     forms: dict[str, list[Method]] = {}
     for attack in planned:
@@ -51,6 +53,13 @@ def list_lacking(
             and (has_values or getattr(method, "finds_by", "") != "values")
         ]
         missing = [m.info.title for m in required if m.info.key not in forms]
+        if columns and view.summary.num_edges:
+            missing += [
+                form.label
+                for method in required
+                for form in list_joined(method)
+                if form not in forms.get(method.info.key, [form])
+            ]
         weaker = [
             " and ".join(form.label for form in forms[m.info.key])
             for m in required

@@ -12,6 +12,7 @@ from core.audit.asked.presets import (
     PRESETS,
     Asked,
     Preset,
+    add_joined,
     add_released,
     choose_attacks,
     list_released_attacks,
@@ -178,7 +179,7 @@ def _show_methods(usable: Mapping[str, bool]) -> tuple[list[MethodChoice], dict[
     asked = ("released_links", "composition", "hold_every_defense")
     if choices and any(knowledge[name] for name in asked):
         choices = add_released(choices)
-    return choices, knowledge
+    return add_joined(choices), knowledge
 
 
 def _show_knowledge() -> dict[str, Any]:

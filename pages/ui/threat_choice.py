@@ -32,7 +32,7 @@ class ThreatChoice:
     threats: ThreatSpec
     disclosure: DisclosureSpec
     knowledge: KnowledgeSpec
-    publisher_knows: PublisherKnows = "public"
+    publisher_knows: PublisherKnows = "column"
     groups: tuple[str, ...] = ()
     noun: NounKey | None = None
     way: str = "share"

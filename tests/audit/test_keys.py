@@ -50,6 +50,8 @@ ATTACKS = (
     "degree",
     "random_match",
 )
+READING = [{"key": "nettack"}]
+"""Defenses whose releases depend on private values."""
 BASE: dict[str, Any] = {
     "graph_hash": GRAPH.content_hash,
     "private": "private",
@@ -101,8 +103,9 @@ CHANGES: dict[str, dict[str, Any]] = {
     },
     "graph_name": {"graph_name": "another"},
     "noun": {"noun": "nodes"},
-    "publisher_knows none": {"publisher_knows": "none"},
-    "publisher_knows column": {"publisher_knows": "column"},
+    "publisher_knows none": {"publisher_knows": "none", "defenses": READING},
+    "publisher_knows public": {"publisher_knows": "public", "defenses": READING},
+    "publisher_knows column": {"publisher_knows": "column", "defenses": READING},
     "groups": {"groups": ["label"]},
     "control": {"control": 0.2},
     "test_links": {"test_links": 0.2},
@@ -136,7 +139,7 @@ FRAMES: dict[str, dict[str, Any]] = {
         "shadow_graph": OTHER.content_hash,
         "composition": 2,
         "evaluation": "degree_matched",
-        "publisher_knows": "column",
+        "publisher_knows": "public",
         "root_seed": 3,
     },
 }
@@ -299,7 +302,7 @@ FULL: dict[str, Any] = {
 }
 CHANGED: dict[str, dict[str, Any]] = {
     **{name: CHANGES[name] for name in CHANGES if " " not in name and name != "distance_2"},
-    "publisher_knows": {"publisher_knows": "column"},
+    "publisher_knows": {"publisher_knows": "public"},
     "utility_train": {"utility_train": 0.5},
     "joint": {"joint": ["inferred", "known"]},
     "shadow_columns": {"shadow_columns": ["private"]},
@@ -355,6 +358,8 @@ def test_a_field_changes_the_keys_of_the_cells_it_declares(name: str) -> None:
         base = {**FULL, **EXTERNAL, "external_release": "0" * 64}
         if name != "external_release":
             base |= {"external_release": OTHER.content_hash}
+    if name == "publisher_knows":
+        base = {**FULL, "defenses": READING}
     field = list_spec_fields()[name]
     change = CHANGED.get(name) or propose_change(name, field)
     before, after = group_keys(base), group_keys({**base, **change})

@@ -109,6 +109,26 @@ def test_what_is_named_gets_its_companions() -> None:
     assert choose_attacks(Asked(column=True), [given]) == [given]
 
 
+LINKS = ("degree", "neighbor_degrees", "neighbor_values")
+JOINED = ["column_values", *(f"column_values:with_links={known}" for known in LINKS)]
+
+
+@pytest.mark.parametrize("name", [*(p.key for p in PRESETS), "all", "column_values", "degree"])
+def test_columns_are_joined_with_links(name: str) -> None:
+    """1 % of the people were found by columns, 1 % by links, 83 % by friends' values."""
+    ids = [choice.id for choice in choose_attacks(Asked(identity=True), [name])]
+    assert [each for each in ids if each.startswith("column_")] == (
+        [] if name == "degree" else JOINED
+    )
+    assert not {*JOINED} & {c.id for c in choose_attacks(Asked(links=True, column=True), ["quick"])}
+
+
+def test_columns_named_alone_stay_alone() -> None:
+    some = MethodChoice.parse("column_values:columns=age")
+    ids = [choice.id for choice in choose_attacks(Asked(identity=True), [some])]
+    assert ids == [some.id, "random_match", "degree_match"]
+
+
 @pytest.mark.parametrize(
     ("name", "rule"),
     [

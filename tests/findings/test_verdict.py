@@ -13,14 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.attacks.identity.faq_matcher import FaqMatcher
+from core.audit.asked.attack import parse_attack
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.presets import PRESETS, Asked, choose_attacks
 from core.audit.asked.release_info import parse_release
 from core.audit.asked.scenarios import list_scenarios
+from core.audit.results.node_channels import NodeChannels
 from core.audit.results.node_risks import NODE_COLUMNS
 from core.findings.evidence import find_evidence
 from core.findings.policy import Limit, Policy, find_policy, list_policies
-from core.findings.required_attacks import is_full
+from core.findings.required_attacks import is_full, list_lacking
 from core.findings.verdict import SEVERITY, Check, find_least_severe, judge
 from core.findings.verdict_words import (
     describe_decision,
@@ -329,6 +331,24 @@ def test_a_required_attack_with_weaker_settings_alone_is_lacking(attacks, lacks)
 def test_columns_apart_are_weaker_than_columns_together(method, columns, is_so):
     """Three columns apart find 2 % each, together 71 %."""
     assert is_full(parse_method(method), columns) == is_so
+
+
+@pytest.mark.parametrize("leaving", [{}, {"age": "number"}])
+@pytest.mark.parametrize("num_links", [0, 9])
+@pytest.mark.parametrize(
+    "found", [("degree", "neighbor_degrees"), ("degree", "neighbor_degrees", "neighbor_values")]
+)
+def test_columns_and_links_are_required_together_where_both_leave(leaving, num_links, found):
+    view = make_audit({}, ATTACKS)
+    keys = ["column_values", *(f"column_values:with_links={how}" for how in found)]
+    planned = [parse_attack(f"{key}@identity") for key in keys]
+    channels = NodeChannels(True, find_leaving=lambda _release: leaving)
+    summary = replace(view.summary, num_edges=num_links)
+    view = replace(view, node_channels=channels, summary=summary)
+    (told,) = list_lacking(view, RELEASE, find_policy("internal"), ["identity"], planned)
+    joined = "Column values (with_links = neighbor_values)"
+    assert (joined in told) == bool(leaving and num_links and len(found) == 2)
+    assert "with_links = degree" not in told
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 from scipy import sparse
 
-from core.algorithms.fingerprints import compute_joint_fingerprints
+from core.algorithms.fingerprints import compute_joint_fingerprints, compute_joint_neighbor_classes
 from core.context import Context
 from core.data.generalized_cells import CellMatch
 from core.graph import Graph
@@ -30,6 +30,8 @@ class ColumnValues(IdentityAttack):
     something that everybody can do. Where others wrote cells that stand for several values, such as
     [30, 40[, the set holds the nodes whose cells may stand for the person's. `k_anonymity` of the
     result is the k of k-anonymity.
+
+    The friends' values are known in the columns alone whose cells stand for one value.
     """
 
     info: ClassVar[MethodInfo] = MethodInfo(
@@ -42,12 +44,21 @@ class ColumnValues(IdentityAttack):
     )
     finds_by: ClassVar[Literal["links", "columns", "values"]] = "columns"
     rehearses: ClassVar[bool] = False
+    joined: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"with_links": "degree"},  # little, which outlives other friends
+        {"with_links": "neighbor_degrees"},
+        {"with_links": "neighbor_values"},
+    )
 
     columns: str = Field(
         "", description="Names of the columns that are known, joined by |; empty: all published."
     )
-    with_links: Literal["", "degree", "degree_triangles", "neighbor_degrees"] = Field(
-        "", description="What is known of the links as well; empty: nothing."
+    with_links: Literal["", "degree", "degree_triangles", "neighbor_degrees", "neighbor_values"] = (
+        Field(
+            "",
+            description="What is known of the links as well, such as the values of each person's "
+            "friends (neighbor_values); empty: nothing.",
+        )
     )
 
     def reads_column(self, name: str) -> bool:
@@ -60,6 +71,8 @@ class ColumnValues(IdentityAttack):
         for name in filter(None, self.columns.split("|")):
             if name not in shown:
                 return f"column '{name}' is not published; name a published one"
+        if self.with_links and not threat.original.num_edges:
+            return "the graph has no links"
         return None
 
     def find(self, release: Release, threat: IdentityThreat, context: Context) -> AnonymitySets:
@@ -72,9 +85,12 @@ class ColumnValues(IdentityAttack):
         plain = [n for n in shared if n not in coarse]
         known, released = list_rows(original, plain), list_rows(published, plain)
         if self.with_links:
-            known_marks, published_marks = compute_joint_fingerprints(
-                [original, published], self.with_links
-            )
+            graphs = [original, published]
+            if self.with_links == "neighbor_values":
+                classes = _number_rows(known, released)
+                known_marks, published_marks = compute_joint_neighbor_classes(graphs, classes)
+            else:
+                known_marks, published_marks = compute_joint_fingerprints(graphs, self.with_links)
             known = [row + mark.tobytes() for row, mark in zip(known, known_marks, strict=True)]
             released = [
                 row + mark.tobytes() for row, mark in zip(released, published_marks, strict=True)
@@ -88,6 +104,12 @@ class ColumnValues(IdentityAttack):
         sizes = np.array([counts.get(row, 0) for row in known], np.int64)
         is_equal = [left == right for left, right in zip(known, released, strict=True)]
         return AnonymitySets(sizes, np.array(is_equal))
+
+
+def _number_rows(*rows: list[bytes]) -> list[np.ndarray]:
+    """(n,) int64 of each list: equal where its texts of bytes are."""
+    places: dict[bytes, int] = {}
+    return [np.array([places.setdefault(row, len(places)) for row in own]) for own in rows]
 
 
 def _is_written_anew(original: Graph, published: Graph, name: str) -> bool:

@@ -113,8 +113,9 @@ APPROXIMATE = 0.1
 def choose_attacks(asked: Asked, named: Iterable[str | MethodChoice] = ()) -> list[MethodChoice]:
     """Attacks of an audit: those named, and what goes with them.
 
-    With them go the baseline attackers; every attack on identities, on released links and by a
-    shadow graph where the audit asks for it and none of its kind is named.
+    With them go the baseline attackers; the forms that know columns and links of people, beside
+    one that knows all columns; every attack on identities, on released links and by a shadow graph
+    where the audit asks for it and none of its kind is named.
 
     named  keys of presets, `all`, methods as `KEY:name=value,…` or as choices
 
@@ -139,7 +140,22 @@ def choose_attacks(asked: Asked, named: Iterable[str | MethodChoice] = ()) -> li
             found = _join(found, able)
     if asked.released:
         found = add_released(found)
+    return add_joined(found)
+
+
+def add_joined(choices: Iterable[MethodChoice]) -> list[MethodChoice]:
+    """The choices without duplicates, and the joined forms of those with default settings: people
+    are few by columns and links together who are many by each alone."""
+    found = list(choices)
+    for method in [choice.make() for choice in found]:
+        if not method.changed:
+            found += map(MethodChoice.of, list_joined(type(method)))
     return list({choice.id: choice for choice in found}.values())
+
+
+def list_joined(method: type[Method]) -> list[Method]:
+    """Forms of an attack on columns that know links as well."""
+    return [method(**config) for config in getattr(method, "joined", ())]
 
 
 def _read_name(name: str | MethodChoice, asked: Asked) -> list[MethodChoice]:

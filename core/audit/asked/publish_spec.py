@@ -16,16 +16,18 @@ from core.privacy.ledger import Budget, parse_budget
 class PublishSpec(PartedSpec):
     """A publishing run: graph, defense, and the threats given to the defense.
 
-    Known values drawn by an audit are an assumption on attackers and not published. The defense
-    gets the whole private column, or nothing of it with publisher_knows "none". No link is held
-    back for tests, and only sensitive links are withheld.
+    The defense gets of the private column what it got in the audit: all of it by default, nothing
+    with publisher_knows "none". With "public" it gets the values of the people whom attackers are
+    said to know (known_people), without whom as many are drawn anew: whom attackers know is an
+    assumption, so such a release is for review. No link is held back for tests, and only sensitive
+    links are withheld.
     """
 
     defense: MethodChoice = Field(json_schema_extra=declare(option=False))
     publisher_knows: PublisherKnows = Field(
         "column",
-        description="Access of the defense to the private column: none, or all of it (column).",
-        json_schema_extra={"choices": ["none", "column"]},
+        description="Access of the defense to the private column, as in an audit: none, the "
+        "values known to attackers (public), or all of it (column).",
     )
     budget: Annotated[Budget, BeforeValidator(parse_budget)] | None = Field(
         None,
@@ -53,7 +55,7 @@ class PublishSpec(PartedSpec):
             defense=defense,
             threats=spec.threats.model_copy(update={"hide_links": None, "identity": None}),
             disclosure=spec.disclosure,
-            publisher_knows="none" if spec.publisher_knows == "none" else "column",
+            publisher_knows=spec.publisher_knows,
             budget=None if budget is None else Budget(budget),
             lineage=None,
         )

@@ -117,12 +117,14 @@ class AuditSpec(PartedSpec):
     )
     knowledge: KnowledgeSpec = Field(default_factory=lambda: KnowledgeSpec.model_validate({}))
     publisher_knows: PublisherKnows = Field(
-        "public",
+        "column",
         title="Private values that a defense uses",
         description="What of the private values a defense uses: none, those that the assumed "
-        "attacker knows too (public), or the whole column.",
+        "attacker knows too (public), or the whole column. A publishing run gives it the same; of "
+        "whom attackers know must then be named, or a release made with public is for review.",
         json_schema_extra=declare(
             affects=("release",),
+            entry="publisher_knows",
             form="threat_form",
             titles={
                 "public": "the values known to the attacker",

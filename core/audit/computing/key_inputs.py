@@ -28,6 +28,10 @@ READING: tuple[CellGroup, ...] = ("link", "attribute", "joint", "transfer")
 """Attacks that read the attributes that leave."""
 
 
+PUBLISHER = "publisher_knows"
+"""Entry of releases by defenses that read private values."""
+
+
 def list_key_inputs(audit: PreparedAudit) -> dict[CellGroup, Inputs]:
     """Inputs of the keys of each group of cells."""
     found: dict[CellGroup, Inputs] = {group: {} for group in EVERY}
@@ -108,6 +112,12 @@ def _read_utility(audit: PreparedAudit) -> Inputs:
     return {"utility": [named, disclosure.utility_train] if named else None}
 
 
+def _read_publisher(audit: PreparedAudit) -> Inputs:
+    """What a defense is told of private values, absent while it is what attackers know."""
+    knows = audit.spec.publisher_knows
+    return {} if knows == "public" else {PUBLISHER: knows}
+
+
 def _read_identity(audit: PreparedAudit) -> Inputs:
     choice = audit.spec.threats.identity
     if choice is None:
@@ -146,6 +156,7 @@ ENTRIES: dict[str, Callable[[PreparedAudit], Inputs]] = {
     "columns": lambda audit: {"joint": sorted(audit.spec.threats.columns)},
     "shadow_graph": lambda audit: {"shadow_graph": audit.spec.knowledge.shadow_graph},
     "utility": _read_utility,
+    PUBLISHER: _read_publisher,
     "identity": _read_identity,
     "external": _read_external,
 }

@@ -23,7 +23,7 @@ from core.audit.asked.presets import SETTING as DATA_FREE
 from core.audit.asked.scenarios import ListedScenario, Scenario, list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.computing.cell import Cell, CellKind, list_members
-from core.audit.computing.key_inputs import READ_COLUMNS, Inputs, list_key_inputs
+from core.audit.computing.key_inputs import PUBLISHER, READ_COLUMNS, Inputs, list_key_inputs
 from core.audit.computing.partitions import explain_method, explain_part
 from core.audit.computing.prepared import PreparedAudit
 from core.audit.computing.threat_sampling import check_columns, draw_repeat
@@ -135,8 +135,10 @@ class _Target:
 def _plan_release(
     choice: MethodChoice, number: int, inputs: _Inputs, repeat: int, graph: Graph
 ) -> tuple[_Ranked, _Target]:
-    defense, release = choice.make("defense"), choice.id
-    key = _compute_key("publish", release, release, repeat, defense, inputs["release"])
+    defense, release, facts = choice.make_defense(), choice.id, inputs["release"]
+    if not defense.reads_values:
+        facts = {name: value for name, value in facts.items() if name != PUBLISHER}
+    key = _compute_key("publish", release, release, repeat, defense, facts)
     text, uses_gpu = choice.model_dump_json(), defense.info.uses_gpu
     skip = explain_method(defense, graph)
     cell = Cell(key, "publish", release, release, repeat, text, uses_gpu=uses_gpu, skip=skip)

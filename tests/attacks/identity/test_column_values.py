@@ -60,6 +60,38 @@ def test_sets_are_pandas_groups(rows, is_sparse):
     assert found.sizes.tolist() == table.groupby(list(table)).age.transform("size").tolist()
 
 
+@given(rows=people, is_sparse=st.booleans(), seed=st.integers(0, 99))
+@settings(max_examples=50)
+def test_sets_by_friends_values_are_those_of_a_loop(rows, is_sparse, seed):
+    graph, threat = make_people(rows, is_sparse)
+    rng = np.random.default_rng(seed)
+    edges = graph.edges[rng.random(graph.num_edges) < 0.8]
+    weights = rng.integers(2, size=len(edges)).astype(float)  # a link of weight 0 is none
+    published = replace(graph, edges=edges, weights=weights)
+    wanted = {frozenset(pair) for pair in edges[weights > 0].tolist()}
+
+    def describe(person, pairs):
+        friends = [rows[other] for other in range(len(rows)) if {person, other} in pairs]
+        return rows[person], sorted(friends)
+
+    known = [describe(i, {frozenset(p) for p in graph.edges.tolist()}) for i in range(len(rows))]
+    shown = [describe(i, wanted) for i in range(len(rows))]
+    attack = ColumnValues(with_links="neighbor_values")
+    found = attack.find(Release(published), threat, Context(Seed(0)))
+    assert found.sizes.tolist() == [shown.count(each) for each in known]
+    assert found.contains.tolist() == [a == b for a, b in zip(known, shown, strict=True)]
+
+
+def test_without_links_nobody_has_friends():
+    graph, threat = make_people([(i, 0, "a") for i in range(6)])
+    alone = replace(threat, original=replace(graph, edges=graph.edges[:0]))
+    joined = [ColumnValues(**config) for config in ColumnValues.joined]
+    for attack in joined:
+        assert attack.supports(Release(alone.original), alone) == "the graph has no links"
+        assert attack.supports(Release(graph), threat) is None
+    assert ColumnValues().supports(Release(alone.original), alone) is None
+
+
 def test_coarser_columns_hide_more():
     rng = np.random.default_rng(0)
     rows = [(int(a), 0, "a") for a in rng.integers(0, 90, 200)]
