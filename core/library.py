@@ -241,7 +241,7 @@ def run_audit(
     >>> graph = load_graph("karate")
     >>> audit = run_audit(graph, ["jaccard", katz], num_repeats=1, progress=False)
     >>> sorted({attack.split(":")[0] for attack in audit.results.method})
-    ['degree_product', 'feature_cosine', 'jaccard', 'katz', 'release']
+    ['degree_product', 'equal_values', 'feature_cosine', 'jaccard', 'katz', 'release']
     """
     _check_graph(graph)
     chosen = [_read_method(each, *ATTACK_KINDS) for each in _list_methods(attacks)]

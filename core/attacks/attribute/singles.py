@@ -18,6 +18,7 @@ from core.attacks.attribute.label_propagation import LabelPropagation
 from core.attacks.attribute.mixhop import MixHop
 from core.attacks.attribute.mlp import Mlp
 from core.attacks.attribute.sage import Sage
+from core.attacks.attribute.value_lookup import ValueLookup
 
 SINGLE_ATTACKS = (
     Gps,
@@ -37,4 +38,4 @@ SINGLE_ATTACKS = (
     AiDeepwalk,
 )
 
-BASELINE_ATTACKS = (ClassPrior, FeatureRegression, FeatureBoosting)
+BASELINE_ATTACKS = (ClassPrior, FeatureRegression, FeatureBoosting, ValueLookup)

@@ -4,6 +4,7 @@ from core.attacks.link.adamic_adar import AdamicAdar
 from core.attacks.link.common_neighbors import CommonNeighbors
 from core.attacks.link.degree_product import DegreeProduct
 from core.attacks.link.denoising import Denoising
+from core.attacks.link.equal_values import EqualValues
 from core.attacks.link.feature_cosine import FeatureCosine
 from core.attacks.link.feature_neighbourhood import FeatureNeighbourhood
 from core.attacks.link.gae_cosine import GaeCosine
@@ -44,4 +45,5 @@ LINK_ATTACKS = (
     # baseline attackers
     DegreeProduct,
     FeatureCosine,
+    EqualValues,
 )

@@ -19,7 +19,7 @@ from core.threats import AttributeThreat
 from tests.oracles.graphs import GRAPHS, make_threats
 
 QUICK = json.loads((Path(__file__).parents[2] / "contract" / "quick.json").read_text())
-NO_LINKS = ("class_prior", "mlp", "feature_boosting")
+NO_LINKS = ("class_prior", "mlp", "feature_boosting", "value_lookup")
 """Attackers who get no better by the links, or need more than sixty people to learn."""
 KEYS = [method.info.key for method in ATTRIBUTE_ATTACKS]
 
