@@ -22,6 +22,7 @@ from core.findings.numbers import format_limited
 from core.findings.page_summary import PageSummary, summarize_decision
 from core.findings.palette import Theme
 from core.findings.policy import Policy, list_policies
+from core.findings.recipient import find_recipient
 from core.findings.stopping import describe_repeats
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
@@ -107,12 +108,11 @@ def _show_decision(view: AuditView) -> None:
 def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
     """Decision, recipient and policy."""
     policy = current_policy(view)
-    purpose = view.spec.purpose or {}
     icon = page.DECISION_ICONS[verdict.decision]
     with st.container(border=True, key="banner"):
         page.show_answer(f"{icon} {escape(sentence, 400)}")
-        recipient = purpose.get("recipient", policy.title)
-        head = "" if recipient == policy.title else f"Recipient: {escape(recipient, 80)}. "
+        recipient = find_recipient(view.spec, policy)
+        head = "" if recipient in ("", policy.title) else f"Recipient: {escape(recipient, 80)}. "
         st.caption(f"{head}Policy: {escape(policy.title, 80)}, version {policy.version}.")
         if view.summary.state.is_active:
             st.caption("The audit is still running. Untested limits count as not met.")

@@ -185,6 +185,16 @@ class AuditService:
         self._remember(self._graphs, graph_hash, graph, _MAX_GRAPHS)
         return graph
 
+    def save_choice(
+        self, graph_hash: str, choice: dict[str, Any], person: str = LOCAL.subject
+    ) -> None:
+        """Keep what `person` chose for a graph that they loaded, as JSON."""
+        self._store.save_choice(graph_hash, choice, person)
+
+    def find_choice(self, graph_hash: str, person: str = LOCAL.subject) -> dict[str, Any] | None:
+        """What `save_choice` kept for a graph, None if nothing."""
+        return self._store.find_choice(graph_hash, person)
+
     # -- audits -----------------------------------------------------------------------------
 
     def start_audit(

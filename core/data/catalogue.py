@@ -43,6 +43,7 @@ class DatasetInfo:
     urls        downloaded if not available locally; empty: built in, or local only
     folders     possible locations of its raw files below AUDIT_DATA or AUDIT_HOME/datasets
     files       required file names, one per url
+    private, utility  columns that its authors use as such, if the choice is not evident
     """
 
     name: str
@@ -57,6 +58,8 @@ class DatasetInfo:
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
+    private: str | None = None
+    utility: str | None = None
 
     @property
     def is_built_in(self) -> bool:
@@ -272,6 +275,8 @@ _DATASETS = (
         8,
         4,
         lambda _: LoadedGraph(generate_social(), LoadReport(format="generated")),
+        private="affiliation",
+        utility="label",
     ),
     DatasetInfo(
         "karate",
@@ -355,6 +360,8 @@ _DATASETS = (
         _load_nba,
         ("nba",),
         ("nba.csv", "nba_relationship.txt"),
+        private="country",
+        utility="SALARY",
     ),
     DatasetInfo(
         "p2p_gnutella",

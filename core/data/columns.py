@@ -50,7 +50,6 @@ _PRIVATE_WORDS = (
     "private",
     "sensitive",
 )
-_UTILITY_WORDS = ("label", "class", "target", "interest", "category", "type", "salary", "job")
 MAX_FLAGS = 20
 """A table of people has a few columns of two values, which are classes. One with more has words or
 codes of a category spread over columns, which are features."""
@@ -68,23 +67,20 @@ def guess_roles(table: pd.DataFrame, link_ids: Collection[str] = ()) -> dict[str
     """Proposed role of each column of a node table.
 
     link_ids  ends of the links, which the id column of a node table should contain
-    At most one column is proposed as private and one as utility, by their names.
+    At most one column is proposed as private, by its name. None is as utility: it is published.
     """
     names = [str(c) for c in table.columns]
     roles = guess_node_roles(table, guess_id_column(table, link_ids))
-    for role, words in (("private", _PRIVATE_WORDS), ("utility", _UTILITY_WORDS)):
-        found = next(
-            (
-                name
-                for word in words
-                for name in names
-                if roles[name] in ("feature", "attribute") and word in _words(name)
-            ),
-            None,
-        )
-        if found is not None:
-            roles[found] = role
-    return roles
+    found = next(
+        (
+            name
+            for word in _PRIVATE_WORDS
+            for name in names
+            if roles[name] in ("feature", "attribute") and word in _words(name)
+        ),
+        None,
+    )
+    return roles if found is None else roles | {found: "private"}
 
 
 def guess_node_roles(table: pd.DataFrame, id_column: str | None = None) -> dict[str, str]:

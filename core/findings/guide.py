@@ -17,7 +17,7 @@ from core.audit.results.view import AuditView
 from core.audit.store.costs import Shape
 from core.audit.store.estimate import TimeModel, make_task
 from core.findings.policy import Policy, find_policy
-from core.findings.recipient import RECIPIENTS
+from core.findings.recipient import RECIPIENTS, find_recipient
 from core.findings.verdict import Verdict
 from core.graph import Graph
 from core.methods import Defense, Suggestion
@@ -277,6 +277,14 @@ def describe_spec(spec: AuditSpec, policy: Policy) -> dict[str, str]:
     secrets = ", ".join([*filter(None, [answered.get("secrets", "")]), *more])
     named = {} if spec.policy is None else {"recipient": policy.title}
     return {**named, "knowledge": answered["knowledge"], "secrets": secrets}
+
+
+def describe_purpose(spec: AuditSpec, policy: Policy) -> dict[str, str]:
+    """Those contents as the audit names them, else by `describe_spec`; the recipient is that of the
+    policy."""
+    recipient = find_recipient(spec, policy)
+    named = {"recipient": recipient} if recipient else {}
+    return describe_spec(spec, policy) | spec.purpose | named
 
 
 def can_clear(preset: Preset, policy: Policy) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from core.audit.asked.answers import Recipient
+from core.audit.asked.spec import AuditSpec
 from core.findings.policy import Limit, Policy, find_policy
 from core.words import count_noun, join_words
 
@@ -14,6 +15,19 @@ RECIPIENTS: dict[Recipient, str] = {
     "internal": "Colleagues, in a controlled room",
 }
 """Recipient, whose policy has the same key → answer in the guide, as `AuditSpec.purpose` has it."""
+
+
+def find_recipient(spec: AuditSpec, policy: Policy) -> str:
+    """Who receives a release that is judged by a policy: whoever the audit names; whom the policy
+    is for, if another one than the audit's was chosen since; "" if neither is known."""
+    named = spec.purpose.get("recipient", "")
+    if spec.policy is None:
+        return named
+    if not named:
+        return policy.title
+    if spec.policy.get("key") == policy.key:
+        return named
+    return next((text for key, text in RECIPIENTS.items() if key == policy.key), policy.title)
 
 
 def explain_lax_policy(purpose: Mapping[str, str], policy: Policy) -> str:
@@ -36,7 +50,8 @@ def explain_lax_policy(purpose: Mapping[str, str], policy: Policy) -> str:
     if not found:
         return ""
     return (
-        f"The policy “{policy.title}” is laxer than that of the recipient, “{own.title}”: "
+        f"The policy “{policy.title}” is laxer than that of the recipient whom the audit "
+        f"names, “{own.title}”: "
         f"{join_words(found)}."
     )
 

@@ -11,7 +11,7 @@ from core.findings.columns import list_telling_columns
 from core.findings.decisions import format_day
 from core.findings.evidence import find_not_made, find_obstacle
 from core.findings.facts import STATE_TITLES
-from core.findings.guide import describe_spec
+from core.findings.guide import describe_purpose
 from core.findings.numbers import format_limited, format_measure
 from core.findings.page_summary import format_checks
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
@@ -82,7 +82,7 @@ def _build_banner(
     data: ReportData, verdict: Verdict | None, chosen: ReleaseVerdict | None
 ) -> Block:
     spec = data.view.spec
-    answers = ({} if verdict is None else describe_spec(spec, verdict.policy)) | spec.purpose
+    answers = spec.purpose if verdict is None else describe_purpose(spec, verdict.policy)
     rows = [
         (title, clean_text(answers.get(key, ""), 160) or TO_FILL) for key, title in PURPOSES.items()
     ]

@@ -18,7 +18,7 @@ from core.findings.exposure import describe_advantage, describe_exposed
 from core.findings.facts import STATE_TITLES
 from core.findings.groups import answer_groups, load_groups
 from core.findings.guarantees import TRUST_TITLES, UNIT_TITLES, describe_budget
-from core.findings.guide import describe_spec
+from core.findings.guide import describe_purpose
 from core.findings.labels import THREAT_WORDS, metric_title
 from core.findings.ledger import explain_ledger
 from core.findings.numbers import format_interval, format_number, format_row
@@ -51,7 +51,7 @@ def describe_evidence(data: ReportData, name: str) -> tuple[str, str]:
 
 def _describe_answer(key: str, data: ReportData) -> str:
     policy = list_policies()[0] if data.verdict is None else data.verdict.policy
-    answers = describe_spec(data.view.spec, policy) | data.view.spec.purpose
+    answers = describe_purpose(data.view.spec, policy)
     return f"{PURPOSES.get(key, 'Conditions')}: {answers[key]}." if answers.get(key) else ""
 
 

@@ -107,12 +107,13 @@ def _ask(graph: Graph, recipient: Recipient) -> Answers:
 def _ask_column(
     label: str, columns: list[str], start: str | None, is_asked: bool, other: str | None = None
 ) -> str | None:
-    """The chosen column; a new choice on Data, `start`, takes the place of an earlier answer."""
+    """The chosen column; a new choice on Data, `start`, takes the place of an earlier answer.
+    None is proposed without one: the private column is judged by it, the other one published."""
     names = [name for name in columns if name != other]
     if not is_asked:
         return start if start in names else None
     return st.selectbox(
-        label, names, names.index(start) if start in names else 0,
+        label, names, names.index(start) if start in names else None, placeholder="choose",
         key=f"guide-{label}-{st.session_state['graph'][:8]}-{start}", persist_state="session",
     )  # fmt: skip
 

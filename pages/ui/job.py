@@ -56,13 +56,20 @@ def watch_job(
 
 
 def draw_job(fraction: float, text: str, stop: str, key: str, cancel: Callable[[], object]) -> None:
-    """Progress bar and button."""
-    st.progress(min(fraction, 1.0), text=text)
-    if st.button(stop, key=key, icon=":material/stop_circle:"):
+    """Progress bar and button. A click acts before anything is drawn: what is drawn may run the
+    page again before it gets to the button."""
+    refused = f"{key}-refused"
+
+    def stop_job() -> None:
         try:
             cancel()
         except AuditError as error:
-            st.error(escape(error, 300), icon=":material/lock:")
+            st.session_state[refused] = escape(error, 300)
+
+    st.progress(min(fraction, 1.0), text=text)
+    st.button(stop, key=key, icon=":material/stop_circle:", on_click=stop_job)
+    if refused in st.session_state:
+        st.error(st.session_state.pop(refused), icon=":material/lock:")
 
 
 def describe_progress(progress: AuditProgress) -> str:

@@ -58,6 +58,7 @@ def _show_upload() -> None:
 
 def _show_datasets(key: str) -> None:
     from core.data.catalogue import list_datasets, load_dataset
+    from pages.ui.threat_choice import ThreatChoice
 
     infos = [i for i in list_datasets() if i.is_built_in == (key == "example")]
     info = st.selectbox("Graph", infos, format_func=_describe_dataset, key=f"dataset-{key}")
@@ -73,7 +74,7 @@ def _show_datasets(key: str) -> None:
         except AuditError as error:
             page.show_error(error)
             return
-        page.open_loaded(loaded)
+        page.open_loaded(loaded, ThreatChoice.propose(loaded.graph, info.private, info.utility))
 
 
 def _describe_dataset(info: DatasetInfo) -> str:

@@ -3,7 +3,8 @@
 Query parameters: `graph` (content hash), `audit` (id), and on the Risk page `node` (id) and
 `threat` (key of the secret). Moving between pages drops the parameters but keeps the session; a
 full load drops the session but keeps the parameters. `restore_session` restores either from the
-other.
+other. What was chosen for a graph is kept with it in the store: a column is never guessed to be
+published.
 """
 
 from __future__ import annotations
@@ -47,8 +48,11 @@ def write_address() -> None:
 
 
 def open_graph(graph_hash: str, threats: ThreatChoice | None = None) -> None:
-    """Open a stored graph and close an audit of another graph."""
-    from pages.ui import cache
+    """Open a stored graph and close an audit of another graph.
+
+    threats  what was chosen for it; None: as in this session, else as kept with the graph
+    """
+    from pages.ui import cache, service
     from pages.ui.threat_choice import ThreatChoice
 
     graph = cache.load_graph(graph_hash)
@@ -59,7 +63,11 @@ def open_graph(graph_hash: str, threats: ThreatChoice | None = None) -> None:
     state["graph"] = graph_hash
     known = state.setdefault("threats", {})
     if threats is not None or graph_hash not in known:
-        known[graph_hash] = threats or ThreatChoice.propose(graph)
+        if threats is None:
+            kept = ThreatChoice.read(service.open_service().find_choice(graph_hash))
+            known[graph_hash] = kept or ThreatChoice.propose(graph)
+        else:
+            _keep(threats)
         state["threat_form"] = state.get("threat_form", 0) + 1
 
 
@@ -116,8 +124,18 @@ def find_noun() -> Noun:
 
 
 def set_threats(**changes: Any) -> None:
-    state = st.session_state
-    state["threats"][state["graph"]] = current_threats().update(**changes)
+    threats = current_threats().update(**changes)
+    if threats != current_threats():
+        _keep(threats)
+
+
+def _keep(threats: ThreatChoice) -> None:
+    """Let a choice for the open graph hold, in this session and the next."""
+    from pages.ui import service
+
+    graph_hash = st.session_state["graph"]
+    st.session_state["threats"][graph_hash] = threats
+    service.open_service().save_choice(graph_hash, threats.write())
 
 
 def open_node(node: str | None) -> None:

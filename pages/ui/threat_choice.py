@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from core.audit.asked.knowledge import KnowledgeSpec, PublisherKnows
 from core.audit.asked.spec import AuditSpec
 from core.audit.asked.spec_parts import (
@@ -93,14 +95,35 @@ class ThreatChoice:
         return ThreatChoice(**{**nested, **made})
 
     @staticmethod
-    def propose(graph: Graph) -> ThreatChoice:
-        """Default choice: the first attribute is private, the label is useful."""
+    def propose(
+        graph: Graph, private: str | None = None, utility: str | None = None
+    ) -> ThreatChoice:
+        """Default choice, with the columns that are known to be private and useful, if any.
+
+        An only attribute is private. Of several none is: with the wrong one, an audit would call
+        the secret safe. No column is useful by a guess, since it would be published.
+        """
         names = list(graph.attributes)
-        useful = "label" if "label" in names and len(names) > 1 else None
-        private = next((name for name in names if name != useful), None)
-        rest = useful or next((n for n in names if n != private), None)
-        return ThreatChoice.of_fields(private=private, utility=rest, hide_links=DEFAULT_SHARE)
+        if private is None and len(names) == 1 and utility != names[0]:
+            private = names[0]
+        return ThreatChoice.of_fields(private=private, utility=utility, hide_links=DEFAULT_SHARE)
+
+    @staticmethod
+    def read(kept: object) -> ThreatChoice | None:
+        """The choice that `write` gave; None if it is of another version, or nothing."""
+        try:
+            return None if kept is None else _FORM.validate_python(kept)
+        except ValidationError:
+            return None
+
+    def write(self) -> dict[str, Any]:
+        """The choice as JSON, to be kept with its graph."""
+        written: dict[str, Any] = _FORM.dump_python(self, mode="json")
+        return written
 
     def update(self, **fields: Any) -> ThreatChoice:
         """Copy with changed flat fields, named as in the command-line options."""
         return ThreatChoice.of_fields(**{**vars(self), **fields})
+
+
+_FORM = TypeAdapter(ThreatChoice)

@@ -382,7 +382,7 @@ def test_preview_and_roles_of_nodes(tmp_path):
         "user_id": "id",
         "age": "feature",
         "country": "private",
-        "interest": "utility",
+        "interest": "attribute",
         "bio": "ignore",
     }
 
@@ -434,7 +434,7 @@ def test_nba_as_its_authors_use_it(data_root):
     roles = guess_roles(read_preview(folder / "nba.csv", rows=400, is_nodes=True))
     assert roles["user_id"] == "id"
     assert roles["country"] == "private"
-    assert roles["SALARY"] == "utility"
+    assert roles["SALARY"] == "feature"  # no column is published by a guess
     assert guess_unknown_markers(read_preview(folder / "nba.csv", rows=400)) == {"SALARY": ["-1"]}
 
 

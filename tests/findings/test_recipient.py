@@ -8,7 +8,7 @@ import pytest
 
 from core.cli.audit import judge_audit
 from core.findings.policy import find_policy
-from core.findings.recipient import RECIPIENTS, explain_lax_policy
+from core.findings.recipient import RECIPIENTS, explain_lax_policy, find_recipient
 from core.findings.verdict import judge
 from core.report import ReportOptions
 from core.report.document import build_content
@@ -59,6 +59,26 @@ def test_a_policy_is_compared_by_what_it_asks_for(policy, words):
 def test_who_is_named_in_other_words_has_no_policy_to_compare_with():
     for purpose in ({}, {"recipient": "a university"}):
         assert explain_lax_policy(purpose, find_policy("internal")) == ""
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("named", [*RECIPIENTS.values(), "a university"])
+def test_the_recipient_printed_is_that_of_the_policy_chosen(key, named):
+    """ "Recipient: Colleagues, in a controlled room. Policy: Public", on the signed page too."""
+    attacks = list_attack_keys()
+    view = make_audit(make_noise(("original", "random_deletion"), attacks), attacks)
+    own = find_policy("internal").model_dump(mode="json")
+    spec = view.spec.update(policy=own, purpose={"recipient": named})
+    policy = find_policy(key)
+    told = named if key == "internal" else RECIPIENTS[key]
+    page = build_content(replace(view, spec=spec), ReportOptions(policy=policy, sections=()))
+    rows = {row["name"]: str(row) for row in page[0]["summary"][0]["rows"]}
+    assert told in rows["Recipient"]
+    assert find_recipient(spec, policy) == told
+    assert find_recipient(spec.update(policy=None), policy) == named
+    assert bool(explain_lax_policy(spec.purpose, policy)) == (
+        named in RECIPIENTS.values() and KEYS.index(key) > list(RECIPIENTS.values()).index(named)
+    )
 
 
 @pytest.mark.parametrize("key", ["internal", "partner"])

@@ -7,15 +7,18 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
+from core.audit.store.schema import HolderRow
 from core.data.catalogue import load_dataset
 from pages.ui import page as ui_page
 from pages.ui import service as pages_service
+from pages.ui.threat_choice import ThreatChoice
 from tests.inline import run_inline
 
 APP_SHELL = Path(__file__).parents[2] / "pages" / "ui" / "app_shell.py"
@@ -121,12 +124,18 @@ def open_app(audited: tuple[AuditService, str], warmed: list[str]) -> Iterator[O
 
     yield open_page
     pages_service.use_service(None)
+    with audited[0]._store.write() as connection:  # what a test chose is kept for no other
+        connection.execute(sa.update(HolderRow).values(choice=sa.null()))
 
 
 @pytest.fixture
 def example(audited: tuple[AuditService, str]) -> str:
-    """Hash of the generated network of 1,000 people, stored but in no audit."""
-    return audited[0].save_graph(load_dataset("social").graph)
+    """Hash of the generated network of 1,000 people, stored but in no audit, as just loaded."""
+    graph = load_dataset("social").graph
+    graph_hash = audited[0].save_graph(graph)
+    choice = ThreatChoice.propose(graph, "affiliation", "label")
+    audited[0].save_choice(graph_hash, choice.write())
+    return graph_hash
 
 
 def open_tab(app: AppTest, tabs: str, label: str) -> AppTest:

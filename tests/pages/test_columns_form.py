@@ -106,7 +106,7 @@ def test_every_column_is_made_as_fine_as_enough_people_share(app):
     rules = ("age:shared=10", "born:shared=10", "place:shared=10")
     assert threats(app).disclosure.generalize == rules
     text = "\n".join(item.value for item in app.markdown)
-    assert "born, age, place \\(each shared by at least 10 people\\)" in text
+    assert "age, born, place \\(each shared by at least 10 people\\)" in text
     # Of one column alone there is no other to choose.
     find(app.multiselect, "published-").set_value(["age"]).run()
     assert find(app.selectbox, "rule-column-").options == ["age"]

@@ -17,6 +17,7 @@ from core.figures.limit_matrix import MARKS
 from core.findings.channels import list_channels
 from core.findings.guide import KNOWLEDGE
 from core.findings.policy import find_policy
+from core.findings.recipient import RECIPIENTS
 from core.findings.verdict import judge
 from core.findings.verdict_words import DECISION_TITLES, find_subject
 from core.report import ReportOptions
@@ -72,6 +73,23 @@ def test_another_audit_starts_from_the_recipient_of_the_open_one(
         app.session_state["start-over-False"] = True
         app.run()
         assert app.radio(key="guide-recipient").value == chosen
+
+
+def test_the_recipient_follows_the_policy_chosen_on_the_page(
+    open_app: OpenApp, audited, audit_id: str, monkeypatch
+) -> None:
+    view = audited[0].get_view(audit_id)
+    own, named = find_policy("internal").model_dump(mode="json"), RECIPIENTS["internal"]
+    spec = view.spec.model_copy(update={"policy": own, "purpose": {"recipient": named}})
+    of = replace(view, spec=spec)
+    monkeypatch.setattr("pages.ui.cache.load_view", lambda _audit: of)
+    app = open_app("decision", audit=audit_id)
+    assert f"Recipient: {named}. Policy: Internal" in texts(app)
+    control = next(group for group in app.button_group if group.key == f"policy-{audit_id}")
+    control.set_value("public").run()
+    told = texts(app).replace("\\", "")
+    assert f"Recipient: {RECIPIENTS['public']}. Policy: Public" in told
+    assert f"Recipient: {named}" not in told
 
 
 def test_what_can_clear_a_release_in_five_minutes_is_proposed_first(

@@ -180,6 +180,8 @@ class AuthorisedService(_Part):
     load_time_model = _permit(AuditService.load_time_model, rules.ANYONE)
     save_graph = _permit(AuditService.save_graph, rules.SAVE_GRAPH)
     load_graph = _permit(AuditService.load_graph, rules.READ_GRAPH)
+    save_choice = _permit(AuditService.save_choice, rules.OWN_CHOICE)
+    find_choice = _permit(AuditService.find_choice, rules.OWN_CHOICE)
     estimate_time = _permit(AuditService.estimate_time, rules.READ_SPEC)
     start_audit = _permit(AuditService.start_audit, rules.START_AUDIT)
     open_example = _permit(AuditService.open_example, rules.OPEN_EXAMPLE)

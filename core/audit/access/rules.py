@@ -103,6 +103,7 @@ START_AUDIT = Rule(
     _start, "start audit", detail=lambda given: given["spec"].graph_hash, fills=SUBJECT
 )
 OPEN_EXAMPLE = Rule(ANYONE.check, "open example", fills=SUBJECT)
+OWN_CHOICE = replace(READ_GRAPH, fills=SUBJECT)
 READ_SPEC = Rule(_read_graphs)
 FIND_OWN = Rule(ANYONE.check, fills=SUBJECT)
 LIST_AUDITS = replace(ANYONE, narrow=lambda permissions, found: permissions.keep_audits(found))

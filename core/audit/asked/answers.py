@@ -56,6 +56,8 @@ def find_obstacle(answers: Answers, graph: Graph) -> str:
         return "The graph has too few links to withhold some."
     if "identity" in answers.secrets and not graph.num_edges:
         return "The graph has no links by which anybody could be recognised."
+    if "column" in answers.uses and answers.utility is None:
+        return "Choose the column that they predict."
     if "attribute" in answers.secrets:
         if answers.private not in graph.columns:
             return "Choose the private column."

@@ -12,10 +12,10 @@ from sqlalchemy.engine import Connection, Engine
 from core.audit.store.retry import DAMAGE
 from core.errors import InputError
 
-HEAD = "0003"
+HEAD = "0004"
 """Latest migration; see migrations/versions."""
 
-OLDER = ("0001", "0002")
+OLDER = ("0001", "0002", "0003")
 """Migrations before it."""
 
 MIGRATION_S = 30.0

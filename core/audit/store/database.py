@@ -110,6 +110,23 @@ class Store:
         """The graph of this content hash; raises InputError if it is not stored."""
         return files.load_graph(self.home, graph_hash)
 
+    @_retried
+    def save_choice(self, graph_hash: str, choice: dict[str, Any], person: str) -> None:
+        """Keep what a holder chose for a graph; others have nothing kept."""
+        mine = (HolderRow.graph_hash == graph_hash) & (HolderRow.person == person)
+        with self.write() as connection:
+            connection.execute(sa.update(HolderRow).where(mine).values(choice=choice))
+
+    @_retried
+    def find_choice(self, graph_hash: str, person: str) -> dict[str, Any] | None:
+        """What a holder chose for a graph, None if nothing was kept."""
+        mine = (HolderRow.graph_hash == graph_hash) & (HolderRow.person == person)
+        with self.read() as connection:
+            choice: dict[str, Any] | None = connection.scalar(
+                sa.select(HolderRow.choice).where(mine)
+            )
+        return choice
+
     # -- audits -----------------------------------------------------------------------------
 
     @_retried

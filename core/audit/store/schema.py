@@ -45,11 +45,15 @@ class GraphRow(Base):
 
 
 class HolderRow(Base):
-    """A person who loaded a graph; there may be several."""
+    """A person who loaded a graph; there may be several.
+
+    choice  what the person chose on the Data page, as JSON; NULL if nothing was kept
+    """
 
     __tablename__ = "graph_holders"
     graph_hash: Mapped[str] = mapped_column(ForeignKey("graphs.hash"), primary_key=True)
     person: Mapped[str] = mapped_column(String(400), primary_key=True)
+    choice: Mapped[dict[str, Any] | None] = mapped_column(JSON)
 
 
 class AuditRow(Base):

@@ -37,6 +37,7 @@ service     close set_notifier warm_up                   -         -         -  
 service     find_device_title rest load_time_model       analyst   analyst   analyst   analyst
 service     save_graph find_same_audit open_example      analyst   analyst   analyst   analyst
 service     list_audits                                  analyst   analyst   analyst   analyst
+service     save_choice find_choice                      analyst   analyst   approver  approver
 service     load_graph find_relative estimate_time       analyst   analyst   approver  approver
 service     wait get_progress get_view get_publish       analyst   analyst   approver  approver
 service     start_audit start_publish                    analyst   admin     admin     admin
