@@ -25,7 +25,7 @@ from core.results import RELEASE
 from core.words import begin_sentence
 from pages.ui import cache, page
 from pages.ui.chart import show_cached_chart
-from pages.ui.policy import current_policy, judge_view, show_default_policy
+from pages.ui.policy import current_policy, judge_by, judge_view, show_default_policy
 from pages.ui.sweep_form import show_sweep
 from pages.ui.text import escape
 
@@ -55,10 +55,11 @@ def main() -> None:
         st.markdown(f"**{escape(answer, 400)}**")
     show_cached_chart(
         view,
-        lambda theme: tradeoff_points.tradeoff(
-            view.results, risk, utility, attack, threat, limit, theme, not_published
+        lambda theme, policy: tradeoff_points.tradeoff(
+            view.results, risk, utility, attack, threat, limit, theme, judge_by(view, policy)
         ),
         "tradeoff",
+        of=(policy,),
     )
     if not view.spec.defenses:
         st.caption("Only the original was audited. Add defenses on the Defend page.")

@@ -51,6 +51,11 @@ class Evidence:
     is_by_inversion: bool = False
     untested: tuple[str, ...] = ()
 
+    @property
+    def shown_high(self) -> float | None:
+        """Upper end of the figure's own interval, as it is printed beside it."""
+        return self.high if self.own_high is None else self.own_high
+
 
 def list_asked(spec: AuditSpec) -> set[str]:
     """Threats that the audit covers; "release" always is."""
