@@ -9,6 +9,7 @@ import pytest
 
 from core.figures.tradeoff_points import tradeoff
 from core.findings.change import summarize_release
+from core.findings.curves import list_curves
 from core.findings.page_summary import summarize_decision
 from core.findings.tradeoff import answer_tradeoff, compute_admissible, compute_tradeoff
 from core.findings.verdict import judge, judge_release
@@ -69,6 +70,9 @@ def test_releases_that_meet_a_limit_are_those_of_the_verdict(seed):
     for release, point in points.items():
         assert point.marker.symbol.endswith("-open") == (states[release] != "met")
         assert ("not proven: " in point.hovertemplate) == (states[release] == "not_proven")
+    (curve,) = list_curves(table)
+    found = curve.find_passing(LIMIT)
+    assert (found is not None and found.proven is not None) == (states[IDS[-1]] == "met")
 
 
 def test_one_attack_alone_counts_by_its_own_interval():
