@@ -8,7 +8,7 @@ from core.audit.asked.scenarios import THREAT_TITLES, Threat
 from core.audit.results.view import AuditView
 from core.figures import tradeoff_points, transfer
 from core.findings.columns import answer_columns
-from core.findings.curves import answer_curves, list_curves
+from core.findings.curves import answer_strengths, list_curves
 from core.findings.glossary import explain_term
 from core.findings.labels import metric_title
 from core.findings.page_summary import PageSummary
@@ -20,12 +20,13 @@ from core.findings.tradeoff import (
     compute_tradeoff,
     summarize_tradeoff,
 )
+from core.findings.verdict import Verdict
 from core.findings.verdict_words import list_uncleared
 from core.results import RELEASE
 from core.words import begin_sentence
 from pages.ui import cache, page
 from pages.ui.chart import show_cached_chart
-from pages.ui.policy import current_policy, judge_view, show_default_policy
+from pages.ui.policy import current_policy, judge_by, judge_view, show_default_policy
 from pages.ui.sweep_form import show_sweep
 from pages.ui.text import escape
 
@@ -46,19 +47,22 @@ def main() -> None:
     show_default_policy(view)
     threat, risk, attack, utility = _choose_axes(view, utilities, first)
     limit = policy.find_limit(threat, risk)
-    refused = list_uncleared(verdict)
-    not_published = tuple(refused)
     answer = cache.remember(
-        view, lambda: _answer_curves(view, threat, risk, attack, utility, limit, not_published)
+        view,
+        lambda policy: answer_strengths(
+            view.results, judge_by(view, policy), threat, risk, utility, attack
+        ),
+        policy,
     )
     if answer:
-        st.markdown(f"**{escape(answer, 400)}**")
+        st.markdown(f"**{escape(answer, 800)}**")
     show_cached_chart(
         view,
-        lambda theme: tradeoff_points.tradeoff(
-            view.results, risk, utility, attack, threat, limit, theme, not_published
+        lambda theme, policy: tradeoff_points.tradeoff(
+            view.results, risk, utility, attack, threat, limit, theme, judge_by(view, policy)
         ),
         "tradeoff",
+        of=(policy,),
     )
     if not view.spec.defenses:
         st.caption("Only the original was audited. Add defenses on the Defend page.")
@@ -69,7 +73,7 @@ def main() -> None:
             lambda theme: transfer.transfer_matrix(view.results, risk, threat, theme),
             "transfer",
         ),
-        "Summary": lambda: _show_summary(view, (threat, risk, attack, utility), limit, refused),
+        "Summary": lambda: _show_summary(view, (threat, risk, attack, utility), verdict),
     }
     page.show_tabs("tradeoff-tabs", contents)
     page.show_next("report", page.label_report(verdict))
@@ -81,33 +85,15 @@ def _summarize(view: AuditView) -> tuple[PageSummary, Threat | None]:
     return summarize_tradeoff(view, verdict), choose_threat(view.results, verdict)
 
 
-def _answer_curves(
-    view: AuditView,
-    threat: Threat,
-    risk: str,
-    attack: str | None,
-    utility: str,
-    limit: float | None,
-    uncleared: tuple[str, ...],
-) -> str:
-    """Which strength of a defense meets the limit, and what it costs; "" without a limit."""
-    if limit is None:
-        return ""
-    table = compute_tradeoff(view.results, risk, utility, attack, threat)
-    curves = [] if table.empty else list_curves(table)
-    return answer_curves(curves, limit, risk, utility, uncleared)
-
-
 def _show_summary(
-    view: AuditView,
-    axes: tuple[Threat, str, str | None, str],
-    limit: float | None,
-    refused: dict[str, str],
+    view: AuditView, axes: tuple[Threat, str, str | None, str], verdict: Verdict
 ) -> None:
     threat, risk, attack, utility = axes
-    table = compute_tradeoff(view.results, risk, utility, attack, threat)
+    limit = verdict.policy.find_limit(threat, risk)
+    table = compute_tradeoff(view.results, risk, utility, attack, threat, verdict)
     most = 1.0 if limit is None else limit
-    st.markdown(answer_tradeoff(table, most, risk, utility, refused))
+    answer = answer_tradeoff(table, most, risk, utility, list_uncleared(verdict))
+    st.markdown(escape(answer, 2000))
     if limit is not None and (curves := list_curves(table)):
         st.markdown(f"The limit of {limit:g} is met by:")
         lines = [curve.describe_passing(limit, utility) for curve in curves]

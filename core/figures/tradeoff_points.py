@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -36,6 +35,8 @@ from core.findings.tradeoff import (
     find_best_release,
     find_clear_front,
 )
+from core.findings.verdict import Verdict
+from core.findings.verdict_words import list_uncleared
 from core.release import ORIGINAL
 from core.results import RELEASE
 
@@ -65,14 +66,15 @@ def tradeoff(
     threat: Threat | None = None,
     max_risk: float | None = None,
     theme: Theme = "light",
-    refused: Collection[str] = (),
+    verdict: Verdict | None = None,
 ) -> Chart:
     """Usefulness against risk with intervals both ways, and the Pareto front beyond noise.
 
-    `max_risk` makes inadmissible points hollow and labels the best admissible release. `customdata`
-    of a point is its release id.
+    `max_risk` makes inadmissible points hollow and labels the best admissible release; of the worst
+    case those are admissible that meet it by the `verdict`. `customdata` of a point is its release
+    id.
     """
-    table = compute_tradeoff(results, attack_metric, utility_metric, attack, threat)
+    table = compute_tradeoff(results, attack_metric, utility_metric, attack, threat, verdict)
     if table.empty:
         message = "No release has both numbers yet."
         return make_empty_chart(message, theme, table)
@@ -82,6 +84,7 @@ def tradeoff(
     admissible, best = np.ones(len(table), bool), None
     if max_risk is not None:
         admissible = compute_admissible(table, max_risk)
+        refused = () if verdict is None else list_uncleared(verdict)
         best = find_best_release(table, max_risk, utility_metric, refused)
     figure = go.Figure()
     if max_risk is not None:
@@ -116,6 +119,8 @@ def tradeoff(
         is_named = (table.is_pareto | table.release.isin([ORIGINAL, best])).to_numpy()
     _add_names(figure, table, best, is_named, admissible, ranges, drawn, ink)
     title = _describe_limit(table, admissible, max_risk)
+    if attack is not None and title:
+        title += f", by {table.by.iloc[0].title} alone"
     more: dict[str, Any] = {"showlegend": bool(curves), "clickmode": "event+select"}
     style_figure(figure, theme, HEIGHT + 60 * bool(curves), title, **more)
     if curves:
@@ -137,7 +142,7 @@ def tradeoff(
             line += " Dotted: without the data."
     note = f"{repeats}{line} Dashed: limit; dotted: chance. Grey: the original."
     if not admissible.all():
-        note += " Hollow: value or interval beyond the limit."
+        note += " Hollow: value, or an attack's interval, beyond the limit."
     if pairs:
         note += " Dashes join a synthesis to its data-independent baseline."
     if table.is_inverted.any():
@@ -226,6 +231,8 @@ def _add_point(figure: go.Figure, row: Any, marker: dict[str, Any], opacity: flo
     risk = format_interval(row.risk, row.risk_low, row.risk_high)
     if row.is_inverted:
         risk += INVERTED
+    why = f"; not proven: {row.unproven}" if row.unproven else ""
+    by = escape_text(f"{row.by.title}{why}")
     utility = format_interval(row.utility, row.utility_low, row.utility_high)
     title, color = escape_text(row.title), fade(marker["color"], opacity)
     figure.add_scatter(
@@ -239,8 +246,7 @@ def _add_point(figure: go.Figure, row: Any, marker: dict[str, Any], opacity: flo
         error_x=error_bars(row.risk, row.risk_low, row.risk_high, color=color),
         error_y=error_bars(row.utility, row.utility_low, row.utility_high, color=color),
         customdata=[row.release],
-        hovertemplate=f"{title}<br>risk {risk} ({escape_text(row.by.title)})"
-        f"<br>utility {utility}<extra></extra>",
+        hovertemplate=f"{title}<br>risk {risk} ({by})<br>utility {utility}<extra></extra>",
     )
 
 

@@ -143,7 +143,7 @@ def summarize_release(view: AuditView, release: str, policy: Policy | None = Non
             changes.append(rise or change)
         check = find_check(checks, threat, worst.metric)
         cards.append(build_card(change.measure.title, worst, value, compared, check))
-        exact.append(describe_figure(worst))
+        exact.append(cards[-1].detail)
         if change.alone:
             titles = ", ".join(attack.title for attack in change.alone)
             exact.append(f"On one of the two only: {titles}.")

@@ -52,6 +52,11 @@ class Evidence:
     is_by_inversion: bool = False
     untested: tuple[str, ...] = ()
 
+    @property
+    def shown_high(self) -> float | None:
+        """Upper end of the figure's own interval, as it is printed beside it."""
+        return self.high if self.own_high is None else self.own_high
+
 
 GUESSED = (
     "It was made by the private values that attackers are assumed to know, and those to come know "

@@ -26,7 +26,13 @@ from core.findings.numbers import format_limited, format_row
 from core.findings.policy import Policy
 from core.findings.tables import list_releases
 from core.findings.verdict import Check, Verdict, judge_release
-from core.findings.verdict_words import describe_decision, find_subject, list_deciding, rank_limits
+from core.findings.verdict_words import (
+    describe_decision,
+    find_subject,
+    list_deciding,
+    rank_limits,
+    tell_state,
+)
 from core.words import count_noun
 
 
@@ -103,8 +109,11 @@ def find_check(checks: Iterable[Check], threat: str, metric: str) -> Check | Non
 
 def build_card(title: str, figure: Figure, value: str, compared: str, check: Check | None) -> Card:
     """Card of a measured figure; `value` is its text, formatted with what it is compared to."""
-    state = None if check is None else check.state
-    return Card(title, value, compared, state, describe_figure(figure))
+    if check is None:
+        return Card(title, value, compared, None, describe_figure(figure))
+    told, state = tell_state(check), STATE_TITLES[check.state]
+    detail = describe_figure(figure) + (f" Limit {told}." if told != state else "")
+    return Card(title, value, compared, check.state, detail)
 
 
 def _build_limit_cards(checks: Sequence[Check]) -> tuple[Card, ...]:
@@ -143,8 +152,9 @@ def _explain_untested(check: Check) -> str:
 
 def _describe_check(check: Check) -> str:
     found, limit = check.evidence, check.limit
-    value, most = format_limited(found.value, limit.limit, found.low, found.high, limit.metric)
-    state = f"{STATE_TITLES[check.state]}, limit {most}"
+    ends = (found.low, found.shown_high)
+    value, most = format_limited(found.value, limit.limit, *ends, limit.metric)
+    state = tell_state(check, most)
     if found.value is None:
         why = f"{_explain_untested(check)} to measure, " if found.is_unresolved else ""
         return f"{limit.title}: {why}{state}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
@@ -16,7 +17,13 @@ from core.findings.facts import Count, LimitState
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import is_higher_useful, metric_title
 from core.findings.numbers import format_interval, format_limited
-from core.findings.page_summary import Card, PageSummary, build_usefulness_card, describe_figure
+from core.findings.page_summary import (
+    Card,
+    PageSummary,
+    build_usefulness_card,
+    describe_figure,
+    find_check,
+)
 from core.findings.strongest import choose_measure
 from core.findings.tables import (
     attack_rows,
@@ -28,7 +35,8 @@ from core.findings.tables import (
     sort_releases,
 )
 from core.findings.usefulness import choose_usefulness, describe_cost, find_usefulness
-from core.findings.verdict import Verdict
+from core.findings.verdict import Check, Verdict
+from core.findings.verdict_words import explain_unproven
 from core.release import ORIGINAL
 from core.results import RELEASE, Estimate
 from core.words import begin_sentence
@@ -63,14 +71,17 @@ def compute_tradeoff(
     utility_metric: str,
     attack: str | None = None,
     threat: Threat | None = None,
+    verdict: Verdict | None = None,
 ) -> pd.DataFrame:
     """One row per release that has both figures.
 
-    attack  one attack, or None for the worst case: the highest value over all attacks
-    Columns release, title, attack, risk and utility with their intervals, is_pareto (no other
-    release is at least as safe and as useful and better in one), is_inverted (`risk` is the
-    inverted strength of an attack clearly below chance), made and by (what release and attack
-    refer to).
+    attack   one attack, or None for the worst case: the highest value over all attacks
+    verdict  decides of the worst case which releases meet a limit of its policy
+    Columns release, title, attack, risk and utility with their intervals, risk_end (the lowest
+    limit that is met: by the verdict, else the interval's end), unproven (why a figure below its
+    limit is not proven to meet it), is_pareto (no other release is at least as safe and as useful
+    and better in one), is_inverted (`risk` is the inverted strength of an attack clearly below
+    chance), made and by (what release and attack refer to).
     """
     if attack is None:
         risk = compute_worst_attacks(results, attack_metric, threat)
@@ -95,9 +106,28 @@ def compute_tradeoff(
             "by": both.attack_risk,
         }
     )
+    checks = {}
+    if verdict is not None and threat is not None and attack is None:
+        found = ((one, find_check(one.checks, threat, attack_metric)) for one in verdict.releases)
+        checks = {one.release: check for one, check in found if check is not None}
+    table["risk_end"] = [_find_end(row, checks.get(row.release)) for row in table.itertuples()]
+    table["unproven"] = [
+        explain_unproven(checks[release]) if release in checks else "" for release in table.release
+    ]
     gain = table.utility if is_higher_useful(utility_metric) else -table.utility
     table["is_pareto"] = compute_pareto(table.risk.to_numpy(float), gain.to_numpy(float))
     return sort_releases(table, results)
+
+
+def _find_end(row: Any, check: Check | None) -> float:
+    """The lowest limit that a figure meets. One without an interval has none of its own, or is
+    told rounded: then only the state of the verdict is told."""
+    if check is None:
+        end = float(row.risk if pd.isna(row.risk_high) else row.risk_high)
+        return round(end, 12)  # 0.66 + 0.04 is within 0.70
+    if pd.isna(row.risk_high):
+        return min(float(row.risk), check.limit.limit) if check.state == "met" else math.inf
+    return check.end
 
 
 def compute_pareto(risk: np.ndarray, utility: np.ndarray) -> np.ndarray:
@@ -135,8 +165,8 @@ def find_best_release(
 ) -> str | None:
     """The most useful defended release of a `compute_tradeoff` table within the accepted risk.
 
-    The upper end of the risk's interval counts if there is one. None if no release qualifies; ties
-    in usefulness go to the lower risk. Never the original, a data-independent baseline, or a
+    Which are within it: `compute_admissible`. None if no release qualifies; ties in usefulness go
+    to the lower risk. Never the original, a data-independent baseline, or a
     release `refused` for another reason.
     """
     may_leave = [made.is_defended and made.id not in refused for made in table.made]
@@ -158,9 +188,9 @@ def list_equally_useful(table: pd.DataFrame, release: str, among: Collection[str
 
 
 def compute_admissible(table: pd.DataFrame, max_risk: float) -> np.ndarray:
-    """(k,) bool: rows of a trade-off table whose risk including its interval is within
-    `max_risk`."""
-    return np.asarray((table.risk_high.fillna(table.risk) <= max_risk + 1e-12).to_numpy())
+    """(k,) bool: rows of a trade-off table whose risk, with the intervals that count, is within
+    `max_risk`: those that meet it by the verdict that the table has."""
+    return np.asarray((table.risk_end <= max_risk).to_numpy())
 
 
 def compute_transfer(
@@ -250,7 +280,8 @@ def answer_tradeoff(
     value, most = format_limited(told.risk, limit, told.risk_low, told.risk_high, risk)
     within = f"{metric_title(risk)} at or below {most}, interval included"
     if not admissible:
-        return f"No release keeps {within}; the lowest is {value} on {told.title}."
+        why = f", but {told.unproven}" if told.unproven else ""
+        return f"No release keeps {within}; the lowest is {value} on {told.title}{why}."
     keep = f"{len(admissible)} of {len(table)} releases keep {within}"
     if best_id is None:
         others = barred or "Only the original is: add a defense."

@@ -54,14 +54,19 @@ class Check(BaseModel):
     def state(self) -> LimitState:
         """met: the whole interval is inside; not proven: it crosses the limit, there is none, or
         a private column has no figure; exceeded: the value is above the limit."""
-        value, high = self.evidence.value, self.evidence.high
+        value = self.evidence.value
         if value is None:
             return "not_tested"
         if value > self.limit.limit:
             return "exceeded"
-        if self.evidence.untested:
-            return "not_proven"
-        return "met" if high is not None and high <= self.limit.limit else "not_proven"
+        return "met" if self.end <= self.limit.limit else "not_proven"
+
+    @property
+    def end(self) -> float:
+        """The lowest limit that is met: the largest upper end over all attacks; infinite without
+        an interval, or where a private column has no figure."""
+        found = self.evidence
+        return math.inf if found.high is None or found.untested else found.high
 
     @property
     def severity(self) -> float:
@@ -294,7 +299,7 @@ def _is_graver(first: Check, second: Check) -> bool:
     halves = []
     for check in (first, second):
         value, found = check.evidence.value, check.evidence
-        high = found.high if found.own_high is None else found.own_high
+        high = found.shown_high
         if value is None or found.low is None or high is None:
             return False
         half = max(value - found.low, high - value)

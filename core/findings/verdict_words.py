@@ -202,19 +202,40 @@ def explain_check(check: Check) -> str:
         what = "; it compares the groups chosen on the Data page"
         return f"{limit.title}: not tested{what if limit.metric == 'group_gap' else ''}"
     who = describe_attacker(found.attack)
-    high = found.high if found.own_high is None else found.own_high
+    high = found.shown_high
     value, most = format_limited(found.value, limit.limit, found.low, high, limit.metric)
-    unproven = ""
-    if check.state == "not_proven":
-        unproven = ", but its interval extends above it"
-        if high is None:
-            unproven = ", without an interval"
-        elif found.high is not None and found.high <= limit.limit:
-            unproven = f", but no attack measured it for {join_words(found.untested)}"
-        elif high <= limit.limit:
-            whose = "inverted guesses" if found.is_by_inversion else "another attack"
-            unproven = f", but the interval of {whose} extends above it"
+    why = explain_unproven(check)
+    unproven = why and (f", but {why}" if high is not None else f", {why}")
     return f"{limit.title}: {value}{who}, limit {most}{unproven}"
+
+
+def explain_unproven(check: Check) -> str:
+    """ "the interval of another attack extends above it": why a figure below its limit is not
+    proven to meet it; "" in any other state."""
+    found, limit = check.evidence, check.limit.limit
+    high = found.shown_high
+    if check.state != "not_proven":
+        return ""
+    if high is None:
+        return "without an interval"
+    if found.high is not None and found.high <= limit:
+        return f"no attack measured it for {join_words(found.untested)}"
+    if high > limit:
+        return "its interval extends above it"
+    whose = "inverted guesses" if found.is_by_inversion else "another attack"
+    return f"the interval of {whose} extends above it"
+
+
+def tell_state(check: Check, limit: str = "") -> str:
+    """ "not proven, limit 0.20: the interval of another attack extends above it"; the reason only
+    where the figure's own interval does not show it.
+
+    limit  its text, "" where it stands elsewhere
+    """
+    why = explain_unproven(check)
+    is_shown = why in ("", "its interval extends above it", "without an interval")
+    state = STATE_TITLES[check.state] + (f", limit {limit}" if limit else "")
+    return state if is_shown else f"{state}: {why}"
 
 
 def explain_others(verdict: Verdict, results: pd.DataFrame) -> list[tuple[str, str]]:
@@ -281,13 +302,14 @@ def compute_limit_table(verdict: ReleaseVerdict) -> pd.DataFrame:
     rows = []
     for check in verdict.checks:
         found, limit = check.evidence, check.limit
-        value, most = format_limited(found.value, limit.limit, found.low, found.high, limit.metric)
+        ends = (found.low, found.shown_high)
+        value, most = format_limited(found.value, limit.limit, *ends, limit.metric)
         rows.append(
             {
                 "What is limited": limit.title,
                 "Measured": value,
                 "At most": most,
-                "State": STATE_TITLES[check.state],
+                "State": tell_state(check),
                 "By": "" if found.attack is None else found.attack.title,
                 "n": f"{found.n:,}" if found.n else "",
                 "Source": limit.source,

@@ -21,6 +21,7 @@ from core.findings.verdict_words import (
     describe_decision,
     find_subject,
     list_deciding,
+    tell_state,
     title_deciding,
 )
 from core.release import ORIGINAL
@@ -247,7 +248,7 @@ def _tabulate_checks(
     texts = dict(zip([c.limit.name for c in shown], format_checks(shown), strict=True))
     for check in checks:
         found, limit = check.evidence, check.limit
-        n, ends = found.n, (found.low, found.high)
+        n, ends = found.n, (found.low, found.shown_high)
         exact, most = format_limited(found.value, limit.limit, *ends, limit.metric)
         if data.is_external:
             exact, n = _hide_figure(check) or exact, round_count(n)
@@ -255,11 +256,11 @@ def _tabulate_checks(
             most = format_measure(limit.metric, limit.limit)
         if is_brief:
             measured, most = texts.get(limit.name, (exact, most))
-            row = [limit.title, measured, most, STATE_TITLES[check.state]]
+            row = [limit.title, measured, most, tell_state(check)]
             row.append("" if measured == exact else exact)
         else:
             who = "" if found.attack is None else found.attack.title
-            row = [limit.title, exact, most, STATE_TITLES[check.state], who, f"{n:,}" if n else ""]
+            row = [limit.title, exact, most, tell_state(check), who, f"{n:,}" if n else ""]
         rows.append(row)
     name = release.made.title
     if is_brief:
@@ -277,8 +278,8 @@ def _tabulate_checks(
     return blocks.table(
         ["Limit", "Measured", "At most", "State", "Attack", "n"],
         rows,
-        f"{name}: every limit with the highest value over all attacks. Intervals end at the "
-        "highest upper end of any attack.",
+        f"{name}: every limit with the highest value over all attacks and its interval. A limit is "
+        "met only if the intervals of all attacks end within it.",
         numeric=(1, 2, 5),
         widths=[2.4, 1.2, 0.6, 0.8, 1.3, 0.5],
         inline=True,

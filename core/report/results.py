@@ -11,7 +11,7 @@ from core.audit.asked.release_info import list_short_titles
 from core.audit.asked.scenarios import Threat
 from core.findings.change import answer_defense
 from core.findings.control import NOTE, tabulate_control
-from core.findings.curves import answer_curves, list_curves
+from core.findings.curves import answer_strengths, list_curves
 from core.findings.inverted_scores import MARK
 from core.findings.knowing_more import answer_odds
 from core.findings.labels import LOW_FPR, THREAT_WORDS, metric_title
@@ -34,7 +34,6 @@ from core.findings.tables import (
     select_results,
 )
 from core.findings.tradeoff import choose_axes, compute_tradeoff, compute_transfer, find_clear_front
-from core.findings.verdict_words import list_uncleared
 from core.release import ORIGINAL
 from core.report import blocks, charts
 from core.report.blocks import Block
@@ -252,6 +251,7 @@ def _build_tradeoff_chart(data: ReportData, threat: Threat) -> list[Block]:
         return []
     metric, utility = axes
     table = compute_tradeoff(data.results, metric, utility, threat=threat)
+    left_out = int((~table.release.isin(data.shown)).sum())
     table = table[table.release.isin(data.shown)]
     if table.empty:
         return []
@@ -260,15 +260,16 @@ def _build_tradeoff_chart(data: ReportData, threat: Threat) -> list[Block]:
         f"tradeoff_{threat}",
         lambda: charts.draw_tradeoff(table, data.colors, data.symbols, metric, utility, limit),
     )
-    curves, front, answer = list_curves(table), "", ""
-    if curves:
+    front, answer = "", ""
+    if data.verdict is not None:
+        answer = answer_strengths(data.results, data.verdict, threat, metric, utility)
+    if list_curves(table):
         front = "; lines join the strengths of one defense"
-        if data.verdict is not None and limit is not None:
-            refused = list_uncleared(data.verdict)
-            answer = answer_curves(curves, limit, metric, utility, refused)
     elif find_clear_front(table).risk.notna().any():
         front = "; the line joins releases that no other one dominates, where beyond noise"
     line = "" if limit is None else f" Dashed: the policy's limit, {format_number(limit)}."
+    if left_out:
+        line += f" Not drawn: {count_noun(left_out, 'more release')}."
     alt = f"{metric_title(metric)} (worst case) and {metric_title(utility)} of each release: " + (
         "; ".join(
             f"{row.title} {format_number(row.risk)} and {format_number(row.utility)}"

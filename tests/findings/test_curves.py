@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from core.audit.asked.method_choice import SWEEP, SWEEP_STEPS, MethodChoice
 from core.errors import InputError
 from core.figures.tradeoff_points import tradeoff
-from core.findings.curves import answer_curves, list_curves
+from core.findings.curves import answer_curves, answer_strengths, list_curves
+from core.findings.differences import is_clear
 from core.findings.tradeoff import compute_tradeoff
+from core.findings.verdict import judge
 from core.methods import Strength
 from core.registry import list_methods
 from core.release import ORIGINAL
@@ -45,9 +47,9 @@ def test_the_limit_is_met_between_two_strengths():
     found = curve.find_passing(0.65)
     assert found.strength == pytest.approx(0.6)
     assert found.proven == pytest.approx(0.62)
-    assert found.utility == pytest.approx(0.38), "what it costs where it is proven"
-    told = "Random deletion, from strength 0.62 on (by the figure alone from 0.60), at links right"
-    assert curve.describe_passing(0.65, USE) == f"{told} (F1) 0.38"
+    assert found.utility.value == pytest.approx(0.38), "what it costs where it is proven"
+    told = "Random deletion, at a strength of 0.62 or more (by the figure alone at 0.60 or more)"
+    assert curve.describe_passing(0.65, USE) == f"{told}, at links right (F1) 0.38"
 
 
 def test_a_later_strength_that_exceeds_the_limit_again_counts():
@@ -60,9 +62,8 @@ def test_every_strength_and_none():
     (curve,) = list_curves(table)
     assert curve.find_passing(0.65).strength == 0.1
     assert "at every strength tried, at links" in curve.describe_passing(0.65, USE)
-    assert "from strength 0.12 on (by the figure alone from 0.10)" in curve.describe_passing(
-        0.605, USE
-    )
+    told = "at a strength of 0.12 or more (by the figure alone at 0.10 or more)"
+    assert told in curve.describe_passing(0.605, USE)
     assert curve.find_passing(0.4) is None
     assert curve.describe_passing(0.4, USE) == "Random deletion, at no strength tried"
     none = "No strength tried is proven to meet the limit of 0.4 on Attack AUC."
@@ -86,9 +87,8 @@ def test_an_interval_that_never_meets_it_is_told():
     (curve,) = list_curves(table)
     found = curve.find_passing(0.64)
     assert found.proven is None
-    assert "by the figure alone from strength 0.77 on, not proven" in curve.describe_passing(
-        0.64, USE
-    )
+    told = "by the figure alone at a strength of 0.77 or more, not proven"
+    assert told in curve.describe_passing(0.64, USE)
     assert answer_curves([curve], 0.64, "auc", USE).startswith("No strength tried is proven")
 
 
@@ -99,23 +99,108 @@ def test_epsilon_runs_from_weak_to_strong_on_a_logarithmic_scale():
     found = curve.find_passing(0.8)
     assert found.strength == pytest.approx(10**0.5)
     assert found.proven == pytest.approx(10**0.45)
-    assert found.utility == pytest.approx(0.735)
-    assert "from ε 2.82 on (by the figure alone from 3.16)" in curve.describe_passing(0.8, USE)
+    assert found.utility.value == pytest.approx(0.735)
+    told = "at ε = 2.82 or less (by the figure alone at 3.16 or less)"
+    assert told in curve.describe_passing(0.8, USE)
 
 
-def test_the_cheapest_proven_strength_answers():
-    risks = {
-        "random_deletion": [0.9, 0.8, 0.7, 0.6, 0.5],
-        "random_rewiring": [0.8, 0.6, 0.5, 0.5, 0.5],
-    }
+def test_the_budget_is_that_of_the_guarantee():
+    """Blink's ε of one report stood where every other page has 2ε, and so did the line's ends."""
+    values = (8.0, 2.0, 0.5)
+    table, view = make_table([0.9, 0.7, 0.5], [0.9, 0.6, 0.3], "blink:epsilon={}", values, 0)
+    (curve,) = list_curves(table)
+    assert curve.table.title.iloc[0] == "Blink (2ε = 16)"
+    assert curve.table.strength.tolist() == [16, 4, 1]
+    assert "Blink, at 2ε = 8.00 or less, at links" in curve.describe_passing(0.8, USE)
+    lines = [t for t in tradeoff(view.results, "auc", USE).figure.data if t.mode == "lines+text"]
+    assert [line.text for line in lines] == [("16", "", "1")]
+
+
+TWO = {"random_deletion": [0.9, 0.8, 0.7, 0.6, 0.5], "random_rewiring": [0.8, 0.6, 0.5, 0.5, 0.5]}
+
+
+def make_two(less=0.0, half=0.01):
+    """Two defenses at five strengths; the second keeps `less` of the links at each."""
     scores = {(ORIGINAL, "katz", "auc"): 0.95, (ORIGINAL, "release", USE): 1.0}
     ids = []
-    for key, values in risks.items():
+    for number, (key, values) in enumerate(TWO.items()):
         for strength, risk in zip(STRENGTHS, values, strict=True):
             ids.append(MethodChoice.parse(f"{key}:strength={strength}", "defense").id)
             scores[ids[-1], "katz", "auc"] = risk
-            scores[ids[-1], "release", USE] = 1 - strength
-    view = make_audit(scores, ("katz",), tuple(ids))
+            scores[ids[-1], "release", USE] = 1 - strength - number * less
+    return make_audit(scores, ("katz",), tuple(ids), half=half)
+
+
+def test_strengths_as_useful_within_noise_are_all_named():
+    """Random deletion at F1 0.31 was "the least cost" beside Blink at 0.30, both ± 0.07."""
+    policy = make_policy(link=0.65)
+
+    def answer(less):
+        view = make_two(less)
+        return answer_strengths(view.results, judge(view, policy), "link", "auc", USE)
+
+    # Met at 0.62 and 0.26, so that links right are 0.38 and 0.74 − less.
+    start = "On the curves, the limit of 0.65 on Attack AUC is met "
+    assert answer(0.0).startswith(f"{start}at the least cost by Random rewiring, at a strength")
+    assert answer(0.40).startswith(f"{start}at the least cost by Random deletion, at a strength")
+    tie = answer(0.365)
+    assert tie.startswith(f"{start}by Random ")
+    assert "least cost" not in tie
+    assert " As useful within noise: Random " in tie
+    assert tie.count("Random deletion, at a strength of 0.62 or more") == 1
+
+
+def test_a_cost_alone_is_not_the_least():
+    table, _ = make_table([0.9, 0.8, 0.7, 0.6, 0.5])
+    told = answer_curves(list_curves(table), 0.65, "auc", USE)
+    assert told.startswith(
+        "On the curves, the limit of 0.65 on Attack AUC is met only by Random de"
+    )
+
+
+def test_usefulness_between_strengths_is_compared_repeat_by_repeat():
+    """Both curves sway with the split, and one keeps 0.05 more on every one of them."""
+    table, _ = make_table([0.9, 0.8, 0.7, 0.6, 0.5], half=0.2)
+    sway = np.array([-0.1, 0.0, 0.1])
+    rows = [dict(enumerate((1 - s + sway).tolist())) for s in STRENGTHS]
+    (curve,) = list_curves(table.assign(utility_repeats=[{}, *rows]))
+    found = curve.find_passing(0.85)
+    weight = (found.proven - 0.3) / 0.2
+    by_hand = [
+        (1 - weight) * a + weight * b for a, b in zip(*(r.values() for r in rows[1:3]), strict=True)
+    ]
+    assert list(found.utility.repeats.values()) == pytest.approx(by_hand)
+    assert found.utility.high - found.utility.value == pytest.approx(0.2)
+    more = found.utility._replace(
+        value=found.utility.value + 0.05,
+        repeats={k: v + 0.05 + 0.01 * (k - 1) for k, v in found.utility.repeats.items()},
+    )
+    assert is_clear(found.utility, more)
+    assert not is_clear(found.utility, more._replace(repeats={}))
+
+
+def test_a_cleared_release_of_a_drawn_curve_is_counted():
+    """ "None of the strengths tried is cleared" stood under a cleared one of another curve."""
+    view = make_two()
+    table = compute_tradeoff(view.results, "auc", USE, None, "link")
+    curves = list_curves(table)
+    ids = table.release[table.release != ORIGINAL].tolist()
+    plain = answer_curves(curves, 0.65, "auc", USE)
+    assert "by Random rewiring" in plain
+    one = ids[3]
+    assert one.startswith("random_deletion")
+    told = answer_curves(curves, 0.65, "auc", USE, [i for i in ids if i != one])
+    assert told == (
+        f"{plain} None of these is cleared for publishing; on the curves, "
+        f"{table.set_index('release').title[one]} is."
+    )
+    assert answer_curves(curves, 0.65, "auc", USE, ids[:-1]) == plain
+    none = " None of the strengths tried is cleared for publishing."
+    assert answer_curves(curves, 0.65, "auc", USE, ids) == plain + none
+
+
+def test_the_cheapest_proven_strength_answers():
+    view = make_two()
     table = compute_tradeoff(view.results, "auc", USE, None, "link")
     curves = list_curves(table)
     assert [curve.title for curve in curves] == ["Random deletion", "Random rewiring"]
@@ -123,7 +208,7 @@ def test_the_cheapest_proven_strength_answers():
     assert said.startswith(
         "On the curves, the limit of 0.65 on Attack AUC is met at the least cost by Random rewi"
     )
-    assert "from strength 0.26 on (by the figure alone from 0.25)" in said
+    assert "at a strength of 0.26 or more (by the figure alone at 0.25 or more)" in said
     chart = tradeoff(view.results, "auc", USE, threat="link", max_risk=0.65)
     lines = [trace for trace in chart.figure.data if trace.mode == "lines+text"]
     assert [trace.name for trace in lines] == ["Random deletion", "Random rewiring"]
@@ -178,6 +263,44 @@ def test_the_report_draws_a_line_a_defense_and_gives_the_page_s_answer():
     data = ReportData(view, ReportOptions(policy=make_policy(link=0.65)))
     (figure,) = build_tradeoff(data)
     assert answer_curves(list_curves(table), 0.65, "auc", USE) in figure["caption"]
+    assert "Not drawn" not in figure["caption"]
     drawn = re.findall(r">([^<>]+)</text>", data.images[figure["name"]])
     assert {"Random deletion", "0.1", "0.9"} <= set(drawn)
     assert not [text for text in drawn if "strength" in text], "no entry a release on a line"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_page_and_report_give_one_answer_for_drawn_audits(seed):
+    """The report answered from the eight releases that it draws: it knew none that passed."""
+    rng = np.random.default_rng(seed)
+    scores = {(ORIGINAL, "katz", "auc"): 0.95, (ORIGINAL, "release", USE): 1.0}
+    ids = []
+    for key, values in (
+        ("random_deletion:strength={}", STRENGTHS),
+        ("blink:epsilon={}", (8.0, 4.0, 2.0, 1.0, 0.5)),
+        ("dice:strength={}", STRENGTHS[:2]),
+    ):
+        risks, kept = (np.sort(rng.uniform(0.4, 0.95, len(values)))[::-1] for _ in range(2))
+        for value, risk, use in zip(values, risks, kept, strict=True):
+            ids.append(MethodChoice.parse(key.format(value), "defense").id)
+            scores[ids[-1], "katz", "auc"] = float(risk)
+            scores[ids[-1], "jaccard", "auc"] = float(risk - rng.uniform(0, 0.1))
+            scores[ids[-1], "release", USE] = float(use)
+    view = make_audit(scores, ("katz", "jaccard"), tuple(ids), half=float(rng.uniform(0.01, 0.1)))
+    policy = make_policy(link=round(float(rng.uniform(0.5, 0.8)), 2))
+    data = ReportData(view, ReportOptions(policy=policy))
+    assert len(data.shown) < len(view.releases)
+    (figure,) = build_tradeoff(data)
+    page = answer_strengths(view.results, judge(view, policy), "link", "auc", USE)
+    assert page
+    assert figure["caption"].endswith(f" {page}")
+    assert f"Not drawn: {len(view.releases) - len(data.shown)} more releases." in figure["caption"]
+    # What it says a curve reaches, by hand: the first strength beyond which all meet the limit.
+    limit = policy.limits[0].limit
+    verdict = judge(view, policy)
+    for curve in list_curves(compute_tradeoff(view.results, "auc", USE, None, "link", verdict)):
+        states = [verdict.find(release).checks[0].state for release in curve.table.release]
+        is_met = states[-1] == "met"
+        found = curve.find_passing(limit)
+        assert (found is not None and found.proven is not None) == is_met
+        assert (f"{curve.title}, at" in page) <= is_met

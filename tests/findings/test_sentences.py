@@ -29,7 +29,7 @@ from core.findings import verdict_words
 from core.findings.change import _describe_changes, answer_defense, summarize_release
 from core.findings.columns import answer_columns
 from core.findings.comparing import answer_changes, compute_comparison
-from core.findings.curves import answer_curves, list_curves
+from core.findings.curves import answer_curves, answer_strengths, list_curves
 from core.findings.data_independent import answer_data_independent
 from core.findings.differences import find_noise, is_clear
 from core.findings.exposure import answer_bound, answer_risk, list_risks
@@ -289,6 +289,16 @@ def tell_curves(view: AuditView) -> list[str]:
     return [answer_curves(curves, limit, "auc", use) for limit in (0.1, 0.55, 1.0)]
 
 
+def tell_strengths(view: AuditView) -> list[str]:
+    """The drawn releases as two strengths of one defense, under the internal policy."""
+    ids = ("random_deletion", "edge_rand:epsilon=3.0")
+    names = dict(zip(ids, (f"random_deletion:strength={s}" for s in (0.3, 0.6)), strict=True))
+    results = attach_referents(view.results.replace({"release": names}))
+    verdict = judge(view, find_policy("internal"))
+    use = "node_classification_auc"
+    return [answer_strengths(results, verdict, "link", "auc", use)]
+
+
 def tell_twins(view: AuditView) -> list[str]:
     columns = ["made", "metric", "value", "twin", "gain", "verdict"]
     words = [(view.get_release("random_deletion"), "auc", "0.5", "0.5", 0.0, "none")]
@@ -310,6 +320,7 @@ SENTENCES: dict[Callable[..., Any], Callable[[AuditView], list[str]]] = {
     answer_mechanisms: lambda view: answer_mechanisms(view, view.results),
     answer_tradeoff: tell_tradeoff,
     answer_curves: tell_curves,
+    answer_strengths: tell_strengths,
     answer_columns: each(answer_columns, ("link", "attribute")),
     answer_changes: tell_changes,
     answer_groups: tell_groups,
