@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
@@ -47,9 +47,6 @@ READER = NeighbourhoodClassifier
 ASK = "audit re-identification"
 NO_ATTACK = "no attack finds people by them"
 INCOMPARABLE = "their cells cannot be compared with the original's values"
-
-
-Attacking = TypeVar("Attacking", bound=Method)
 
 
 class Channel(BaseModel):
@@ -177,9 +174,7 @@ def describe_channels(view: AuditView) -> list[dict[str, Any]]:
 
 
 def _find_structure(view: AuditView, release: str) -> Channel:
-    attacks = _name(
-        m for m in _list_attacks(view, release, IdentityAttack) if m.finds_by == "links"
-    )
+    attacks = _name(m for m in _list_searches(view, release) if m.finds_by == "links")
     add = f"add an attack on identities by links, such as {Degree.info.title}"
     return Channel(
         name="links",
@@ -195,7 +190,7 @@ def _list_nodes(view: AuditView, release: str) -> Iterator[Channel]:
     channels, asked = view.node_channels, view.spec.threats.identity is not None
     source, leaving = channels.find_source(), channels.find_leaving(release)
     incomparable = channels.find_incomparable(release)
-    methods = [m for m in _list_attacks(view, release, IdentityAttack) if m.finds_by == "columns"]
+    methods = [m for m in _list_searches(view, release) if m.finds_by == "columns"]
     remedy = f"add the attack {ColumnValues.info.title}, or leave them out" if asked else ASK
     kinds = {**source, **leaving}
     features = [name for name, kind in kinds.items() if kind == "number"]
@@ -239,9 +234,7 @@ def _list_links(view: AuditView, release: str) -> Iterator[Channel]:
     leaving, source = view.link_channels.find_leaving(release), view.link_channels.find_source()
     kinds = {WEIGHT: "number", **source, **leaving}  # that there are none is recorded too
     known, rules = view.link_channels.find_known(), _find_rules(view)
-    titles = _name(
-        m for m in _list_attacks(view, release, IdentityAttack) if m.finds_by == "values"
-    )
+    titles = _name(m for m in _list_searches(view, release) if m.finds_by == "values")
     for column, kind in kinds.items():
         attacks = titles if known is None or column in known else ()
         blind = "" if column == WEIGHT and not attacks else _find_blind(view, release, column)
@@ -299,8 +292,9 @@ def _find_blind(view: AuditView, release: str, column: str) -> str:
     threats = view.spec.threats
     secrets = ["private values"] if threats.private is not None else []
     if column == WEIGHT:
-        methods = _list_attacks(view, release, AttributeAttack)
-        secrets = [] if any(method.reads_weights for method in methods) else secrets
+        methods = _list_attacks(view, release)
+        is_read = any(isinstance(m, AttributeAttack) and m.reads_weights for m in methods)
+        secrets = [] if is_read else secrets
     elif threats.has_links:
         secrets.append("withheld links")
     return f"no attack infers {' or '.join(secrets)} from them" if secrets else ""
@@ -334,12 +328,15 @@ def _find_rules(view: AuditView) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _list_attacks(view: AuditView, release: str, kind: type[Attacking]) -> list[Attacking]:
-    """Attacks of a kind, measured on the release; baseline attackers do not count."""
+def _list_attacks(view: AuditView, release: str) -> list[Method]:
+    """Attacks measured on the release; baseline attackers do not count."""
     rows = view.results[(view.results.release == release) & (view.results.status == State.DONE)]
     methods = [attack.method for attack in rows.attack.unique() if attack is not None]
-    own = [method for method in methods if isinstance(method, kind)]
-    return [method for method in own if not method.info.is_baseline]
+    return [m for m in methods if m is not None and not m.info.is_baseline]
+
+
+def _list_searches(view: AuditView, release: str) -> list[IdentityAttack]:
+    return [m for m in _list_attacks(view, release) if isinstance(m, IdentityAttack)]
 
 
 def _name(methods: Iterable[IdentityAttack]) -> tuple[str, ...]:
