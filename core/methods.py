@@ -278,12 +278,15 @@ class AttributeAttack(Method):
     that select others on known values, the first one preferred; None for all others.
     needs_features: a release without features gives it nothing to learn from.
     reads_all_evidence: combines links and columns on known values without other attacks.
+    reads_weights: whether it learns what a link of each weight tells of its ends; others take
+            weights as strengths at most, or not at all.
     """
 
     kind: ClassVar[Kind] = "attribute_attack"
     reads_links: ClassVar[bool] = True
     selects: ClassVar[int | None] = None
     reads_all_evidence: ClassVar[bool] = False
+    reads_weights: ClassVar[bool] = False
     needs_features: ClassVar[bool] = False
     holds_out: ClassVar[bool] = False
     """Whether its default settings return `held_out` with the probabilities."""

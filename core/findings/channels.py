@@ -8,16 +8,17 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
+from core.attacks.attribute.neighbourhood_classifier import NeighbourhoodClassifier
 from core.attacks.identity.column_values import ColumnValues
 from core.attacks.identity.degree import Degree
 from core.attacks.identity.value_join import ValueJoin
 from core.audit.results.view import AuditView
 from core.audit.store.states import State
-from core.data.link_release import WEIGHT
+from core.data.link_release import NONE, WEIGHT
 from core.data.release_columns import Rule
 from core.defenses.external import EXTERNAL
 from core.findings.leaving import describe_rule
-from core.methods import IdentityAttack
+from core.methods import AttributeAttack, IdentityAttack, Method
 from core.release import ORIGINAL
 from core.words import begin_sentence, join_words
 
@@ -146,8 +147,8 @@ def count_channels(channels: Collection[Channel]) -> str:
 
 def list_channels(view: AuditView, release: str) -> tuple[Channel, ...]:
     """Channels of a release: its structure, the columns of its nodes and links, ids, order of rows
-    and ids, names of columns and classes, and files beside it. Attacks on links, which read weights
-    as strengths, do not count."""
+    and ids, names of columns and classes, and files beside it. A column of links counts as attacked
+    only if what is asked for beside people is inferred from it too."""
     links = tuple(_list_links(view, release))
     if not view.node_channels.is_known:
         return links
@@ -233,13 +234,16 @@ def _list_links(view: AuditView, release: str) -> Iterator[Channel]:
     titles = _name(m for m in _list_attacks(view, release) if m.finds_by == "values")
     for column, kind in kinds.items():
         attacks = titles if known is None or column in known else ()
+        blind = "" if column == WEIGHT and not attacks else _find_blind(view, release, column)
+        is_read = bool(attacks) and not blind
         yield Channel(
             name="link weights" if column == WEIGHT else f"values of {column}",
-            treatment=_find_treatment(column in leaving, bool(attacks), column in rules),
-            remedy=_find_remedy(view, release, column),
+            treatment=_find_treatment(column in leaving, is_read, column in rules),
+            remedy=_find_remedy(view, release, column, bool(blind)),
             column=column,
             kind=kind,
-            attacks=attacks if column in leaving else (),
+            attacks=attacks if column in leaving and is_read else (),
+            reason=blind or NO_ATTACK,
             rules=rules.get(column, ()),
             exists=column in source or column in leaving,
         )
@@ -279,15 +283,37 @@ def _find_treatment(leaves: bool, is_attacked: bool, is_coarse: bool) -> Treatme
     return "coarsened" if is_coarse else "not attacked"
 
 
-def _find_remedy(view: AuditView, release: str, column: str) -> str:
+def _find_blind(view: AuditView, release: str, column: str) -> str:
+    """Why what a column of links tells of private values or withheld links is not known; "" if
+    none are asked for. Attacks on links read weights; of those on values, few read them."""
+    threats = view.spec.threats
+    secrets = ["private values"] if threats.private is not None else []
+    if column == WEIGHT:
+        methods = (m for m in _list_measured(view, release) if isinstance(m, AttributeAttack))
+        secrets = [] if any(method.reads_weights for method in methods) else secrets
+    elif threats.has_links:
+        secrets.append("withheld links")
+    return f"no attack infers {' or '.join(secrets)} from them" if secrets else ""
+
+
+def _find_remedy(view: AuditView, release: str, column: str, is_blind: bool) -> str:
+    """is_blind: whether attacks on private values or withheld links lack the column."""
+    audit, instead = f"audit re-identification with {ValueJoin.info.title}", ""
+    if is_blind and column == WEIGHT:
+        reading = NeighbourhoodClassifier.info
+        if view.summary.state.is_active and reading.key in {c.key for c in view.spec.attacks}:
+            return PENDING["remedy"]
+        audit = f"add the attack {reading.title}"
+        instead = f"{audit}, or "
     if release == EXTERNAL:
-        return "write the release without them"
+        return f"{instead}write the release without them"
     if column not in view.link_channels.find_leaving(ORIGINAL):
-        return "choose a defense or setting that publishes links without them"
-    audit = f"audit re-identification with {ValueJoin.info.title}"
+        return f"{instead}choose a defense or setting that publishes links without them"
     if column == WEIGHT:
         way = "(“Column of the weight”, or --weight none)"
         return f"{audit}, or load the graph without them {way}"
+    if is_blind:
+        return f"leave them out of the published columns ({NONE} for all)"
     return f"{audit} and a second graph that has them, or leave {column} out"
 
 
@@ -300,12 +326,16 @@ def _find_rules(view: AuditView) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _list_attacks(view: AuditView, release: str) -> list[IdentityAttack]:
-    """Attacks that find people, measured on the release; baseline attackers do not count."""
+def _list_measured(view: AuditView, release: str) -> list[Method]:
+    """Attacks measured on the release; baseline attackers do not count."""
     rows = view.results[(view.results.release == release) & (view.results.status == State.DONE)]
     methods = [attack.method for attack in rows.attack.unique() if attack is not None]
-    finding = [m for m in methods if isinstance(m, IdentityAttack)]
-    return [method for method in finding if not method.info.is_baseline]
+    return [method for method in methods if method is not None and not method.info.is_baseline]
+
+
+def _list_attacks(view: AuditView, release: str) -> list[IdentityAttack]:
+    """Those that find people."""
+    return [m for m in _list_measured(view, release) if isinstance(m, IdentityAttack)]
 
 
 def _name(methods: Iterable[IdentityAttack]) -> tuple[str, ...]:

@@ -19,6 +19,8 @@ from core.defenses.external import EXTERNAL
 from core.findings.channels import Channel, describe_open, list_channels, tabulate_channels
 from core.findings.policy import find_policy
 from core.findings.verdict import judge
+from core.graph import Graph
+from core.node_column import NodeColumn
 from core.registry import list_methods
 from core.release import ORIGINAL
 from core.report import ReportOptions
@@ -31,6 +33,7 @@ from tests.oracles.graphs import two_communities
 SAID = "ink weights leave and no attack finds people by them, so "
 ATTACKS = list_attack_keys()
 RELEASE = "random_deletion"
+READER = "neighbourhood_classifier"
 
 
 def audit(folder, capsys, *more):
@@ -190,6 +193,8 @@ def test_a_column_that_the_second_graph_lacks_is_not_attacked():
         find_leaving=lambda release: both if release == RELEASE else {},
         find_known=lambda: {"link.at"},
     )
+    # What is inferred of people and links from these columns would keep them open too.
+    view = replace(view, spec=view.spec.update(private=None, hide_links=None))
     seen = replace(view, link_channels=channels)
     found = {c.column: c.treatment for c in list_channels(seen, RELEASE)}
     is_joined = "attacked" if found["link.at"] == "attacked" else "not attacked"
@@ -206,6 +211,86 @@ def test_a_column_that_the_second_graph_lacks_is_not_attacked():
         states["Values of link.how"]
         == "coarsened (values of fewer than 5 people merged), not attacked"
     )
+
+
+def audit_joined(measured, planned=None, **more):
+    """An audit whose releases people were sought in by values of links."""
+    scores = make_noise((ORIGINAL, RELEASE), measured)
+    joined = {(r, "value_join@identity", "expected_found"): 0.0 for r in (ORIGINAL, RELEASE)}
+    return make_audit({**scores, **joined}, planned or measured, **more)
+
+
+@pytest.mark.parametrize(
+    ("asked", "secrets"),
+    [
+        ({}, "private values or withheld links"),
+        ({"private": None}, "withheld links"),
+        ({"hide_links": None}, "private values"),
+        ({"private": None, "hide_links": None}, ""),
+    ],
+)
+def test_columns_of_links_are_open_while_attacks_on_values_and_links_lack_them(asked, secrets):
+    view = audit_joined(ATTACKS)
+    channels = LinkChannels(
+        find_source=lambda: {"link.how": "category"},
+        find_leaving=lambda release: {"link.how": "category"} if release == RELEASE else {},
+    )
+    view = replace(view, link_channels=channels, spec=view.spec.update(**asked))
+    found = {c.column: c for c in list_channels(view, RELEASE)}["link.how"]
+    said = judge(view, UNREHEARSED).find(RELEASE).unattacked
+    if not secrets:
+        assert (found.treatment, said) == ("attacked", ())
+        return
+    assert (found.treatment, found.attacks) == ("not attacked", ())
+    assert said[0].startswith(f"values of link.how leave and no attack infers {secrets} from them")
+    everywhere = LinkChannels(find_leaving=lambda _release: {"link.how": "category"})
+    said = judge(replace(view, link_channels=everywhere), UNREHEARSED).find(RELEASE).unattacked
+    assert said[0].endswith("so leave them out of the published columns (link.none for all)")
+
+
+def test_weights_need_an_attack_on_values_that_reads_them():
+    weighted = LinkChannels(find_leaving=lambda _release: {"link.weight": "number"})
+    others = [key for key in ATTACKS if key != READER]
+    for keys, asked, is_open in (
+        (ATTACKS, {}, False),
+        (others, {}, True),
+        (others, {"private": None}, False),
+    ):
+        view = replace(audit_joined(keys), link_channels=weighted)
+        view = replace(view, spec=view.spec.update(**asked))
+        said = judge(view, UNREHEARSED).find(RELEASE).unattacked
+        assert bool(said) == is_open, asked
+    view = audit_joined(others, ATTACKS, state=State.RUNNING)
+    (said,) = describe_open(list_channels(replace(view, link_channels=weighted), RELEASE))
+    assert said.endswith("from them, so wait until the audit has ended")
+
+
+def test_attacks_that_count_for_weights_read_them_whatever_they_mean(tmp_path):
+    """In groups of eight, weights tell who agrees; the sum of signed known values of the others is
+    the oracle."""
+    rng, n = np.random.default_rng(0), 240
+    party, known = rng.integers(0, 2, n), rng.random(n) < 0.3
+    pairs = np.array([(s + i, s + j) for s in range(0, n, 8) for i in range(8) for j in range(i)])
+    agrees = party[pairs[:, 0]] == party[pairs[:, 1]]
+    votes = np.zeros(n)
+    for (a, b), sign in zip(pairs, np.where(agrees, 1, -1), strict=True):
+        votes[a] += known[b] * sign * (2 * party[b] - 1)
+        votes[b] += known[a] * sign * (2 * party[a] - 1)
+    is_told = ~known & (votes != 0)
+    assert ((votes > 0) == party)[is_told].mean() > 0.99
+    graph = Graph.from_pairs(
+        pairs,
+        n,
+        weights=np.where(agrees, 1.0, 2.0),
+        attributes={"party": NodeColumn.from_values("party", np.array(["A", "B"])[party])},
+    )
+    reading = [m.info.key for m in list_methods("attribute_attack") if m.reads_weights]
+    assert reading == [READER]
+    fields = {"graph_hash": graph.content_hash, "private": "party", "known": 0.3}
+    fields |= {"num_repeats": 1, "measures": ["structure"], "attacks": [{"key": READER}]}
+    view = run_inline(AuditSpec.check_spec(fields), graph, tmp_path)
+    rows = view.results[(view.results.metric == "auc") & (view.results.status == "done")]
+    assert rows.set_index("method").value[READER] > 0.9
 
 
 def test_ids_leave_unless_people_are_sought(tmp_path):

@@ -56,6 +56,7 @@ class NeighbourhoodClassifier(AttributeAttack):
         version=5,
     )
     reads_all_evidence: ClassVar[bool] = True
+    reads_weights: ClassVar[bool] = True
     transfers = True
     transfer_version = 3
     trees: int = Field(200, ge=1, le=10_000, description="Extremely randomised trees.")
