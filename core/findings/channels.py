@@ -41,9 +41,6 @@ NAMED = 4
 ORDER_ATTACK = "Order of rows and ids"
 """What `judge` tries on every release with pseudonyms."""
 
-READER = NeighbourhoodClassifier
-"""An attack on private values that reads weights."""
-
 ASK = "audit re-identification"
 NO_ATTACK = "no attack finds people by them"
 INCOMPARABLE = "their cells cannot be compared with the original's values"
@@ -87,7 +84,7 @@ class Channel(BaseModel):
         """ "coarsened (year and month), not attacked"."""
         if self.treatment == "left out" or not self.rules:
             return self.treatment
-        tried = "attacked" if self.treatment == "attacked" else "not attacked"
+        tried = "attacked" if self.attacks else "not attacked"
         return f"coarsened ({', '.join(self.rules)}), {tried}"
 
     def describe(self, release: str) -> dict[str, Any]:
@@ -174,7 +171,7 @@ def describe_channels(view: AuditView) -> list[dict[str, Any]]:
 
 
 def _find_structure(view: AuditView, release: str) -> Channel:
-    attacks = _name(m for m in _list_searches(view, release) if m.finds_by == "links")
+    attacks = _name(m for m in _list_attacks(view, release) if m.finds_by == "links")
     add = f"add an attack on identities by links, such as {Degree.info.title}"
     return Channel(
         name="links",
@@ -190,7 +187,7 @@ def _list_nodes(view: AuditView, release: str) -> Iterator[Channel]:
     channels, asked = view.node_channels, view.spec.threats.identity is not None
     source, leaving = channels.find_source(), channels.find_leaving(release)
     incomparable = channels.find_incomparable(release)
-    methods = [m for m in _list_searches(view, release) if m.finds_by == "columns"]
+    methods = [m for m in _list_attacks(view, release) if m.finds_by == "columns"]
     remedy = f"add the attack {ColumnValues.info.title}, or leave them out" if asked else ASK
     kinds = {**source, **leaving}
     features = [name for name, kind in kinds.items() if kind == "number"]
@@ -234,7 +231,7 @@ def _list_links(view: AuditView, release: str) -> Iterator[Channel]:
     leaving, source = view.link_channels.find_leaving(release), view.link_channels.find_source()
     kinds = {WEIGHT: "number", **source, **leaving}  # that there are none is recorded too
     known, rules = view.link_channels.find_known(), _find_rules(view)
-    titles = _name(m for m in _list_searches(view, release) if m.finds_by == "values")
+    titles = _name(m for m in _list_attacks(view, release) if m.finds_by == "values")
     for column, kind in kinds.items():
         attacks = titles if known is None or column in known else ()
         blind = "" if column == WEIGHT and not attacks else _find_blind(view, release, column)
@@ -292,9 +289,8 @@ def _find_blind(view: AuditView, release: str, column: str) -> str:
     threats = view.spec.threats
     secrets = ["private values"] if threats.private is not None else []
     if column == WEIGHT:
-        methods = _list_attacks(view, release)
-        is_read = any(isinstance(m, AttributeAttack) and m.reads_weights for m in methods)
-        secrets = [] if is_read else secrets
+        methods = (m for m in _list_measured(view, release) if isinstance(m, AttributeAttack))
+        secrets = [] if any(method.reads_weights for method in methods) else secrets
     elif threats.has_links:
         secrets.append("withheld links")
     return f"no attack infers {' or '.join(secrets)} from them" if secrets else ""
@@ -302,15 +298,17 @@ def _find_blind(view: AuditView, release: str, column: str) -> str:
 
 def _find_remedy(view: AuditView, release: str, column: str, is_blind: bool) -> str:
     """is_blind: whether attacks on private values or withheld links lack the column."""
-    audit, reading = f"audit re-identification with {ValueJoin.info.title}", READER.info
+    audit, instead = f"audit re-identification with {ValueJoin.info.title}", ""
     if is_blind and column == WEIGHT:
+        reading = NeighbourhoodClassifier.info
         if view.summary.state.is_active and reading.key in {c.key for c in view.spec.attacks}:
             return PENDING["remedy"]
         audit = f"add the attack {reading.title}"
+        instead = f"{audit}, or "
     if release == EXTERNAL:
-        return "write the release without them"
+        return f"{instead}write the release without them"
     if column not in view.link_channels.find_leaving(ORIGINAL):
-        return "choose a defense or setting that publishes links without them"
+        return f"{instead}choose a defense or setting that publishes links without them"
     if column == WEIGHT:
         way = "(“Column of the weight”, or --weight none)"
         return f"{audit}, or load the graph without them {way}"
@@ -328,15 +326,16 @@ def _find_rules(view: AuditView) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _list_attacks(view: AuditView, release: str) -> list[Method]:
+def _list_measured(view: AuditView, release: str) -> list[Method]:
     """Attacks measured on the release; baseline attackers do not count."""
     rows = view.results[(view.results.release == release) & (view.results.status == State.DONE)]
     methods = [attack.method for attack in rows.attack.unique() if attack is not None]
-    return [m for m in methods if m is not None and not m.info.is_baseline]
+    return [method for method in methods if method is not None and not method.info.is_baseline]
 
 
-def _list_searches(view: AuditView, release: str) -> list[IdentityAttack]:
-    return [m for m in _list_attacks(view, release) if isinstance(m, IdentityAttack)]
+def _list_attacks(view: AuditView, release: str) -> list[IdentityAttack]:
+    """Those that find people."""
+    return [m for m in _list_measured(view, release) if isinstance(m, IdentityAttack)]
 
 
 def _name(methods: Iterable[IdentityAttack]) -> tuple[str, ...]:
