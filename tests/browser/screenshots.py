@@ -34,7 +34,6 @@ from core.findings.policy import find_policy
 from core.findings.risk import compute_heatmap
 from core.findings.tradeoff import choose_axes
 from core.findings.verdict import judge
-from core.findings.verdict_words import list_uncleared
 from core.release import ORIGINAL
 from tests.browser.conftest import find_free_port, wait_for_server
 from tests.browser.driver import open_page, press, settle
@@ -120,9 +119,7 @@ def make_figures(view: AuditView, theme: Theme) -> dict[str, Figure]:
     heatmap.update_yaxes(showticklabels=False, title_text="")
     heatmap.update_coloraxes(colorbar_title_text="")
     heatmap.update_layout(yaxis_domain=(0.58, 1), yaxis2_domain=(0, 0.44))  # room for names
-    points = tradeoff(
-        view.results, risk, utility, None, "link", limit, theme, tuple(list_uncleared(verdict))
-    )
+    points = tradeoff(view.results, risk, utility, None, "link", limit, theme, verdict)
     thin_labels(points.figure)
     column = graph.column(str(view.spec.threats.private))
     titles = made[0].title, best.title
