@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from core.audit.asked.publish_spec import PublishSpec
@@ -205,7 +205,12 @@ def test_rows_say_what_is_attacked_knowing_what(tmp_path):
     spread=st.sampled_from(["stratified", "degree"]),
     people=st.none() | st.sets(st.sampled_from(GRAPH.node_ids), min_size=20, max_size=60),
 )
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=12,
+    deadline=None,
+    phases=[Phase.generate],  # each example is an audit
+    suppress_health_check=[HealthCheck.too_slow],
+)
 def test_a_publishing_run_tells_a_defense_what_the_audit_told_it(knows, share, spread, people):
     """ "publish", and what left was made by all values instead of a tenth: AUC 0.90 for 0.50."""
     seen = []
