@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.findings.labels import is_higher_useful, metric_title
-from core.findings.numbers import format_number
+from core.findings.numbers import TOLD, format_number
 from core.methods import SYMBOLS, Defense
 
 
@@ -158,6 +158,8 @@ def answer_curves(
     sign = 1.0 if is_higher_useful(utility) else -1.0
     best, _ = max(proven, key=lambda pair: sign * pair[1].utility)
     how = best.describe_passing(limit, utility)
+    if TOLD in best.table and best.table[TOLD].any():  # the place would tell the figures
+        how = best.title
     # Releases of one strength stand apart and may cost less.
     text = f"On the curves, {what} is met at the least cost by {how}."
     if best.table.release.isin(list(uncleared)).all():

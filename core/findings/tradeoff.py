@@ -15,7 +15,7 @@ from core.findings.differences import is_clear
 from core.findings.facts import Count, LimitState
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import is_higher_useful, metric_title
-from core.findings.numbers import format_interval, format_limited
+from core.findings.numbers import EDITION, format_interval, format_limited
 from core.findings.page_summary import Card, PageSummary, build_usefulness_card, describe_figure
 from core.findings.strongest import choose_measure
 from core.findings.tables import (
@@ -70,7 +70,7 @@ def compute_tradeoff(
     Columns release, title, attack, risk and utility with their intervals, is_pareto (no other
     release is at least as safe and as useful and better in one), is_inverted (`risk` is the
     inverted strength of an attack clearly below chance), made and by (what release and attack
-    refer to).
+    refer to). Of results of an edition for outsiders also told and bound, of the risk.
     """
     if attack is None:
         risk = compute_worst_attacks(results, attack_metric, threat)
@@ -95,6 +95,9 @@ def compute_tradeoff(
             "by": both.attack_risk,
         }
     )
+    for name in EDITION:
+        if name in risk:
+            table[name] = both[f"{name}_risk"]
     gain = table.utility if is_higher_useful(utility_metric) else -table.utility
     table["is_pareto"] = compute_pareto(table.risk.to_numpy(float), gain.to_numpy(float))
     return sort_releases(table, results)
