@@ -196,7 +196,7 @@ def _describe_lowest(change: Change) -> str:
         verb = "falls to" if change.outcome == "lower" else "is not clearly lower:"
         text = f"{verb} {format_strength(best)}{describe_attacker(best.attack)}"
         paired = compare_rows(before, best)
-        if paired is not None:
+        if paired is not None and not (before.told or best.told):
             text += f", a change of {format_estimate(paired)} on the same splits"
     strength = describe_strength(before.metric, format_strength(before))
     return f"{strength} on the original. With {change.made.title} it {text}."

@@ -13,7 +13,7 @@ import pandas as pd
 from core.audit.asked.scenarios import Threat
 from core.findings.differences import is_clear
 from core.findings.labels import is_higher_useful, metric_title
-from core.findings.numbers import format_number
+from core.findings.numbers import TOLD, format_number
 from core.findings.tradeoff import compute_tradeoff
 from core.findings.verdict import Verdict
 from core.findings.verdict_words import list_uncleared
@@ -208,11 +208,17 @@ def answer_curves(
     best, cost = max(proven, key=lambda pair: sign * pair[1].utility.value)
     others = [(curve, at.utility) for curve, at in proven if curve is not best]
     tied = [curve for curve, useful in others if not is_clear(cost.utility, useful)]
+
+    def describe(curve: Curve) -> str:
+        if TOLD in curve.table and curve.table[TOLD].any():  # the place would tell the figures
+            return curve.title
+        return curve.describe_passing(limit, utility)
+
     # Releases of one strength stand apart and may cost less.
     rank = "met" if tied else "met at the least cost" if others else "met only"
-    text = f"On the curves, {what} is {rank} by {best.describe_passing(limit, utility)}."
+    text = f"On the curves, {what} is {rank} by {describe(best)}."
     if tied:
-        ways = "; ".join(curve.describe_passing(limit, utility) for curve in tied)
+        ways = "; ".join(map(describe, tied))
         text += f" As useful within noise: {ways}."
     return text + _tell_cleared(real, [best, *tied], uncleared)
 

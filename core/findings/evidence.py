@@ -20,7 +20,7 @@ from core.findings.policy import Limit, Policy
 from core.findings.published_before import list_open_runs
 from core.findings.required_attacks import list_lacking
 from core.findings.required_knowledge import list_less_known
-from core.findings.tables import find_threats, select_results
+from core.findings.tables import find_doubles, find_threats, select_results
 from core.measures.intervals import LEVEL, share_interval
 from core.measures.node_risk import ADVANTAGE_LIMIT
 from core.methods import THIS_SIZE, Defense
@@ -89,7 +89,9 @@ def find_evidence(view: AuditView, release: str, limit: Limit) -> Evidence:
     if rows.empty:
         is_counted = limit.metric == "advantage_share"
         return _count_advantages(view, release, limit) if is_counted else Evidence()
-    worst = rows.loc[rows.value.idxmax()]
+    highest = rows[rows.value == rows.value.max()]
+    is_double = highest.method.isin(find_doubles(view.results))  # charts have the other name
+    worst = highest.loc[is_double.idxmin()]
     unsure = bool(rows.high.isna().any())
     low = None if pd.isna(worst.low) else float(worst.low)
     high = None if unsure else float(rows.high.max())

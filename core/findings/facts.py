@@ -15,7 +15,7 @@ import pandas as pd
 from core.audit.asked.attack import Attack
 from core.audit.asked.release_info import ReleaseInfo
 from core.findings.differences import estimate_difference
-from core.findings.numbers import format_measure
+from core.findings.numbers import find_told, format_measure
 from core.measures.metrics import METRICS
 from core.results import Estimate
 
@@ -58,6 +58,7 @@ class Figure:
     made     the release; None for a number that is on none, such as a limit
     attack   who reached it; None for a measure of the release itself
     seeds    number of repeats with a value; `repeats` holds these values, by repeat
+    told     what is written in the place of the value, as core.findings.numbers.TOLD
     Its fields are those of a row of results, so that it is formatted and compared like one.
     """
 
@@ -71,6 +72,7 @@ class Figure:
     seeds: int = 1
     is_inverted: bool = False
     repeats: Mapping[int, float] = field(default_factory=dict, compare=False, repr=False)
+    told: str = ""
 
     @property
     def is_share(self) -> bool:
@@ -80,6 +82,8 @@ class Figure:
 
     def format(self) -> str:
         """Headline format without interval: "36 of 100", "0.75" if it is not a share, ε = "6"."""
+        if self.told:
+            return self.told
         if self.is_share:
             return format_frequency(self.value)
         return format_measure(self.metric, self.value)
@@ -108,6 +112,7 @@ def build_figure(row: Any) -> Figure:
         seeds=int(row.seeds),
         is_inverted=bool(getattr(row, "is_inverted", False)),
         repeats=found if isinstance(found := getattr(row, "repeats", None), Mapping) else {},
+        told=find_told(row),
     )
 
 
@@ -154,6 +159,8 @@ def format_frequency(share: float, per: int | None = None) -> str:
 def format_both(first: Figure, second: Figure) -> tuple[str, str]:
     """Two figures of one metric for a headline, fine enough to differ if they do; shares over one
     denominator."""
+    if first.told or second.told:
+        return first.format(), second.format()
     if first.is_share:
         return format_frequencies(first.value, second.value)
     texts, values = (first.format(), second.format()), (first.value, second.value)

@@ -73,6 +73,8 @@ def describe_strength(metric: str, strength: str) -> str:
     number = strength.removesuffix(INVERTED)
     inverted = "" if number == strength else "(inverted) "
     phrase = PHRASES.get(metric)
+    if phrase is not None and " of " in number:  # "fewer than 10 of 300"
+        phrase = phrase.replace("%s of the", "%s")
     phrased = f"reaches {metric_title(metric)} {number}" if phrase is None else phrase % number
     return inverted + phrased
 

@@ -8,6 +8,15 @@ from typing import Any
 from core.results import Estimate
 from core.words import write_power
 
+TOLD = "told"
+"""Column of results and field of figures: the words that an edition writes in the place of a value
+which it may not tell, such as "fewer than 10 of 300"; "" where it may. The value itself stays, so
+that figures are compared as they were measured."""
+BOUND = "bound"
+"""Column of results: the number that is drawn in the place of such a value; NaN elsewhere."""
+EDITION = (TOLD, BOUND)
+"""Columns that only the results of an edition for outsiders have."""
+
 MAX_DECIMALS = 4
 SMALLEST = 1e-4
 """Intervals wholly below it are shown as such."""
@@ -101,8 +110,14 @@ def _count_apart(number: float, limit: float) -> int:
 
 
 def format_row(row: Any) -> str:
-    """`format_interval` of the `value`, `low` and `high` of a row."""
-    return format_interval(row.value, row.low, row.high)
+    """`format_interval` of the `value`, `low` and `high` of a row, or its words under `TOLD`."""
+    return find_told(row) or format_interval(row.value, row.low, row.high)
+
+
+def find_told(row: Any) -> str:
+    """Words of a row under `TOLD`; "" if its value may be told."""
+    told = getattr(row, TOLD, "")
+    return told if isinstance(told, str) else ""
 
 
 def _format_fixed(value: float, decimals: int) -> str:

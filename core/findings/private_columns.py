@@ -14,7 +14,7 @@ from core.audit.results.view import AuditView
 from core.findings.differences import compare_rows, is_clear
 from core.findings.inverted_scores import format_strength, invert_scores
 from core.findings.numbers import format_estimate, format_number, format_row
-from core.findings.tables import attack_rows
+from core.findings.tables import attack_rows, select_results
 from core.measures.quantities import find_tolerance
 from core.release import ORIGINAL
 
@@ -39,24 +39,32 @@ def _answer_quantities(view: AuditView) -> Iterator[str]:
             continue
         real = rows[~rows.is_baseline]
         best = (rows if real.empty else real).sort_values("value").iloc[-1]
-        close = view.estimate(ORIGINAL, best.method, "close_share")
-        error = view.estimate(ORIGINAL, best.method, "absolute_error")
+        close = _format(view, best.method, "close_share")
+        error = _format(view, best.method, "absolute_error")
         text = (
             f"{column} is a number. On the original, {best.attack.title} estimates it to "
             f"within {format_number(find_tolerance(values))} for a share of "
-            f"{format_estimate(close)} of the {view.spec.nodes.many}. It is "
-            f"{format_estimate(error)} off on average, and removes {format_row(best)} of the error "
+            f"{close} of the {view.spec.nodes.many}. It is "
+            f"{error} off on average, and removes {format_row(best)} of the error "
             "of the median."
         )
         baselines = rows[rows.is_baseline]
         if len(baselines) and not real.empty:
             baseline = baselines.loc[baselines.value.idxmax()]
-            other = view.estimate(ORIGINAL, baseline.method, "close_share")
+            other = _format(view, baseline.method, "close_share")
             text += (
                 f" The best baseline attacker, {baseline.attack.title}, comes that close "
-                f"for {format_estimate(other)} and removes {format_row(baseline)}."
+                f"for {other} and removes {format_row(baseline)}."
             )
         yield text
+
+
+def _format(view: AuditView, method: str, metric: str) -> str:
+    """A figure on the original, or the reason why there is none."""
+    rows = select_results(view.results, metric, [ORIGINAL], method)
+    if rows.empty:
+        return format_estimate(view.estimate(ORIGINAL, method, metric))
+    return format_row(rows.iloc[0])
 
 
 def _answer_joint(view: AuditView) -> Iterator[str]:

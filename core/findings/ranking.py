@@ -10,6 +10,7 @@ import pandas as pd
 from core.audit.asked.attack import Attack
 from core.audit.asked.scenarios import Threat
 from core.findings.inverted_scores import invert_scores
+from core.findings.numbers import EDITION
 from core.findings.tables import attack_rows
 from core.release import ORIGINAL
 
@@ -40,7 +41,8 @@ def compute_ranking(results: pd.DataFrame, threat: Threat, metrics: Sequence[str
     table["metric"] = pd.Categorical(table.metric, list(metrics))
     table = table.sort_values(["metric", "rank", "method"])
     table = table.assign(metric=table.metric.astype(str))
-    return table[[*COLUMNS, *FLAGS]].reset_index(drop=True)
+    more = [name for name in EDITION if name in table]
+    return table[[*COLUMNS, *FLAGS, *more]].reset_index(drop=True)
 
 
 def rank_curves(curves: Mapping[Attack, pd.DataFrame], level: float) -> list[Attack]:

@@ -201,15 +201,23 @@ def find_strongest(
     """
     measure = choose_measure(results, threat) if metric is None else None
     metric = metric if measure is None else measure.metric
-    rows = attack_rows(results, metric or "", threat)
-    rows = invert_scores(rows[rows.release == release])
-    secrets = pd.Series(list(map(_find_stake, rows.attack)), rows.index, object)
-    found = [_choose(threat, own) for _, own in rows.groupby(secrets, sort=False)]
+    found = list_strongest(results, threat, release, metric)
     real = [one for one in found if not one.is_by_baseline]
     compared = [one for one in real if one.baseline is not None]
     if compared:
         return max(compared, key=lambda one: one.gap)
     return max(real or found, key=lambda one: one.best.value, default=None)
+
+
+def list_strongest(
+    results: pd.DataFrame, threat: Threat, release: str, metric: str | None
+) -> list[Strongest]:
+    """The strongest attack on each secret and with each kind of knowledge; empty if none has
+    finished."""
+    rows = attack_rows(results, metric or "", threat)
+    rows = invert_scores(rows[rows.release == release])
+    secrets = pd.Series(list(map(_find_stake, rows.attack)), rows.index, object)
+    return [_choose(threat, own) for _, own in rows.groupby(secrets, sort=False)]
 
 
 def _choose(threat: Threat, rows: pd.DataFrame) -> Strongest:
@@ -261,6 +269,8 @@ def _explain_gap(found: Strongest) -> str:
     other = f"the best baseline attacker, {baseline.attack.title} at {format_strength(baseline)}"
     if found.gap <= 0:
         return f". It did not beat {other}."
+    if found.beats and (found.best.told or baseline.told):
+        return f". That is clearly above {other}."  # the difference would tell the figure
     if found.beats:
         gap = format_estimate(estimate_difference(baseline, found.best))
         return f". That is {gap} above {other}."

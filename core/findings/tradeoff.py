@@ -16,7 +16,7 @@ from core.findings.differences import is_clear
 from core.findings.facts import Count, LimitState
 from core.findings.inverted_scores import invert_scores
 from core.findings.labels import is_higher_useful, metric_title
-from core.findings.numbers import format_interval, format_limited
+from core.findings.numbers import EDITION, format_interval, format_limited
 from core.findings.page_summary import (
     Card,
     PageSummary,
@@ -81,7 +81,8 @@ def compute_tradeoff(
     limit that is met: by the verdict, else the interval's end), unproven (why a figure below its
     limit is not proven to meet it), is_pareto (no other release is at least as safe and as useful
     and better in one), is_inverted (`risk` is the inverted strength of an attack clearly below
-    chance), made and by (what release and attack refer to).
+    chance), made and by (what release and attack
+    refer to). Of results of an edition for outsiders also told and bound, of the risk.
     """
     if attack is None:
         risk = compute_worst_attacks(results, attack_metric, threat)
@@ -114,6 +115,9 @@ def compute_tradeoff(
     table["unproven"] = [
         explain_unproven(checks[release]) if release in checks else "" for release in table.release
     ]
+    for name in EDITION:
+        if name in risk:
+            table[name] = both[f"{name}_risk"]
     gain = table.utility if is_higher_useful(utility_metric) else -table.utility
     table["is_pareto"] = compute_pareto(table.risk.to_numpy(float), gain.to_numpy(float))
     return sort_releases(table, results)

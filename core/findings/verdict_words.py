@@ -98,8 +98,7 @@ def describe_decision(verdict: Verdict) -> str:
     if verdict.recommended is not None:
         found = verdict.find(verdict.recommended)
         assert found is not None
-        met = sum(check.state == "met" for check in found.checks)
-        told = _count_met(met, verdict)
+        told = _count_met(found, verdict)
         if found.oversized:
             told += f"; not run {THIS_SIZE}: {shorten_names(found.oversized)}"
         return f"Publish {verdict.names[found.release]}: {told}."
@@ -121,15 +120,17 @@ def describe_decision(verdict: Verdict) -> str:
     return f"Do not publish: {verdict.names[only.release]} exceeds at least one limit{tried}."
 
 
-def _count_met(met: int, verdict: Verdict) -> str:
-    """Limits that a cleared release meets, and those of the policy that say nothing of it: of
-    threats that were not audited, optional, or on an ε that is not claimed."""
-    others = len(verdict.policy.limits) - met
-    if not others:
+def _count_met(release: ReleaseVerdict, verdict: Verdict) -> str:
+    """Limits that a cleared release meets; those that were not tested, which are optional; and
+    those that do not apply: of threats that were not audited, or on an ε that is not claimed."""
+    states = Counter(check.state for check in release.checks)
+    met, untested = states["met"], states["not_tested"]
+    left = len(verdict.policy.limits) - len(release.checks)
+    if not untested and not left:
         return f"it meets the policy's {count_noun(met, 'limit')}"
-    rest = f"{others} others were not tested or do"
-    rest = rest if others > 1 else "one other was not tested or does"
-    return f"it meets {count_noun(met, 'limit')}; {rest} not apply"
+    others = [f"{untested} {'was' if untested == 1 else 'were'} not tested"] * bool(untested)
+    others += [f"{left} {'does' if left == 1 else 'do'} not apply"] * bool(left)
+    return f"it meets {count_noun(met, 'limit')}; {join_words(others)}"
 
 
 def _describe_review(verdict: Verdict) -> str:

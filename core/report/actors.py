@@ -18,8 +18,10 @@ from core.audit.asked.attack import Attack, describe_knowledge
 from core.audit.asked.knowledge import Auxiliary, Composition, Joint, Shadow
 from core.audit.asked.scenarios import Threat
 from core.audit.store.states import State
+from core.findings.facts import Outcome
+from core.findings.inverted_scores import format_strength
 from core.findings.labels import LOW_FPR, metric_title
-from core.findings.numbers import format_number, format_row
+from core.findings.numbers import format_number
 from core.findings.strongest import Strongest, find_strongest
 from core.findings.tables import main_metric
 from core.findings.tried import list_tried
@@ -54,14 +56,31 @@ def describe_best(found: Strongest) -> dict[str, Any]:
     }
 
 
+PLACES: dict[Outcome, str] = {
+    "higher": "above",
+    "lower": "below",
+    "tie": "within noise of",
+    "within_noise": "within noise of",
+    "not_tested": "not clearly apart from",
+}
+"""Where the best attack stands to the best baseline attacker."""
+
+
 def format_best(found: Strongest) -> str:
-    """ "Attack AUC 0.84 [0.80, 0.88] by Katz, baseline 0.61, n = 40, repeats = 5"."""
-    best, baseline = found.best, found.baseline
-    beside = "no baseline" if baseline is None else format_number(baseline.value)
-    noise = "" if found.beats else ", within noise of it"
+    """ "Attack AUC 0.84 [0.80, 0.88] by Katz, above the baseline, Degree product at 0.61, n = 40,
+    repeats = 5"; the higher of the two comes first, as in a verdict."""
+    best, baseline, compared = found.best, found.baseline, found.compared
+    first, beside = best, "no baseline"
+    if baseline is not None and baseline.attack is not None and compared is not None:
+        place, value = PLACES[compared.outcome], baseline.told or format_number(baseline.value)
+        beside = f"{place} the baseline, {baseline.attack.title} at {value}"
+        if found.gap < 0:
+            first, other = baseline, f"{found.attack.title} {format_strength(best)}"
+            beside = f"a baseline attacker; {other} is {place} it"
+    assert first.attack is not None
     return (
-        f"{metric_title(best.metric)} {format_row(best)} by {found.attack.title}, "
-        f"baseline {beside}, n = {best.n:,}, repeats = {best.seeds}{noise}"
+        f"{metric_title(first.metric)} {format_strength(first)} by {first.attack.title}, {beside}, "
+        f"n = {first.n:,}, repeats = {first.seeds}"
     )
 
 

@@ -28,7 +28,13 @@ from core.graph import Graph
 from core.nouns import Noun
 from core.privacy.claim_check import ClaimCheck
 from core.release import ORIGINAL
-from core.report.disclosure import format_count, round_control, round_count, round_results
+from core.report.disclosure import (
+    format_count,
+    mark_results,
+    place_bounds,
+    round_control,
+    round_count,
+)
 from core.report.options import ReportOptions
 from core.report.text import clean_text
 
@@ -85,9 +91,15 @@ class ReportData:
 
     @cached_property
     def results(self) -> pd.DataFrame:
-        """Results of the chosen releases, rounded in the external edition."""
+        """Results of the chosen releases as measured, to be compared; what an edition for outsiders
+        may not tell has words in its place."""
         rows = self._select(self.view.results)
-        return round_results(rows) if self.is_external else rows
+        return mark_results(rows) if self.is_external else rows
+
+    @cached_property
+    def drawn(self) -> pd.DataFrame:
+        """The same with the bounds of what may not be told, to be drawn and read one by one."""
+        return place_bounds(self.results)
 
     @cached_property
     def told(self) -> AuditView:
@@ -95,7 +107,7 @@ class ReportData:
         Decisions are made on `view`."""
         control = self.view.control
         control = round_control(control) if self.is_external else control
-        return replace(self.view, results=self.results, control=control)
+        return replace(self.view, results=self.drawn, control=control)
 
     @cached_property
     def nodes(self) -> NodeRisks:

@@ -1,16 +1,21 @@
-"""Disclosure control of the external edition: numbers are rounded before sentences are built.
+"""Disclosure control of the external edition: which numbers it writes, and in what words.
 
 Counts of people, links and parts of the graph are rounded to tens, so that no small group can be
 derived by subtraction; shares of fewer than ten people, or of all but fewer than ten, become a
-bound. Two audits that differ only within the same tens give the same document.
+bound. Attacks and releases are compared by what was measured, for a bound beside a figure would say
+the opposite; the bound takes its place where a number is written or drawn. Two audits that differ
+only within the same tens and agree in every comparison give the same document.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import pandas as pd
 
 from core.audit.results.view import REPEATS
 from core.audit.store.states import NOT_TESTED, State
+from core.findings.numbers import BOUND, TOLD
 from core.results import RELEASE
 
 SMALL = 10
@@ -66,10 +71,10 @@ def format_bound(metric: str, value: float | None, n: float) -> str:
     return text if bound[0] == "below" else f"all but {text}"
 
 
-def round_results(results: pd.DataFrame) -> pd.DataFrame:
-    """Results with shares of few, or of all but few, people at their bound, without the values of
-    their repeats; n rounded to tens. A figure of an attack on fewer than `SMALL` cases is none.
-    Reasons are free text, which may tell a count: none is left.
+def mark_results(results: pd.DataFrame) -> pd.DataFrame:
+    """Results as measured, to be compared; shares of few, or of all but few, people have words
+    under `TOLD` and a number under `BOUND`; n rounded to tens. A figure of an attack on fewer than
+    `SMALL` cases is none. Reasons are free text, which may tell a count: none is left.
     """
     rows = results.copy()
     n = pd.to_numeric(rows.n, errors="coerce").fillna(0)
@@ -77,15 +82,34 @@ def round_results(results: pd.DataFrame) -> pd.DataFrame:
         is_few = (n > 0) & (n < SMALL) & (rows.method != RELEASE) & (rows.status == State.DONE)
         rows.loc[is_few, "status"] = NOT_TESTED
     value = pd.to_numeric(rows.value, errors="coerce")
-    bounds = [find_bound(*row) for row in zip(rows.metric.astype(str), value, n, strict=True)]
-    is_bounded = [bound is not None for bound in bounds]
-    rows.loc[is_bounded, "value"] = [bound[1] for bound in bounds if bound is not None]
-    gone = [name for name in ("low", "high", REPEATS) if name in rows]
-    rows.loc[is_bounded, gone] = None
+    figures = list(zip(rows.metric.astype(str), value, n, strict=True))
+    bounds = [find_bound(*figure) for figure in figures]
+    rows[BOUND] = [float("nan") if bound is None else bound[1] for bound in bounds]
+    rows[TOLD] = [format_bound(*figure) for figure in figures]
     if "reason" in rows:
         rows["reason"] = ""
     rows["n"] = n.astype(int).map(round_count)
     return rows
+
+
+def place_bounds(
+    rows: pd.DataFrame,
+    values: Sequence[str] = ("value",),
+    others: Sequence[str] = ("low", "high", REPEATS),
+) -> pd.DataFrame:
+    """A table to be drawn: the `BOUND` of a row in its columns `values`, nothing in `others`."""
+    if BOUND not in rows:
+        return rows
+    placed, is_bounded = rows.copy(), rows[BOUND].notna()
+    for name in values:
+        placed.loc[is_bounded, name] = rows[BOUND][is_bounded]
+    placed.loc[is_bounded, [name for name in others if name in rows]] = None
+    return placed
+
+
+def round_results(results: pd.DataFrame) -> pd.DataFrame:
+    """`mark_results` with the bounds in place and without the values of their repeats."""
+    return place_bounds(mark_results(results))
 
 
 def round_control(control: pd.DataFrame) -> pd.DataFrame:

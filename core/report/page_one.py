@@ -7,7 +7,7 @@ from core.findings.exposure import summarize_risk
 from core.findings.glossary import explain_term
 from core.findings.labels import THREAT_WORDS, metric_title
 from core.findings.numbers import format_row
-from core.findings.strongest import find_strongest
+from core.findings.strongest import list_strongest
 from core.findings.tables import main_metric, select_results
 from core.findings.usefulness import describe_usefulness, find_usefulness
 from core.release import ORIGINAL
@@ -35,9 +35,11 @@ def list_figures(data: ReportData) -> list[tuple[str, str]]:
     rows = [] if data.is_external else _list_exposed(data, release)
     for threat in data.threats:
         metric = main_metric(data.results, threat)
-        found = find_strongest(data.results, threat, release, metric)
-        if found is not None and not found.is_by_baseline:
-            rows.append((THREAT_WORDS[threat].title, format_best(found)))
+        every = list_strongest(data.results, threat, release, metric)
+        real = [found for found in every if not found.is_by_baseline]
+        if real:  # the highest, as the verdict counts
+            worst = max(real, key=lambda found: found.reached)
+            rows.append((THREAT_WORDS[threat].title, format_best(worst)))
     if data.tried.forms:
         rows.append(("Tried", data.tried.describe()))
     leaving = [c for c in list_channels(data.view, release) if c.treatment != "left out"]

@@ -84,11 +84,14 @@ def _build_columns(data: ReportData) -> list[Block]:
 
 
 def _choose_columns(data: ReportData) -> list[str]:
-    """The original and the releases with the smallest advantage."""
+    """The original, the release under decision, and those with the smallest advantage that are made
+    of the data."""
     found = filter(None, map(data.nodes.find_headline, data.nodes.releases))
     means = {one.release: one.advantage.mean() for one in found}
-    safest = sorted(sorted(set(means) - {ORIGINAL}), key=means.__getitem__)[: MAX_COLUMNS - 1]
-    return [r for r in data.ids if r in means and (r == ORIGINAL or r in safest)]
+    others = [r for r in sorted(means) if not data.view.get_release(r).is_data_independent]
+    first = [r for r in (ORIGINAL, data.subject_id) if r in means]
+    shown = list(dict.fromkeys([*first, *sorted(others, key=means.__getitem__)]))[:MAX_COLUMNS]
+    return [r for r in data.ids if r in shown]
 
 
 def _build_groups(data: ReportData) -> list[Block]:

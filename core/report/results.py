@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from core.findings.inverted_scores import MARK
 from core.findings.knowing_more import answer_odds
 from core.findings.labels import LOW_FPR, THREAT_WORDS, metric_title
 from core.findings.link_prior import count_pairs
-from core.findings.numbers import format_number, format_row
+from core.findings.numbers import find_told, format_number, format_row
 from core.findings.private_columns import answer_private_columns
 from core.findings.ranking import compute_ranking
 from core.findings.release_table import compute_release_table
@@ -38,6 +39,7 @@ from core.release import ORIGINAL
 from core.report import blocks, charts
 from core.report.blocks import Block
 from core.report.data import ReportData
+from core.report.disclosure import place_bounds
 from core.report.text import clean_text
 from core.words import count_noun
 
@@ -126,7 +128,8 @@ def _build_ranking(
         for method in ranked[ranked.is_baseline == is_baseline].method.head(most)
     }
     drawn = drawn[drawn.method.isin(shown)]
-    image = data.add_image(f"ranking_{threat}", partial(charts.draw_ranking, drawn))
+    placed = place_bounds(drawn, ("value", "strength"))
+    image = data.add_image(f"ranking_{threat}", partial(charts.draw_ranking, placed))
     alt = "Attacks from best to worst. " + "; ".join(
         f"{row.title} {format_row(row)}" for row in drawn[drawn.metric == metrics[0]].itertuples()
     )
@@ -256,23 +259,25 @@ def _build_tradeoff_chart(data: ReportData, threat: Threat) -> list[Block]:
     if table.empty:
         return []
     limit = None if data.verdict is None else data.verdict.policy.find_limit(threat, metric)
+    drawn = place_bounds(table, ("risk",), ("risk_low", "risk_high"))
     image = data.add_image(
         f"tradeoff_{threat}",
-        lambda: charts.draw_tradeoff(table, data.colors, data.symbols, metric, utility, limit),
+        lambda: charts.draw_tradeoff(drawn, data.colors, data.symbols, metric, utility, limit),
     )
     front, answer = "", ""
     if data.verdict is not None:
         answer = answer_strengths(data.results, data.verdict, threat, metric, utility)
     if list_curves(table):
         front = "; lines join the strengths of one defense"
-    elif find_clear_front(table).risk.notna().any():
+    elif find_clear_front(drawn).risk.notna().any():
         front = "; the line joins releases that no other one dominates, where beyond noise"
     line = "" if limit is None else f" Dashed: the policy's limit, {format_number(limit)}."
     if left_out:
         line += f" Not drawn: {count_noun(left_out, 'more release')}."
     alt = f"{metric_title(metric)} (worst case) and {metric_title(utility)} of each release: " + (
         "; ".join(
-            f"{row.title} {format_number(row.risk)} and {format_number(row.utility)}"
+            f"{row.title} {find_told(row) or format_number(row.risk)} and "
+            f"{format_number(row.utility)}"
             for row in table.itertuples()
         )
     )
@@ -283,17 +288,30 @@ def _build_tradeoff_chart(data: ReportData, threat: Threat) -> list[Block]:
     return [blocks.figure(image, alt, caption)]
 
 
+def _compute_drawn(
+    data: ReportData,
+    metric: str,
+    threat: Threat,
+    order: list[str],
+    of: Literal["value", "strength"],
+) -> pd.DataFrame:
+    """`compute_transfer` as it is drawn, attacks in the order of what was measured."""
+    table = compute_transfer(data.drawn, metric, threat, of)
+    return table.set_index("attack", drop=False).loc[order].reset_index(drop=True)
+
+
 def _build_transfer(data: ReportData, threat: Threat) -> list[Block]:
     measure = choose_measure(data.results, threat)
     if measure is None:
         return []
     metric = measure.metric
-    table = compute_transfer(data.results, metric, threat)
+    order = list(compute_transfer(data.results, metric, threat).attack)
+    table = _compute_drawn(data, metric, threat, order, "value")
     shown = [r for r in data.shown if r in table.columns]
     if table.empty or len(shown) < 2:
         return []
     table = table[["attack", "title", *shown]]
-    strengths = compute_transfer(data.results, metric, threat, "strength")[table.columns]
+    strengths = _compute_drawn(data, metric, threat, order, "strength")[table.columns]
     names = list_short_titles(map(data.view.get_release, shown))
     image = data.add_image(
         f"transfer_{threat}", lambda: charts.draw_transfer(table, strengths, metric, names)

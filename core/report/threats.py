@@ -51,7 +51,8 @@ def build_threats(data: ReportData) -> list[Block]:
     if data.is_external:
         reading.append(
             f"**Small counts.** A share of {FEW} nodes, or of all but {FEW}, is given at its "
-            f"bound, without an interval. Counts are rounded to tens; figures of attacks on {FEW} "
+            "bound, without an interval; attacks and releases are compared by what was measured. "
+            f"Counts are rounded to tens; figures of attacks on {FEW} "
             "cases are left out."
         )
     heading = blocks.heading("How to read the numbers")

@@ -9,9 +9,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from core.audit.asked.attack import parse_attack
 from core.audit.results.node_channels import NodeChannels
 from core.audit.results.node_risks import NODE_COLUMNS
 from core.audit.results.view import CONTROL_COLUMNS, REPEATS, RESULT_COLUMNS, AuditView, ClaimRun
@@ -427,6 +428,95 @@ def test_a_bound_is_decided_by_the_true_number_and_tells_the_rounded_one():
                 edges = [m for m in range(SMALL, 210) if (m + 5) // 10 == (n + 5) // 10]
                 bounds = {find_bound("share_unique", 0.0, m)[1] for m in edges}
                 assert len(bounds) == 1
+
+
+FINDERS = ("neighbor_degrees", "degree", "column_values", "random_match", "degree_match")
+SAID = (
+    "not clearly above",
+    "did not beat",
+    "above",
+    "within noise",
+    "below it",
+    "not clearly apart",
+    "not clearly lower",
+    "falls to",
+    "does not fall",
+    "rises to",
+)
+"""Words for the outcome of a comparison."""
+
+
+def make_matches(people: dict[tuple[str, str], int], seeds: int, spread: float) -> AuditView:
+    """How many of 300 people each attacker finds on each release."""
+    rng, rows = np.random.default_rng(seeds), []
+    for (release, method), found in people.items():
+        values = np.clip(found / 300 + spread * rng.normal(size=seeds), 0, 1)
+        half = 2 * spread if seeds > 1 else np.nan
+        ends = (values.mean(), values.mean() - half, values.mean() + half)
+        head = (release, release, {}, f"{method}@identity", "expected_found", *ends, 300, seeds)
+        rows.append((*head, "done", "", dict(enumerate(values))))
+    rows += [
+        (release, release, {}, "release", "node_classification_f1", f1, f1, f1, 300, 1, *end)
+        for release, f1 in (("original", 0.9), ("random_deletion", 0.6))
+        for end in [("done", "", {})]
+    ]
+    view = make_audit({}, FINDERS)
+    spec = view.spec.update(identity={"overlap": 0.8, "seeds_known": 5})
+    results = tabulate_results(rows, [*RESULT_COLUMNS, REPEATS])
+    return replace(view, spec=spec, results=results)
+
+
+def list_said(view: AuditView, edition: str) -> list[str]:
+    """Attacks and outcomes in the order in which page 1 and the sections name them."""
+    sections = ("attacks", "tradeoff")
+    content, _ = build_content(view, ReportOptions(edition=edition, sections=sections))
+    facts = [row for b in content["summary"] if b["kind"] == "facts" for row in b["rows"]]
+    texts = [str(row["value"]) for row in facts if row["name"] == "Re-identification"]
+    found = [b for section in content["sections"] for b in section["blocks"]]
+    texts += ["".join(s["text"] for s in b["spans"]) for b in found if b["kind"] == "paragraph"]
+    titles = [parse_attack(f"{key}@identity").title for key in FINDERS]
+    pattern = "|".join(map(re.escape, sorted([*titles, *SAID], key=len, reverse=True)))
+    return re.findall(pattern, " ".join(texts))
+
+
+numbers = st.one_of(st.integers(0, 14), st.integers(286, 300), st.integers(0, 300))
+
+
+@pytest.mark.usefixtures("no_pictures")
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(numbers, min_size=10, max_size=10), st.integers(1, 5), st.sampled_from([0.0005, 0.01])
+)
+def test_no_comparison_comes_out_otherwise_outside(people, seeds, spread):
+    """A bound was compared as if it had been measured."""
+    names = [(r, method) for r in ("original", "random_deletion") for method in FINDERS]
+    view = make_matches(dict(zip(names, people, strict=True)), seeds, spread)
+    inside = list_said(view, "internal")
+    assert len(inside) >= 4
+    assert list_said(view, "external") == inside
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_an_attack_that_finds_everybody_is_clearly_above_one_that_finds_few_outside():
+    """ "0.97 is not clearly above 0.041" stood there, and "0.034 by Number of links"."""
+    people = {("original", method): 4 for method in FINDERS} | {
+        ("original", "neighbor_degrees"): 300,
+        ("original", "degree_match"): 12,
+        ("random_deletion", "column_values"): 4,
+        ("random_deletion", "neighbor_degrees"): 1,
+        ("random_deletion", "random_match"): 3,
+    }
+    content, _ = build_content(make_matches(people, 3, 1e-4), ReportOptions(edition="external"))
+    text = " ".join(
+        "".join(span["text"] for span in block["spans"])
+        for section in content["sections"]
+        for block in section["blocks"]
+        if block["kind"] == "paragraph"
+    )
+    few = "fewer than 10 of 300"
+    assert f"Neighbours' links finds all but {few} nodes. That is clearly above the best" in text
+    assert f"it falls to {few} by Column values." in text
+    assert "change of" not in text
 
 
 @given(st.integers(0, 10**6))
