@@ -82,6 +82,14 @@ def test_sets_by_friends_values_are_those_of_a_loop(rows, is_sparse, seed):
     assert found.contains.tolist() == [a == b for a, b in zip(known, shown, strict=True)]
 
 
+def test_friends_are_compared_in_another_order_of_the_people():
+    graph, threat = make_people([(i, 0, "a") for i in range(6)])
+    released = graph.subgraph(np.array([3, 0, 5, 1, 4, 2]))
+    attack = ColumnValues(with_links="neighbor_values")
+    found = attack.find(Release(released), threat, Context(Seed(0)))
+    assert found.sizes.tolist() == [1] * 6
+
+
 def test_without_links_nobody_has_friends():
     graph, threat = make_people([(i, 0, "a") for i in range(6)])
     alone = replace(threat, original=replace(graph, edges=graph.edges[:0]))
