@@ -250,7 +250,6 @@ def assemble_graph(
         name=name,
     ).without_features(unused)
     graph = graph.with_private(*chosen)
-    report.num_nodes_without_links = int((graph.degrees == 0).sum())
     if raw.link_columns:
         graph = replace(graph, link_table=build_link_table(raw.pairs, graph, raw.link_columns))
     return LoadedGraph(graph, report)

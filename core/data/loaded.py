@@ -51,7 +51,6 @@ class LoadReport:
     num_duplicates    rows that repeat an earlier row, ends in the same order; merged
     num_reciprocal    links given in both directions; merged to one undirected link
     num_rows_skipped  comment lines, and rows dropped by an option
-    num_nodes_without_links  isolated nodes (kept)
     num_unknown       values replaced by "unknown", per column
     num_filled        missing feature cells set to the column's median, per column
     weights           treatment of the weights, in words
@@ -66,7 +65,6 @@ class LoadReport:
     num_duplicates: int = 0
     num_reciprocal: int = 0
     num_rows_skipped: int = 0
-    num_nodes_without_links: int = 0
     num_unknown: dict[str, int] = field(default_factory=dict)
     num_filled: dict[str, int] = field(default_factory=dict)
     weights: str = "none"

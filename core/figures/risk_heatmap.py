@@ -115,7 +115,7 @@ def risk_heatmap(
     )
     _label_panels(figure, list_short_titles(shown), theme)
     _label_rows(figure, heads, [row.attack for row in rows], theme)
-    _label_columns(figure, first, places, edges, theme)
+    _label_columns(figure, first, places, edges)
     _set_apart(figure, groups, [len(each) for each in starts], gap, theme)
 
     def join() -> pd.DataFrame:
@@ -267,7 +267,7 @@ def _label_rows(
 
 
 def _label_columns(
-    figure: go.Figure, table: pd.DataFrame, places: np.ndarray, edges: np.ndarray, theme: Theme
+    figure: go.Figure, table: pd.DataFrame, places: np.ndarray, edges: np.ndarray
 ) -> None:
     """Ids of the nodes where each has a column and they fit, else ranks; never slanted."""
     count = len(places)

@@ -35,7 +35,7 @@ def show_threats(graph: Graph) -> None:
     with left:
         _show_attribute_threat(graph)
     with right:
-        _show_link_threat(graph)
+        _show_link_threat()
     if session.current_threats().is_empty:
         st.warning("Nothing is secret yet. Choose a private column or sensitive links.")
 
@@ -112,7 +112,7 @@ def _format_place(text: str) -> str:
     return f"{format_percent(float(share))}, {people}"
 
 
-def _show_link_threat(graph: Graph) -> None:
+def _show_link_threat() -> None:
     st.markdown("**Link inference:** which missing links can be guessed")
     choice, key = session.current_threats(), form_key()
     ways = [way for way in WAYS if way != "given" or choice.way == "given"]

@@ -50,7 +50,6 @@ def test_a_folder_of_ogb(tmp_path):
     assert graph.dense_features().tolist() == [[0.5, 1], [1, 1], [2, -1], [0, 0]]
     assert graph.column("label").codes.tolist() == [0, 1, -1, 1]
     assert (report.num_self_loops, report.num_reciprocal) == (1, 1)
-    assert report.num_nodes_without_links == 1
     assert report.ignored_columns == {"edge-feat.csv.gz": "a file of others"}
     assert "the largest stays (--merge" in report.notes[0]
     assert load_graph(folder, weight="none").graph.weights is None

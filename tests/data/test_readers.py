@@ -70,7 +70,6 @@ def test_everything_dropped_is_counted(tmp_path):
     assert report.num_duplicates == 1
     assert report.num_reciprocal == 2
     assert report.num_rows_skipped == 1
-    assert report.num_nodes_without_links == 1
     assert json.loads(json.dumps(asdict(report)))["num_self_loops"] == 2
 
 
@@ -132,7 +131,6 @@ def test_node_table_gives_nodes_features_and_attributes(tmp_path):
     assert graph.column("member").codes.tolist() == [1, 0, 1, 1, 1]
     assert loaded.report.num_filled == {"age": 1}
     assert loaded.report.num_unknown == {"city": 1}
-    assert loaded.report.num_nodes_without_links == 1
     assert "nickname" in loaded.report.ignored_columns
 
 

@@ -123,11 +123,6 @@ class Attack:
         """`title` where the secret is named beside it."""
         return self._write_title([])
 
-    @property
-    def plain_title(self) -> str:
-        """Title of its family: without settings and knowledge."""
-        return ", ".join([self.name, *self._aims])
-
     def _write_title(self, aims: list[str]) -> str:
         if self.method is None or self.scenario is None:
             return self.id
