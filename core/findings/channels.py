@@ -20,7 +20,7 @@ from core.defenses.external import EXTERNAL
 from core.findings.leaving import describe_rule
 from core.methods import AttributeAttack, IdentityAttack, Method
 from core.release import ORIGINAL
-from core.words import begin_sentence, join_words
+from core.words import begin_sentence, count_noun, join_words
 
 Treatment = Literal["attacked", "coarsened", "left out", "not attacked"]
 ORDER: tuple[Treatment, ...] = ("not attacked", "coarsened", "attacked", "left out")
@@ -162,6 +162,21 @@ def list_channels(view: AuditView, release: str) -> tuple[Channel, ...]:
             for part, waiting in zip(parts, waits, strict=True)
         )
     return parts
+
+
+def explain_unchosen(view: AuditView, release: str) -> str:
+    """That attackers read columns of numbers which do not leave, as none were chosen, and the
+    remedy; "" if they read none."""
+    if view.spec.disclosure.publish_columns is not None or release == EXTERNAL:
+        return ""
+    source, leaving = view.node_channels.find_source(), view.node_channels.find_leaving(release)
+    unseen = [name for name, kind in source.items() if kind == "number" and name not in leaving]
+    if not unseen:
+        return ""
+    return (
+        f"attackers read {count_noun(len(unseen), 'column')} that would not leave, as none were "
+        "chosen: choose the columns to publish (Data page, or --publish-columns) and audit again"
+    )
 
 
 def describe_channels(view: AuditView) -> list[dict[str, Any]]:

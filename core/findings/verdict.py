@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from core.audit.asked.release_info import ReleaseInfo, list_phrases
 from core.audit.results.view import AuditView
 from core.defenses.external import EXTERNAL
-from core.findings.channels import Channel, describe_open, list_channels
+from core.findings.channels import Channel, describe_open, explain_unchosen, list_channels
 from core.findings.evidence import (
     Evidence,
     find_evidence,
@@ -237,10 +237,14 @@ def judge(view: AuditView, policy: Policy) -> Verdict:
 @find_once
 def judge_release(view: AuditView, release: str, policy: Policy) -> ReleaseVerdict:
     """Verdict on one release."""
+    checks = tuple(_check_limits(view, release, policy))
+    untried = list_untried(view, release, policy)
+    if any(check.state == "exceeded" for check in checks):
+        untried += filter(None, [explain_unchosen(view, release)])
     return ReleaseVerdict(
         made=view.get_release(release),
-        checks=tuple(_check_limits(view, release, policy)),
-        untried=tuple(list_untried(view, release, policy)),
+        checks=checks,
+        untried=tuple(untried),
         refuted=tuple(
             run.check.verdict
             for run in view.claims

@@ -550,6 +550,36 @@ def test_the_most_useful_of_the_safe_is_recommended():
     assert judge(make_audit(scores, ATTACKS, (safe, useful)), PUBLIC).recommended == safe
 
 
+@pytest.mark.parametrize(
+    ("leaving", "chosen", "value", "told"),
+    [
+        ((), None, 0.9, "attackers read 2 columns that would not leave, as none were chosen"),
+        (("age",), None, 0.9, "attackers read 1 column that would not leave"),
+        (("age", "pay"), None, 0.9, ""),
+        ((), (), 0.9, ""),
+        ((), None, 0.5, ""),
+    ],
+)
+def test_columns_that_do_not_leave_and_were_attacked_are_named_where_a_limit_is_exceeded(
+    leaving, chosen, value, told
+):
+    """A column that stays re-identified everybody, and no next step named it."""
+    scores = make_noise(NAMES, ATTACKS) | {(RELEASE, "katz", "auc"): value}
+    view = make_audit(scores, ATTACKS)
+    kinds = {"age": "number", "pay": "number", "town": "category"}
+    channels = replace(
+        view.node_channels,
+        find_source=lambda: kinds,
+        find_leaving=lambda _release: {name: kinds[name] for name in leaving},
+    )
+    spec = view.spec.update(publish_columns=chosen)
+    found = judge(replace(view, spec=spec, node_channels=channels), PUBLIC).find(RELEASE)
+    points = [text for text in found.open_points if "would not leave" in text]
+    assert len(points) == bool(told)
+    assert all(text.startswith(told) for text in points)
+    assert (found.decision == "do_not_publish") == (value > 0.8)
+
+
 def recommend(half, private=0.79, unit="edge"):
     """The verdict and results of two releases that may leave, one with a guarantee."""
     empirical, noisy = "random_deletion:strength=0.5", "edge_rand:epsilon=1.0"
