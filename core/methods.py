@@ -233,11 +233,11 @@ class Method(BaseModel, ABC):
         if value is True:
             title = type(self).model_fields[name].title or name.replace("_", " ")
             return title[0].lower() + title[1:]
-        symbol, times = self.name_setting(name)
+        symbol, times = self.describe_sign(name)
         text = format_value(times * value) if isinstance(value, float) else str(value)
         return f"{symbol} = {text}"
 
-    def name_setting(self, name: str) -> tuple[str, float]:
+    def describe_sign(self, name: str) -> tuple[str, float]:
         """How titles write a setting, and the multiple of its value that they state."""
         return self.symbols.get(name, name.replace("_", " ")), 1.0
 
@@ -374,9 +374,9 @@ class Defense(Method):
     renames_nodes: ClassVar[bool] = False
     suggestion: ClassVar[Suggestion | None] = None
 
-    def name_setting(self, name: str) -> tuple[str, float]:
+    def describe_sign(self, name: str) -> tuple[str, float]:
         """ "2ε" and 2 if both ends report a link, as the guarantee of its recipient has it."""
-        symbol, times = super().name_setting(name)
+        symbol, times = super().describe_sign(name)
         is_twice = name == "epsilon" and self.is_reported_twice
         return (f"2{symbol}", 2.0) if is_twice else (symbol, times)
 

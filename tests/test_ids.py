@@ -41,7 +41,6 @@ NOT_IDS = {
 
 KNOWN_KEYS = {
     "core/cli/advise.py": "default of an option",
-    "core/cli/judge.py": "depths of knowledge (core.algorithms.fingerprints)",
     "core/figures/link_scores.py": "a node's number of links",
     "core/figures/releases.py": "names of training curves",
     "core/figures/risk_charts.py": "a node's number of links",

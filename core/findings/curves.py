@@ -160,7 +160,7 @@ def list_curves(table: pd.DataFrame) -> list[Curve]:
         assert strength is not None
         members.sort(key=lambda m: m[0], reverse=strength.weakest > strength.strongest)
         rows = table.iloc[[number for _, number, _ in members]].reset_index(drop=True)
-        symbol, times = members[0][2].name_setting(strength.setting)
+        symbol, times = members[0][2].describe_sign(strength.setting)
         curves.append(
             Curve(
                 _title_curve(members[0][2]),
@@ -220,10 +220,10 @@ def answer_curves(
     if tied:
         ways = "; ".join(map(describe, tied))
         text += f" As useful within noise: {ways}."
-    return text + _tell_cleared(real, [best, *tied], uncleared)
+    return text + _describe_cleared(real, [best, *tied], uncleared)
 
 
-def _tell_cleared(
+def _describe_cleared(
     curves: Sequence[Curve], named: Sequence[Curve], uncleared: Collection[str]
 ) -> str:
     """That no strength tried of the curves that are named may be published, and which others may;

@@ -28,10 +28,10 @@ from core.findings.tables import list_releases
 from core.findings.verdict import Check, Verdict, judge_release
 from core.findings.verdict_words import (
     describe_decision,
+    describe_state,
     find_subject,
     list_deciding,
     rank_limits,
-    tell_state,
 )
 from core.words import count_noun
 
@@ -111,7 +111,7 @@ def build_card(title: str, figure: Figure, value: str, compared: str, check: Che
     """Card of a measured figure; `value` is its text, formatted with what it is compared to."""
     if check is None:
         return Card(title, value, compared, None, describe_figure(figure))
-    told, state = tell_state(check), STATE_TITLES[check.state]
+    told, state = describe_state(check), STATE_TITLES[check.state]
     detail = describe_figure(figure) + (f" Limit {told}." if told != state else "")
     return Card(title, value, compared, check.state, detail)
 
@@ -154,7 +154,7 @@ def _describe_check(check: Check) -> str:
     found, limit = check.evidence, check.limit
     ends = (found.low, found.shown_high)
     value, most = format_limited(found.value, limit.limit, *ends, limit.metric)
-    state = tell_state(check, most)
+    state = describe_state(check, most)
     if found.value is None:
         why = f"{_explain_untested(check)} to measure, " if found.is_unresolved else ""
         return f"{limit.title}: {why}{state}."

@@ -134,7 +134,7 @@ def _may_be_equal(own: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether no repeat that both rows have differs; without repeats, whether the means are equal
     or of different numbers of them."""
     mine, same = own.get(REPEATS), other.get(REPEATS)
-    if mine and same:
+    if isinstance(mine, Mapping) and isinstance(same, Mapping) and mine and same:
         return all(mine[repeat] == same[repeat] for repeat in mine.keys() & same.keys())
     return bool(own["value"] == other["value"] or own["seeds"] != other["seeds"])
 

@@ -227,7 +227,7 @@ def explain_unproven(check: Check) -> str:
     return f"the interval of {whose} extends above it"
 
 
-def tell_state(check: Check, limit: str = "") -> str:
+def describe_state(check: Check, limit: str = "") -> str:
     """ "not proven, limit 0.20: the interval of another attack extends above it"; the reason only
     where the figure's own interval does not show it.
 
@@ -310,7 +310,7 @@ def compute_limit_table(verdict: ReleaseVerdict) -> pd.DataFrame:
                 "What is limited": limit.title,
                 "Measured": value,
                 "At most": most,
-                "State": tell_state(check),
+                "State": describe_state(check),
                 "By": "" if found.attack is None else found.attack.title,
                 "n": f"{found.n:,}" if found.n else "",
                 "Source": limit.source,

@@ -19,9 +19,9 @@ from core.findings.verdict_words import (
     DECISION_MEANINGS,
     DECISION_TITLES,
     describe_decision,
+    describe_state,
     find_subject,
     list_deciding,
-    tell_state,
     title_deciding,
 )
 from core.release import ORIGINAL
@@ -256,11 +256,11 @@ def _tabulate_checks(
             most = format_measure(limit.metric, limit.limit)
         if is_brief:
             measured, most = texts.get(limit.name, (exact, most))
-            row = [limit.title, measured, most, tell_state(check)]
+            row = [limit.title, measured, most, describe_state(check)]
             row.append("" if measured == exact else exact)
         else:
             who = "" if found.attack is None else found.attack.title
-            row = [limit.title, exact, most, tell_state(check), who, f"{n:,}" if n else ""]
+            row = [limit.title, exact, most, describe_state(check), who, f"{n:,}" if n else ""]
         rows.append(row)
     name = release.made.title
     if is_brief:

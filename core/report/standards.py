@@ -86,7 +86,9 @@ def _find_worst(data: ReportData, release: str, threats: tuple[Threat, ...]) -> 
         metric = measure.metric
         rows = compute_worst_attacks(data.results, metric, threat)
         for row in rows[rows.release == release].itertuples():
-            name = "AUC" if metric == "auc" else metric_title(metric).lower()
+            title = metric_title(metric)
+            is_acronym = title[1:2].isupper()
+            name = title if is_acronym else title[:1].lower() + title[1:]
             parts.append(f"{name} {format_row(row)}")
     return "; ".join(parts) or "–"
 

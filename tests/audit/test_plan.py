@@ -97,7 +97,7 @@ def test_a_defense_setting_renews_only_its_release(make_spec, graph):
     ("change", "renewed"),
     [
         ({"known": 0.4}, {"class_prior", *USUAL}),
-        ({"utility": "label"}, {*USUAL}),
+        ({"utility": "label"}, {"common_neighbors", "class_prior", *USUAL}),  # it leaves
         ({"hide_links": 0.2}, {"common_neighbors", "class_prior", *USUAL}),
         ({"root_seed": 1}, {"common_neighbors", "class_prior", *USUAL}),
         ({"graph_name": "another"}, set()),

@@ -44,7 +44,8 @@ measured 1.2e-4 at most."""
 CHANGED = re.compile(
     r"changed: (edge_rand denoising |original denoising .*: reason |\S+ \S+ "
     r"(advantage_share|class_advantage_share|forecast_advantage_share|margin_gain):|"
-    r"\S+ \S+ (accuracy|share_below_zero|close_share|hits_at_\d+|mrr|expected_found|"
+    r"\S+ \S+ (accuracy|advantage_share|node_classification_f1|share_below_zero|close_share|"
+    r"hits_at_\d+|mrr|expected_found|"
     r"(released_)?tpr_at_fpr_\S+|(\w+_)?precision\S*|named_at_\S+|pair_\w+)( \S+)*: "
     r"(low|high) [^,]+(, high [^,]+)?$)"
 )

@@ -192,6 +192,11 @@ def interval(row: dict[str, Any]) -> str:
     return rf"{number(row['value'])} \[{number(row['low'])}, {number(row['high'])}\]"
 
 
+def either(title: str, figure: str, by: str, at: str = " ") -> str:
+    """The higher of an attack and its baseline comes first: "0.7 by A" or "A 0.7"."""
+    return rf"(?:{figure}{by}{title}\b|\b{title}{at}{figure})"
+
+
 def frequency(share: float) -> str:
     """ "12 of 100" as a person would round it; shares below 1 in 100 do not occur here."""
     return rf"(?:{round(100 * share)} of 100|{round(1000 * share)} of 1,000)"
@@ -283,11 +288,11 @@ QUESTIONS: tuple[tuple[str, tuple[str, ...], Answer], ...] = (
      lambda w: [exposed(w.count_exposed(w.release, key)) for key in (LINKS[0], VALUES[0])]),
     ("Who is exposed first?", ("risk",), lambda w: [rf"\b{re.escape(w.find_first())}\b"]),
     ("Which attack is strongest, and how well does it rank?", (PAGE_1,),
-     lambda w: [rf"{interval(w.find(w.release, 'auc', k))} by {parse_attack(k).title}"
+     lambda w: [either(parse_attack(k).title, interval(w.find(w.release, "auc", k)), " by ")
                 for k in (LINKS[0], VALUES[0])]),
     ("How well would a baseline attacker?", (PAGE_1,),
-     lambda w: [rf"baseline {number(w.find(w.release, 'auc', key)['value'])}"
-                for key in (LINKS[1], VALUES[1])]),
+     lambda w: [either(parse_attack(k).title, number(w.find(w.release, "auc", k)["value"]),
+                       r" \[[^]]*\] by ", " at ") for k in (LINKS[1], VALUES[1])]),
     ("How well does guessing?", (PAGE_1,), lambda _: ["0.5 is guessing"]),
     ("How many attacks were tried, how often?", (PAGE_1,), lambda w: [count_tried(w)]),
     ("How many links does the release keep?", ("defend", PAGE_1),

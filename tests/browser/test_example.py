@@ -48,7 +48,7 @@ def test_from_nothing_to_who_is_exposed(browser, started, tmp_path) -> None:
     driver.open_page(page, "", "Overview")
     expect(page.get_by_role("img", name="Chart.")).to_have_count(3)
     driver.press(page, "Explore a finished audit")
-    expect(page.locator(".st-key-answer").first).to_contain_text("Publish GPS sampling")
+    expect(page.locator(".st-key-answer").first).to_contain_text("Publish Blink")
     driver.follow(page, "Risk")
     expect(page.locator(".st-key-chart-heatmap .main-svg").first).to_be_visible()
     wall, used = time.monotonic() - begin, process.cpu_times()

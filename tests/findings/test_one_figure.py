@@ -133,7 +133,9 @@ def ask_pdf(view: AuditView) -> Answers:
     *evidence, sample = (describe_evidence(data, part)[0] for part in names)
     answers = read_lines([*map(read_block, (*attacks, *risk)), *evidence], view)
     subject = find_subject(data.verdict).release
-    for title in re.findall(r"[\d\]] by ([^;]+?), baseline", sample):
+    above = r"[\d\]] by ([^;]+?), (?:above|within noise of|not clearly apart from) the baseline"
+    below = r"a baseline attacker; ([^;]+?) [\d.]+ (?:\[[^]]*\] )?is "
+    for title in (*re.findall(above, sample), *re.findall(below, sample)):
         answers["strongest", ATTACKS[title].threat, subject] = title
     for row in next(b for b in risk if b.get("columns", [""])[0] == "Node")["rows"]:
         threat, columns = ATTACKS[row[2]].threat, [ORIGINAL, *data.ids[1:]]

@@ -107,7 +107,7 @@ def test_a_finished_audit_opens_once(open_app: OpenApp, empty) -> None:
     assert len(app.get("image")) == 3
     app.button(key="example").click().run()
     assert [title.value for title in app.title] == ["Release decision"]
-    assert ":material/check_circle: Publish GPS sampling" in texts(app)
+    assert ":material/check_circle: Publish Blink" in texts(app)
     (summary,) = empty.list_audits()
     assert app.session_state["audit"] == summary.id
     assert summary.name == "Finished example"
