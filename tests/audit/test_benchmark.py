@@ -190,6 +190,7 @@ def test_a_bad_file_ends_a_benchmark_before_its_first_audit(audit_home, tmp_path
     assert not list_finished()
 
 
+@pytest.mark.nightly
 @pytest.mark.xdist_group("audit cluster")
 def test_a_killed_benchmark_resumes(audit_home, tmp_path):
     arguments = [*SMALL, "--methods", "gae_cosine:epochs=300", "--repeats", "3"]

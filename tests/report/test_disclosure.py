@@ -483,7 +483,7 @@ numbers = st.one_of(st.integers(0, 14), st.integers(286, 300), st.integers(0, 30
 
 
 @pytest.mark.usefixtures("no_pictures")
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(numbers, min_size=10, max_size=10), st.integers(1, 5), st.sampled_from([0.0005, 0.01])
 )
