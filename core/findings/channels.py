@@ -174,7 +174,7 @@ def explain_unchosen(view: AuditView, release: str) -> str:
     if not unseen:
         return ""
     return (
-        f"attackers read {count_noun(len(unseen), 'column')} that would not leave, as none were "
+        f"Attackers read {count_noun(len(unseen), 'column')} that would not leave, as none were "
         "chosen: choose the columns to publish (Data page, or --publish-columns) and audit again"
     )
 

@@ -81,8 +81,8 @@ def compute_tradeoff(
     limit that is met: by the verdict, else the interval's end), unproven (why a figure below its
     limit is not proven to meet it), is_pareto (no other release is at least as safe and as useful
     and better in one), is_inverted (`risk` is the inverted strength of an attack clearly below
-    chance), made and by (what release and attack
-    refer to). Of results of an edition for outsiders also told and bound, of the risk.
+    chance), made and by (what release and attack refer to). Of results of an edition for outsiders
+    also told and bound, of the risk.
     """
     if attack is None:
         risk = compute_worst_attacks(results, attack_metric, threat)

@@ -2,8 +2,8 @@
 
 A defense opens an `Account` with its ε (and δ), spends shares of it, and gets a noise scale, a flip
 probability or noise. The guarantee is built from what the account recorded, so that claim and
-spending cannot differ. Accounting is pure: `core.privacy.budget` for Gaussians, basic
-composition otherwise.
+spending cannot differ. Accounting is pure: `compute_gaussian_epsilon` for
+Gaussians, basic composition otherwise.
 """
 
 from __future__ import annotations

@@ -553,8 +553,8 @@ def test_the_most_useful_of_the_safe_is_recommended():
 @pytest.mark.parametrize(
     ("leaving", "chosen", "value", "told"),
     [
-        ((), None, 0.9, "attackers read 2 columns that would not leave, as none were chosen"),
-        (("age",), None, 0.9, "attackers read 1 column that would not leave"),
+        ((), None, 0.9, "Attackers read 2 columns that would not leave, as none were chosen"),
+        (("age",), None, 0.9, "Attackers read 1 column that would not leave"),
         (("age", "pay"), None, 0.9, ""),
         ((), (), 0.9, ""),
         ((), None, 0.5, ""),
