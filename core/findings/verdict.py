@@ -33,6 +33,7 @@ from core.findings.once import find_once
 from core.findings.policy import Limit, Policy
 from core.findings.recipient import explain_lax_policy
 from core.findings.usefulness import list_most_useful
+from core.results import RELEASE
 
 Decision = Literal["publish", "review", "do_not_publish"]
 SMALLEST_LIMIT = 1e-3
@@ -99,7 +100,8 @@ class ReleaseVerdict(BaseModel):
     """untried: tests missing before clearance; refuted: failed claim checks; obstacle: reason
     why it cannot be published whatever its limits; channels: what leaves with it;
     is_unchanged: whether it is the original under another name; oversized: attacks that the size
-    of the graph keeps from running; has_guarantee: whether it has a formal one."""
+    of the graph keeps from running; has_guarantee: whether it has a formal one; links_kept: share
+    of the original's links in it, None if not measured."""
 
     model_config = ConfigDict(frozen=True)
     made: ReleaseInfo
@@ -111,6 +113,7 @@ class ReleaseVerdict(BaseModel):
     is_unchanged: bool = False
     oversized: tuple[str, ...] = ()
     has_guarantee: bool = False
+    links_kept: float | None = None
 
     @property
     def release(self) -> str:
@@ -254,6 +257,7 @@ def judge_release(view: AuditView, release: str, policy: Policy) -> ReleaseVerdi
         channels=list_channels(view, release),
         is_unchanged=view.node_channels.find_unchanged(release),
         oversized=tuple(list_oversized(view, release)),
+        links_kept=view.estimate(release, RELEASE, "links_kept").value,
         has_guarantee=any(r.guarantee.is_private for r in view.releases if r.id == release),
     )
 

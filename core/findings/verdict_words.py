@@ -23,7 +23,7 @@ from core.findings.verdict import (
 )
 from core.methods import THIS_SIZE
 from core.release import ORIGINAL
-from core.words import count_noun, join_words
+from core.words import count_noun, format_percent, join_words
 
 DECISION_TITLES: dict[Decision, str] = {
     "publish": "Publish",
@@ -93,6 +93,10 @@ def find_subject(verdict: Verdict) -> ReleaseVerdict | None:
     )
 
 
+FEW_LINKS = 0.1
+"""Share of the links below which a release says little of them, which its decision tells."""
+
+
 def describe_decision(verdict: Verdict) -> str:
     """One sentence on what may be published."""
     if verdict.recommended is not None:
@@ -101,6 +105,8 @@ def describe_decision(verdict: Verdict) -> str:
         told = _count_met(found, verdict)
         if found.oversized:
             told += f"; not run {THIS_SIZE}: {shorten_names(found.oversized)}"
+        if found.links_kept is not None and found.links_kept < FEW_LINKS:
+            told += f". It keeps {format_percent(found.links_kept)} of the links"
         return f"Publish {verdict.names[found.release]}: {told}."
     original = next((v for v in verdict.offered if v.release == ORIGINAL), None)
     if original is not None and original.decision == "publish":

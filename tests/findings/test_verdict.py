@@ -89,6 +89,20 @@ def keep_met(verdict):
     return verdict.model_copy(update={"policy": policy, "releases": releases})
 
 
+@pytest.mark.parametrize(
+    ("kept", "told"), [(0.0007, ". It keeps 0.07 % of the links."), (0.5, ""), (None, "")]
+)
+def test_a_recommended_release_with_next_to_no_links_says_so(kept, told):
+    """ "Publish Blink at 2ε = 2", of which one link in 1,400 was the original's."""
+    scores = make_noise(NAMES, ATTACKS)
+    if kept is not None:
+        scores[RELEASE, "release", "links_kept"] = kept
+    text = describe_decision(judge(make_audit(scores, ATTACKS), PUBLIC))
+    assert text.startswith("Publish Random deletion")
+    assert text.endswith(told)
+    assert ("of the links" in text) == bool(told)
+
+
 def test_the_original_is_never_recommended():
     verdict = judge(make_audit(make_noise((ORIGINAL,), ATTACKS), ATTACKS, ()), PUBLIC)
     assert verdict.find(ORIGINAL).decision == "publish"
