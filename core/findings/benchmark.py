@@ -27,6 +27,7 @@ from core.findings.tables import (
     main_metric,
     select_results,
 )
+from core.measures.metrics import METRICS
 from core.release import EMPIRICAL, ORIGINAL
 from core.results import RELEASE
 from core.words import count_noun, format_percent
@@ -178,7 +179,7 @@ def summarize_threat(rows: pd.DataFrame) -> tuple[str, str]:
     """`describe_threat` in two sentences without intervals."""
     original, best = rows[rows.release == ORIGINAL].iloc[0], choose_defense(rows)
     fear, choose = "No attack is clearly above the baseline attackers.", NO_HELP
-    is_share = not original.metric.endswith("auc")
+    is_share = METRICS[original.metric].is_share
     if original.against_baseline == "higher":
         reached = original.value, original.baseline_value
         found, other = format_frequencies(*reached) if is_share else map(format_number, reached)

@@ -77,8 +77,7 @@ class Figure:
     @property
     def is_share(self) -> bool:
         """Whether the figure is a share of cases, shown as a natural frequency."""
-        info = METRICS.get(self.metric)
-        return info is not None and info.range == (0.0, 1.0) and "auc" not in self.metric
+        return self.metric in METRICS and METRICS[self.metric].is_share
 
     def format(self) -> str:
         """Headline format without interval: "36 of 100", "0.75" if it is not a share, ε = "6"."""

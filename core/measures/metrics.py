@@ -23,6 +23,7 @@ class MetricInfo:
     better_for_utility  direction that keeps the release useful
     range               smallest and largest possible value; intervals are clipped to it
     chance              value reached by guessing, if it is one number
+    is_share            it counts cases out of all, so that sentences tell a natural frequency
     help                one or two plain sentences
     """
 
@@ -34,6 +35,7 @@ class MetricInfo:
     better_for_utility: Better | None = None
     range: tuple[float, float] = ANY
     chance: float | None = None
+    is_share: bool = False
 
     @property
     def group(self) -> Literal["attack", "homophily", "utility", "structure", "pairs"]:
@@ -48,16 +50,22 @@ class MetricInfo:
         return "utility" if named else "structure"
 
 
+def _describe(key: str, title: str, text: str, **more: Any) -> MetricInfo:
+    """A share of cases unless `more` has another range or says otherwise."""
+    is_share = more.get("range", SHARE) == SHARE and "auc" not in key
+    return MetricInfo(key, title, text, **{"range": SHARE, "is_share": is_share, **more})
+
+
 def _attack(
     key: str, title: str, text: str, *, better: Better = "lower", **more: Any
 ) -> MetricInfo:
-    return MetricInfo(key, title, text, better_for_privacy=better, **{"range": SHARE, **more})
+    return _describe(key, title, text, better_for_privacy=better, **more)
 
 
 def _usefulness(
     key: str, title: str, text: str, *, better: Better = "higher", **more: Any
 ) -> MetricInfo:
-    return MetricInfo(key, title, text, better_for_utility=better, **{"range": SHARE, **more})
+    return _describe(key, title, text, better_for_utility=better, **more)
 
 
 ATTACK_METRICS = (
@@ -77,6 +85,7 @@ ATTACK_METRICS = (
         "balanced_accuracy",
         "Attack balanced accuracy",
         "Share guessed right within each class, averaged over the classes.",
+        is_share=False,
     ),
     _attack(
         "tpr_at_fpr_0.01",
@@ -143,6 +152,7 @@ ATTACK_METRICS = (
         "Absolute margin",
         "Mean distance of the margin from 0, the attacker's certainty either way; compare it with "
         "the class prior attacker's.",
+        is_share=False,
     ),
     _attack(
         "error_reduction",
@@ -250,6 +260,7 @@ ATTACK_METRICS = (
         "Mean reciprocal rank",
         "One over the place of the right node in the attacker's list of ten, 0 where it is not in "
         "it, averaged over the people.",
+        is_share=False,
     ),
     _attack(
         "precision_at_0.9_confidence",
@@ -312,6 +323,7 @@ STRUCTURE_METRICS = (
         "Harmonic mean of the share of the original's links that the release contains and of the "
         "share of the release's links that are the original's: added links count as well as lost "
         "ones.",
+        is_share=False,
     ),
     _usefulness(
         "value_sum_error",
@@ -347,6 +359,7 @@ STRUCTURE_METRICS = (
         "Degree distribution distance (KS)",
         "Largest gap between the two cumulative degree distributions; 0 is equal.",
         better="lower",
+        is_share=False,
     ),
     _usefulness(
         "mmd_degree",
@@ -432,12 +445,14 @@ QUERY_METRICS = (
         "community_nmi",
         "Communities (NMI)",
         "Normalised mutual information of the communities found in both: 1 is the same.",
+        is_share=False,
     ),
     _usefulness(
         "eigenvector_mae",
         "Eigenvector centrality (MAE)",
         "Mean gap between the centralities of equal rank, over the most central hundredth.",
         better="lower",
+        is_share=False,
     ),
 )
 """The other queries of PGB (core.measures.queries)."""
@@ -495,6 +510,7 @@ def _list_homophily() -> Iterator[MetricInfo]:
             f"Share of a node's {who} that have its private value, averaged over the nodes. "
             "It gives nothing away where it equals the share of that value in the graph.",
             range=SHARE,
+            is_share=True,
         )
         yield _attack(
             f"ghratio_{key}_gap",

@@ -33,7 +33,7 @@ from core.findings.curves import answer_curves, answer_strengths, list_curves
 from core.findings.data_independent import answer_data_independent
 from core.findings.differences import find_noise, is_clear
 from core.findings.exposure import answer_bound, answer_risk, list_risks
-from core.findings.facts import Count, format_frequencies, format_frequency
+from core.findings.facts import Count, Figure, format_frequencies, format_frequency
 from core.findings.groups import answer_groups
 from core.findings.homophily import (
     answer_mechanisms,
@@ -853,6 +853,21 @@ def test_the_worst_threat_leads_and_its_worst_figure():
 )
 def test_frequencies_have_two_significant_digits(share, text):
     assert format_frequency(share) == text
+
+
+@pytest.mark.parametrize(
+    ("metric", "text"),
+    [
+        ("hits_at_1", "25 of 100"),
+        ("links_kept", "25 of 100"),
+        ("node_classification_f1", "25 of 100"),  # micro F1: the share of right labels
+        *((metric, "0.25") for metric in ("auc", "balanced_accuracy", "mrr", "margin_absolute")),
+        *((metric, "0.25") for metric in ("link_f1", "degree_ks", "community_nmi")),
+        *((metric, "0.25") for metric in ("eigenvector_mae", "average_clustering")),
+    ],
+)
+def test_only_what_counts_cases_is_told_as_a_frequency(metric, text):
+    assert Figure(metric, None, None, 0.25).format() == text
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
