@@ -191,11 +191,16 @@ def _list_cost_row(data: ReportData, cost: dict[str, Any]) -> list[str]:
     return [
         data.view.get_attack(cost["attack"]).title,
         data.title(cost["release"]),
-        format_number(cost["cpu_seconds"]),
-        format_number(cost["seconds"]),
+        _format_seconds(cost["cpu_seconds"]),
+        _format_seconds(cost["seconds"]),
         f"{lines}: {cost['knowledge']}",
         "; ".join(filter(None, [cost["technology"], cost["device"]])),
     ]
+
+
+def _format_seconds(seconds: float | None) -> str:
+    """ "under 0.1" where two decimals would leave nothing."""
+    return "under 0.1" if seconds is not None and seconds < 0.1 else format_number(seconds)
 
 
 def _build_rest(data: ReportData, found: dict[str, Any]) -> list[Block]:

@@ -151,6 +151,7 @@ def test_a_time_that_was_not_measured_is_not_told_as_none(view):
     clauses = str(clauses_of(found, "ico_anonymisation_2025"))
     assert "processor time not measured" in clauses
     assert "CPU seconds" not in clauses
+    assert [dpia._format_seconds(time) for time in (None, 0.004, 0.3)] == ["–", "under 0.1", "0.30"]
 
 
 def test_lines_of_knowledge_are_those_that_the_attacker_was_given(view, home):
