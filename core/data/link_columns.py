@@ -132,6 +132,28 @@ def holds_links(table: pd.DataFrame) -> bool:
     return _score_names(*ends) >= 2 and not values[0].isdisjoint(values[1])
 
 
+def find_referring(tables: Sequence[pd.DataFrame]) -> int | None:
+    """Place of the one table of which two columns hold ids of another: whose links they are is
+    told by the values where names do not, as "lender" and "borrower" beside a table of people."""
+    texts = [{c: as_text(table[c]) for c in table} for table in tables]
+    values = [{c: set(column) - BLANKS for c, column in table.items()} for table in texts]
+    ids = [
+        [found[c] for c, column in table.items() if len(found[c]) == len(column)]
+        for table, found in zip(texts, values, strict=True)
+    ]
+
+    def refers(table: int, other: int) -> bool:
+        columns = [found for c, found in values[table].items() if found and not is_weight_name(c)]
+        return any(
+            sum(len(found & known) >= MATCH * len(found) for found in columns) >= 2
+            for known in ids[other]
+        )
+
+    places = range(len(tables))
+    found = [i for i in places if any(refers(i, j) for j in places if j != i)]
+    return found[0] if len(found) == 1 else None
+
+
 def _find_other(table: pd.DataFrame, known: str, free: list[str], end: str) -> list[str]:
     """The other end: named so, else sharing ids with the known one, else named like it."""
     side, ids = (_SOURCE if end == "source" else _TARGET), set(as_text(table[known]))

@@ -11,7 +11,13 @@ import streamlit as st
 from core.data import readers, sandbox
 from core.data.assembly import MERGES
 from core.data.columns import guess_roles, guess_unknown_markers
-from core.data.link_columns import NO_WEIGHT, describe_links, guess_link_roles, holds_links
+from core.data.link_columns import (
+    NO_WEIGHT,
+    describe_links,
+    find_referring,
+    guess_link_roles,
+    holds_links,
+)
 from core.data.link_values import choose_column
 from core.data.sandbox import make_folder
 from core.data.sniff import DECIMALS, HEADERS, SEPARATORS, Field, TableLayout
@@ -169,7 +175,8 @@ def _sniff(path: str, changed: float, is_nodes: bool) -> TableLayout | None:
 
 
 def _find_links(paths: list[Path]) -> Path | None:
-    """The file that most likely contains the links: ids repeat in its first column."""
+    """The file that most likely contains the links: columns named like ends, the first with ids
+    that repeat, or two columns with ids of another file."""
     likely = [p for p in paths if readers.detect_format(p) not in (*TABULAR, "json", "parquet")]
     texts = [path for path in paths if readers.detect_format(path) in TABULAR]
     texts = [path for path in texts if not _holds_targets(path)]
@@ -179,6 +186,9 @@ def _find_links(paths: list[Path]) -> Path | None:
         table = _preview(path, SCAN_ROWS, False)
         if holds_links(table):
             likely.insert(0 if not table.iloc[:, 0].is_unique else len(likely), path)
+    if not likely:
+        place = find_referring([_preview(path, SCAN_ROWS, False) for path in texts])
+        likely = [] if place is None else [texts[place]]
     return likely[0] if likely else None
 
 

@@ -39,6 +39,33 @@ def test_links_are_found_beside_a_table_of_classes(tmp_path: Path) -> None:
     assert upload._find_links([classes, links]) == links
 
 
+@pytest.mark.parametrize(
+    "header", ["payer,payee,amount", "no,lender,borrower", "lender,borrower,rate"]
+)
+def test_links_are_the_file_whose_columns_hold_ids_of_the_other(tmp_path: Path, header: str):
+    """Both were taken for tables of people, as "lender" is no name of an end."""
+    links, people = tmp_path / "t.csv", tmp_path / "people.csv"
+    rows = {
+        "payer,payee,amount": "\n".join(f"P{i},P{i * 3 % 40},{i}" for i in range(40)),
+        "no,lender,borrower": "\n".join(f"{i},P{i % 20},P{i * 3 % 40}" for i in range(40)),
+        "lender,borrower,rate": "\n".join(f"P{i % 20},P{i * 3 % 40},{i % 7}" for i in range(40)),
+    }[header]
+    links.write_text(f"{header}\n{rows}\n")
+    people.write_text("id,age,city\n" + "".join(f"P{i},{i % 50},C{i % 3}\n" for i in range(40)))
+    assert upload._find_links([people, links]) == links
+
+
+def test_of_two_tables_of_people_none_is_a_list_of_links(tmp_path: Path) -> None:
+    """In the second case each table's numbers are among the other's ids."""
+    paths = tmp_path / "one.csv", tmp_path / "two.csv"
+    for is_number in (False, True):
+        for path in paths:
+            cities = [i % 3 if is_number else f"C{i % 3}" for i in range(40)]
+            rows = "".join(f"{i},{i % 5},{city}\n" for i, city in enumerate(cities))
+            path.write_text(f"id,age,city{is_number}\n{rows}")
+        assert upload._find_links([*paths]) is None
+
+
 class Upload:
     """A file as the uploader hands it over."""
 
