@@ -302,14 +302,16 @@ def _assemble_results(
 def _compute_overlap(spec: AuditSpec, scenario: Scenario) -> float:
     """Share of the evaluated items that two repeats have in common.
 
-    Drawn links overlap by their share, hidden nodes by the unknown share; links chosen by the
-    analyst are the same in every repeat.
+    Drawn links overlap by their share, hidden nodes by the unknown share; links and people named by
+    the analyst are the same in every repeat.
     """
     if scenario.threat == "included":
         return 1.0
     if scenario.threat == "attribute":
         known = scenario.knowledge
-        return 1.0 - (known.share if isinstance(known, Auxiliary) else spec.threats.known)
+        if isinstance(known, Auxiliary):
+            return 1.0 - known.share
+        return 1.0 if spec.threats.known_people is not None else 1.0 - spec.threats.known
     if scenario.threat == "identity":  # the same people in every repeat
         return 1.0
     if spec.threats.sensitive_links is not None or spec.threats.hide_links is None:

@@ -30,7 +30,7 @@ from core.audit.jobs.engine import Engine, is_embedded
 from core.audit.jobs.job import Jobs
 from core.audit.jobs.layout import LayoutJobs
 from core.audit.jobs.publish import PublishJobs
-from core.audit.results.provenance import describe_run
+from core.audit.results.provenance import describe_run, describe_versions, is_outdated
 from core.audit.results.view import (
     AuditProgress,
     AuditSummary,
@@ -357,7 +357,8 @@ class AuditService:
         finished = sorted((state, n) for state, n in counts.items() if state in FINAL)
         ledger = self._list_entries(row.graph_hash)
         decisions = list_decisions(self._store, row.graph_hash)
-        fingerprint = (find_state(row), claims, len(ledger), len(decisions), *finished)
+        known_of = (len(ledger), len(decisions), str(row.provenance))
+        fingerprint = (find_state(row), claims, *known_of, *finished)
         with self._lock:
             known = self._views.get(audit_id)
         if known is not None and known[0] == fingerprint:
@@ -481,6 +482,9 @@ class AuditService:
                 audit, cells = planned
             spec = audit.spec
             self._store.replace_plan(lease, cells)
+            if planned is None and is_outdated(spec, row.provenance):
+                versions = {**row.provenance, **describe_versions(spec)}
+                self._store.update_audit(audit_id, provenance=versions)
             clear_flag(self.home, audit_id)
             run = AuditRun(
                 self._store,

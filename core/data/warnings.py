@@ -9,8 +9,11 @@ trained; thousands of columns take seconds.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -334,8 +337,26 @@ def warn_of_unknown(attribute: NodeColumn) -> Iterator[str]:
         )
 
 
+def warn_of_several(secret: NodeColumn) -> Iterator[str]:
+    """A sentence on cells that hold several values, as "asthma;hiv": whoever has one of them is
+    spread over many classes, so that it may leak while each class holds."""
+    parts = [{part.strip() for part in re.split("[;|]", text)} - {""} for text in secret.classes]
+    present = [own for own, count in zip(parts, secret.counts, strict=True) if count]
+    counts = Counter(chain.from_iterable(present))
+    several = [own for own in present if len(own) > 1]
+    again = {part for own in several for part in own if counts[part] > 1}
+    if len(again) < 2 or sum(own <= again for own in several) < len(several) / 2:
+        return
+    example = next(text for text, own in zip(secret.classes, parts, strict=True) if own in several)
+    yield (
+        f"Cells of '{secret.name}' hold several values, as '{example}', and are attacked as a "
+        "whole: give each value a column of its own and name all of them as private"
+    )
+
+
 def _warn(attribute: NodeColumn) -> Iterator[str]:
     yield from warn_of_unknown(attribute)
+    yield from (f"{sentence}." for sentence in warn_of_several(attribute))
     name, counts = attribute.name, attribute.counts
     present = int((counts > 0).sum())
     missing = 1 - attribute.known.mean()

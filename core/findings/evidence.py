@@ -12,10 +12,13 @@ from core.audit.asked.confidence import compute_level
 from core.audit.asked.release_info import ReleaseInfo
 from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
+from core.audit.results.provenance import is_outdated
 from core.audit.results.view import AuditView
 from core.audit.store.states import NOT_TESTED, State
+from core.data.warnings import warn_of_several
 from core.defenses.external import EXTERNAL, ONE_RELEASE, list_not_tested
 from core.findings.inverted_scores import find_mirrored_ends, invert_scores
+from core.findings.once import find_once
 from core.findings.policy import Limit, Policy
 from core.findings.published_before import list_open_runs
 from core.findings.required_attacks import list_lacking
@@ -28,6 +31,8 @@ from core.partitioned.links import ONE_PROCESS
 from core.release import ORIGINAL
 from core.results import RELEASE
 from core.words import count_noun
+
+OUTDATED = "The figures are of an earlier version of the methods; resume the audit"
 
 
 @dataclass(frozen=True)
@@ -195,11 +200,12 @@ def find_obstacle(view: AuditView, release: str) -> str:
 def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     """Tests still missing before a release may be cleared, one sentence each.
 
-    Planned attacks that did not finish or measured nothing, attacks required by the policy but not
-    planned, or only with weaker settings, attackers who know too little, too few repeats of an
-    attack or of a limit's figure, earlier releases of the graph, and what cannot be tested on a
-    release made elsewhere. Attacks that do not apply to a release are not required; those that
-    links in partitions do not allow are.
+    Planned attacks that did not finish, in some repeats or all, or measured nothing, attacks
+    required by the policy but not planned, or only with weaker settings, attackers who know too
+    little, too few repeats of an attack or of a limit's figure, results of earlier versions,
+    earlier releases of the graph, and what cannot be tested on a release made elsewhere. Attacks
+    that do not apply to a release are not required; those that links in partitions do not allow
+    are.
     """
     asked = list_asked(view.spec)
     made = view.get_release(release)
@@ -207,6 +213,8 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     rows = view.results[view.results.release == release]
     judged = view.spec.external_release
     found: list[str] = [] if judged is None else [ONE_RELEASE]
+    if _is_outdated(view):
+        found.append(OUTDATED)
     if release == EXTERNAL:
         found += list_not_tested(view.spec.external_match)
     if made.defense is not None and made.defense.untried:
@@ -217,6 +225,7 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     sparse: dict[str, int] = {}
     left: list[str] = []
     states = dict(list(rows.groupby("method", sort=False)))
+    failed = _count_failed(view, release)
     for attack in planned:
         known = states.get(attack.id)
         done = None if known is None else known[known.status == State.DONE]
@@ -229,6 +238,9 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
         elif done.empty and known.reason.str.endswith(ONE_PROCESS).all():
             if attack.method is None or attack.method.info.cost in policy.allowed_costs:
                 left.append(attack.title)
+        elif len(done) and attack.id in failed:  # what fails need not fail at random
+            repeats = count_noun(failed[attack.id], "repeat")
+            found.append(f"{attack.title} did not finish in {repeats}; resume the audit")
         elif judged is None and len(done) and int(done.seeds.max()) < policy.repeats:
             few.setdefault(int(done.seeds.max()), []).append(attack.title)
         elif judged is None and len(done):
@@ -238,6 +250,8 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
                     sparse[limit.title] = min(
                         int(seeds.min()), sparse.get(limit.title, sys.maxsize)
                     )
+    for column in view.spec.threats.columns:
+        found += warn_of_several(view.load_graph().column(column))
     for repeats, titles in few.items():
         who = titles[0] if len(titles) == 1 else f"{len(titles)} attacks"
         found.append(
@@ -254,6 +268,18 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     found += list_lacking(view, release, policy, asked - {"release"}, planned)
     found += list_less_known(view, policy.attackers, made.defense)
     return found + list_open_runs(view, release, policy)
+
+
+@find_once
+def _is_outdated(view: AuditView) -> bool:
+    return is_outdated(view.spec, view.provenance)
+
+
+def _count_failed(view: AuditView, release: str) -> dict[str, int]:
+    """Id of each attack that failed on a release → in how many repeats."""
+    cells = view.cells
+    is_lost = (cells.kind == "attack") & (cells.release == release) & (cells.state == State.FAILED)
+    return dict(cells[is_lost].method.value_counts())
 
 
 def list_oversized(view: AuditView, release: str) -> list[str]:

@@ -16,11 +16,23 @@ import math
 import pandas as pd
 from scipy.special import expit, logit
 
+from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditView
 from core.findings.numbers import format_interval, format_number
 
 BALANCED = "Link risk and its base rate are those where half of the pairs are links."
 UNEVEN = "It is a mean over links: one that is surely found weighs more there."
+
+
+def count_withheld(spec: AuditSpec, num_links: int) -> tuple[int, int]:
+    """Links that are at stake, and those held back for usefulness or by name, of `num_links`."""
+    named = {frozenset(pair) for pair in spec.threats.sensitive_links or ()}
+    hidden = len(named)
+    if spec.threats.sensitive_links is None:
+        hidden = round((spec.threats.hide_links or 0.0) * num_links)
+    if spec.held_back_links is not None:
+        return hidden, len({frozenset(pair) for pair in spec.held_back_links} - named)
+    return hidden, min(round(spec.test_links * num_links), num_links - hidden)
 
 
 def count_pairs(view: AuditView) -> tuple[int, int] | None:
@@ -32,13 +44,7 @@ def count_pairs(view: AuditView) -> tuple[int, int] | None:
     spec, num_links = view.spec, view.summary.num_edges
     if not spec.threats.has_links:
         return None
-    named = {frozenset(pair) for pair in spec.threats.sensitive_links or ()}
-    hidden = len(named)
-    if spec.threats.sensitive_links is None:
-        hidden = round((spec.threats.hide_links or 0.0) * num_links)
-    held_back = min(round(spec.test_links * num_links), num_links - hidden)
-    if spec.held_back_links is not None:
-        held_back = len({frozenset(pair) for pair in spec.held_back_links} - named)
+    hidden, held_back = count_withheld(spec, num_links)
     withheld = hidden + held_back
     n, modes = view.summary.num_nodes, view.load_graph().modes
     candidates = n * (n - 1) // 2 if modes is None else math.prod(modes.counts.tolist())

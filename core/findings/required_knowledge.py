@@ -16,6 +16,7 @@ from core.audit.asked.knowledge import ADAPTIVE
 from core.audit.asked.scenarios import list_scenarios
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditView
+from core.findings.link_prior import count_withheld
 from core.findings.once import find_once
 from core.methods import Defense
 from core.words import count_noun, format_percent
@@ -26,7 +27,7 @@ class RequiredKnowledge(BaseModel):
 
     values    share of the private values of each class, counting those that are right
     links     share of the links that an audit leaves in its releases; the published graph has all
-    overlap   share of the links in a second graph, less that of wrong ones in a simulated one
+    overlap   share of the links in a second graph, less that of wrong ones
     seeds     people whom a re-identification attacker has found already; of a small graph fewer
     adaptive  whether attackers who know the defense must have run
     """
@@ -53,7 +54,7 @@ def list_less_known(
     spec = view.spec
     return [
         *_compare_values(spec, required),
-        *_compare_links(spec, required),
+        *_compare_links(view, required),
         *_compare_second_graph(view, required),
         *_compare_adaptive(spec, required, defense),
     ]
@@ -76,13 +77,14 @@ def _compare_values(spec: AuditSpec, required: RequiredKnowledge) -> Iterable[st
         )
 
 
-def _compare_links(spec: AuditSpec, required: RequiredKnowledge) -> Iterable[str]:
-    threats = spec.threats
-    left = 1 - (threats.hide_links or 0.0) - (spec.test_links if threats.has_links else 0.0)
+def _compare_links(view: AuditView, required: RequiredKnowledge) -> Iterable[str]:
+    spec, threats = view.spec, view.spec.threats
+    left = _measure_left(view)
     if left < required.links:
+        whose = " of the people at stake" if spec.control else ""
         yield (
-            f"Attackers saw {format_percent(left)} of the links, and the published graph has "
-            f"all; the policy requires {format_percent(required.links)}"
+            f"Attackers saw {format_percent(left)} of the links{whose}, and the published graph "
+            f"has all; the policy requires {format_percent(required.links)}"
         )
     if threats.has_links and threats.evaluation != "uniform":
         kind = "the same degrees" if threats.evaluation == "degree_matched" else "common neighbours"
@@ -90,6 +92,20 @@ def _compare_links(spec: AuditSpec, required: RequiredKnowledge) -> Iterable[str
             f"Withheld links were compared with pairs with {kind}, which are harder to tell apart; "
             "the policy's limits are for random pairs"
         )
+
+
+def _measure_left(view: AuditView) -> float:
+    """Share of the links of the people at stake that the audit leaves in its releases.
+
+    Links named as sensitive are in no published graph either. Control nodes have no links: of
+    others' links the share that leads to one of them is gone as well.
+    """
+    spec, num_links = view.spec, view.summary.num_edges
+    hidden, held_back = count_withheld(spec, num_links) if spec.threats.has_links else (0, 0)
+    if spec.threats.sensitive_links is not None:
+        num_links, hidden = num_links - hidden, 0
+    left = 1 - (hidden + held_back) / max(num_links, 1)
+    return left * (1 - (spec.control or 0.0))
 
 
 def _compare_second_graph(view: AuditView, required: RequiredKnowledge) -> Iterable[str]:
@@ -101,8 +117,8 @@ def _compare_second_graph(view: AuditView, required: RequiredKnowledge) -> Itera
         overlap = identity.overlap - identity.noise
     if overlap < required.overlap:
         yield (
-            f"The attackers' second graph has {format_percent(max(overlap, 0))} of the links; the "
-            f"policy requires {format_percent(required.overlap)}"
+            f"The attackers' second graph has {format_percent(max(overlap, 0))} of the links, "
+            f"wrong ones deducted; the policy requires {format_percent(required.overlap)}"
         )
     known = identity.seeds_known
     if known < required.seeds and known < (seeds := choose_seeds(view.load_graph())):
@@ -114,7 +130,8 @@ def _compare_second_graph(view: AuditView, required: RequiredKnowledge) -> Itera
 
 @find_once
 def measure_overlap(view: AuditView) -> float | None:
-    """Share of the graph's links that a given second graph has; None if it is simulated."""
+    """Share of the graph's links that a given second graph has, less its wrong ones among the same
+    people as a share of the graph's links; None if it is simulated."""
     second = view.load_second_graph()
     if second is None:
         return None
@@ -122,7 +139,11 @@ def measure_overlap(view: AuditView) -> float | None:
     numbers = np.array([second.index.get(node, -1) for node in graph.node_ids], np.int64)
     pairs = numbers[graph.edges]
     pairs = pairs[(pairs >= 0).all(axis=1)]
-    return float(second.contains_pairs(pairs).sum()) / max(graph.num_edges, 1)
+    right = int(second.contains_pairs(pairs).sum())
+    is_common = np.zeros(second.num_nodes, bool)
+    is_common[numbers[numbers >= 0]] = True
+    wrong = int(is_common[second.edges].all(axis=1).sum()) - right
+    return (right - wrong) / max(graph.num_edges, 1)
 
 
 def _compare_adaptive(

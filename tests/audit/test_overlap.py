@@ -10,9 +10,16 @@ from core.audit import assemble
 from tests.inline import run_inline
 
 
-@pytest.mark.parametrize(("fields", "expected"), [({"hide_links": 0.1}, 0.1)])
+@pytest.mark.parametrize(
+    ("fields", "links", "people"),
+    [
+        ({"hide_links": 0.1}, 0.1, 1 - 0.3),
+        # Hidden are all others, in every repeat; `known` is not read.
+        ({"hide_links": 0.1, "known_people": (*"012345", "30", "31", "32", "33")}, 0.1, 1.0),
+    ],
+)
 def test_drawn_links_overlap_by_their_share_and_hidden_nodes_by_theirs(
-    tmp_path, graph, make_spec, fields, expected
+    tmp_path, graph, make_spec, fields, links, people
 ):
     spec = make_spec(
         attacks=[{"key": "common_neighbors"}, {"key": "class_prior"}], known=0.3, **fields
@@ -27,5 +34,5 @@ def test_drawn_links_overlap_by_their_share_and_hidden_nodes_by_theirs(
     combine = assemble._combine_cells
     with patch.object(assemble, "_combine_cells", watch):
         run_inline(spec, graph, tmp_path)
-    assert seen["common_neighbors"] == pytest.approx(expected)
-    assert seen["class_prior"] == pytest.approx(1 - 0.3)
+    assert seen["common_neighbors"] == pytest.approx(links)
+    assert seen["class_prior"] == pytest.approx(people)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from core.audit.computing import plan
 from core.audit.jobs.cluster import EmbeddedCluster, count_workers, list_preloaded
 from core.audit.jobs.publish import RETENTION_DAYS
 from core.audit.results.export import describe_audit
+from core.audit.results.provenance import is_outdated
 from core.audit.service import AuditService
 from core.audit.store import files
 from core.audit.store.database import Store
@@ -259,6 +261,25 @@ class TestService:
 
 
 @pytest.mark.xdist_group("audit cluster")
+def test_a_resumed_audit_is_of_the_versions_that_computed_it(tmp_path, graph, make_spec):
+    spec = make_spec(num_repeats=1, attacks=[{"key": "adamic_adar"}], defenses=[])
+    run_inline(spec, graph, tmp_path)
+    with closing(AuditService(tmp_path)) as service:
+        audit_id = service.list_audits()[0].id
+        today = service.get_view(audit_id).provenance
+        assert not is_outdated(spec, today)
+        versions = today["method_versions"]
+        for name, old in (
+            ("results_version", today["results_version"] - 1),
+            ("method_versions", versions | {"adamic_adar": versions["adamic_adar"] - 1}),
+        ):
+            service._store.update_audit(audit_id, provenance=today | {name: old})
+            assert is_outdated(spec, service.get_view(audit_id).provenance)
+            service.resume_audit(audit_id)
+            service.wait(audit_id)
+            assert service.get_view(audit_id).provenance == today
+
+
 def test_after_a_killed_process_a_resume_computes_only_the_rest(tmp_path, graph, make_spec):
     attacks = [{"key": "adamic_adar"}, {"key": "gae_cosine", "config": {"epochs": 400}}]
     spec = make_spec(num_repeats=2, attacks=attacks, defenses=[])

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from core.audit.asked.answers import choose_seeds
 from core.audit.asked.presets import PRESETS
+from core.audit.results.provenance import describe_versions
+from core.data.warnings import find_warnings, warn_of_several
 from core.defenses.external import EXTERNAL, External
 from core.defenses.random_deletion import RandomDeletion
+from core.findings.evidence import OUTDATED
 from core.findings.guide import can_clear
 from core.findings.policy import check_policy, find_policy, list_policies
 from core.findings.recipient import RECIPIENTS, explain_lax_policy
 from core.findings.required_knowledge import RequiredKnowledge, list_less_known, measure_overlap
 from core.findings.verdict import judge
 from core.graph import Graph
+from core.node_column import NodeColumn
 from core.release import ORIGINAL
 from core.words import format_percent
 from tests.oracles.audits import UNREHEARSED, list_attack_keys, make_audit, make_noise
@@ -77,7 +84,10 @@ def list_lacks(graph=None, **fields):
 @pytest.mark.parametrize(
     ("known", "told"),
     [
-        ({"overlap": 0.5}, "second graph has 50 % of the links; the policy requires 90 %"),
+        (
+            {"overlap": 0.5},
+            "second graph has 50 % of the links, wrong ones deducted; the policy requires 90 %",
+        ),
         ({"overlap": 0.9, "noise": 0.2}, "second graph has 70 % of the links"),
         ({"seeds_known": 3}, "had found 3 people; the policy requires 20"),
     ],
@@ -105,6 +115,41 @@ def test_a_graph_of_the_analyst_has_the_overlap_that_it_has():
         found = list_less_known(replace(view, spec=spec), RequiredKnowledge(), defense=None)
         assert [text for text in found if "second graph has" in text] == found
         assert bool(found) == lacking
+
+
+def test_wrong_links_of_a_given_second_graph_weaken_it():
+    """Of the people of both graphs: who knows more people than the graph has errs on none of it."""
+    graph, rng = two_communities(), np.random.default_rng(0)
+    links = {tuple(pair) for pair in np.sort(graph.edges, axis=1).tolist()}
+    others = [pair for pair in combinations(range(graph.num_nodes), 2) if pair not in links]
+    for wrong in (0, 7, len(others)):
+        drawn = [others[i] for i in rng.choice(len(others), wrong, replace=False)]
+        strangers = [(0, graph.num_nodes), (graph.num_nodes, graph.num_nodes + 1)]
+        names = (*graph.node_ids, "nobody", "none")
+        second = Graph.from_pairs(np.array([*links, *drawn, *strangers]), node_ids=names)
+        view = replace(VIEW, load_second_graph=lambda second=second: second)
+        assert measure_overlap(view) == pytest.approx(1 - wrong / len(links))
+
+
+@pytest.mark.parametrize(
+    ("fields", "left"),
+    [
+        ({"hide_links": 0.2, "test_links": 0.2}, 0.6),
+        ({"hide_links": 0.1, "test_links": 0.1, "control": 0.25}, 0.8 * 0.75),
+        ({"hide_links": None, "test_links": 0.4, "control": 0.4}, 0.6),  # nothing is withheld
+        ({"hide_links": 0.1, "test_links": 0.1, "held_back_links": "half"}, 0.4),
+        ({"hide_links": None, "sensitive_links": "half", "test_links": 0.2}, 0.6),
+    ],
+)
+def test_links_that_attackers_did_not_see(fields, left):
+    """Held back by name, of control nodes, or beside named ones, which are never published."""
+    graph = VIEW.load_graph()
+    half = [tuple(graph.node_ids[i] for i in pair) for pair in graph.edges[::2].tolist()]
+    named = {key: half if value == "half" else value for key, value in fields.items()}
+    (lacks,) = list_lacks(**named)
+    share = int(re.search(r"saw (\d+) % of the links", lacks)[1])
+    assert share == pytest.approx(100 * left, abs=1.5)
+    assert ("of the people at stake" in lacks) == ("control" in fields)
 
 
 def test_a_small_graph_has_fewer_people_who_are_found_already():
@@ -181,3 +226,61 @@ def test_the_help_names_what_the_shipped_policies_require():
             f"{required.seeds} people in it are found",
         ):
             assert said in told
+
+
+def test_an_attack_that_failed_in_some_repeats_clears_nothing():
+    """It may fail where it would have found somebody; other releases' failures do not count."""
+    assert decide() == ("publish", "")
+    for release, decision in ((RELEASE, "review"), (ORIGINAL, "publish")):
+        rows = [("attack", release, KEYS[0], seed, "failed") for seed in (6, 7)]
+        rows += [
+            ("attack", RELEASE, KEYS[0], 5, "cancelled"),
+            ("publish", RELEASE, "", 4, "failed"),
+        ]
+        cells = pd.DataFrame(rows, columns=["kind", "release", "method", "seed", "state"])
+        found = judge(replace(VIEW, cells=cells), UNREHEARSED).find(RELEASE)
+        assert found.decision == decision
+        told = f"{VIEW.get_attack(KEYS[0]).title} did not finish in 2 repeats; resume the audit"
+        assert list(found.untried) == [told] * (decision == "review")
+
+
+def test_results_of_earlier_versions_clear_nothing():
+    """A version is raised where an attack has become stronger; of other methods it says nothing."""
+    today = describe_versions(VIEW.spec)
+    one = KEYS[0].partition(":")[0]
+    old = {"method_versions": {**today["method_versions"], one: 0}}
+    for record, decision in (
+        (today, "publish"),
+        ({"created": "2025"}, "publish"),
+        ({"method_versions": {"a method of another audit": 0}}, "publish"),
+        (old, "review"),
+        ({"results_version": today["results_version"] - 1}, "review"),
+    ):
+        found = judge(replace(VIEW, provenance=record), UNREHEARSED).find(RELEASE)
+        assert found.decision == decision
+        assert list(found.untried) == [OUTDATED] * (decision == "review")
+
+
+@pytest.mark.parametrize(
+    ("values", "several"),
+    [
+        (("asthma;hiv", "hiv", "asthma", "none"), True),
+        (("a|b", "b|c", "a | c"), True),
+        (("red", "green", "blue"), False),
+        (("a;b", "c;d", "e;f"), False),  # no part comes again: names of classes
+        (("a;b", "a;c", "a;d"), False),  # one does: a prefix
+        (("x;1", "x;2", "y;1", "rest", "other", "y"), True),
+    ],
+)
+def test_cells_of_several_values_clear_nothing(values, several):
+    """Each combination is a class, over which people who share one value are spread."""
+    graph = VIEW.load_graph()
+    cells = [values[i % len(values)] for i in range(graph.num_nodes)]
+    column = NodeColumn.from_values("private", cells)
+    graph = graph.with_attributes({"private": column})
+    assert bool(list(warn_of_several(column))) == several
+    warned = " ".join(find_warnings(graph, None, "private", None))
+    assert ("hold several values" in warned) == several
+    found = judge(replace(VIEW, load_graph=lambda: graph), UNREHEARSED).find(RELEASE)
+    assert found.decision == ("review" if several else "publish")
+    assert any("a column of its own" in text for text in found.untried) == several
