@@ -353,7 +353,8 @@ def answer_bound(nodes: NodeRisks) -> str:
     """Upper bound on exposure on the original: nodes exposed by any attack, chosen in hindsight,
     beside what as many guessing attackers reach."""
     return " ".join(
-        f"Upper bound for {Secret(row.threat, row.target).attack}: {row.exposed:,} of {row.n:,}, "
+        f"Upper bound on the original for {Secret(row.threat, row.target).attack}: "
+        f"{row.exposed:,} of {row.n:,}, "
         "with the best attack of each node chosen in hindsight. Guessing would reach "
         f"{format_percent(row.noise)}."
         for row in nodes.select([ORIGINAL]).bound.itertuples()

@@ -72,7 +72,7 @@ def describe_accused(view: AuditView, share: float) -> str:
     right, wrong = share * hidden, 0.01 * unconnected
     odds = f"{format_count(wrong / right)} wrong for each right"
     if wrong < right:
-        odds = f"{format_count(right / max(wrong, 1.0))} right for each wrong"
+        odds = f"{format_count(right / wrong)} right for each wrong"
     return (
         f"Of {format_count(unconnected)} unconnected pairs, 1 of 100 is {format_count(wrong)} "
         f"accused wrongly for {format_count(right)} withheld links found: {odds}."
@@ -80,8 +80,9 @@ def describe_accused(view: AuditView, share: float) -> str:
 
 
 def format_count(value: float) -> str:
-    """A count of two significant digits: 109,876 → "110,000", 42.4 → "42"."""
-    return f"{float(f'{max(value, 1.0):.2g}'):,.0f}"
+    """A number of two significant digits: 109,876 → "110,000", 42.4 → "42", 1.32 → "1.3"."""
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 
 
 def move_prior(chance: float, prior: float) -> float:

@@ -65,7 +65,7 @@ def answer_pair_profile(results: pd.DataFrame) -> str:
         f"pairs without a link {format_row(absent)}"
     )
     if not _is_clear(hidden, absent):
-        return f"{text}: proximity does not distinguish them."
+        return f"{text}: within noise, so that proximity is not shown to tell them apart."
     gaps = {release: far.value - near.value for release, (near, far) in pairs.items()}
     is_far = (gaps[ORIGINAL] < 0) == (metric == "pair_path_length")
     way = "farther" if is_far else "nearer"
@@ -94,5 +94,5 @@ def _find_pair(
 
 
 def _is_clear(hidden: pd.Series, absent: pd.Series) -> bool:
-    """Whether the two intervals are disjoint."""
-    return bool(absent.low > hidden.high or hidden.low > absent.high)
+    """Whether the difference is beyond noise."""
+    return abs(hidden.value - absent.value) > find_noise(hidden, absent)

@@ -111,7 +111,7 @@ def test_risk_counts_the_exposed() -> None:
     assert "Tried: 1 quick attack: Common neighbours." in text
     assert "Degree product" not in text
     bound = answer_bound(nodes)
-    assert bound.startswith("Upper bound for link inference: 2 of 4")
+    assert bound.startswith("Upper bound on the original for link inference: 2 of 4")
     assert "Guessing would reach" in bound
 
 

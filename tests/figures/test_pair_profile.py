@@ -85,11 +85,22 @@ def test_the_answer_knows_which_way_is_near() -> None:
 
 def test_the_answer_says_when_there_is_no_gap_or_none_is_narrowed() -> None:
     blind = make_pairs(steps={RELEASES[0]: (4.4, 4.5)})
-    assert answer_pair_profile(blind).endswith("proximity does not distinguish them.")
+    assert answer_pair_profile(blind).endswith(
+        "within noise, so that proximity is not shown to tell them apart."
+    )
     worse = make_pairs(steps={RELEASES[0]: (3.0, 4.0), RELEASES[1]: (2.0, 4.0)})
     assert "does not narrow the gap: 2.00" in answer_pair_profile(worse)
     some = make_pairs(steps={RELEASES[0]: (2.0, 4.0), RELEASES[1]: (3.0, 4.0)})
     assert "narrows the gap: 3.00" in answer_pair_profile(some)
+
+
+def test_a_difference_beyond_noise_is_told_though_intervals_overlap() -> None:
+    """Of independent figures: .34 and .34 wide either way, .6 apart, is beyond .34·√2."""
+    rows = [
+        result_row(RELEASES[0], "release", f"pair_path_length_{kind}", value, 0.34, n=200)
+        for kind, value in (("hidden", 2.4), ("absent", 3.0))
+    ]
+    assert "withheld links are nearer, which" in answer_pair_profile(tabulate_results(rows))
 
 
 def test_the_report_has_it_without_a_private_column(results: pd.DataFrame) -> None:

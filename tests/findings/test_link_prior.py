@@ -128,7 +128,11 @@ def test_the_odds_are_those_of_all_pairs():
         "links found: 42 wrong for each right."
     )
     few = replace(view, summary=replace(view.summary, num_nodes=500, num_edges=72_000))
-    assert describe_accused(few, 0.5).endswith(": 7 right for each wrong.")
+    assert describe_accused(few, 0.5).endswith(": 6.8 right for each wrong.")
+    tiny = replace(view, summary=replace(view.summary, num_nodes=33, num_edges=41))
+    assert describe_accused(tiny, 1 / 3).endswith(
+        "is 4.9 accused wrongly for 1.3 withheld links found: 3.7 wrong for each right."
+    )
     assert describe_accused(view, 0.0) == describe_accused(make_large(None), 0.36) == ""
 
 
