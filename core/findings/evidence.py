@@ -32,6 +32,7 @@ from core.release import ORIGINAL
 from core.results import RELEASE
 from core.words import count_noun
 
+UNENDED = "The audit did not run to its end; resume it, or audit again with fewer repeats"
 OUTDATED = "The figures are of an earlier version of the methods; resume the audit"
 
 
@@ -213,6 +214,10 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     rows = view.results[view.results.release == release]
     judged = view.spec.external_release
     found: list[str] = [] if judged is None else [ONE_RELEASE]
+    if view.summary.state.is_active:
+        found.append("The audit still runs")
+    elif view.summary.state is not State.DONE:  # to stop at a wanted figure is to choose it
+        found.append(UNENDED)
     if _is_outdated(view):
         found.append(OUTDATED)
     if release == EXTERNAL:

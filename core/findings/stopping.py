@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from scipy.special import stdtrit
 
 from core.audit.asked.confidence import compute_level
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditView
+from core.audit.store.states import State
 from core.findings.kept import compute_kept, is_kept
 from core.findings.policy import check_policy
 from core.findings.tables import select_results
@@ -44,6 +46,7 @@ def is_decided(spec: AuditSpec, repeats: int, assemble: Callable[[float], AuditV
         return False
     level = compute_level(spec)
     view = assemble(level)
+    view = replace(view, summary=replace(view.summary, state=State.DONE))  # as if it ended here
     verdict = judge(view, policy)
     if spec.confirmation_error is None:
         return all(_is_settled(view, release) for release in verdict.releases)

@@ -14,6 +14,7 @@ import pytest
 from core.audit.asked.answers import choose_seeds
 from core.audit.asked.presets import PRESETS
 from core.audit.results.provenance import describe_versions
+from core.audit.store.states import State
 from core.data.warnings import find_warnings, warn_of_several
 from core.defenses.external import EXTERNAL, External
 from core.defenses.random_deletion import RandomDeletion
@@ -284,3 +285,16 @@ def test_cells_of_several_values_clear_nothing(values, several):
     found = judge(replace(VIEW, load_graph=lambda: graph), UNREHEARSED).find(RELEASE)
     assert found.decision == ("review" if several else "publish")
     assert any("a column of its own" in text for text in found.untried) == several
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [("running", "still runs"), ("cancelled", "fewer repeats"), ("interrupted", "resume it")],
+)
+def test_an_audit_that_did_not_end_clears_nothing(state, told):
+    """Whoever may stop at the repeat that pleases chooses the result."""
+    view = replace(VIEW, summary=replace(VIEW.summary, state=State(state)))
+    found = judge(view, UNREHEARSED).find(RELEASE)
+    assert found.decision == "review"
+    (lacks,) = found.untried
+    assert told in lacks

@@ -13,6 +13,7 @@ from core.audit.asked import confidence
 from core.audit.asked.confidence import compute_level
 from core.audit.asked.spec import AuditSpec
 from core.audit.service import AuditService
+from core.audit.store.states import State
 from core.errors import InputError
 from core.findings import stopping
 from core.findings.policy import Limit, Policy
@@ -82,9 +83,14 @@ class SimulatedAudit:
     def find_stop(self):
         """The number of repeats after which the audit ends."""
         for repeats in range(1, MAX_REPEATS):
-            if is_decided(self.spec, repeats, lambda level, n=repeats: self.assemble(n, level)):
+            if is_decided(self.spec, repeats, lambda level, n=repeats: self.run(n, level)):
                 return repeats
         return MAX_REPEATS
+
+    def run(self, repeats, level):
+        """The audit after so many repeats, while it runs."""
+        summary = replace(self.view.summary, state=State.RUNNING)
+        return replace(self.assemble(repeats, level), summary=summary)
 
 
 def decide(view, policy=POLICY):

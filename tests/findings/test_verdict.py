@@ -487,8 +487,10 @@ class TestTwoSecrets:
         spec = plain.spec.update(more_private=("income",))
         own = {s.id: s.target for _, _, s in list_scenarios(spec)}
         scores = make_noise(NAMES, own)
-        view = make_audit(scores, ATTACKS)
-        return replace(view, spec=spec)
+        view, graph = make_audit(scores, ATTACKS), plain.load_graph()
+        income = replace(graph.column("private"), name="income")
+        with_income = graph.with_attributes({"income": income})
+        return replace(view, spec=spec, load_graph=lambda: with_income)
 
     def lose(self, view, metric):
         rows = view.results
