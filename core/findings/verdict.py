@@ -31,6 +31,7 @@ from core.findings.evidence import (
 from core.findings.facts import LimitState
 from core.findings.once import find_once
 from core.findings.policy import Limit, Policy
+from core.findings.published_before import disown_runs
 from core.findings.recipient import explain_lax_policy
 from core.findings.usefulness import list_most_useful
 from core.results import RELEASE
@@ -235,6 +236,14 @@ def judge(view: AuditView, policy: Policy) -> Verdict:
         not_made=not_made,
         policy_warning=explain_lax_policy(view.spec.purpose, policy),
     )
+
+
+def judge_next(view: AuditView, release: str, policy: Policy) -> ReleaseVerdict | None:
+    """Verdict on a release yet to be made, for which the audit's own publishing runs count as
+    published before; None for one that cannot be made."""
+    if release in find_not_made(view) or all(summary.id != release for summary in view.releases):
+        return None
+    return judge_release(disown_runs(view), release, policy)
 
 
 @find_once

@@ -40,6 +40,7 @@ class Entry:
 
     run      its id: a run counts once, however often its file is downloaded
     epsilon, delta  as received; ε is None without a guarantee
+    audit_id  the audit that it published a release of, as it was audited; "" without one
     """
 
     run: str
@@ -49,9 +50,10 @@ class Entry:
     relation: str
     epsilon: float | None
     delta: float
+    audit_id: str = ""
 
     @staticmethod
-    def of(run: str, made: str, release: str, guarantee: Guarantee) -> Entry:
+    def of(run: str, made: str, release: str, guarantee: Guarantee, audit_id: str = "") -> Entry:
         """Entry of a release with this guarantee."""
         return Entry(
             run,
@@ -61,6 +63,7 @@ class Entry:
             guarantee.relation,
             guarantee.epsilon_received if guarantee.is_private else None,
             guarantee.delta_received,
+            audit_id,
         )
 
     def covers(self, unit: Protected) -> bool:

@@ -16,6 +16,7 @@ from core.data.link_release import list_link_columns
 from core.errors import AuditError
 from core.findings.leaving import describe_columns, list_released
 from core.findings.ledger import COLUMNS, describe_relative, explain_ledger, list_ledger_rows
+from core.findings.verdict import judge_next
 from core.findings.verdict_words import summarize_reasons
 from pages.ui import cache, documents, job, login, page, service
 from pages.ui.decision_record import record_handout
@@ -103,11 +104,11 @@ def _describe_leaving(view: AuditView, release: str) -> str:
 
 
 def _check_policy(view: AuditView, release: str) -> bool:
-    """Whether the release may be made; explain a refusal and ask for a manual decision."""
-    found = judge_view(view).find(release)
+    """Whether one more release may be made; explain a refusal and ask for a manual decision."""
+    policy = current_policy(view)
+    found = cache.remember(view, lambda: judge_next(view, release, policy))
     if found is None or found.decision == "publish":
         return True
-    policy = current_policy(view)
     reason = escape(summarize_reasons(found), 300)
     if found.decision == "do_not_publish" and has_policy(view):
         st.error(

@@ -18,7 +18,10 @@ import core.cli.main as command
 from core.audit.asked.method_choice import MethodChoice
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.spec import AuditSpec
-from core.audit.jobs.publish import enter_publishing, publish_release
+from core.audit.computing.plan import plan_audit
+from core.audit.computing.prepared import PreparedAudit
+from core.audit.jobs.job import JobContext
+from core.audit.jobs.publish import PublishJobs, _find_own_audit, enter_publishing, publish_release
 from core.audit.store.database import Store
 from core.audit.store.ledger import (
     assign_lineage,
@@ -27,7 +30,7 @@ from core.audit.store.ledger import (
     find_relative,
     list_entries,
 )
-from core.audit.store.schema import LedgerRow, LineageRow
+from core.audit.store.schema import LedgerRow, LineageRow, allow_changes, refuse_changes
 from core.data.catalogue import load_dataset
 from core.data.lineage import GraphSketch, sketch_graph
 from core.defenses.edge_rand import EdgeRand
@@ -36,6 +39,7 @@ from core.findings.ledger import PARTS, describe_relative
 from core.graph import Graph
 from core.privacy.guarantees import EDGE
 from core.privacy.ledger import Budget, check_budget, compute_totals
+from core.progress import Progress
 from core.release import Release
 from tests.audit.test_service import wait_for
 from tests.inline import run_inline
@@ -433,6 +437,54 @@ def test_what_was_entered_stays_whatever_is_done_to_it(store, graph, statement):
     with pytest.raises(sa.exc.IntegrityError), store.write() as connection:
         connection.execute(again.values({**row, "epsilon": 0.0}))
     assert [entry.epsilon for entry in list_entries(store, graph)] == [3.0]
+
+
+def test_a_run_is_of_the_audit_that_it_was_made_as(store, graph, make_spec):
+    """Whatever else is published with an audit's id is not what its decision is about."""
+    store.save_graph(graph)
+    spec = make_spec(attacks=[], publish_columns=(), defenses=[{"key": "random_deletion"}])
+    store.add_audit("a", "a", spec, plan_audit(PreparedAudit.build(spec, graph)), {})
+    own = PublishSpec.of_audit(spec, spec.defenses[0], 5.0)
+    stronger = MethodChoice.parse("random_deletion:strength=0.9")
+    cases = [
+        ("a", own.model_copy(update={"budget": None, "lineage": "of people"}), "a"),
+        ("a", PublishSpec.model_validate(own.model_dump(mode="json")), "a"),
+        (None, own, ""),
+        ("deleted", own, ""),
+        ("a", own.update(publish_columns=("private",)), ""),
+        ("a", own.update(publish_columns=None), ""),
+        ("a", own.model_copy(update={"defense": stronger}), ""),
+        ("a", own.model_copy(update={"publisher_knows": "none"}), ""),
+    ]
+    for audit_id, run, expected in cases:
+        assert _find_own_audit(store, run, audit_id) == expected
+    free = own.model_copy(update={"budget": None})
+    for key, run in (("k0", free), ("k1", free.update(publish_columns=None))):
+        PublishJobs.compute(run, JobContext(store, key, "a", Progress()))
+    assert {e.run: e.audit_id for e in list_entries(store, graph)} == {"k0": "a", "k1": ""}
+    enter_publishing(store, graph, free, publish_release(graph, free), "by command")
+    assert list_entries(store, graph)[-1].audit_id == ""
+
+
+def test_runs_of_a_store_of_before_are_of_no_audit(tmp_path, graph):
+    store = Store(tmp_path)
+    enter_release(store, graph, "old", "2026-01-01", RELEASE, None, audit_id="a")
+    with store.write() as connection:
+        allow_changes(LedgerRow.__table__, connection)
+        connection.execute(sa.text("ALTER TABLE ledger DROP COLUMN audit_id"))
+        before = sa.Table("ledger", sa.MetaData(), autoload_with=connection)
+        refuse_changes(before, connection)
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0004'"))
+    store.close()
+    store = Store(tmp_path)
+    enter_release(store, graph, "new", "2026-01-02", RELEASE, None, audit_id="a")
+    entries = list_entries(store, graph)
+    assert [(e.run, e.audit_id) for e in entries] == [("old", ""), ("new", "a")]
+    for values in ({"audit_id": "a"}, {"epsilon": 0.0}):
+        change = sa.update(LedgerRow).values(values)
+        with pytest.raises(sa.exc.DBAPIError, match="append-only"), store.write() as connection:
+            connection.execute(change)
+    store.close()
 
 
 def test_the_command_counts_reordered_and_edited_files_together(audit_home, tmp_path, capsys):

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from sqlalchemy.engine import Row
 
 from core.audit.asked.publish_spec import PublishSpec
+from core.audit.asked.spec import AuditSpec
 from core.audit.computing.making import make_release
 from core.audit.computing.prepared import list_written, prepare_graph
 from core.audit.computing.threat_sampling import draw_secrets, limit_publisher_knowledge
@@ -109,8 +110,13 @@ class PublishJobs(Jobs[PublishSpec, PublishProgress]):
         graph = job.store.load_graph(request.graph_hash)
         release = publish_release(graph, request, job.progress)
         row = job.store.find_job(job.key)
-        people = () if row is None else (row.person, row.signed_by)
-        provenance = enter_publishing(job.store, graph, request, release, job.key, *people)
+        person = signed_by = LOCAL.subject
+        if row is not None:
+            person, signed_by = row.person, row.signed_by
+        own = _find_own_audit(job.store, request, job.audit_id)
+        provenance = enter_publishing(
+            job.store, graph, request, release, job.key, person, signed_by, own
+        )
         # What a defense learned of the original's links stays with nobody.
         record, arrays = pack_release(replace(release, link_scores=None), graph)
         job.save_arrays(arrays, find_links(release))
@@ -182,12 +188,13 @@ def enter_publishing(
     run: str = "",
     person: str = LOCAL.subject,
     signed_by: str = LOCAL.subject,
+    audit_id: str = "",
 ) -> dict[str, Any]:
     """Enter a release of `graph` in its ledger before it is handed out; returns its provenance.
 
-    run  id of the publishing run, by default a new one. Raises InputError if the spec's budget
-    would be exceeded: such a release must not be handed out. Unsigned runs stay entered, since
-    whoever prepared them has seen the release.
+    run  id of the publishing run, by default a new one; audit_id  as in the ledger's `Entry`.
+    Raises InputError if the spec's budget would be exceeded: such a release must not be handed out.
+    Unsigned runs stay entered, since whoever prepared them has seen the release.
     """
     made = datetime.now(UTC).isoformat(timespec="seconds")
     totals = enter_release(
@@ -200,6 +207,7 @@ def enter_publishing(
         person,
         signed_by,
         spec.lineage,
+        audit_id,
     )
     return describe_publishing(release, made, totals)
 
@@ -218,6 +226,22 @@ def describe_publishing(
     del record["content_hash"]
     record["config"] = release.public_config
     return {**describe_draw(made, totals), **record}
+
+
+def _find_own_audit(store: Store, run: PublishSpec, audit_id: str | None) -> str:
+    """The audit that a run belongs to, if it makes one of its releases as it was audited; else "".
+
+    A run with other columns or another threat is none that the audit's decision is about.
+    """
+    if audit_id is None:
+        return ""
+    try:
+        audit = AuditSpec.model_validate(store.find_audit(audit_id).spec)
+    except InputError:  # deleted since
+        return ""
+    made = run.model_copy(update={"budget": None, "lineage": None})
+    asked = (PublishSpec.of_audit(audit, choice) for choice in audit.defenses)
+    return audit_id if made in asked else ""
 
 
 def _set_up(graph: Graph, spec: PublishSpec, seed: Seed) -> Threats:

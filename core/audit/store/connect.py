@@ -12,10 +12,10 @@ from sqlalchemy.engine import Connection, Engine
 from core.audit.store.retry import DAMAGE
 from core.errors import InputError
 
-HEAD = "0004"
+HEAD = "0005"
 """Latest migration; see migrations/versions."""
 
-OLDER = ("0001", "0002", "0003")
+OLDER = ("0001", "0002", "0003", "0004")
 """Migrations before it."""
 
 MIGRATION_S = 30.0

@@ -30,7 +30,7 @@ from core.release import Release
 if TYPE_CHECKING:
     from core.audit.store.database import Store
 
-COLUMNS = ("run", "made", "release", "unit", "relation", "epsilon", "delta")
+COLUMNS = ("run", "made", "release", "unit", "relation", "epsilon", "delta", "audit_id")
 
 MIN_OVERLAP = 0.5
 """Overlap in any part of the sketch above which two graphs are the same data."""
@@ -109,6 +109,7 @@ def enter_release(
     person: str = LOCAL.subject,
     signed_by: str = LOCAL.subject,
     lineage: str | None = None,
+    audit_id: str = "",
 ) -> tuple[Total, ...]:
     """Enter a publishing run of `graph`; returns the totals of its lineage including it.
 
@@ -116,8 +117,9 @@ def enter_release(
     then and must not be handed out. Concurrent runs are serialised.
     person, signed_by  who prepared it and who signed it ("": nobody yet)
     lineage            name for the graph's lineage; joins an existing one of that name
+    audit_id           as in `Entry`
     """
-    new = Entry.of(run, made, _name(release), release.guarantee)
+    new = Entry.of(run, made, _name(release), release.guarantee, audit_id)
     who = {"identity": graph.identity_hash, "person": person, "signed_by": signed_by}
     sketch = _describe_sketch(graph)
 

@@ -140,6 +140,7 @@ class LedgerRow(Base):
     identity    of the published graph's original (`Graph.identity_hash`)
     epsilon     as received; NULL without a guarantee
     person, signed_by  as in `JobRow`
+    audit_id    as in `core.privacy.ledger.Entry`; its audit and its job may be deleted
     """
 
     __tablename__ = "ledger"
@@ -153,6 +154,7 @@ class LedgerRow(Base):
     delta: Mapped[float] = mapped_column(Float)
     person: Mapped[str] = mapped_column(Text, default="local")
     signed_by: Mapped[str] = mapped_column(Text, default="")
+    audit_id: Mapped[str] = mapped_column(String(32), default="")
 
 
 class LineageRow(Base):
@@ -251,7 +253,7 @@ class DecisionRow(Base):
 
 
 def refuse_changes(table: Table, connection: Connection, **_: object) -> None:
-    """Make the database itself keep rows of a new table unchanged.
+    """Make the database itself keep rows of a table unchanged.
 
     Only a run of the ledger may still be signed. SQLite's REPLACE deletes without firing a trigger
     on DELETE, so existing keys must not be inserted again either.
@@ -279,6 +281,17 @@ def refuse_changes(table: Table, connection: Connection, **_: object) -> None:
         ]
     for statement in statements:
         connection.exec_driver_sql(statement)
+
+
+def allow_changes(table: Table, connection: Connection) -> None:
+    """Undo `refuse_changes`, for a migration of the table."""
+    name = table.name
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"DROP TRIGGER keep_{name} ON {name}")
+        connection.exec_driver_sql(f"DROP FUNCTION keep_{name}()")
+    else:
+        for number in range(3):
+            connection.exec_driver_sql(f"DROP TRIGGER keep_{name}_{number}")
 
 
 for _row in (TrailRow, DecisionRow, LedgerRow):
