@@ -192,9 +192,22 @@ class LinkTable:
         return LinkTable(links[rows], columns)
 
     def with_columns(self, names: Collection[str]) -> LinkTable | None:
-        """The table with these columns only, or None if there are none."""
+        """The table with these columns only, or None if there are none.
+
+        Rows without a known value in them go: how many there are tells of the columns that go.
+        """
         kept = {name: column for name, column in self.columns.items() if name in names}
-        return LinkTable(self.links, kept) if kept else None
+        if not kept:
+            return None
+        rows = np.flatnonzero(np.any([column.known for column in kept.values()], axis=0))
+        if len(rows) == len(self.links):
+            return LinkTable(self.links, kept)
+        return LinkTable(self.links[rows], {name: c.take(rows) for name, c in kept.items()})
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether a link has several rows."""
+        return bool((self.links[1:] == self.links[:-1]).any())
 
     def equals(self, other: LinkTable | None) -> bool:
         """Whether both have the same rows."""

@@ -48,6 +48,7 @@ def run_inline(
         nodes.find_source()
         for summary in view.releases:
             view.link_channels.find_leaving(summary.id)
+            view.link_channels.find_repeats(summary.id)
             for find in (nodes.find_leaving, nodes.find_incomparable, nodes.find_unchanged):
                 find(summary.id)
         return view

@@ -71,7 +71,7 @@ def load_partitions(
     """The graph of `find_large`'s sources; its links lie in AUDIT_HOME until this process ends,
     where saving the graph keeps them.
 
-    Raises InputError for options that partitions do not have.
+    Raises InputError for options that partitions do not have, and for links of two modes.
     """
     from core.data.loaded import ColumnUse, LoadedGraph, LoadReport
     from core.home import find_home
@@ -84,6 +84,7 @@ def load_partitions(
             remedy = "write the two node numbers in the first two columns"
             raise InputError(f"--{name.replace('_', '-')}", rule, None, remedy)
     sources, num_nodes, num_rows = found
+    _check_one_mode(path, num_rows)
     if num_nodes > MAX_GAP * num_rows:
         rule = f"must be below {MAX_GAP} times the number of links: a value is kept for each"
         raise InputError(
@@ -138,6 +139,22 @@ def _read_columns(options: argparse.Namespace, num_nodes: int) -> dict[str, Node
         raise InputError("--private", "needs a node table", wanted[0], "use --nodes FILE")
     key = options.id or "id"
     return {name: read_attribute(options.nodes, key, name, num_nodes) for name in wanted}
+
+
+def _check_one_mode(path: Path, num_rows: int) -> None:
+    """Raise InputError if the columns of a file are named as two modes: user 5 is not item 5."""
+    from core.data.modes import list_modes
+    from core.partitioned.reading import list_headers
+
+    for source, target in list_headers(path):
+        if all(list_modes(source, target)):
+            raise InputError(
+                "links in partitions",
+                "must join nodes of one kind: a number is one node in both columns",
+                f"columns '{source}' and '{target}'",
+                f"set AUDIT_MAX_LINKS above {num_rows:,}: one process then holds the links and "
+                "keeps the two kinds apart",
+            )
 
 
 def _may_exceed(path: Path) -> bool:

@@ -141,7 +141,8 @@ class AttributedNodes:
             stated = self._given
             if self.weight == NO_WEIGHT and is_weight_name(name):
                 stated = {**stated, name: "ignore"}
-            found = choose_column(name, list(islice(values.values(), _MAX_VALUES)), stated)
+            first, is_part = list(islice(values.values(), _MAX_VALUES)), len(values) > _MAX_VALUES
+            found = choose_column(name, first, stated, is_part)
             found = replace(found, why=f"{found.why} ({count_noun(len(values), 'value')})")
             if isinstance(found, ReadColumn):
                 chosen.append(found)

@@ -67,7 +67,9 @@ def load_edge_list(
     if not text.has_header:  # a column may be named by its number, from 1
         numbers = {str(number): name for number, name in enumerate(text.names, 1)}
         given = {numbers.get(column, column): role for column, role in given.items()}
-    columns, notes, uses, further = _choose_columns(sample, given, has_weights, text.file, node_ids)
+    columns, notes, uses, further = _choose_columns(
+        sample, given, has_weights, text.file, node_ids, len(sample) >= SAMPLED_ROWS
+    )
     warnings: list[str] = []
     more = [column.name for column in further]
     found = read_columns(text, columns, warnings, more)
@@ -111,11 +113,13 @@ def load_edge_table(
             check_cells(file, metadata.num_rows, metadata.num_columns, most=MAX_CELLS)
             batches = stored.iter_batches(SAMPLED_ROWS, use_threads=False)
             head, schema = next(batches, None), stored.schema_arrow
+            is_part = head is not None and head.num_rows < metadata.num_rows
         else:
             with pa.OSFile(str(path)) as source:
                 opened = pa.ipc.open_file(source)
                 schema, most = opened.schema, opened.num_record_batches
                 head = opened.get_batch(0).slice(0, SAMPLED_ROWS) if most else None
+                is_part = most > 1 or (head is not None and head.num_rows == SAMPLED_ROWS)
         if head is not None:
             head.validate(full=True)
         sample = pd.DataFrame(
@@ -127,7 +131,7 @@ def load_edge_table(
             dtype=object,
         )
         columns, notes, uses, further = _choose_columns(
-            sample, given or {}, has_weights, file, node_ids
+            sample, given or {}, has_weights, file, node_ids, is_part
         )
         nested = [c.name for c in further if pa.types.is_nested(schema.field(c.name).type)]
         further = [column for column in further if column.name not in nested]
@@ -185,10 +189,18 @@ def _show(value: Any) -> str:
 
 
 def _choose_columns(
-    sample: pd.DataFrame, given: Given, has_weights: bool, file: str, node_ids: Collection[str]
+    sample: pd.DataFrame,
+    given: Given,
+    has_weights: bool,
+    file: str,
+    node_ids: Collection[str],
+    is_part: bool,
 ) -> tuple[list[str], list[str], list[ColumnUse], list[ReadColumn]]:
     """Columns of source, target and optionally weight; remarks; the use of each of them and of
-    columns that are left out; the columns that links keep."""
+    columns that are left out; the columns that links keep.
+
+    is_part  whether there may be more rows than the sample
+    """
     names = [str(column) for column in sample.columns]
     missing = next((c for c, role in given.items() if role != "ignore" and c not in names), None)
     if missing is not None:
@@ -217,7 +229,7 @@ def _choose_columns(
             uses.append(ColumnUse("links", column, role, kind, why))
             continue
         stated = {**given, column: "ignore"} if role == "weight" else given
-        found = choose_column(column, sample[column], stated)
+        found = choose_column(column, sample[column], stated, is_part)
         if isinstance(found, ReadColumn):
             further.append(found)
         else:

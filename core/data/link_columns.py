@@ -285,16 +285,18 @@ def are_times(values: Collection[str]) -> bool:
     )
 
 
-def find_use(name: str, column: pd.Series) -> tuple[str, str, str]:
+def find_use(name: str, column: pd.Series, is_part: bool = False) -> tuple[str, str, str]:
     """(use, kind, why) of a column that is neither end nor weight, as in `ColumnUse`.
 
-    column  a sample of its values
+    column   its cells, or the first of them
+    is_part  whether there may be more, so that nothing is said of the whole column
     """
+    where = f" in the first {len(column):,} cells" if is_part else ""
     texts = as_text(column)
     filled = texts[~texts.isin(BLANKS)]
     kind, distinct = find_kind(set(filled)), filled.nunique()
     if kind == "blank":
-        return LEFT_OUT, "text", "empty"
+        return LEFT_OUT, "text", f"empty{where}"
     if kind == "time":
         return USES["time"], "time", "by its values"
     if kind == "whole" and _TIME.search(_spell(name)):
@@ -302,19 +304,19 @@ def find_use(name: str, column: pd.Series) -> tuple[str, str, str]:
     words = set(filled.str.lower())
     if words <= WAYS.keys():
         if {WAYS[word] for word in words} == {WAYS["undirected"]}:
-            return LEFT_OUT, "class", "no link has a direction"
+            return LEFT_OUT, "class", f"no link has a direction{where}"
         return USES["direction"], "class", "by its values"
     is_distinct = distinct == len(filled) > 2
     if kind in ("whole", "number"):
         if is_distinct and kind == "whole" and _OWN_ID.fullmatch(_spell(name)):
-            return LEFT_OUT, "id", "every value is distinct: a number of the link"
+            return LEFT_OUT, "id", f"every value is distinct{where}: a number of the link"
         signs = filled.str.startswith("-").mean()
         why = "not the weight unless it is chosen (“Column of the weight”, or --weight)"
         if signs:
-            share = f"{format_percent(float(signs))} negative"
+            share = f"{format_percent(float(signs))} negative{where}"
             why = f"a rating with a sign ({share}): negative links count as any other"
         return USES["number"], "number", why
     if is_distinct:
-        return LEFT_OUT, "id", "every value is distinct: a name or number of the link"
+        return LEFT_OUT, "id", f"every value is distinct{where}: a name or number of the link"
     many = distinct > max(_FEW, len(filled) // 20)
-    return USES["category"], "class", "texts" if many else count_noun(distinct, "kind")
+    return USES["category"], "class", "texts" if many else count_noun(distinct, "kind") + where

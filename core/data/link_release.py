@@ -148,19 +148,23 @@ def draw_rows(before: Graph, after: Graph, rng: np.random.Generator) -> LinkTabl
     """The link table of `before` on other links of the same nodes: links that stay keep their rows,
     others get rows like those of random links that stay."""
     kept = before.move_rows(before.edges, after.edges, after.num_nodes)
-    added = np.flatnonzero(~is_among(after.edge_codes, before.edge_codes))
-    return None if kept is None else _add_rows(kept, added, rng)
+    is_kept = is_among(after.edge_codes, before.edge_codes)
+    return None if kept is None else _add_rows(kept, is_kept, rng)
 
 
-def _add_rows(table: LinkTable, added: np.ndarray, rng: np.random.Generator) -> LinkTable:
-    """The table with rows for the links `added`, each like those of a random link of the table."""
-    starts = np.flatnonzero(np.diff(table.links, prepend=-1))
-    if not len(starts) or not len(added):
+def _add_rows(table: LinkTable, is_kept: np.ndarray, rng: np.random.Generator) -> LinkTable:
+    """The table with rows for the added links, each like those of a random link that stays, which
+    may have none.
+
+    is_kept  (m,) bool: links that stay; the others are added
+    """
+    kept, added = np.flatnonzero(is_kept), np.flatnonzero(~is_kept)
+    if not len(kept) or not len(added):
         return table
-    counts = np.diff(starts, append=len(table.links))
-    chosen = rng.integers(len(starts), size=len(added))
-    sizes = counts[chosen]
-    rows = np.repeat(starts[chosen] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+    chosen = kept[rng.integers(len(kept), size=len(added))]
+    starts = np.searchsorted(table.links, chosen)
+    sizes = np.searchsorted(table.links, chosen, side="right") - starts
+    rows = np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
     columns = {
         name: replace(column, values=np.concatenate([column.values, _vary(column, rows, rng)]))
         for name, column in table.columns.items()

@@ -41,12 +41,15 @@ class ReadColumn:
     is_stated: bool = False
 
 
-def choose_column(name: str, sample: Any, given: Mapping[str, str]) -> ReadColumn | ColumnUse:
+def choose_column(
+    name: str, sample: Any, given: Mapping[str, str], is_part: bool = False
+) -> ReadColumn | ColumnUse:
     """A column that is neither end nor weight: to be read, or left out with the reason.
 
-    sample  some of its values; given: column → role as the caller states
+    sample  its first values; given: column → role as the caller states; is_part: whether there may
+    be more values
     """
-    use, kind, why = find_use(name, pd.Series(sample, dtype=object))
+    use, kind, why = find_use(name, pd.Series(sample, dtype=object), is_part)
     stated = given.get(name, "")
     if stated in ("time", "kind"):
         return ReadColumn(name, stated, f"{stated} of a link", "chosen", is_stated=True)

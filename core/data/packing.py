@@ -38,8 +38,13 @@ def pack_links(graph: Graph) -> Arrays:
 
 def unpack_link_table(arrays: Mapping[str, np.ndarray]) -> LinkTable | None:
     """The link table of `pack_links`' arrays."""
-    table = {n.removeprefix(_TABLE): a for n, a in arrays.items() if n.startswith(_TABLE)}
+    table = {name.removeprefix(_TABLE): arrays[name] for name in list_table_arrays(arrays)}
     return LinkTable.unpack(table) if table else None
+
+
+def list_table_arrays(names: Iterable[str]) -> list[str]:
+    """Which arrays are those of the link table."""
+    return [name for name in names if name.startswith(_TABLE)]
 
 
 def list_table_columns(arrays: Mapping[str, np.ndarray]) -> dict[str, str]:

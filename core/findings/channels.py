@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import pandas as pd
@@ -43,6 +43,8 @@ ORDER_ATTACK = "Order of rows and ids"
 
 ASK = "audit re-identification"
 NO_ATTACK = "no attack finds people by them"
+MAY_DIFFER = "no attack counts them where values may have been changed"
+ONE_ROW = "write each link of the release once"
 INCOMPARABLE = "their cells cannot be compared with the original's values"
 
 
@@ -52,8 +54,8 @@ class Channel(BaseModel):
     name    plural noun, as in "link weights"
     remedy  how to attack it or to leave it out, as a clause
     column  the column that it is, as `publish_columns` names it
-    kind    of a column number, time, category or direction; else structure, ids, order, names or
-            files
+    kind    of a column number, time, category or direction; else structure, rows, ids, order, names
+            or files
     attacks titles of the attacks that find people by it
     reason  why it is not attacked, as a clause
     rules   how a column that leaves was coarsened, in words
@@ -146,10 +148,12 @@ def count_channels(channels: Collection[Channel]) -> str:
 
 
 def list_channels(view: AuditView, release: str) -> tuple[Channel, ...]:
-    """Channels of a release: its structure, the columns of its nodes and links, ids, order of rows
-    and ids, names of columns and classes, and files beside it. A column of links counts as attacked
-    only if what is asked for beside people is inferred from it too."""
+    """Channels of a release: its structure, the columns of its nodes and links, how many rows a
+    link has, ids, order of rows and ids, names of columns and classes, and files beside it. A
+    column of links counts as attacked only if what is asked for beside people is inferred from it
+    too."""
     links = tuple(_list_links(view, release))
+    links = *links, *_list_repeats(view, release, links)
     if not view.node_channels.is_known:
         return links
     nodes = tuple(_list_nodes(view, release))
@@ -262,6 +266,29 @@ def _list_links(view: AuditView, release: str) -> Iterator[Channel]:
             rules=rules.get(column, ()),
             exists=column in source or column in leaving,
         )
+
+
+def _list_repeats(view: AuditView, release: str, columns: Sequence[Channel]) -> Iterator[Channel]:
+    """How many rows a link has, where some link leaves in several.
+
+    A row leaves with a value, and attacks on values read each as often as it occurs: who reads all
+    columns reads the rows, but of a release made elsewhere, whose values may be others.
+    columns  those of the links
+    """
+    if not view.link_channels.find_repeats(release):
+        return
+    leaving = [c for c in columns if c.treatment != "left out" and c.column != WEIGHT]
+    unread = [channel for channel in leaving if not channel.attacks]
+    is_read = not unread and release != EXTERNAL
+    first = unread[0] if unread else None
+    yield Channel(
+        name="numbers of rows of links",
+        treatment="attacked" if is_read else "not attacked",
+        remedy=ONE_ROW if release == EXTERNAL or first is None else first.remedy,
+        kind="rows",
+        attacks=leaving[0].attacks if is_read and leaving else (),
+        reason=first.reason if first else MAY_DIFFER,
+    )
 
 
 def _list_others(view: AuditView, release: str, columns: list[Channel]) -> Iterator[Channel]:

@@ -52,6 +52,22 @@ def list_sources(path: Path) -> list[Source]:
     return sources
 
 
+def list_headers(path: Path) -> list[tuple[str, str]]:
+    """Names of the first two columns of each file of `list_sources`; of text without a header, and
+    of Parquet with one column, none."""
+    files = sorted(file for file in path.iterdir() if file.is_file()) if path.is_dir() else [path]
+    found = []
+    for file in files:
+        if file.suffix == ".parquet":
+            names = _read_names(file)
+        else:
+            number, delimiter, rows = _find_layout(file)
+            before = [row for n, row in rows.items() if n < number]
+            names = [word.strip().strip('"') for word in "".join(before).split(delimiter)]
+        found += [(names[0], names[1])] if len(names) > 1 else []
+    return found
+
+
 def count_sources(executor: Executor, sources: list[Source]) -> tuple[int, int]:
     """Number of nodes, the highest number plus one, and of rows."""
     found = np.array(list(run_jobs(executor, _count_source, [(source,) for source in sources])))
@@ -111,6 +127,12 @@ def _list_groups(file: Path) -> range:
         raise InputError(f"file '{file.name}'", "must be Parquet", str(error)) from None
 
 
+def _read_names(file: Path) -> list[str]:
+    from pyarrow import parquet
+
+    return [str(name) for name in parquet.read_schema(file).names]
+
+
 def _read_group(file: Path, group: int) -> Iterator[np.ndarray]:
     from pyarrow import parquet
 
@@ -123,7 +145,7 @@ def _read_text(file: Path) -> Iterator[np.ndarray]:
     import pyarrow as pa
     from pyarrow import csv
 
-    skipped, delimiter = _find_layout(file)
+    skipped, delimiter, _ = _find_layout(file)
     layout = csv.ReadOptions(
         use_threads=False, block_size=BLOCK_BYTES, skip_rows=skipped, autogenerate_column_names=True
     )
@@ -139,8 +161,9 @@ def _read_text(file: Path) -> Iterator[np.ndarray]:
         raise InputError(f"file '{file.name}'", RULE, str(error).splitlines()[0]) from None
 
 
-def _find_layout(file: Path) -> tuple[int, str]:
-    """Number of lines before the first link, and what stands between its two numbers."""
+def _find_layout(file: Path) -> tuple[int, str, dict[int, str]]:
+    """Number of lines before the first link, what stands between its two numbers, and the first
+    rows by the number of their line."""
     import pyarrow as pa
 
     with pa.input_stream(str(file), "detect") as stream:
@@ -149,7 +172,7 @@ def _find_layout(file: Path) -> tuple[int, str]:
     delimiter, _ = detect_separator(list(rows.values())[:SAMPLED_ROWS])
     for number, row in islice(rows.items(), 2):  # the first may be a header
         if all(DIGITS.fullmatch(word.strip()) for word in row.split(delimiter)[:2]):
-            return number, delimiter
+            return number, delimiter, rows
     raise InputError(f"file '{file.name}'", RULE, next(iter(rows.values()), "")[:80])
 
 

@@ -28,6 +28,7 @@ from core.report.data import ReportData
 from core.report.decision_page import build_decision
 from tests.inline import run_inline
 from tests.oracles.audits import UNREHEARSED, list_attack_keys, make_audit, make_noise
+from tests.oracles.events import make_calls
 from tests.oracles.graphs import two_communities
 
 SAID = "ink weights leave and no attack finds people by them, so "
@@ -211,6 +212,65 @@ def test_a_column_that_the_second_graph_lacks_is_not_attacked():
         states["Values of link.how"]
         == "coarsened (values of fewer than 5 people merged), not attacked"
     )
+
+
+def test_the_number_of_rows_of_a_link_is_a_channel():
+    kinds = {"link.weight": "number", "link.at": "time", "link.how": "category"}
+    view = audit_joined(ATTACKS)
+    view = replace(view, spec=view.spec.update(private=None, hide_links=None))
+
+    def find_rows(known=None, release=RELEASE, repeats=True, view=view):
+        channels = LinkChannels(
+            find_leaving=lambda _release: kinds,
+            find_known=lambda: known,
+            find_repeats=lambda _release: repeats,
+        )
+        listed = list_channels(replace(view, link_channels=channels), release)
+        return [channel for channel in listed if channel.kind == "rows"]
+
+    assert not find_rows(repeats=False)
+    (found,) = find_rows()
+    assert (found.treatment, found.attacks) == ("attacked", ("Value join",))
+    assert found.describe(RELEASE)["name"] == "rows"
+    (found,) = find_rows(known={"link.at", "link.how"})  # weights are of links, not of rows
+    assert found.treatment == "attacked"
+    (found,) = find_rows(known={"link.weight", "link.at"})
+    assert (found.treatment, found.attacks) == ("not attacked", ())
+    (said,) = describe_open([found])
+    assert said.startswith("numbers of rows of links leave and no attack finds people by them, so")
+    assert said.endswith("or leave link.how out")
+    private = replace(view, spec=view.spec.update(hide_links=0.1))
+    (found,) = find_rows(view=private)
+    assert found.is_open
+    assert found.reason == "no attack infers withheld links from them"
+
+
+def test_rows_of_a_release_made_elsewhere_are_open():
+    scores = {**make_noise((ORIGINAL, EXTERNAL), ATTACKS)}
+    scores |= {(r, "value_join@identity", "expected_found"): 0.0 for r in (ORIGINAL, EXTERNAL)}
+    view = make_audit(scores, ATTACKS)
+    view = replace(view, spec=view.spec.update(private=None, hide_links=None))
+    channels = LinkChannels(
+        find_leaving=lambda _release: {"link.at": "time"}, find_repeats=lambda _release: True
+    )
+    found = list_channels(replace(view, link_channels=channels), EXTERNAL)
+    found = {channel.kind: channel for channel in found}
+    assert found["time"].treatment == "attacked"
+    (said,) = describe_open([found["rows"]])
+    assert said.endswith("may have been changed, so write each link of the release once")
+
+
+@pytest.mark.parametrize(("column", "repeats"), [("link.at", True), ("link.promo", False)])
+def test_rows_are_counted_as_they_leave(tmp_path, column, repeats):
+    graph = make_calls()
+    fields = {"graph_hash": graph.content_hash, "num_repeats": 1, "measures": ["structure"]}
+    fields |= {"publish_columns": [column], "identity": {"seeds_known": 0}}
+    fields |= {"attacks": [{"key": "value_join"}], "defenses": [{"key": "pseudonyms"}]}
+    view = run_inline(AuditSpec.check_spec(fields), graph, tmp_path)
+    for release in (ORIGINAL, "pseudonyms"):
+        assert view.link_channels.find_repeats(release) == repeats
+        kinds = [channel.kind for channel in list_channels(view, release)]
+        assert ("rows" in kinds) == repeats
 
 
 def audit_joined(measured, planned=None, **more):

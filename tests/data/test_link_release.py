@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from core.arrays import is_among
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.computing.making import make_release
 from core.audit.computing.prepared import prepare_graph
@@ -17,12 +19,14 @@ from core.audit.jobs.publish import publish_release
 from core.context import Context
 from core.data.link_release import (
     carry_link_columns,
+    draw_rows,
     list_link_columns,
     refuse_link_columns,
     shift_link_times,
 )
 from core.data.readers import load_graph
 from core.data.second_graph import sample_second_graph
+from core.data.writers import write_release
 from core.defenses.random_deletion import RandomDeletion
 from core.defenses.random_rewiring import RandomRewiring
 from core.defenses.without_columns import WithoutColumns
@@ -33,8 +37,8 @@ from core.registry import list_methods
 from core.release import Guarantee, Release
 from core.seeding import Seed
 from core.threats import Threats
+from tests.oracles.events import make_calls, rows_by_link
 from tests.oracles.events import make_events as make
-from tests.oracles.events import rows_by_link
 from tests.oracles.graphs import make_threats, two_communities
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
@@ -196,6 +200,39 @@ def test_a_release_that_proves_private_publishes_none_either():
     assert make_release(Claims(), bare, Context(Seed(0))).graph.link_table is None
 
 
+@pytest.mark.parametrize("form", ["csv", "npz"])
+def test_rows_leave_only_with_a_value(form, tmp_path):
+    graph = make_calls()
+    assert graph.link_table.has_repeats
+    seen = prepare(graph, ("link.promo",))
+    tenth = np.arange(0, graph.num_edges, 10)
+    assert seen.link_table.links.tolist() == tenth.tolist()
+    assert not seen.link_table.has_repeats
+    fields = {"graph_hash": "0" * 64, "defense": {"key": "pseudonyms"}}
+    spec = PublishSpec.check_fields({**fields, "publish_columns": ("link.promo",)})
+    paths = write_release(publish_release(graph, spec), tmp_path, "r", {}, (form,))
+    written = load_graph(paths[0]).graph
+    assert (written.num_edges, len(written.link_table.links)) == (graph.num_edges, len(tenth))
+    if form == "csv":
+        cells = pd.read_csv(paths[0], keep_default_na=False)["promo"]
+        assert (len(cells), (cells == "x").sum()) == (graph.num_edges, len(tenth))
+    both = prepare(graph, ("link.at", "link.promo")).link_table
+    assert both.equals(graph.link_table)
+
+
+def test_added_links_have_rows_as_often_as_those_that_stay():
+    graph, rng = prepare(make_calls(), ("link.promo",)), np.random.default_rng(0)
+    n = graph.num_nodes
+    every = np.stack(np.triu_indices(n, 1), axis=1)
+    after = graph.with_edges(every)
+    table = draw_rows(graph, replace(after, link_table=None), rng)
+    has_row = np.isin(np.arange(after.num_edges), table.links)
+    is_added = ~is_among(after.edge_codes, graph.edge_codes)
+    assert has_row[~is_added].sum() == len(graph.link_table.links)
+    # 1,400 draws of one in ten: five standard deviations are 0.04.
+    assert abs(has_row[is_added].mean() - 0.1) < 0.04
+
+
 def test_defenses_never_see_columns_of_links():
     graph, seen = make(), []
 
@@ -258,7 +295,7 @@ DAYS = [np.datetime64(t, "s").astype(int) for t in ("2004-04-15T23:59:59", "2004
         ("number", [1234.5, 0.0012345, -98765.0, 0.0], {}, "digits=2", [1200, 0.0012, -99000, 0]),
         ("number", [1234, -98765, 7], {}, "digits=1", [1000, -100000, 7]),
         ("number", [1234, 17], {}, "bin=10", [1230, 10]),
-        ("number", [1.26, np.nan], {}, "round=1", [1.3, np.nan]),
+        ("number", [1.26, np.nan], {}, "round=1", [1.3]),  # a row without a value goes
         ("number", [5, 50], {}, "cap=9", [5, 9]),
         ("time", DAYS, {"unit": "unix s"}, "day", ["2004-04-15", "2004-05-01"]),
         ("time", DAYS, {"unit": "s"}, "month", ["2004-04", "2004-05"]),

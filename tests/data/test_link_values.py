@@ -47,6 +47,30 @@ def expected() -> list[tuple]:
     return sorted(rows, key=str)
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
+@pytest.mark.parametrize(
+    ("first", "why"),
+    [
+        (lambda _row: "", "empty{}"),
+        (lambda row: f"t{row}", "every value is distinct{}: a name or number of the link"),
+        (lambda _row: "undirected", "no link has a direction{}"),
+    ],
+)
+def test_first_cells_are_not_said_to_be_the_column(tmp_path, form, first, why):
+    pairs = [(f"a{i}", f"a{j}") for i in range(60) for j in range(i)]
+    for size in (900, 1500):
+        cells = [first(row) if row < 1000 else "xy"[row % 2] for row in range(size)]
+        rows = [(*pair, cell) for pair, cell in zip(pairs, cells, strict=False)]
+        table = pd.DataFrame(rows, columns=["source", "target", "promo"])
+        path = tmp_path / f"links{size}.{form}"
+        {"csv": table.to_csv, "parquet": table.to_parquet, "arrow": table.to_feather}[form](
+            path, **({"index": False} if form == "csv" else {})
+        )
+        uses = {use.name: use for use in load_graph(path).report.columns}
+        where = " in the first 1,000 cells" if size == 1500 else ""
+        assert uses["promo"].why == why.format(where), size
+
+
 def write_table(folder: Path, kind: str) -> Path:
     table = pd.DataFrame(ROWS, columns=NAMES)
     path = folder / f"l.{kind}"

@@ -31,6 +31,19 @@ def make_events(n: int = 40, seed: int = 0) -> Graph:
     return replace(graph, link_table=LinkTable(links, columns))
 
 
+def make_calls() -> Graph:
+    """Each link has 1 to 5 timed events; one event of every tenth link has a promotion."""
+    graph, rng = two_communities(60), np.random.default_rng(3)
+    links = np.repeat(np.arange(graph.num_edges), rng.integers(1, 6, graph.num_edges))
+    codes = np.full(len(links), -1)
+    codes[np.searchsorted(links, np.arange(0, graph.num_edges, 10))] = 0
+    columns = {
+        "at": LinkColumn("time", 1_084_000_000 + np.arange(len(links)), unit="unix s"),
+        "promo": LinkColumn("category", codes, ("x",)),
+    }
+    return replace(graph, link_table=LinkTable(links, columns))
+
+
 def rows_by_link(graph: Graph) -> dict[tuple[int, int], list[tuple]]:
     found: dict[tuple[int, int], list[tuple]] = {}
     table = graph.link_table

@@ -46,6 +46,30 @@ def files(graph, audit_home, tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet", "folder"])
+@pytest.mark.parametrize("command", ["audit", "publish"])
+def test_links_of_two_modes_are_not_merged(files, graph, capsys, form, command):
+    table = pd.DataFrame(graph.edges, columns=["User ID", "item"])
+    path = Path(f"ratings.{'csv' if form == 'folder' else form}")
+    if form == "folder":
+        path = Path("ratings")
+        path.mkdir()
+        np.savetxt(path / "a.txt", graph.edges, "%d")
+        table.to_csv(path / "b.csv", index=False)
+    elif form == "csv":
+        table.to_csv(path, index=False)
+    else:
+        table.to_parquet(path)
+    more = ["--defense", "random_deletion:strength=0.5", "--out", "out.csv"]
+    more = more if command == "publish" else ["--attack", "quick", "--hide-links", "0.2"]
+    assert main([command, "--graph", str(path), *more]) == 2
+    said = capsys.readouterr().err
+    assert "links in partitions must join nodes of one kind" in said
+    assert "got columns 'User ID' and 'item'" in said
+    assert "set AUDIT_MAX_LINKS above" in said
+    assert not Path("out.csv").exists()
+
+
 def test_the_engine_chooses_partitions_by_the_number_of_rows(files, graph, monkeypatch):
     found = find_large(Path("links.txt"))
     assert found is not None
