@@ -198,7 +198,9 @@ def load_graph(source: str | Path, **options: Any) -> Graph:
             near = propose_nearest(option, known) or f"options: {', '.join([*known][1:])}"
             raise InputError("option of load_graph", "is not known", option, near)
     if Path(source).exists():
-        return readers.load_graph(source, **options).graph
+        loaded = readers.load_graph(source, **options)
+        loaded.report.check_ignored()
+        return loaded.graph
     names = [info.name for info in catalogue.list_datasets()]
     if str(source) not in names:
         remedy = propose_nearest(str(source), names) or "check the path"

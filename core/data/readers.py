@@ -93,6 +93,7 @@ def load_graph(
     nodes_path   node table (CSV, Parquet), joined by `id_column`, or MUSAE features (JSON)
     target_path  MUSAE targets (CSV)
     private, utility  columns that become attributes instead of features
+    ignore       columns of nodes and links that are not read; of several in one text, A,B
     unknown      markers of missing values in attribute columns
     roles        column → role, overriding guesses; see `columns.ROLES`
     missing_nodes  links to undeclared ids are an error, dropped, or add nodes without data
@@ -120,7 +121,8 @@ def load_graph(
     for what, value, known in choices:
         if value is not None and value not in known:
             raise InputError(what, "must be one of " + ", ".join(known), value)
-    path, ignore = Path(path), list_names(ignore)
+    path, stated_ignore = Path(path), list_names(ignore)
+    ignore = [name for text in stated_ignore for name in (text, *split_names(text))]
     file_name = path.name  # of a dataset's folder, not of the file inside
     path = find_dataset(path) if path.is_dir() else check_file(path)
     roles = dict(roles or {})
@@ -153,9 +155,10 @@ def load_graph(
             raw = join_musae(raw, nodes.nodes, target_path, id_column)
         elif table is not None and nodes.nodes is not None:
             raw = _join_nodes(raw, table, nodes.nodes.name, id_column, missing_nodes)
+        unheard = _find_unheard(stated_ignore, raw, table)
     raw = find_modes(raw) if raw.modes is None else raw
     node_roles = {c: r for c, r in roles.items() if r not in ("id", *LINK_ROLES)}
-    return assemble_graph(
+    loaded = assemble_graph(
         raw,
         source=file_name,
         name=name or file_name.split(".")[0],
@@ -166,6 +169,8 @@ def load_graph(
         roles=node_roles,
         merge=merge,
     )
+    loaded.report.unheard = unheard
+    return loaded
 
 
 def read_preview(
@@ -311,6 +316,24 @@ def _load_raw(
     ]
     raw = replace(raw, link_columns=kept, columns=uses)
     return raw if has_weights else replace(raw, weights=None)
+
+
+def split_names(text: str) -> list[str]:
+    """The names of a text such as "A,B"."""
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
+def _find_unheard(ignore: Sequence[str], raw: RawGraph, table: pd.DataFrame | None) -> list[str]:
+    """Columns to ignore that neither the nodes nor the links have."""
+    known = [*(use.name for use in raw.columns), *raw.attributes, *raw.feature_names]
+    known += [*raw.link_columns]
+    for nodes in (raw.table, table):
+        known += [] if nodes is None else list(map(str, nodes.columns))
+    columns = dict.fromkeys(known)
+    # Columns of a file without a header have numbers.
+    numbers = {str(1 + i) for i, use in enumerate(raw.columns) if use.table == "links"}
+    parts = [name for text in ignore if text not in columns for name in split_names(text)]
+    return [name for name in parts if name not in columns and name not in numbers]
 
 
 def _find_graph_id(raw: RawGraph, table: pd.DataFrame, id_column: str | None) -> str | None:
