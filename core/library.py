@@ -21,7 +21,7 @@ from core.audit.asked.presets import Asked, add_data_independent, choose_attacks
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.scenarios import Threat
 from core.audit.asked.spec import AuditSpec
-from core.audit.asked.spec_parts import IdentityChoice
+from core.audit.asked.spec_parts import IdentityChoice, fill_published
 from core.audit.results.export import write_audit
 from core.audit.results.view import RESULT_COLUMNS, AuditView
 from core.audit.store.states import State
@@ -255,7 +255,10 @@ def run_audit(
     columns = list(list_names(() if private is None else private))
     for column in columns:
         graph.column(column, "private column")
-    fields = {**fields, "defenses": [identify_command(d) for d in add_data_independent(made)]}
+    fields = {
+        **fill_published(fields),
+        "defenses": [identify_command(d) for d in add_data_independent(made)],
+    }
     if columns:
         fields |= {"private": columns[0], "more_private": columns[1:]}
     identity = fields.get("identity")
@@ -340,7 +343,7 @@ def publish(
     for file in (*files, locate_provenance(path.parent, path.stem)):
         if file.exists():
             raise InputError("output file", "must not exist", str(file), "name another one")
-    own = {**fields, "private": private, "graph_hash": graph.content_hash}
+    own = {**fill_published(fields), "private": private, "graph_hash": graph.content_hash}
     spec = PublishSpec.check_fields({**own, "defense": identify_command(choice)})
     make_folder(path.parent)
     renaming = choose_pseudonyms(pseudonyms, domain)

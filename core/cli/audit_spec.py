@@ -97,12 +97,14 @@ def read_fields(options: argparse.Namespace) -> dict[str, Any]:
     """Flat fields of the spec's file and the options, with the defenses, but for those that need a
     graph."""
     from core.audit.asked.spec import AuditSpec
-    from core.audit.asked.spec_parts import PARTS
+    from core.audit.asked.spec_parts import PARTS, fill_published
 
     fields = _load_spec(options.spec) if options.spec else {}
     fields |= read_secrets(options)
     fields |= read_options(options, *PARTS.values(), AuditSpec)
     fields |= read_leave_out(options)
+    if options.generalize:  # a specification in a file stays the one that it is
+        fields = fill_published(fields)
     return fields | {"defenses": _choose_defenses(options, fields.get("defenses", []))}
 
 

@@ -88,7 +88,7 @@ def run_publish(options: argparse.Namespace) -> int:
 def _publish_graph(options: argparse.Namespace) -> int:
     from core.audit.asked.method_choice import MethodChoice
     from core.audit.asked.publish_spec import PublishSpec
-    from core.audit.asked.spec_parts import DisclosureSpec, ThreatSpec
+    from core.audit.asked.spec_parts import DisclosureSpec, ThreatSpec, fill_published
     from core.data.writers import list_release_files, locate_provenance
     from core.findings.leaving import describe_columns, list_released
 
@@ -102,7 +102,7 @@ def _publish_graph(options: argparse.Namespace) -> int:
         options, ThreatSpec, DisclosureSpec, PublishSpec, columns=list_columns_of(graph)
     )
     make_folder(parent)
-    fields |= read_leave_out(options)
+    fields = fill_published(fields | read_leave_out(options))
     spec = PublishSpec.check_fields({**fields, "graph_hash": graph.content_hash, "defense": choice})
     leaving = list_released(spec, graph, choice.make_defense())
     told = describe_columns(leaving, spec.disclosure.generalize)
