@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import inspect
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -197,6 +198,8 @@ def load_graph(source: str | Path, **options: Any) -> Graph:
         if option not in known:
             near = propose_nearest(option, known) or f"options: {', '.join([*known][1:])}"
             raise InputError("option of load_graph", "is not known", option, near)
+    if not isinstance(source, str | os.PathLike):
+        raise InputError("graph", "must be a path or of the catalogue", type(source).__name__)
     if Path(source).exists():
         loaded = readers.load_graph(source, **options)
         loaded.report.check_ignored()
