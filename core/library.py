@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import inspect
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from core.audit.asked.presets import Asked, add_data_independent, choose_attacks
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.scenarios import Threat
 from core.audit.asked.spec import AuditSpec
-from core.audit.asked.spec_parts import IdentityChoice
+from core.audit.asked.spec_parts import IdentityChoice, fill_published
 from core.audit.results.export import write_audit
 from core.audit.results.view import RESULT_COLUMNS, AuditView
 from core.audit.store.states import State
@@ -197,8 +198,12 @@ def load_graph(source: str | Path, **options: Any) -> Graph:
         if option not in known:
             near = propose_nearest(option, known) or f"options: {', '.join([*known][1:])}"
             raise InputError("option of load_graph", "is not known", option, near)
+    if not isinstance(source, str | os.PathLike):
+        raise InputError("graph", "must be a path or of the catalogue", type(source).__name__)
     if Path(source).exists():
-        return readers.load_graph(source, **options).graph
+        loaded = readers.load_graph(source, **options)
+        loaded.report.check_ignored()
+        return loaded.graph
     names = [info.name for info in catalogue.list_datasets()]
     if str(source) not in names:
         remedy = propose_nearest(str(source), names) or "check the path"
@@ -253,7 +258,10 @@ def run_audit(
     columns = list(list_names(() if private is None else private))
     for column in columns:
         graph.column(column, "private column")
-    fields = {**fields, "defenses": [identify_command(d) for d in add_data_independent(made)]}
+    fields = {
+        **fill_published(fields),
+        "defenses": [identify_command(d) for d in add_data_independent(made)],
+    }
     if columns:
         fields |= {"private": columns[0], "more_private": columns[1:]}
     identity = fields.get("identity")
@@ -338,7 +346,7 @@ def publish(
     for file in (*files, locate_provenance(path.parent, path.stem)):
         if file.exists():
             raise InputError("output file", "must not exist", str(file), "name another one")
-    own = {**fields, "private": private, "graph_hash": graph.content_hash}
+    own = {**fill_published(fields), "private": private, "graph_hash": graph.content_hash}
     spec = PublishSpec.check_fields({**own, "defense": identify_command(choice)})
     make_folder(path.parent)
     renaming = choose_pseudonyms(pseudonyms, domain)

@@ -22,6 +22,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.context import Context
+from core.errors import validate
 from core.graph import Graph
 from core.release import EMPIRICAL, Guarantee, Release
 from core.results import AnonymitySets, ClassProbabilities, Matches, PairScores
@@ -144,6 +145,18 @@ class Method(BaseModel, ABC):
     rehearses: ClassVar[bool] = True
     partitioned: ClassVar[bool] = False
     symbols: ClassVar[Mapping[str, str]] = SYMBOLS
+
+    def __new__(cls, **fields: Any) -> Self:
+        """Raises InputError, as all of a user's mistakes do, for settings that are not valid."""
+        if fields:
+            names = f"parameters: {', '.join(cls.model_fields) or 'none'}"
+            validate(cls, fields, cls.title_setting, names)
+        return super().__new__(cls)
+
+    @classmethod
+    def title_setting(cls, path: str) -> str:
+        """What messages call a setting, or all of them."""
+        return f"{cls.info.key}: parameter '{path or 'settings'}'"
 
     @property
     def reads_partitions(self) -> bool:

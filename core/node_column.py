@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
@@ -20,6 +21,9 @@ MISSING = -1
 
 FEWEST_NUMBERS = 10
 """Distinct values below which a numeric column is categorical."""
+
+LEADING_ZERO = r"[+-]?0\d"
+"""How digits begin that are a name, such as the postal code 01000: a number would lose the zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +77,9 @@ class NodeColumn:
     @property
     def class_numbers(self) -> np.ndarray | None:
         """(C,) float64, the numbers that the classes are called; None if one is called otherwise,
-        as an interval is."""
+        as an interval or a code with a leading zero is."""
+        if any(map(has_leading_zero, self.classes)):
+            return None
         try:
             numbers = np.array([float(name) for name in self.classes], np.float64)
         except ValueError:
@@ -129,6 +135,7 @@ class NodeColumn:
         A numeric column with more than `max_classes` distinct values is binned at its quartiles,
         in classes that name no smallest and no largest value: one person has each.
         Numbers are kept beside the classes unless there are few or they enumerate the classes.
+        Digits with a leading zero are texts, and so are all values beside them.
 
         >>> from core.node_column import NodeColumn
         >>> city = NodeColumn.from_values("city", ["Rome", "Oslo", "?", "Rome"], unknown=["?"])
@@ -140,8 +147,9 @@ class NodeColumn:
         markers = {format_value(marker) for marker in unknown}
         missing = series.isna() | text.isin({"", "nan", "None", "<NA>"} | markers)
         numeric = pd.to_numeric(series.where(~missing), errors="coerce")
-        is_numeric = bool((numeric.notna() | missing).all())
         distinct = text[~missing].unique()
+        is_numeric = bool((numeric.notna() | missing).all())
+        is_numeric = is_numeric and not any(map(has_leading_zero, distinct))
         if is_numeric and len(distinct) > max_classes:
             numbers = numeric.to_numpy(np.float64)
             codes = pd.qcut(numeric, 4, duplicates="drop").cat.codes.to_numpy(np.int64)
@@ -184,6 +192,11 @@ def _is_count(ordered: Sequence[str]) -> bool:
     """Whether ascending values are 0, 1, 2, … or 1, 2, 3, …: class labels, not quantities."""
     numbers = [float(value) for value in ordered]
     return numbers[0] in (0.0, 1.0) and numbers == [numbers[0] + k for k in range(len(numbers))]
+
+
+def has_leading_zero(text: str) -> bool:
+    """Whether a text begins as digits do that are a name: see `LEADING_ZERO`."""
+    return re.match(LEADING_ZERO, text) is not None
 
 
 def format_value(value: Any) -> str:

@@ -129,9 +129,7 @@ def make_method(key: str, config: dict[str, Any] | None = None, *kinds: Kind) ->
     """The method `key` with the given settings; InputError names setting, rule and value."""
     method = find_method(key, *kinds)
     remedy = f"parameters: {', '.join(method.model_fields) or 'none'}"
-    return validate(
-        method, config or {}, lambda path: f"{key}: parameter '{path or 'settings'}'", remedy
-    )
+    return validate(method, config or {}, method.title_setting, remedy)
 
 
 def parse_method(text: str, *kinds: Kind) -> Method:

@@ -12,6 +12,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from torch_geometric.data import Data
 
 from core import (
     Audit,
@@ -281,3 +283,59 @@ def test_publishing_replaces_no_file(tmp_path, audit_home) -> None:
         publish(graph, "edge_rand", path)
     with pytest.raises(InputError, match=r"must end in \.csv"):
         publish(graph, "edge_rand", tmp_path / "release.doc")
+
+
+LINKED = pd.DataFrame({"source": list("abb"), "target": list("bca")})
+TRIANGLE = nx.Graph([(0, 1), (1, 2)])
+
+
+def test_names_of_columns_may_be_numbers() -> None:
+    nodes = pd.DataFrame({"id": list("abc"), 0: list("xyx"), 2024: [1.5, 2.5, 4.0]})
+    graph = from_pandas(LINKED, nodes, private=0)
+    assert (list(graph.attributes), graph.feature_names) == (["0"], ("2024",))
+    pairs = pd.DataFrame([["a", "b"], ["b", "c"]])
+    assert from_pandas(pairs, source=0, target=1).num_edges == 2
+    network = TRIANGLE.copy()
+    nx.set_node_attributes(network, {0: 1.5, 1: 2.5, 2: 4.0}, 2024)
+    assert from_networkx(network).feature_names == ("2024",)
+    nx.set_node_attributes(network, 3, "2024")
+    with pytest.raises(InputError, match="must have distinct column names; got 2024"):
+        from_networkx(network)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: from_pandas(None), "links must be a DataFrame of pandas; got NoneType"),
+        (lambda: from_pandas(LINKED, [1]), "nodes must be a DataFrame of pandas; got list"),
+        (lambda: from_pandas(LINKED[["source", "source"]]), "must have distinct column names"),
+        (
+            lambda: from_pandas(
+                LINKED, pd.DataFrame([["a", 1]], columns=pd.MultiIndex.from_tuples(["ab", "cd"]))
+            ),
+            "columns of the nodes must have one level of names",
+        ),
+        (lambda: from_networkx(TRIANGLE, private=["club"]), "private column must be one name"),
+        (lambda: from_networkx(nx.Graph([("", "a"), ("a", "b")])), "must have a text of their own"),
+        (
+            lambda: from_networkx(nx.Graph([(np.nan, "a")])),
+            "must have a text of their own; got nan",
+        ),
+        (lambda: from_pyg(None), "must be a Data object of PyG"),
+        (lambda: from_pyg(Data()), "must be a Data object of PyG with edge_index; got Data"),
+        (
+            lambda: from_pyg(Data(edge_index=torch.tensor([[0, 1], [1, 9]]), num_nodes=3)),
+            "num_nodes must be above every node number of edge_index, 9; got 3",
+        ),
+        (lambda: load_graph(None), "graph must be a path or of the catalogue; got NoneType"),
+        (lambda: load_graph(__file__, layout="comma"), "layout must be an object"),
+        (
+            lambda: find_method("katz")(decay=3),
+            "^katz: parameter 'decay' must be less than 1; got 3",
+        ),
+        (lambda: find_method("katz")(dcay=0.3), "^katz: parameter 'dcay' is not known.*'decay'"),
+    ],
+)
+def test_a_mistake_is_an_input_error_with_the_rule(make, message) -> None:
+    with pytest.raises(InputError, match=message):
+        make()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import NoneType, UnionType
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from core.audit.asked.declared import Declaration
     from core.audit.asked.spec import TitleField
     from core.data.loaded import ColumnUse, LoadedGraph
+    from core.graph import Graph
 
 
 DEFAULT_SHARE = 0.1
@@ -34,6 +35,14 @@ LAYOUT = {
 
 Notify = Callable[[str], object]
 """Callback for remarks."""
+
+
+def list_columns_of(graph: Graph) -> list[str]:
+    """Names by which options name the columns of a graph, those of links after `link.`."""
+    from core.data.release_columns import LINK_PREFIX
+
+    links = () if graph.link_table is None else graph.link_table.columns
+    return [*graph.columns, *(f"{LINK_PREFIX}{name}" for name in links)]
 
 
 def is_address(source: object) -> bool:
@@ -164,12 +173,14 @@ def load_input(options: argparse.Namespace, notify: Notify = say) -> LoadedGraph
         return _load_tables(options, notify)
     path = find_graph(options.graph, must_be_file=bool(options.nodes))
     if path is None:
+        _refuse_reading(options)
         return load_dataset(options.graph)
     found = find_large(path)
     if found is not None:
         return load_partitions(options, path, found, notify)
     roles = {"private": options.private, "utility": options.utility}
     loaded = load_files(path, options.nodes, options, notify, **roles)
+    loaded.report.check_ignored()
     if options.utility:
         for text in warn_of_unknown(loaded.graph.column(options.utility)):
             notify(f"warning: {text}")
@@ -178,6 +189,28 @@ def load_input(options: argparse.Namespace, notify: Notify = say) -> LoadedGraph
         for text in find_secret_warnings(graph, graph.column(name)):
             notify(f"warning: {text}")
     return loaded
+
+
+READING = (
+    *("id", "ignore", "unknown", "source", "target", "weight", "time", "kind", "merge"),
+    *("graph_id", "add_undeclared_nodes"),
+    *(f"{prefix}{field}" for prefix in ("", "nodes_") for field in LAYOUT),
+)
+"""Options of `add_layout` on how a file is read."""
+
+
+def _refuse_reading(options: argparse.Namespace) -> None:
+    """Raise InputError for an option on reading that a graph of the catalogue would not hear."""
+    heard = ("id", "unknown") if getattr(options, "shadow_graph", None) else ()
+    for name in READING:
+        if name not in heard and getattr(options, name, None) not in (None, [], False):
+            rule, flag = "is for a file, not for a graph of the catalogue", name.replace("_", "-")
+            remedy = "leave it out"
+            if name == "ignore":
+                remedy += "; columns that leave are chosen by --publish-columns"
+            given = getattr(options, name)
+            shown = ", ".join(given) if isinstance(given, list) else given
+            raise InputError(f"--{flag}", rule, shown, remedy)
 
 
 def _load_tables(options: argparse.Namespace, notify: Notify) -> LoadedGraph:
@@ -210,7 +243,7 @@ def load_files(
         path,
         nodes_path=nodes,
         id_column=options.id,
-        ignore=split_values(options.ignore),
+        ignore=options.ignore,
         unknown=split_values(options.unknown),
         missing_nodes="add" if options.add_undeclared_nodes else "error",
         source=options.source,
@@ -307,8 +340,14 @@ def add_field(parser: argparse.ArgumentParser, name: str, **keywords: Any) -> No
     parser.add_argument(flag, help=text, **keywords)
 
 
-def read_options(options: argparse.Namespace, *models: type[BaseModel]) -> dict[str, Any]:
-    """Fields of the models set by options, flat."""
+def read_options(
+    options: argparse.Namespace, *models: type[BaseModel], columns: Collection[str] = ()
+) -> dict[str, Any]:
+    """Fields of the models set by options, flat.
+
+    columns  of the graph: a text that is the name of one is not split at its commas
+    Raises InputError if none is asked for and is a column.
+    """
     from core.audit.asked.declared import Declaration
 
     fields: dict[str, Any] = {}
@@ -318,7 +357,12 @@ def read_options(options: argparse.Namespace, *models: type[BaseModel]) -> dict[
             if value is None or not declared.has_option:
                 continue
             if isinstance(value, list) and MANY in declared.metavar:
-                parts = [part.strip() for text in value for part in text.split(",")]
+                lists = ([text] if text in columns else text.split(",") for text in value)
+                parts = [part.strip() for each in lists for part in each]
+                if "none" in parts and "none" in columns and name == "publish_columns":
+                    rule = "must not be none, which is the name of a column here"
+                    remedy = "leave that column out by --ignore none, or rename it"
+                    raise InputError(declared.find_option(name), rule, remedy=remedy)
                 value = [part for part in dict.fromkeys(parts) if part not in ("", "none")]
             fields[name] = value
     return fields

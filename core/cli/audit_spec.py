@@ -13,6 +13,7 @@ from core.cli.arguments import (
     DEFAULT_SHARE,
     add_field,
     add_options,
+    list_columns_of,
     load_input,
     read_options,
     read_secrets,
@@ -96,12 +97,14 @@ def read_fields(options: argparse.Namespace) -> dict[str, Any]:
     """Flat fields of the spec's file and the options, with the defenses, but for those that need a
     graph."""
     from core.audit.asked.spec import AuditSpec
-    from core.audit.asked.spec_parts import PARTS
+    from core.audit.asked.spec_parts import PARTS, fill_published
 
     fields = _load_spec(options.spec) if options.spec else {}
     fields |= read_secrets(options)
     fields |= read_options(options, *PARTS.values(), AuditSpec)
     fields |= read_leave_out(options)
+    if options.generalize:  # a specification in a file stays the one that it is
+        fields = fill_published(fields)
     return fields | {"defenses": _choose_defenses(options, fields.get("defenses", []))}
 
 
@@ -113,6 +116,7 @@ def build_spec(
     fields  of `read_fields`, which reads them if they are not given
     """
     from core.audit.asked.spec import AuditSpec
+    from core.audit.asked.spec_parts import DisclosureSpec
     from core.audit.computing.prepared import PreparedAudit, describe_shadow_columns, find_gaps
 
     fields = read_fields(options) if fields is None else fields
@@ -127,6 +131,7 @@ def build_spec(
     if options.graph:
         options.private, options.utility = fields.get("private"), fields.get("utility")
         loaded = load_input(options)
+        fields |= read_options(options, DisclosureSpec, columns=list_columns_of(loaded.graph))
         if fields.get("graph_hash") not in (None, loaded.graph.content_hash):
             raise InputError(
                 "graph",

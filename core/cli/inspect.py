@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from core.cli.arguments import add_layout, load_input
@@ -23,7 +23,12 @@ def add_inspect(parser: argparse.ArgumentParser) -> None:
 
 def run_inspect(options: argparse.Namespace) -> int:
     """Print how the file is read; remarks and examples of ids go to standard error."""
+    from core.data.column_roles import list_columns
+
     loaded = load_input(options)
+    if not loaded.report.columns:  # of the catalogue
+        columns = list_columns(loaded.graph)
+        loaded = replace(loaded, report=replace(loaded.report, columns=columns))
     found = describe_input(loaded)
     if options.json:
         print(json.dumps(found, indent=2, ensure_ascii=False))

@@ -11,7 +11,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.arguments import add_graph, add_options, load_input, read_options, read_secrets
+from core.cli.arguments import (
+    add_graph,
+    add_options,
+    list_columns_of,
+    load_input,
+    read_options,
+    read_secrets,
+)
 from core.cli.audit_spec import add_leave_out, identify_command, read_leave_out
 from core.cli.outputs import add_out, check_outputs, stage_outputs
 from core.cli.team import open_person
@@ -81,7 +88,7 @@ def run_publish(options: argparse.Namespace) -> int:
 def _publish_graph(options: argparse.Namespace) -> int:
     from core.audit.asked.method_choice import MethodChoice
     from core.audit.asked.publish_spec import PublishSpec
-    from core.audit.asked.spec_parts import DisclosureSpec, ThreatSpec
+    from core.audit.asked.spec_parts import DisclosureSpec, ThreatSpec, fill_published
     from core.data.writers import list_release_files, locate_provenance
     from core.findings.leaving import describe_columns, list_released
 
@@ -91,9 +98,11 @@ def _publish_graph(options: argparse.Namespace) -> int:
     written = list_release_files(parent, stem, (suffix,))
     check_outputs(options, {locate_provenance(parent, stem): written})
     graph = load_input(options).graph
-    fields = read_secrets(options) | read_options(options, ThreatSpec, DisclosureSpec, PublishSpec)
+    fields = read_secrets(options) | read_options(
+        options, ThreatSpec, DisclosureSpec, PublishSpec, columns=list_columns_of(graph)
+    )
     make_folder(parent)
-    fields |= read_leave_out(options)
+    fields = fill_published(fields | read_leave_out(options))
     spec = PublishSpec.check_fields({**fields, "graph_hash": graph.content_hash, "defense": choice})
     leaving = list_released(spec, graph, choice.make_defense())
     told = describe_columns(leaving, spec.disclosure.generalize)

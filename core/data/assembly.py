@@ -13,6 +13,7 @@ import pandas as pd
 from core.arrays import join_columns, pair_codes
 from core.data.columns import (
     BLANKS,
+    are_codes,
     as_numbers,
     as_text,
     check_roles,
@@ -369,9 +370,11 @@ def _split_table(
             names.append(column)
         else:
             role, why = LEFT_OUT, why or why_ignore(cells) or "not used"
+        if not why and are_codes(cells):
+            why = "digits with leading zeros are text"
         kind = "number" if role == "feature" or is_numeric(cells) else "class"
         kind = kind if role != LEFT_OUT or kind == "number" else "text"
-        if column == mode_column and role in ("attribute", "feature") and not why:
+        if column == mode_column and role in ("attribute", "feature") and column not in given:
             role, why = "mode", f"read as {role}; every link joins its two values"
         report.columns.append(ColumnUse("nodes", column, role, kind, why))
     return attributes, np.stack(values, axis=1) if values else None, names

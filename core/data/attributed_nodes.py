@@ -119,7 +119,8 @@ class AttributedNodes:
             raise FormatError(self.file, "must give every link two ends", (source, target))
         self._ends.append((normalize("NFC", source.strip()), normalize("NFC", target.strip())))
         filled = {column: value for column, value in values.items() if value is not None}
-        name = self.weight or next((column for column in usual if column in filled), "")
+        read = [column for column in usual if self._given.get(column) != "ignore"]
+        name = self.weight or next((column for column in read if column in filled), "")
         self._weights.append(filled.pop(name, None))
         if self._weights[-1] is not None:
             self._weight_names[name] += 1

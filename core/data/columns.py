@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.errors import FormatError, InputError
+from core.node_column import LEADING_ZERO
 
 ROLES = ("id", "source", "target", "weight", "private", "utility", "feature", "attribute", "ignore")
 
@@ -210,7 +211,25 @@ def as_text(column: pd.Series) -> pd.Series:
 
 
 def is_numeric(column: pd.Series) -> bool:
-    """Whether every cell is a number, a truth value or blank, and at least one is a number."""
+    """Whether every cell is a number, a truth value or blank, and at least one is a number.
+
+    Digits with a leading zero are no number.
+    """
+    return _holds_numbers(column) and not _has_leading_zeros(column)
+
+
+def are_codes(column: pd.Series) -> bool:
+    """Whether the column would be numeric but for leading zeros, as postal codes are."""
+    return _holds_numbers(column) and _has_leading_zeros(column)
+
+
+def _has_leading_zeros(column: pd.Series) -> bool:
+    if pd.api.types.is_numeric_dtype(column):
+        return False
+    return bool(as_text(column).str.match(LEADING_ZERO).any())
+
+
+def _holds_numbers(column: pd.Series) -> bool:
     missing = as_numbers(column).isna()
     if missing.all():
         return False
@@ -239,7 +258,8 @@ def why_ignore(column: pd.Series) -> str | None:
     if num_distinct == len(text) > 2:
         return "a name: every value is distinct"
     if num_distinct > max(50, 0.2 * len(text)):
-        return f"free text: {num_distinct} distinct values"
+        what = "codes with leading zeros" if are_codes(column) else "free text"
+        return f"{what}: {num_distinct} distinct values"
     return None
 
 

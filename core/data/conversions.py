@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from core.data.assembly import RawGraph, assemble_graph, join_node_table
-from core.data.columns import as_text
+from core.data.columns import as_text, check_distinct_names
 from core.data.pyg import build_raw
 from core.errors import InputError
 from core.graph import Graph
@@ -45,12 +45,19 @@ def from_networkx(
     if not hasattr(graph, "edges"):
         raise InputError("graph", "must be a graph of NetworkX", type(graph).__name__)
     nodes = list(graph)
+    for node in nodes:
+        if node != node or not str(node).strip():
+            remedy = "remove the node, or relabel it"
+            raise InputError("nodes", "must have a text of their own", repr(node), remedy)
     _check_distinct([str(node) for node in nodes])
+    private, utility = _read_column(private, "private"), _read_column(utility, "utility")
     place = {node: number for number, node in enumerate(nodes)}
     rows = [(place[a], place[b], data) for a, b, data in graph.edges(data=True)]
     given = [data.get(weight, 1) for *_, data in rows]
     has_weights = any(weight in data for *_, data in rows)
-    table = pd.DataFrame([graph.nodes[node] for node in nodes])
+    keys = dict.fromkeys(key for node in nodes for key in graph.nodes[node])
+    check_distinct_names(list(map(str, keys)), "attributes of the nodes")
+    table = pd.DataFrame([{str(k): v for k, v in graph.nodes[node].items()} for node in nodes])
     raw = RawGraph(
         pairs=np.array([(a, b) for a, b, _ in rows], np.int64).reshape(-1, 2),
         node_ids=tuple(map(str, nodes)),
@@ -90,6 +97,11 @@ def from_pandas(
     >>> graph, graph.column("city").classes
     (Graph('graph', nodes=3, links=2), ('Oslo', 'Rome'))
     """
+    links = _name_columns(links, "links")
+    nodes = None if nodes is None else _name_columns(nodes, "nodes")
+    private, utility = _read_column(private, "private"), _read_column(utility, "utility")
+    source, target, id = str(source), str(target), str(id)
+    weight = None if weight is None else str(weight)
     wanted = [(links, "links", column) for column in (source, target, weight) if column is not None]
     for table, what, column in [*wanted, *([] if nodes is None else [(nodes, "nodes", id)])]:
         if column not in table.columns:
@@ -128,11 +140,35 @@ def from_pyg(data: Data, *, private: str | None = None, name: str = "graph") -> 
     """
     import torch
 
+    if not hasattr(data, "to_dict") or getattr(data, "edge_index", None) is None:
+        shown = type(data).__name__
+        raise InputError("graph", "must be a Data object of PyG with edge_index", shown)
+    private = _read_column(private, "private")
     fields: dict[str, Any] = {"num_nodes": torch.tensor(data.num_nodes)}
     fields |= {str(k): v.cpu() for k, v in data.to_dict().items() if isinstance(v, torch.Tensor)}
     return assemble_graph(
         build_raw(fields, "data"), source=MEMORY, name=name, private=private
     ).graph
+
+
+def _name_columns(table: Any, what: str) -> pd.DataFrame:
+    """The table with texts as names of its columns; InputError if these are not distinct."""
+    if not isinstance(table, pd.DataFrame):
+        raise InputError(what, "must be a DataFrame of pandas", type(table).__name__)
+    if isinstance(table.columns, pd.MultiIndex):
+        remedy = "join the levels: table.columns = ['_'.join(map(str, c)) for c in table.columns]"
+        raise InputError(f"columns of the {what}", "must have one level of names", None, remedy)
+    names = list(map(str, table.columns))
+    check_distinct_names(names, f"table of the {what}")
+    return table.set_axis(names, axis=1)
+
+
+def _read_column(given: Any, what: str) -> str | None:
+    """A name of a column as text; a number is the name that it is written as."""
+    if given is None or isinstance(given, str | int | float):
+        return None if given is None else str(given)
+    remedy = "run_audit takes several private columns" if what == "private" else ""
+    raise InputError(f"{what} column", "must be one name", given, remedy)
 
 
 def _read_weights(values: pd.Series) -> np.ndarray:

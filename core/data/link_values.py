@@ -65,10 +65,11 @@ def parse_columns(
     columns = {
         column.name: parse_values(cells[column.name], column, file, decimal) for column in chosen
     }
-    uses = [
-        ColumnUse("links", c.name, USES[columns[c.name].kind], KINDS[columns[c.name].kind], c.why)
-        for c in chosen
-    ]
+    uses = []
+    for column in chosen:
+        kind = columns[column.name].kind
+        why = column.why if USES[kind] == column.use else "by all its values"
+        uses.append(ColumnUse("links", column.name, USES[kind], KINDS[kind], why))
     return columns, uses
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from core.arrays import pair_codes
+from core.data.columns import list_known
+from core.errors import InputError, propose_nearest
 from core.graph import Graph
 from core.node_table import MANY
 
@@ -56,6 +58,7 @@ class LoadReport:
     weights           treatment of the weights, in words
     columns           every column of the input and its use
     modes             names of the two modes that all links join → nodes; empty: one mode
+    unheard           names of columns to ignore that no table has
     id_warnings       ids that may be wrong, with examples: for the screen, never for results
     """
 
@@ -70,6 +73,7 @@ class LoadReport:
     weights: str = "none"
     columns: list[ColumnUse] = field(default_factory=list)
     modes: dict[str, int] = field(default_factory=dict)
+    unheard: list[str] = field(default_factory=list)
     id_warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -77,6 +81,13 @@ class LoadReport:
     def ignored_columns(self) -> dict[str, str]:
         """Columns that are left out → reason."""
         return {column.name: column.why for column in self.columns if column.use == LEFT_OUT}
+
+    def check_ignored(self) -> None:
+        """Raise InputError for a column to ignore that is not in the data."""
+        for name in self.unheard[:1]:
+            names = dict.fromkeys(column.name for column in self.columns)
+            remedy = propose_nearest(name, names) or list_known(names)
+            raise InputError("column to ignore", "must be in the data", name, remedy)
 
 
 @dataclass(frozen=True)

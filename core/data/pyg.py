@@ -86,6 +86,8 @@ def _count_nodes(tensors: dict[str, np.ndarray], links: np.ndarray, file: str) -
         is_count = declared.size == 1 and declared.dtype.kind in "iu" and declared.item() >= 0
         shown = str(declared.ravel()[:3])
         _check(is_count, f"{file}: num_nodes", "must be one whole number ≥ 0", shown)
+        rule = f"must be above every node number of edge_index, {sizes[0] - 1}"
+        _check(declared.item() >= sizes[0], f"{file}: num_nodes", rule, int(declared.item()))
         sizes.append(int(declared.item()))
     check_num_nodes(file, max(sizes), num_entries)
     return max(sizes)

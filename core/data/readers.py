@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -32,7 +33,7 @@ from core.data.formats import FORMATS
 from core.data.gml import read_gml
 from core.data.graph_documents import read_gexf, read_graphml
 from core.data.json_graphs import join_musae, read_node_link
-from core.data.link_columns import LINK_ROLES, MATCH, NO_WEIGHT, holds_links
+from core.data.link_columns import LINK_ROLES, MATCH, NO_WEIGHT, find_referring, holds_links
 from core.data.link_text import load_link_text
 from core.data.loaded import LEFT_OUT, ColumnUse, LoadedGraph
 from core.data.modes import find_modes
@@ -52,6 +53,8 @@ _PACKED = ("tables", "npz", "pt")
 _REMEDIES = {".cypher": NEO4J, ".xls": "save it as .xlsx or CSV", ".ods": "save it as .xlsx or CSV"}
 _LOOKED_AT = 200
 """Rows by which a table of several is told from the others."""
+_COMPARED = 100_000
+"""Rows of each of two tables by which the one is found that names ids of the other."""
 
 ATTRIBUTED: dict[str, tuple[str, Callable[[str | Path, AttributedNodes], None]]] = {
     "graphml": ("GraphML", read_graphml),
@@ -93,6 +96,7 @@ def load_graph(
     nodes_path   node table (CSV, Parquet), joined by `id_column`, or MUSAE features (JSON)
     target_path  MUSAE targets (CSV)
     private, utility  columns that become attributes instead of features
+    ignore       columns of nodes and links that are not read; of several in one text, A,B
     unknown      markers of missing values in attribute columns
     roles        column → role, overriding guesses; see `columns.ROLES`
     missing_nodes  links to undeclared ids are an error, dropped, or add nodes without data
@@ -120,7 +124,11 @@ def load_graph(
     for what, value, known in choices:
         if value is not None and value not in known:
             raise InputError(what, "must be one of " + ", ".join(known), value)
-    path, ignore = Path(path), list_names(ignore)
+    for what, value in (("layout", layout), ("nodes_layout", nodes_layout)):
+        if not isinstance(value, Mapping | None):
+            raise InputError(what, 'must be an object, such as {"separator": "comma"}', value)
+    path, stated_ignore = Path(path), list_names(ignore)
+    ignore = [name for text in stated_ignore for name in (text, *split_names(text))]
     file_name = path.name  # of a dataset's folder, not of the file inside
     path = find_dataset(path) if path.is_dir() else check_file(path)
     roles = dict(roles or {})
@@ -132,7 +140,8 @@ def load_graph(
     stated = zip((source, target, weight, time, kind), LINK_ROLES, strict=True)
     given |= {c: role for c, role in stated if c is not None and c != NO_WEIGHT}
     with ExitStack() as opened:
-        tables = opened.enter_context(open_tables(path))
+        ends = [column for column, role in given.items() if role in ("source", "target")]
+        tables = opened.enter_context(open_tables(path, ends=ends))
         nodes = tables
         if nodes_path is not None:
             nodes = opened.enter_context(open_tables(check_file(nodes_path), is_nodes=True))
@@ -153,9 +162,10 @@ def load_graph(
             raw = join_musae(raw, nodes.nodes, target_path, id_column)
         elif table is not None and nodes.nodes is not None:
             raw = _join_nodes(raw, table, nodes.nodes.name, id_column, missing_nodes)
+        unheard = _find_unheard(stated_ignore, raw, table)
     raw = find_modes(raw) if raw.modes is None else raw
     node_roles = {c: r for c, r in roles.items() if r not in ("id", *LINK_ROLES)}
-    return assemble_graph(
+    loaded = assemble_graph(
         raw,
         source=file_name,
         name=name or file_name.split(".")[0],
@@ -166,6 +176,8 @@ def load_graph(
         roles=node_roles,
         merge=merge,
     )
+    loaded.report.unheard = unheard
+    return loaded
 
 
 def read_preview(
@@ -196,28 +208,39 @@ def _read_rows(
 
 
 @contextmanager
-def open_tables(path: Path, is_nodes: bool = False) -> Iterator[Tables]:
+def open_tables(path: Path, is_nodes: bool = False, ends: Collection[str] = ()) -> Iterator[Tables]:
     """The tables of a zip or workbook, unpacked while the block runs; else the file itself.
 
     is_nodes  whether a lone table is one of nodes
+    ends      columns that the caller states as ends of links
     """
     if path.is_dir() or detect_format(path) != "tables":
         yield Tables(path, path if is_nodes else None, {})
         return
     suffixes = [s for kind, known in FORMATS.items() for s in known if s and kind not in _PACKED]
     with make_folder("read") as folder:
-        found = unpack_tables(path, Path(folder), suffixes, _look_like_links)
+        look = partial(_look_like_links, ends=ends)
+        found = unpack_tables(path, Path(folder), suffixes, look, _find_referring)
         if is_nodes and found.nodes is None:
             found = replace(found, nodes=found.links)
         yield found
 
 
-def _look_like_links(path: Path, layout: Mapping[str, str]) -> bool:
-    """Whether a table of several is the one of links; graph files and matrices are."""
+def _look_like_links(path: Path, layout: Mapping[str, str], ends: Collection[str] = ()) -> bool:
+    """Whether a table of several is the one of links: the one with the stated ends; without, as
+    graph files and matrices are."""
     if detect_format(path) not in ("text", "parquet"):
         return True
     table = _read_rows(Tables(path, None, dict(layout)), _LOOKED_AT, False, None)
+    if ends and not table.empty and not all(map(str.isdecimal, ends)):
+        return {*ends} <= {*map(str, table.columns)}
     return table.empty or holds_links(table)
+
+
+def _find_referring(paths: Sequence[Path], layout: Mapping[str, str]) -> int | None:
+    """Place of the one table of which two columns name ids of another."""
+    tables = [_read_rows(Tables(p, None, dict(layout)), _COMPARED, False, None) for p in paths]
+    return find_referring(tables)
 
 
 def list_ids(table: pd.DataFrame | None, id_column: str | None = None) -> frozenset[str]:
@@ -311,6 +334,24 @@ def _load_raw(
     ]
     raw = replace(raw, link_columns=kept, columns=uses)
     return raw if has_weights else replace(raw, weights=None)
+
+
+def split_names(text: str) -> list[str]:
+    """The names of a text such as "A,B"."""
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
+def _find_unheard(ignore: Sequence[str], raw: RawGraph, table: pd.DataFrame | None) -> list[str]:
+    """Columns to ignore that neither the nodes nor the links have."""
+    known = [*(use.name for use in raw.columns), *raw.attributes, *raw.feature_names]
+    known += [*raw.link_columns]
+    for nodes in (raw.table, table):
+        known += [] if nodes is None else list(map(str, nodes.columns))
+    columns = dict.fromkeys(known)
+    # Columns of a file without a header have numbers.
+    numbers = {str(1 + i) for i, use in enumerate(raw.columns) if use.table == "links"}
+    parts = [name for text in ignore if text not in columns for name in split_names(text)]
+    return [name for name in parts if name not in columns and name not in numbers]
 
 
 def _find_graph_id(raw: RawGraph, table: pd.DataFrame, id_column: str | None) -> str | None:

@@ -24,7 +24,7 @@ from core.arrays import join_columns
 from core.data.coarsening import OTHER, bin_numbers, coarsen_names, coarsen_numbers
 from core.errors import InputError
 from core.graph import Graph
-from core.node_column import MISSING, NodeColumn, format_value
+from core.node_column import MISSING, NodeColumn, format_value, has_leading_zero
 
 LINK_PREFIX = "link."
 """Beginning of the names of columns of links."""
@@ -244,7 +244,8 @@ def _format_classes(column: NodeColumn, rule: Rule) -> list[str]:
         return [_coarsen_date(text, rule) for text in classes]
     numbers = column.class_numbers
     if numbers is None:
-        wrong = next((c for c in classes if pd.isna(pd.to_numeric(c, errors="coerce"))), "")
+        other = (c for c in classes if pd.isna(pd.to_numeric(c, errors="coerce")))
+        wrong = next(other, None) or next(c for c in classes if has_leading_zero(c))
         raise InputError(
             f"rule {rule.kind}", "needs a column of numbers", f"{rule.column} = {wrong}"
         )
@@ -267,7 +268,7 @@ def _coarsen_date(text: str, rule: Rule) -> str:
     if re.fullmatch(_DATE_PATTERNS[rule.kind], text):
         return text  # coarse enough already
     try:
-        date = pd.Timestamp(text)
+        date = pd.NaT if text.isdecimal() and has_leading_zero(text) else pd.Timestamp(text)
     except ValueError:
         date = pd.NaT
     if date is pd.NaT:

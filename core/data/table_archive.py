@@ -25,6 +25,7 @@ MAX_TABLES = 50
 MAX_INFLATED = 1 << 30
 """Bytes of all tables of a zip; their ratio is limited as that of any archive."""
 _REMEDY = "keep one table of links and at most one of nodes, or give them as two files"
+_NAME_ENDS = "say --source COLUMN --target COLUMN, or give them as two files"
 _LINKS = re.compile(r"(?<![a-z])(edge|link|relation|tie|arc)s?(?![a-z])", re.IGNORECASE)
 _SHEET_LAYOUT = {"separator": "comma", "decimal": "point"}
 
@@ -44,11 +45,14 @@ def unpack_tables(
     folder: Path,
     suffixes: Sequence[str],
     holds_links: Callable[[Path, dict[str, str]], bool],
+    find_referring: Callable[[Sequence[Path], dict[str, str]], int | None],
 ) -> Tables:
     """Write the tables of a zip or workbook to a folder and tell links from nodes.
 
     suffixes     of files that are read, with their points
     holds_links  whether a written table looks like links
+    find_referring  place of the table that names ids of another, where neither columns nor names
+                 of tables tell
     Raises FormatError if it is not one table of links and at most one of nodes.
     """
     file = f"file '{path.name}'"
@@ -69,13 +73,17 @@ def unpack_tables(
     links = [table for table in found if holds_links(table, layout)]
     if len(links) != 1:
         links = [table for table in found if _LINKS.search(table.name)]
+    if len(links) != 1 and len(found) == 2:
+        place = find_referring(found, layout)
+        links = links if place is None else [found[place]]
     if len(links) == 1 and len(found) == 2:
         (nodes,) = (table for table in found if table not in links)
         notes.append(f"links were read from '{links[0].name}', nodes from '{nodes.name}'")
         return Tables(links[0], nodes, layout, tuple(notes))
     shown = ", ".join(f"'{table.name}'" for table in found[:5])
     seen = f"{count_noun(len(found), 'table')}, {len(links)} like links: {shown}"
-    raise FormatError(file, "must hold one table of links", seen if found else "none", _REMEDY)
+    remedy = _NAME_ENDS if len(found) == 2 else _REMEDY
+    raise FormatError(file, "must hold one table of links", seen if found else "none", remedy)
 
 
 def _write_sheets(archive: zipfile.ZipFile, folder: Path, file: str) -> list[Path]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from core.data.sniff import detect_separator
 from core.errors import InputError
-from core.node_column import MISSING, NodeColumn
+from core.node_column import LEADING_ZERO, MISSING, NodeColumn
 from core.partitioned.links import Source, run_jobs
 
 BLOCK_BYTES = 1 << 24
@@ -83,6 +83,7 @@ def read_attribute(path: Path, id_column: str, name: str, num_nodes: int) -> Nod
     for numbers that are none or stand twice, and for more than MAX_CLASSES values.
     """
     import pyarrow as pa
+    from pyarrow import compute as pc
     from pyarrow import csv, parquet
 
     try:
@@ -100,6 +101,11 @@ def read_attribute(path: Path, id_column: str, name: str, num_nodes: int) -> Nod
     nodes = np.asarray(table[id_column])
     if nodes.dtype.kind not in "iu" or len(np.unique(nodes)) < len(nodes):
         raise InputError(f"column '{id_column}'", "must hold the number of each node once")
+    if not is_parquet and table[name].type in (pa.int64(), pa.float64()):  # as written: 01000
+        cells.include_columns, cells.column_types = [name], {name: pa.string()}
+        texts = pc.utf8_trim_whitespace(csv.read_csv(path, convert_options=cells)[name])
+        if pc.any(pc.match_substring_regex(texts, f"^{LEADING_ZERO}")).as_py():
+            table = table.set_column(table.column_names.index(name), name, texts)
     values = table[name].cast(pa.string()).combine_chunks().dictionary_encode()
     if len(values.dictionary) > MAX_CLASSES:
         rule = f"must have at most {MAX_CLASSES} different values"

@@ -223,3 +223,36 @@ def test_other_files_with_these_names_are_refused(tmp_path):
         (tmp_path / name).write_text("CREATE (:P);")
         with pytest.raises(FormatError, match=message):
             load_graph(tmp_path / name)
+
+
+PAYMENTS = "payer,payee,amount\nann,bo,2\nbo,cy,3\ncy,di,1\nann,bo,5\nann,di,7\n"
+PEOPLE = "customer,age,city\nann,30,x\nbo,41,y\ncy,52,x\ndi,30,y\n"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_ends_of_unusual_names_are_told_by_the_ids_of_the_other_table(tmp_path, order):
+    (tmp_path / "l.csv").write_text(PAYMENTS)
+    (tmp_path / "n.csv").write_text(PEOPLE)
+    plain = load_graph(tmp_path / "l.csv", nodes_path=tmp_path / "n.csv").graph
+    sheets = dict([("pay", write_rows(PAYMENTS)), ("crm", write_rows(PEOPLE))][::order])
+    loaded = load_graph(write_book(tmp_path / "b.xlsx", **sheets))
+    assert loaded.graph.content_hash == plain.content_hash
+    assert (loaded.graph.num_nodes, loaded.graph.num_edges) == (4, 4)
+
+
+def test_stated_ends_tell_the_table_of_links(tmp_path):
+    people = "customer,boss,years\nann,bo,2\nbo,cy,3\ncy,ann,4\ndi,ann,5\n"
+    book = write_book(tmp_path / "b.xlsx", pay=write_rows(people), crm=write_rows(PEOPLE))
+    with pytest.raises(FormatError, match="say --source COLUMN --target COLUMN"):
+        load_graph(write_zip(tmp_path / "b.zip", x__csv=PEOPLE, y__csv=PEOPLE))
+    graph = load_graph(book, source="customer", target="boss").graph
+    assert (graph.num_edges, list(graph.attributes)) == (4, ["city"])
+    other = {"src": write_rows("from,to\nann,bo\nbo,cy\n"), "pay": write_rows(PAYMENTS)}
+    graph = load_graph(
+        write_book(tmp_path / "c.xlsx", **other),
+        source="payer",
+        target="payee",
+        id_column="from",
+        missing_nodes="add",
+    ).graph
+    assert graph.num_nodes == 4

@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from core.audit.asked.declared import PRIVATE_COLUMN, declare
 from core.audit.asked.knowledge import KnowledgeSpec
+from core.data.release_columns import LINK_PREFIX, Rule
 from core.data.splits import Evaluation, Spread
+from core.words import list_names
 
 Measured = Literal["homophily", "structure", "utility", "pairs", "queries"]
 """Names of `core.audit.asked.parts.PARTS`."""
@@ -231,7 +233,8 @@ class DisclosureSpec(BaseModel):
         title="Columns to publish",
         description="Columns that leave with the graph, and no others; 'none' for none. Not "
         "named: the utility column alone, though attackers are taken to see all features; with "
-        "--generalize the generalised columns and all features too. Of "
+        "--generalize the generalised columns too, and no others (in a specification without "
+        "published columns all features as well). Of "
         "links: link.COLUMN; their weights leave unless others of links are named and link.weight "
         "is not; link.none for none of them.",
         json_schema_extra=declare(entry="graph", metavar="COLUMN[,…]", form="columns_form"),
@@ -258,6 +261,21 @@ class DisclosureSpec(BaseModel):
     def names_columns(self) -> bool:
         """Whether the published columns are chosen, so that all formats contain exactly those."""
         return bool(self.generalize) or self.publish_columns is not None
+
+
+def fill_published(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The flat fields with the published columns named where columns are made coarser and none is
+    chosen: these and the utility column, so that no other leaves beside them.
+
+    Columns of links leave only if they are published by name, their weights as ever.
+    """
+    rules = list_names(fields.get("generalize") or ())
+    if fields.get("publish_columns") is not None or not rules:
+        return dict(fields)
+    columns = [Rule.parse(text).column for text in rules]
+    utility = [fields["utility"]] if fields.get("utility") else []
+    kept = [name for name in (*columns, *utility) if not name.startswith(LINK_PREFIX)]
+    return {**fields, "publish_columns": list(dict.fromkeys(kept))}
 
 
 PARTS: dict[str, type[BaseModel]] = {

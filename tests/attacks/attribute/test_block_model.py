@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 from scipy.special import beta
 
 from core.attacks.attribute.block_model import BlockModelAttack, parse_shares, predict_classes
 from core.attacks.attribute.label_propagation import LabelPropagation
 from core.context import Context
 from core.data.splits import draw_attribute_threat
+from core.errors import InputError
 from core.graph import Graph
 from core.measures.ranking import measure_class_probabilities
 from core.models.blocks import _fit_classes, label_blocks
@@ -148,7 +148,7 @@ def test_the_model_that_predicts_the_known_people_is_trusted():
 def test_shares_are_checked_and_asked_for_each_class():
     assert parse_shares("0.5+0.3+0.2").tolist() == [0.5, 0.3, 0.2]
     for text in ("0.5", "a+b", "0.7+0.7", "1.5+-0.5", "nan+0.5"):
-        with pytest.raises(ValidationError):
+        with pytest.raises(InputError):
             BlockModelAttack(class_shares=text)
     graph = make_three()
     threat = draw_attribute_threat(graph, "private", 0.1, Seed(0))
