@@ -23,7 +23,7 @@ from core.findings.page_summary import PageSummary, summarize_decision
 from core.findings.palette import Theme
 from core.findings.policy import Policy, list_policies
 from core.findings.recipient import find_recipient
-from core.findings.stopping import describe_repeats
+from core.findings.stopping import explain_repeats
 from core.findings.verdict import Check, ReleaseVerdict, Verdict
 from core.findings.verdict_words import (
     DECISION_MEANINGS,
@@ -116,12 +116,8 @@ def _show_banner(view: AuditView, verdict: Verdict, sentence: str) -> None:
         st.caption(f"{head}Policy: {escape(policy.title, 80)}, version {policy.version}.")
         if view.summary.state.is_active:
             st.caption("The audit is still running. Untested limits count as not met.")
-        elif view.spec.confirmation_error is not None:
-            st.caption(f"Confirms what a search chose, on new splits: {describe_repeats(view)}.")
-        elif view.stopped_early:
-            st.caption(
-                f"Ended after {describe_repeats(view)}: more repeats would not change the decision."
-            )
+        elif told := explain_repeats(view, policy):
+            st.caption(escape(told, 500))
         keys = list_keys(view)
         titles = {p.key: p.title for p in (*list_policies(), policy)}
         key = st.segmented_control(

@@ -279,6 +279,14 @@ class AuditService:
         counts = self._store.count_cells()
         return [summarize(row, counts.get(row.id, {})) for row in self._store.list_audits()]
 
+    def find_last_confirmation(self, graph_hash: str) -> int:
+        """Number of the last confirmation of a search on a graph's data, in any order of its nodes
+        and by whomever; 0 without one."""
+        same = {graph_hash, self.load_graph(graph_hash).identity_hash}
+        marks = [row.provenance.get("search") or {} for row in self._store.list_audits()]
+        own = [m for m in marks if same & {m.get("graph_hash"), m.get("identity")}]
+        return max((mark["confirmation"] for mark in own), default=0)
+
     def get_progress(self, audit_id: str) -> AuditProgress:
         """State, counts and running cells of an audit, from the store."""
         row = self._store.find_audit(audit_id)
@@ -357,7 +365,7 @@ class AuditService:
         finished = sorted((state, n) for state, n in counts.items() if state in FINAL)
         ledger = self._list_entries(row.graph_hash)
         decisions = list_decisions(self._store, row.graph_hash)
-        known_of = (len(ledger), len(decisions), str(row.provenance))
+        known_of = (ledger, len(decisions), str(row.provenance))
         fingerprint = (find_state(row), claims, *known_of, *finished)
         with self._lock:
             known = self._views.get(audit_id)

@@ -163,7 +163,8 @@ def build_spec(
 
 
 def _load_spec(path: Path) -> dict[str, Any]:
-    """Flat fields of an AuditSpec, bare or inside an audit.json."""
+    """Flat fields of an AuditSpec, bare or inside an audit.json, but for those of a search."""
+    from core.audit.asked.spec import SET_BY_SEARCH
     from core.audit.asked.spec_parts import PARTS
 
     fields = load_fields(path)
@@ -173,7 +174,7 @@ def _load_spec(path: Path) -> dict[str, Any]:
         if not isinstance(inside, dict):
             raise InputError(f"spec field '{part}'", "must be a JSON object", str(inside)[:40])
         flat |= inside
-    return flat
+    return {name: value for name, value in flat.items() if name not in SET_BY_SEARCH}
 
 
 def load_fields(path: Path) -> dict[str, Any]:

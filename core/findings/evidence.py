@@ -64,6 +64,11 @@ class Evidence:
         return self.high if self.own_high is None else self.own_high
 
 
+TRIAL = (
+    "It is a trial of a search, whose figures flatter what is chosen by them: only the "
+    "confirmation, on new splits, decides"
+)
+
 GUESSED = (
     "It was made by the private values that attackers are assumed to know, and those to come know "
     "others; let the defense use the whole column, or name the people"
@@ -204,9 +209,9 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
     Planned attacks that did not finish, in some repeats or all, or measured nothing, attacks
     required by the policy but not planned, or only with weaker settings, attackers who know too
     little, too few repeats of an attack or of a limit's figure, results of earlier versions,
-    earlier releases of the graph, and what cannot be tested on a release made elsewhere. Attacks
-    that do not apply to a release are not required; those that links in partitions do not allow
-    are.
+    earlier releases of the graph, the confirmation of what a search tried, and what cannot be
+    tested on a release made elsewhere. Attacks that do not apply to a release are not required;
+    those that links in partitions do not allow are.
     """
     asked = list_asked(view.spec)
     made = view.get_release(release)
@@ -220,6 +225,8 @@ def list_untried(view: AuditView, release: str, policy: Policy) -> list[str]:
         found.append(UNENDED)
     if _is_outdated(view):
         found.append(OUTDATED)
+    if view.summary.is_trial:
+        found.append(TRIAL)
     if release == EXTERNAL:
         found += list_not_tested(view.spec.external_match)
     if made.defense is not None and made.defense.untried:

@@ -19,8 +19,10 @@ from core.audit.asked.confidence import compute_level
 from core.audit.asked.spec import AuditSpec
 from core.audit.results.view import AuditView
 from core.audit.store.states import State
+from core.errors import InputError
+from core.findings.evidence import TRIAL
 from core.findings.kept import compute_kept, is_kept
-from core.findings.policy import check_policy
+from core.findings.policy import Policy, check_policy
 from core.findings.tables import select_results
 from core.findings.verdict import Check, ReleaseVerdict, judge
 from core.words import count_noun, format_error
@@ -96,11 +98,48 @@ def describe_repeats(view: AuditView) -> str:
     text = count_noun(view.num_repeats, "repeat")
     text = f"{text} of at most {view.spec.num_repeats}" if view.stopped_early else text
     error = view.spec.confirmation_error
-    if error is None:
+    if error is None or not view.summary.is_confirmation:
         return text
     return (
-        f"{text}, with intervals that miss in at most {format_error(error)} of all cases together"
+        f"{text}, with intervals that miss in at most {format_error(error)} of all cases of its "
+        "policy together"
     )
+
+
+def explain_repeats(view: AuditView, policy: Policy) -> str:
+    """What the repeats of a trial, of a confirmation and of an audit that stopped early tell under
+    a policy, which need not be the audit's; "" for any other audit."""
+    run, ran = view.summary, describe_repeats(view)
+    if run.is_trial:
+        return f"{TRIAL}."
+    if not run.is_confirmation and not view.stopped_early:
+        return ""
+    own = f"the policy “{(view.spec.policy or {}).get('title', '')}”"
+    if run.is_confirmation and _is_own(view, policy):
+        return f"Confirms what a search chose, on new splits: {ran}."
+    if run.is_confirmation:
+        return (
+            f"Confirms what a search chose under {own}, on new splits: {ran}. Under another policy "
+            "it confirms nothing: search under that one."
+        )
+    if _is_own(view, policy):
+        return (
+            f"The audit ended after {ran}: more repeats would not change the decision. The "
+            "intervals do not allow for this choice; the decision does."
+        )
+    return (
+        f"The audit ended after {ran}, as {own} was decided. Under another policy more repeats "
+        "could change the decision, and the intervals do not allow for this choice: an audit that "
+        "does not stop early runs all repeats."
+    )
+
+
+def _is_own(view: AuditView, policy: Policy) -> bool:
+    """Whether a policy is the one that the audit was started with."""
+    try:
+        return view.spec.policy is not None and check_policy(view.spec.policy) == policy
+    except InputError:  # limits of an earlier version
+        return False
 
 
 def _is_exceeded(check: Check) -> bool:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from core.findings.channels import shorten_names
 from core.findings.differences import is_clear
+from core.findings.evidence import TRIAL
 from core.findings.facts import STATE_TITLES, LimitState
 from core.findings.labels import THREAT_WORDS, describe_attacker, metric_title
 from core.findings.numbers import format_limited, format_row
@@ -166,6 +167,8 @@ def _describe_review(verdict: Verdict) -> str:
         elif release.unattacked:
             names = shorten_names([c.name for c in release.channels if c.is_open])
             why = f"its {names} leave and are not attacked"
+        elif TRIAL in release.untried:
+            why = "only the confirmation of its search decides"
         else:
             why = "not every required test was run"
         return f"Review {name}: no limit is exceeded, but {why}."

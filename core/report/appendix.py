@@ -9,7 +9,7 @@ from core.defenses.external import ONE_RELEASE, list_not_tested
 from core.findings.decisions import COLUMNS as DECISION_COLUMNS
 from core.findings.decisions import format_moment, list_decision_rows
 from core.findings.labels import THREAT_WORDS, metric_title
-from core.findings.stopping import describe_repeats
+from core.findings.stopping import describe_repeats, explain_repeats
 from core.findings.tables import describe_missing
 from core.methods import MethodInfo
 from core.registry import find_method
@@ -62,11 +62,8 @@ def build_limits(data: ReportData) -> list[Block]:
         )
     if spec.external_release is not None:
         limits += [f"{text}." for text in (*list_not_tested(spec.external_match), ONE_RELEASE)]
-    elif data.view.stopped_early:
-        limits.append(
-            f"The audit ended after {describe_repeats(data.view)}: more repeats would not change "
-            "the decision. The intervals do not allow for this choice; the decision does."
-        )
+    elif data.verdict and (told := explain_repeats(data.view, data.verdict.policy)):
+        limits.append(told)
     elif spec.num_repeats < 5:
         limits.append(
             f"Only {count_noun(spec.num_repeats, 'repeat')} ran: intervals rest on few splits; "

@@ -60,13 +60,14 @@ def build_threats(data: ReportData) -> list[Block]:
 
 
 def _describe_wider(spec: AuditSpec) -> str:
-    """What is special in the intervals of a confirmation, whatever the charts' notes say."""
+    """What is special in intervals that hold together, as of a confirmation, whatever the charts'
+    notes say."""
     if spec.confirmation_error is None:
         return ""
     error = format_error(spec.confirmation_error)
     return (
-        "; this audit confirms what a search chose, so that its intervals are wider, also where a "
-        f"note says 95 %: all together miss in at most {error} of all cases"
+        "; the intervals of this audit are wider, also where a note says 95 %: for the limits of "
+        f"its policy all together miss in at most {error} of all cases"
     )
 
 

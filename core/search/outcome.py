@@ -15,6 +15,7 @@ from core.findings.kept import USEFUL
 from core.findings.labels import THREAT_WORDS
 from core.findings.numbers import format_limited
 from core.findings.policy import Policy, list_policies
+from core.findings.recipient import explain_lax_policy
 from core.findings.verdict import Check
 from core.findings.verdict_words import explain_check
 from core.release import ORIGINAL
@@ -161,7 +162,8 @@ def list_facts(progress: SearchProgress) -> list[str]:
     the limits so far."""
     search, asked = progress.search, progress.request.useful
     if not search.is_over:
-        return list(filter(None, [_describe_within(progress)]))
+        unproven = f"{_explain_unproven(progress)}." if search.list_unproven() else ""
+        return list(filter(None, [_describe_within(progress), unproven]))
     facts = []
     best = find_recommended(progress)
     if best is not None and best.binding is not None:
@@ -190,6 +192,9 @@ def list_facts(progress: SearchProgress) -> list[str]:
         facts.append(
             "What remains is a table of statistics with node-level privacy: publish --statistics."
         )
+    if best is not None:
+        warning = explain_lax_policy(progress.request.spec.purpose, progress.request.policy)
+        facts += filter(None, [warning])
     if hint := _suggest_coarser_columns(progress):
         facts.append(hint)
     last = max(progress.confirmations, default=0)

@@ -10,12 +10,12 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from core.audit.asked.answers import choose_seeds
 from core.audit.asked.method_choice import MethodChoice
-from core.audit.asked.spec import AuditSpec
+from core.audit.asked.spec import SET_BY_SEARCH, AuditSpec
 from core.audit.results.view import AuditProgress, AuditSummary, AuditView
 from core.audit.store.states import State as AuditState
 from core.errors import AuditError, InputError
@@ -63,6 +63,9 @@ class Audits(Protocol):
     def cancel_audit(self, audit_id: str) -> None:
         """Cancel an audit."""
 
+    def find_last_confirmation(self, graph_hash: str) -> int:
+        """Number of the last confirmation on a graph's data, by whomever; 0 without one."""
+
 
 @dataclass(frozen=True)
 class SearchRequest:
@@ -100,12 +103,16 @@ class SearchRequest:
             raise InputError("useful link_prediction", "needs links held back", spec.test_links)
         if spec.threats.identity is None and graph.num_edges:
             spec = spec.update(identity={"seeds_known": choose_seeds(graph)})
-        return SearchRequest(spec.update(attacks=(), num_repeats=1), useful)
+        declared = AuditSpec.model_fields
+        unset = {n: declared[n].get_default(call_default_factory=True) for n in SET_BY_SEARCH}
+        return SearchRequest(spec.update(attacks=(), num_repeats=1, **unset), useful)
 
     @property
     def id(self) -> str:
-        """The same for the same request, so that a search is found again."""
-        return hashlib.sha256(json.dumps(self.describe(), sort_keys=True).encode()).hexdigest()[:10]
+        """The same for the same request, so that a search is found again; answers on the purpose,
+        which change no result, apart."""
+        told = SearchRequest(self.spec.model_copy(update={"purpose": {}}), self.useful).describe()
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:10]
 
     @property
     def policy(self) -> Policy:
@@ -240,6 +247,7 @@ def run_search(
 
 
 LATE = "the time was over"
+PUBLISHED = "what passed may not leave beside releases of the graph that are out"
 
 POLL_S = 1.0
 """Seconds between looks at a trial."""
@@ -271,6 +279,7 @@ def read_search(service: Audits, request: SearchRequest) -> SearchProgress:
         progress: SearchProgress, _spec: AuditSpec, _mark: dict[str, Any], audit_id: str | None
     ) -> str | None:
         if audit_id is None:
+            progress.stopped = _explain_new_step(service, progress)
             return None
         progress.current = audit_id
         is_done = service.get_progress(audit_id).state is AuditState.DONE
@@ -281,9 +290,21 @@ def read_search(service: Audits, request: SearchRequest) -> SearchProgress:
 
 def list_requests(service: Audits, graph_hash: str) -> list[SearchRequest]:
     """Searches on a graph, newest first."""
-    marks = _list_marks(service, graph_hash)
-    found = {mark["id"]: mark["request"] for mark in marks}
+    found: dict[str, dict[str, Any]] = {}
+    for mark in _list_marks(service, graph_hash):
+        found.setdefault(mark["id"], mark["request"])
     return [SearchRequest.parse(request) for request in found.values()]
+
+
+def _explain_new_step(service: Audits, progress: SearchProgress) -> str:
+    """Why a search that was over confirms once more: releases of the graph are out, without which
+    what it confirmed might leave; "" of any other search."""
+    if len(progress.confirmations) < 2:
+        return ""
+    view = service.get_view(progress.audits[-1])
+    alone = _measure(replace(view, ledger=()), progress.request).values()
+    passes = any(m.made.is_defended and m.decision == "publish" for m in alone)
+    return PUBLISHED if view.ledger and passes else ""
 
 
 def _walk(
@@ -319,6 +340,7 @@ def _walk(
             "stage": trial.stage,
             "trial": trial.number,
             "graph_hash": request.spec.graph_hash,
+            "identity": graph.identity_hash,
             "request": request.describe(),
             "within": within,
         }
@@ -375,12 +397,11 @@ def _find_trial(service: Audits, search_id: str, trial: Trial) -> AuditSummary |
 def _number_confirmation(
     service: Audits, request: SearchRequest, known: AuditSummary | None
 ) -> int:
-    """Number of a confirmation among those on its graph: its own if it began before, else the
-    next."""
+    """Number of a confirmation among those on its graph's data: its own if it began before, else
+    the next."""
     if known is not None and known.search is not None:
         return int(known.search["confirmation"])
-    marks = _list_marks(service, request.spec.graph_hash)
-    return 1 + max((mark["confirmation"] for mark in marks), default=0)
+    return 1 + service.find_last_confirmation(request.spec.graph_hash)
 
 
 def _list_times(service: Audits, request: SearchRequest) -> list[float | None]:

@@ -120,12 +120,12 @@ def load_warnings(audit_id: str, _view: AuditView) -> list[str]:
     return list_telling_columns(_view)
 
 
-def _describe_state(view: AuditView) -> tuple[object, ...]:
+def describe_state(view: AuditView) -> tuple[object, ...]:
     """Cache key that changes with whatever rebuilds the view: results, retried failures included,
     claim checks that ended, releases in the ledger and decisions."""
     summary = view.summary
     claims = tuple((run.id, str(run.state)) for run in view.claims)
-    counts = summary.cells_done, summary.cells_failed, len(view.ledger), len(view.decisions)
+    counts = summary.cells_done, summary.cells_failed, view.ledger, len(view.decisions)
     return summary.id, str(summary.state), claims, *counts
 
 
@@ -152,7 +152,7 @@ def remember(view: AuditView | None, make: Callable[..., T], *arguments: object)
     used = dict(zip(code.co_freevars, (cell.cell_contents for cell in cells), strict=True))
     key = tuple((k, value) for k, value in used.items() if not isinstance(value, AuditView))
     place = f"{code.co_filename}:{code.co_firstlineno}:{code.co_qualname}"
-    state = () if view is None else _describe_state(view)
+    state = () if view is None else describe_state(view)
     return _remember(place, state, key, arguments, make)
 
 

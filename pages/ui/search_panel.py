@@ -115,7 +115,7 @@ def _show_form(spec: AuditSpec) -> None:
     ):
         try:
             graph = cache.load_graph(spec.graph_hash)
-            request = SearchRequest.check(spec.update(defenses=(), purpose={}), useful, graph)
+            request = SearchRequest.check(spec.update(defenses=()), useful, graph)
         except AuditError as error:
             page.show_error(error)
             return
@@ -158,18 +158,23 @@ def _show_progress(request: SearchRequest) -> None:
 
 
 def _read(request: SearchRequest) -> SearchProgress:
-    """The search as stored; its audits are assembled again only when one of them has changed."""
+    """The search as stored; its audits are assembled again only when one of them has changed, or
+    what else decides the newest: releases of the graph that were published, and claims."""
     authorised = service.open_service()
     own = [a for a in authorised.list_audits() if a.search and a.search["id"] == request.id]
     found = tuple((audit.id, str(audit.state), audit.cells_done) for audit in own)
-    return _read_once(request.id, found, request)
+    newest = cache.describe_state(authorised.get_view(own[0].id)) if own else ()
+    return _read_once(request.id, found, newest, request)
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the search")
 def _read_once(
-    search_id: str, audits: tuple[tuple[str, str, int], ...], _request: SearchRequest
+    search_id: str,
+    audits: tuple[tuple[str, str, int], ...],
+    newest: tuple[object, ...],
+    _request: SearchRequest,
 ) -> SearchProgress:
-    """Kept by the search and the states of its audits."""
+    """Kept by the search, its audits' states and whatever changes the newest one's verdict."""
     return read_search(service.open_service(), _request)
 
 
@@ -178,7 +183,7 @@ def _draw(request: SearchRequest, progress: SearchProgress) -> None:
     best = find_recommended(progress)
     icons = {"confirmed": ":material/check_circle:", "none_passes": ":material/block:"}
     if not progress.is_over:
-        reason = searches.get_reason(request.id) or "it was interrupted"
+        reason = searches.get_reason(request.id) or progress.stopped or "it was interrupted"
         st.warning(
             f"The search is not over, since {escape(reason, 300)}. What is finished is kept.",
             icon=":material/pause_circle:",

@@ -12,12 +12,13 @@ import pytest
 from core.audit.asked import confidence
 from core.audit.asked.confidence import compute_level
 from core.audit.asked.spec import AuditSpec
+from core.audit.results.view import CELL_COLUMNS
 from core.audit.service import AuditService
 from core.audit.store.states import State
 from core.errors import InputError
 from core.findings import stopping
 from core.findings.policy import Limit, Policy
-from core.findings.stopping import describe_repeats, is_decided
+from core.findings.stopping import describe_repeats, explain_repeats, is_decided
 from core.findings.verdict import judge
 from core.measures.intervals import LEVEL, combine_measurements
 from core.release import ORIGINAL
@@ -348,4 +349,59 @@ def test_a_confirmation_has_an_error_of_its_own():
     rng = np.random.default_rng(2)
     truth = draw_truth(rng)
     usual, own = SimulatedAudit(truth, rng).spec, Confirmation(truth, rng).spec
-    assert 1 - compute_level(own) == pytest.approx((1 - compute_level(usual)) / 5)
+    looks = MAX_REPEATS - POLICY.repeats  # and the last repeat, which decides a confirmation
+    assert (1 - compute_level(own)) * (looks + 1) == pytest.approx(
+        (1 - compute_level(usual)) * looks / 5
+    )
+
+
+@pytest.mark.parametrize(("audit", "decides_last"), [(SimulatedAudit, 0), (Confirmation, 1)])
+@pytest.mark.parametrize("repeats", [3, 4, MAX_REPEATS])
+def test_every_look_at_these_intervals_has_its_share(monkeypatch, audit, decides_last, repeats):
+    """Looks are counted where they are taken. After the last repeat only a confirmation is judged
+    by these intervals: of 30 repeats it had 28 looks, and shares for 27."""
+    monkeypatch.setattr(stopping, "FEWEST_HOPELESS", MAX_REPEATS)
+    near = {(name, a): AUC_LIMIT - 1e-3 for name in (ORIGINAL, RELEASE) for a in ATTACKS}
+    one, levels = audit(near, np.random.default_rng(0)), []
+    spec = one.spec.update(num_repeats=repeats)
+
+    def assemble(level):
+        levels.append(level)
+        return one.assemble(k, level)
+
+    for k in range(1, repeats):
+        assert not is_decided(spec, k, assemble)
+    levels += [compute_level(spec)] * max(decides_last, not levels)
+    error = spec.confirmation_error or confidence.ERROR
+    intervals = 2 * len(ATTACKS)  # each attack against its threat's limit, on both releases
+    assert sum(1 - level for level in levels) * intervals == pytest.approx(error)
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_what_repeats_tell_is_said_of_the_policy_that_is_shown():
+    """ "More repeats would not change the decision" was said of whichever policy was picked."""
+    keys = [(name, a) for name in (ORIGINAL, RELEASE) for a in ATTACKS]
+    own, other = make_policy(link=0.6, attribute=0.6), make_policy(link=0.8, attribute=0.8)
+    view = make_audit({(*key, "auc"): 0.78 for key in keys}, ATTACKS, (RELEASE,), 0.06, 3)
+    spec = view.spec.update(
+        stop_early=True, num_repeats=30, policy=own.model_dump(mode="json"), confirmation_error=0.01
+    )
+    cells = pd.DataFrame({"seed": [0, 1, 2]}).reindex(columns=list(CELL_COLUMNS))
+    view = replace(view, spec=spec, cells=cells)
+    confirming = replace(view, summary=replace(view.summary, search={"stage": "confirmation"}))
+    for policy, is_own in ((own, True), (other, False)):
+        stands = is_decided(spec, 3, lambda _level: view) if is_own else False
+        told = explain_repeats(view, policy)
+        assert "ended after 3 repeats of at most 30" in told
+        assert ("would not change the decision" in told) is is_own is stands
+        assert ("as the policy “House” was decided. Under another policy" in told) is not is_own
+        confirms = explain_repeats(confirming, policy)
+        assert confirms.startswith("Confirms what a search chose")
+        assert ("Under another policy it confirms nothing" in confirms) is not is_own
+        for of, text in ((view, told), (confirming, confirms)):
+            printed = str(build_limits(ReportData(of, ReportOptions(policy=policy))))
+            assert text in printed, "page and report say the same"
+    whole = replace(view, spec=spec.update(num_repeats=3))
+    assert explain_repeats(whole, own) == ""
+    outdated = spec.model_copy(update={"policy": {"key": "house", "title": "House"}})
+    assert "Under another policy" in explain_repeats(replace(view, spec=outdated), own)

@@ -149,7 +149,10 @@ def test_a_confirmation_is_named_with_its_wider_intervals(
 ) -> None:
     view = audited[0].get_view(audit_id)
     spec = view.spec.model_copy(update={"confirmation_error": 0.01})
-    for of, is_named in ((view, False), (replace(view, spec=spec), True)):
+    summary = replace(view.summary, search={"stage": "confirmation"})
+    copied = replace(view, spec=spec)
+    confirming = replace(copied, summary=summary)
+    for of, is_named in ((view, False), (copied, False), (confirming, True)):
         monkeypatch.setattr("pages.ui.cache.load_view", lambda _audit, of=of: of)
         said = texts(open_app("decision", audit=audit_id))
         assert ("Confirms what a search chose" in said) is is_named

@@ -9,8 +9,12 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from core.audit.access.authorised import AuthorisedService
 from core.figures import search_curves
 from core.figures.search_curves import draw_search
+from core.findings.recipient import RECIPIENTS
+from core.privacy.ledger import Entry
+from core.release import Guarantee
 from core.search import ladders
 from core.search.background import BackgroundSearches
 from core.search.outcome import describe_headline, list_facts
@@ -105,6 +109,7 @@ def test_before_an_audit_the_answers_of_the_guide_are_searched(
     app.button(key="search-start").click().run()
     assert not app.exception
     assert started[0].policy.key == "internal"
+    assert started[0].spec.purpose["recipient"] == RECIPIENTS["internal"]
     assert started[0].spec.graph_hash == example
     assert "The search is starting" in texts(app), "before its first audit is stored"
     running["is_running"] = False
@@ -186,6 +191,12 @@ def test_a_stored_search_is_read_again_only_when_an_audit_has_changed(
     monkeypatch.setattr(search_panel, "read_search", lambda *_: (read.append(1), progress)[1])
     usual = audited[0].list_audits
     monkeypatch.setattr(audited[0], "list_audits", lambda: [*own, *usual()])
+    view = AuthorisedService.get_view
+    monkeypatch.setattr(
+        AuthorisedService,
+        "get_view",
+        lambda own, one: audits.get_view(one) if one in audits.audits else view(own, one),
+    )
     search_panel._read_once.clear()
     app = open_app("decision", audit=audit_id)
     app.run()
@@ -193,3 +204,6 @@ def test_a_stored_search_is_read_again_only_when_an_audit_has_changed(
     own[0] = replace(own[0], cells_done=own[0].cells_done + 1)
     app.run()
     assert len(read) == 2
+    audits.ledger = (Entry.of("r1", "2026-01-01T00:00:00+00:00", "dice", Guarantee()),)
+    app.run()
+    assert len(read) == 3, "it said that a release may leave after another one had left"

@@ -65,7 +65,7 @@ class FakeAudits:
 
     def __init__(self, graph, risk=lambda strength: 0.8 - 0.3 * strength, slow=None):
         self.graph, self.risk, self.slow = graph, risk, slow
-        self.audits, self.cancelled = {}, []
+        self.audits, self.cancelled, self.ledger = {}, [], ()
 
     def load_graph(self, _hash):
         return self.graph
@@ -99,7 +99,11 @@ class FakeAudits:
         return AuditProgress(self._find_state(audit_id), 1, 2, 0.5, (), 1.0, "")
 
     def get_view(self, audit_id):
-        return self.audits[audit_id][2]
+        _, mark, view = self.audits[audit_id]
+        return replace(view, summary=replace(view.summary, search=mark), ledger=self.ledger)
+
+    def find_last_confirmation(self, _hash):
+        return max((mark["confirmation"] for _, mark, _ in self.audits.values()), default=0)
 
     def _make_view(self, audit_id, spec):
         rng, scores = np.random.default_rng(spec.root_seed), {}

@@ -190,6 +190,7 @@ class AuthorisedService(_Part):
     delete_audit = _permit(AuditService.delete_audit, change_audit("delete audit"))
     find_same_audit = _permit(AuditService.find_same_audit, rules.FIND_OWN)
     list_audits = _permit(AuditService.list_audits, rules.LIST_AUDITS)
+    find_last_confirmation = _permit(AuditService.find_last_confirmation, rules.READ_GRAPH)
     wait = _permit(AuditService.wait, rules.READ_AUDIT)
     get_progress = _permit(AuditService.get_progress, rules.READ_AUDIT)
     get_view = _permit(AuditService.get_view, rules.READ_AUDIT)

@@ -61,6 +61,9 @@ def find_field(path: str) -> tuple[str, FieldInfo] | None:
 
 MAX_REPEATS = 100
 
+SET_BY_SEARCH = ("confirmation_error", "must_keep", "original_repeats")
+"""Fields that only a search sets: an audit with the settings of a confirmation confirms nothing."""
+
 
 class PartedSpec(BaseModel):
     """Parts shared by audits and publishing runs."""

@@ -172,8 +172,17 @@ class AuditSummary:
     def is_step(self) -> bool:
         """Whether it is a step of something larger: a point of a study, or a trial of a search
         before its confirmation."""
-        is_trial = self.search is not None and self.search["stage"] != "confirmation"
-        return is_trial or self.study is not None
+        return self.is_trial or self.study is not None
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether it is a trial of a search before its confirmation."""
+        return self.search is not None and not self.is_confirmation
+
+    @property
+    def is_confirmation(self) -> bool:
+        """Whether it confirms what a search chose, on new splits."""
+        return self.search is not None and self.search["stage"] == "confirmation"
 
 
 @dataclass(frozen=True, eq=False)

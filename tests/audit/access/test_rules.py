@@ -39,6 +39,7 @@ service     save_graph find_same_audit open_example      analyst   analyst   ana
 service     list_audits                                  analyst   analyst   analyst   analyst
 service     save_choice find_choice                      analyst   analyst   approver  approver
 service     load_graph find_relative estimate_time       analyst   analyst   approver  approver
+service     find_last_confirmation                       analyst   analyst   approver  approver
 service     wait get_progress get_view get_publish       analyst   analyst   approver  approver
 service     start_audit start_publish                    analyst   admin     admin     admin
 service     resume_audit cancel_audit delete_audit       analyst   admin     admin     admin
