@@ -124,9 +124,11 @@ def load_graph(
     for what, value, known in choices:
         if value is not None and value not in known:
             raise InputError(what, "must be one of " + ", ".join(known), value)
-    for what, value in (("layout", layout), ("nodes_layout", nodes_layout)):
-        if not isinstance(value, Mapping | None):
-            raise InputError(what, 'must be an object, such as {"separator": "comma"}', value)
+    for field, stated_layout in (("layout", layout), ("nodes_layout", nodes_layout)):
+        if not isinstance(stated_layout, Mapping | None):
+            raise InputError(
+                field, 'must be an object, such as {"separator": "comma"}', stated_layout
+            )
     path, stated_ignore = Path(path), list_names(ignore)
     ignore = [name for text in stated_ignore for name in (text, *split_names(text))]
     file_name = path.name  # of a dataset's folder, not of the file inside
