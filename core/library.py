@@ -21,7 +21,7 @@ from core.audit.asked.presets import Asked, add_data_independent, choose_attacks
 from core.audit.asked.publish_spec import PublishSpec
 from core.audit.asked.scenarios import Threat
 from core.audit.asked.spec import AuditSpec
-from core.audit.asked.spec_parts import IdentityChoice
+from core.audit.asked.spec_parts import IdentityChoice, nest_fields
 from core.audit.results.export import write_audit
 from core.audit.results.view import RESULT_COLUMNS, AuditView
 from core.audit.store.states import State
@@ -250,12 +250,8 @@ def run_audit(
         for each in _list_methods(defenses)
         for choice in _expand(_read_method(each, "defense"))
     ]
-    columns = list(list_names(() if private is None else private))
-    for column in columns:
-        graph.column(column, "private column")
-    fields = {**fields, "defenses": [identify_command(d) for d in add_data_independent(made)]}
-    if columns:
-        fields |= {"private": columns[0], "more_private": columns[1:]}
+    fields = _read_private(graph, private, fields)
+    fields |= {"defenses": [identify_command(d) for d in add_data_independent(made)]}
     identity = fields.get("identity")
     if identity is not None:  # {} asks for it with all defaults
         choice = validate(IdentityChoice, identity, lambda path: f"identity {path}".strip())
@@ -302,24 +298,26 @@ def publish(
     defense: AnyMethod,
     path: str | Path,
     *,
-    private: str | None = None,
-    attributes: str | Iterable[str] = (),
+    private: str | Iterable[str] | None = None,
+    publish_columns: str | Iterable[str] | None = None,
     pseudonyms: bool | str | None = None,
     domain: str | None = None,
     **fields: Any,
 ) -> list[Path]:
     """Publish a graph: one release with fresh noise, entered in the ledger and written.
 
-    path        of the file: .csv, .parquet, .graphml, .gexf, .npz or .pt
-    private     column that must stay private
-    attributes  columns that leave
-    pseudonyms  whether the ids are replaced; has to be said where an audit of the graph looks for
-                people behind pseudonyms. `keyed:FILE`: by those that the file's secret makes for
-                the recipient `domain`, the same in every release
-    fields      further fields by name: `budget`, `lineage`, `publish_columns` …
-                (core.audit.asked.publish_spec)
+    path             of the file: .csv, .parquet, .graphml, .gexf, .npz or .pt
+    private          column, or columns, that must stay private
+    publish_columns  columns that leave, and no others; none named: the utility column alone
+    pseudonyms       whether the ids are replaced; has to be said where an audit of the graph looks
+                     for people behind pseudonyms. `keyed:FILE`: by those that the file's secret
+                     makes for the recipient `domain`, the same in every release
+    fields           further fields by name: `budget`, `lineage`, `generalize` …
+                     (core.audit.asked.publish_spec)
 
-    Returns the files, the provenance last. Raises InputError if one is there already.
+    Returns the files, the provenance last. Raises InputError if one is there already, for a column
+    that the graph does not have, and for a private one that would leave; the ledger is not charged
+    then.
 
     >>> import tempfile
     >>> from core import load_graph, publish
@@ -338,17 +336,38 @@ def publish(
     for file in (*files, locate_provenance(path.parent, path.stem)):
         if file.exists():
             raise InputError("output file", "must not exist", str(file), "name another one")
-    own = {**fields, "private": private, "graph_hash": graph.content_hash}
+    own = {**_read_private(graph, private, fields), "graph_hash": graph.content_hash}
+    if publish_columns is not None:
+        own["publish_columns"] = list_names(publish_columns)
     spec = PublishSpec.check_fields({**own, "defense": identify_command(choice)})
     make_folder(path.parent)
     renaming = choose_pseudonyms(pseudonyms, domain)
-    return write_publishing(graph, spec, path, list_names(attributes), renaming)[2]
+    return write_publishing(graph, spec, path, renaming)[2]
 
 
 def _check_graph(given: Any) -> None:
     if not isinstance(given, Graph):
         remedy = "make one by load_graph, from_networkx, from_pandas or from_pyg"
         raise InputError("graph", "must be a Graph", type(given).__name__, remedy)
+
+
+def _read_private(
+    graph: Graph, private: str | Iterable[str] | None, fields: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The fields with every private column that is asked for: by the argument, and by `private` and
+    `more_private` of the specification, which name further ones. Raises InputError for one that
+    the graph does not have."""
+    own = nest_fields(fields).get("threats")
+    own = own if isinstance(own, Mapping) else {}
+    given = (private, own.get("private"))
+    main = [name for each in given if each is not None for name in list_names(each)]
+    if not main:  # further ones alone are refused with the spec
+        return dict(fields)
+    columns = [*main, *list_names(own.get("more_private") or ())]
+    for column in columns:
+        graph.column(column, "private column")
+    first, *others = dict.fromkeys(columns)
+    return {**fields, "private": first, "more_private": others}
 
 
 def _list_methods(given: Any) -> list[Any]:
