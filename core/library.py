@@ -10,7 +10,7 @@ import html
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -23,6 +23,7 @@ from core.audit.asked.scenarios import Threat
 from core.audit.asked.spec import AuditSpec
 from core.audit.asked.spec_parts import IdentityChoice, nest_fields
 from core.audit.results.export import write_audit
+from core.audit.results.node_risks import NodeRisks
 from core.audit.results.view import RESULT_COLUMNS, AuditView
 from core.audit.store.states import State
 from core.cli.arguments import DEFAULT_SHARE
@@ -34,6 +35,7 @@ from core.cli.terminal import make_folder
 from core.errors import AuditError, InputError, propose_nearest, validate
 from core.findings.channels import describe_channels
 from core.findings.homophily import describe_homophily
+from core.findings.people import list_secrets
 from core.findings.policy import Policy, check_policy, load_policy
 from core.findings.strongest import choose_measure
 from core.findings.tables import list_threats
@@ -127,7 +129,8 @@ class Audit:
         return None if self.verdict is None else self.verdict.decision
 
     def figure(self, question: Question = "exposure", threat: Threat | None = None) -> Figure:
-        """The chart that answers a question, by default for the first threat of the audit.
+        """The chart that answers a question, by default for the first threat of the audit; of
+        exposure by default for each node's worst secret.
 
         attacks     which attack finds most on the original
         exposure    how many nodes are at which risk on each release
@@ -142,7 +145,7 @@ class Audit:
                 "question", "must be one of " + ", ".join(get_args(Question)), question
             )
         if question == "exposure":
-            return risk_distribution(self.view.nodes).figure
+            return risk_distribution(self._select_nodes(threat)).figure
         results = self.view.results
         threats = list_threats(results)
         asked = threat or next(iter(threats), None)
@@ -165,14 +168,29 @@ class Audit:
             "columns": describe_uses(self.view),
             "homophily": describe_homophily(self.view),
         }
-        write_audit(self.view, Path(folder), findings)
+        with _tell_files(folder):
+            write_audit(self.view, Path(folder), findings)
         return Path(folder)
 
     def report(self, path: str | Path) -> Path:
         """Write the report as a PDF for internal use; returns its path."""
         from core.report import write_report
 
-        return write_report(self.view, path)
+        make_folder(Path(path).parent)
+        with _tell_files(path):
+            return write_report(self.view, path)
+
+    def _select_nodes(self, threat: str | None) -> NodeRisks:
+        """Risks of the nodes under one threat, or all; raises InputError for one without any."""
+        nodes = self.view.nodes
+        threats = list(dict.fromkeys(secret.threat for secret in list_secrets(nodes)))
+        if threat is None:
+            return nodes
+        if threat not in threats:
+            known = ", ".join(threats) or "none"
+            raise InputError("threat of the figure", f"must have results: {known}", threat)
+        of_threat = {key: part for key, part in nodes.parts.items() if key[1].threat == threat}
+        return replace(nodes, parts=of_threat)
 
     def _repr_html_(self) -> str:
         """For notebooks; names are escaped."""
@@ -396,6 +414,16 @@ def _read_policy(given: GivenPolicy) -> Policy:
     if isinstance(given, Policy):
         return given
     return load_policy(str(given)) if isinstance(given, str | Path) else check_policy(given)
+
+
+@contextmanager
+def _tell_files(path: str | Path) -> Iterator[None]:
+    """Raises InputError instead of the operating system's error on a file."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError("output", "must be one that can be written", str(path), reason) from None
 
 
 @contextmanager

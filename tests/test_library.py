@@ -281,6 +281,20 @@ def test_figures_answer_questions_and_name_the_others(audit) -> None:
         audit.figure("who")
     with pytest.raises(InputError, match="must have results: link, attribute; got identity"):
         audit.figure("attacks", "identity")
+    shown = {t: audit.figure("exposure", t).to_json() for t in (None, "link", "attribute")}
+    assert shown["link"] != shown["attribute"]
+    with pytest.raises(InputError, match="must have results: link, attribute; got identity"):
+        audit.figure("exposure", "identity")
+
+
+def test_what_cannot_be_written_is_named(audit, tmp_path) -> None:
+    assert audit.report(tmp_path / "new" / "report.pdf").read_bytes()[:5] == b"%PDF-"
+    (tmp_path / "file").touch()
+    for write, path in ((audit.report, tmp_path), (audit.write, tmp_path / "file")):
+        with pytest.raises(InputError, match="output must be one that can be written; got /"):
+            write(path)
+    with pytest.raises(InputError, match="output folder must be one that can be written"):
+        audit.report(tmp_path / "file" / "report.pdf")
 
 
 def test_a_notebook_shows_names_escaped(audit) -> None:
